@@ -1,0 +1,47 @@
+/** Time and chance, in one place: everything that waits, asks the time or draws a number gets them from here. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What a part needs of time and chance; tests pass a fake one. */
+export interface Clock {
+  /** Milliseconds since the epoch. For reports only: leases and due times use the database's clock. */
+  now(): number;
+  /** Milliseconds on a clock that never jumps; for durations and deadlines. */
+  monotonic(): number;
+  /**
+   * Waits `ms` milliseconds.
+   * @throws the signal's reason, as soon as `signal` is aborted.
+   */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** A signal that aborts with a `TimeoutError` after `ms` milliseconds; it does not keep the process alive. */
+  timeout(ms: number): AbortSignal;
+  /** Calls `tick` every `ms` milliseconds until the returned function is called; does not keep the process alive. */
+  every(ms: number, tick: () => void): () => void;
+  /** A number in [0, 1), as `Math.random`. */
+  random(): number;
+  /** A fresh random UUID (version 4). */
+  uuid(): string;
+}
+
+/** The real clock of this machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: async (ms, signal) => {
+    signal?.throwIfAborted();
+    try {
+      await delay(ms, undefined, signal ? { signal } : {});
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    }
+  },
+  timeout: (ms) => AbortSignal.timeout(ms),
+  every: (ms, tick) => {
+    const timer = setInterval(tick, ms);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+  random: () => Math.random(),
+  uuid: () => randomUUID(),
+};

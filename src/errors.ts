@@ -1,0 +1,144 @@
+/** Errors are named by what to do about them; each carries a hint for the operator, and one table maps them to exit codes (DESIGN 7). */
+
+/** What an error may carry besides its message. */
+export interface ErrorDetails {
+  /** What the operator can do, as a sentence. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** Anything that daywalk itself says is wrong. Its message names the place and what was found; it never holds a secret. */
+export abstract class DaywalkError extends Error {
+  readonly hint: string | undefined;
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    this.hint = details.hint;
+  }
+}
+
+/** Fix the settings, the command line or the database's version, and run again. */
+export class SettingsError extends DaywalkError {}
+
+/** May pass by itself: retry. `retryAfterMs` is the least wait that the server asked for. */
+export class TransientError extends DaywalkError {
+  readonly retryAfterMs: number | undefined;
+  /** The HTTP status, where an answer came. */
+  readonly status: number | undefined;
+  constructor(
+    message: string,
+    details: ErrorDetails & { readonly retryAfterMs?: number; readonly status?: number } = {},
+  ) {
+    super(message, details);
+    this.retryAfterMs = details.retryAfterMs;
+    this.status = details.status;
+  }
+}
+
+/** The API or the database stayed away through all retries: stop the run and try later. */
+export class UnavailableError extends DaywalkError {
+  readonly part: 'api' | 'database';
+  constructor(part: 'api' | 'database', message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.part = part;
+  }
+}
+
+/** The API refused the key (401, 403): stop at once, a lock-out may follow. */
+export class RefusedError extends DaywalkError {
+  readonly status: number;
+  constructor(status: number, message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.status = status;
+  }
+}
+
+/** The API answered, and asking the same again will not help (3xx, 400, 404, 413, 422 …). */
+export class RequestError extends DaywalkError {
+  readonly status: number;
+  constructor(status: number, message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.status = status;
+  }
+}
+
+/** A 200 whose body is not what a page looks like: the API changed or something stands in front of it; never an empty day. */
+export class EnvelopeError extends DaywalkError {}
+
+/** A body is larger than the limits allow: ask for less. */
+export class TooLargeError extends DaywalkError {}
+
+/** Why a walk could not end in a proof; a word for machines, stored with the window. */
+export const WALK_FAULTS = [
+  'shifted',
+  'start-ignored',
+  'unstable-order',
+  'empty-before-total',
+  'capped',
+  'fruitless',
+] as const;
+export type WalkFault = (typeof WALK_FAULTS)[number];
+
+/** A walk ended without a proof, or with proof that the window was not seen whole. */
+export class WalkError extends DaywalkError {
+  readonly fault: WalkFault;
+  constructor(fault: WalkFault, message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.fault = fault;
+  }
+}
+
+/** Another worker holds the window now: drop everything in memory about it. */
+export class LeaseLostError extends DaywalkError {}
+
+/** Someone asked us to stop (SIGINT, SIGTERM); checkpoints are safe. */
+export class InterruptedError extends DaywalkError {
+  readonly signal: 'SIGINT' | 'SIGTERM';
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super(`stopped by ${signal}`);
+    this.signal = signal;
+  }
+}
+
+/** Exit codes of DESIGN 7. */
+export const EXIT = {
+  done: 0,
+  unexpected: 1,
+  settings: 2,
+  gaps: 3,
+  refused: 4,
+  unavailable: 5,
+  SIGINT: 130,
+  SIGTERM: 143,
+} as const;
+
+/** How a run ended, in the word that is stored with it. */
+export type RunOutcome =
+  | 'done'
+  | 'gaps'
+  | 'refused'
+  | 'unavailable'
+  | 'interrupted'
+  | 'settings'
+  | 'unexpected';
+
+/** The word for a run that `error` ended. */
+export function outcomeOf(error: unknown): Exclude<RunOutcome, 'done'> {
+  if (error instanceof SettingsError) return 'settings';
+  if (error instanceof RefusedError) return 'refused';
+  if (error instanceof UnavailableError || error instanceof TransientError) return 'unavailable';
+  if (error instanceof InterruptedError) return 'interrupted';
+  const ofTheWindow =
+    error instanceof WalkError ||
+    error instanceof EnvelopeError ||
+    error instanceof RequestError ||
+    error instanceof TooLargeError;
+  return ofTheWindow ? 'gaps' : 'unexpected';
+}
+
+/** The exit code that tells `error` to whoever started the program. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof InterruptedError) return EXIT[error.signal];
+  const outcome = outcomeOf(error);
+  return outcome === 'interrupted' ? EXIT.unexpected : EXIT[outcome];
+}
