@@ -1,0 +1,97 @@
+/** A backfill's plan: what to do with each window of a range that a person asked for; `--dry-run` prints it. */
+import { SettingsError } from '../errors.ts';
+import type { Day, Window, WindowState } from '../model.ts';
+import { closesAt, daysBetween, dayWindow, lastClosedDay } from './days.ts';
+import type { KnownDays } from './planner.ts';
+
+/** What `--only` may name: windows that are missing (or pending), that failed, or all, complete ones too. */
+export const BACKFILL_ONLY = ['missing', 'failed', 'all'] as const;
+export type BackfillOnly = (typeof BACKFILL_ONLY)[number];
+
+export interface BackfillInput {
+  readonly from: Day;
+  readonly to: Day;
+  /** Absent: missing and failed windows. */
+  readonly only?: BackfillOnly;
+  readonly newestFirst: boolean;
+  /** In the order in which they take turns within a day. */
+  readonly streams: readonly { readonly name: string; readonly known: KnownDays }[];
+  readonly timeZone: string;
+  readonly settleMs: number;
+  /** Milliseconds since the epoch, by the database's clock. */
+  readonly now: number;
+}
+
+/** What a backfill does with one window, and why. */
+export interface BackfillStep {
+  readonly stream: string;
+  readonly window: Window;
+  /** How the window stands: as the store knows it, `missing` when it has none, `open` while the day is not closed. */
+  readonly state: WindowState | 'missing' | 'open';
+  /** `rewalk` walks a complete window again; what it has stays published until the new walk is proven. */
+  readonly action: 'walk' | 'rewalk' | 'skip';
+  /** For people. */
+  readonly reason: string;
+  /** When an open day closes, milliseconds since the epoch; null for a closed one. */
+  readonly closesAt: number | null;
+}
+
+/**
+ * One step for each day of the inclusive range and each stream: oldest day first (or newest), the streams in turn.
+ * Failed windows are walked at once, before their retry time; a day that is not closed is never walked (I8).
+ * @throws SettingsError when the range is empty or an end of it is not a day.
+ */
+export function planBackfill(input: BackfillInput): BackfillStep[] {
+  const { from, to, streams, timeZone, settleMs, now } = input;
+  const days = daysBetween(from, to);
+  if (days.length === 0) {
+    throw new SettingsError(`the range is empty: ${from} is after ${to}`, {
+      hint: 'Give the older day as --from and the newer one as --to; both are included.',
+    });
+  }
+  if (input.newestFirst) days.reverse();
+  const last = lastClosedDay(now, timeZone, settleMs);
+  return days.flatMap((day) => {
+    const window = dayWindow(day);
+    if (day <= last) {
+      return streams.map(({ name, known }) => {
+        const state = known.get(day)?.state ?? 'missing';
+        const choice = choose(state, input.only);
+        return { stream: name, window, state, ...choice, closesAt: null };
+      });
+    }
+    const closes = closesAt(day, timeZone, settleMs);
+    const reason = `the day is not over: it closes at ${isoSecond(closes)}`;
+    return streams.map(({ name }): BackfillStep => {
+      return { stream: name, window, state: 'open', action: 'skip', reason, closesAt: closes };
+    });
+  });
+}
+
+function choose(
+  state: WindowState | 'missing',
+  only: BackfillOnly | undefined,
+): Pick<BackfillStep, 'action' | 'reason'> {
+  switch (state) {
+    case 'missing':
+    case 'pending': {
+      const what = state === 'missing' ? 'there is no window yet' : 'the window waits to be walked';
+      if (only === 'failed')
+        return { action: 'skip', reason: `${what}, and only failed are asked` };
+      return { action: 'walk', reason: what };
+    }
+    case 'failed':
+      if (only === 'missing')
+        return { action: 'skip', reason: 'it failed, and only missing are asked' };
+      return { action: 'walk', reason: 'it failed; it is tried again at once' };
+    case 'complete':
+      if (only === 'all') return { action: 'rewalk', reason: 'it is complete, and all are asked' };
+      return { action: 'skip', reason: 'it is complete' };
+    case 'split':
+      return { action: 'skip', reason: 'it was split; its parts are walked instead' };
+  }
+}
+
+function isoSecond(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace('.000Z', 'Z');
+}

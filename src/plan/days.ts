@@ -1,0 +1,130 @@
+/** Calendar days of the source: text in, text out, and the instant at which a day has ended there. */
+import { Temporal } from 'temporal-polyfill';
+import { SettingsError } from '../errors.ts';
+import type { Day, Window } from '../model.ts';
+
+const DAY_TEXT = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DAYS_PER_ERA = 146_097;
+/** Days from 0000-03-01, where the eras of the arithmetic begin, to 1970-01-01. */
+const EPOCH_SHIFT = 719_468;
+
+/** Days from 1970-01-01 to a date of the proleptic Gregorian calendar; years are counted from March, so that a leap day is the last. */
+function epochDayOf(year: number, month: number, date: number): number {
+  const y = month <= 2 ? year - 1 : year;
+  const era = Math.floor(y / 400);
+  const yearOfEra = y - era * 400;
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + date - 1;
+  const dayOfEra =
+    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * DAYS_PER_ERA + dayOfEra - EPOCH_SHIFT;
+}
+
+/** The inverse of `epochDayOf`, as text. */
+function textOf(epochDay: number): Day {
+  const shifted = epochDay + EPOCH_SHIFT;
+  const era = Math.floor(shifted / DAYS_PER_ERA);
+  const dayOfEra = shifted - era * DAYS_PER_ERA;
+  const yearOfEra = Math.floor(
+    (dayOfEra -
+      Math.floor(dayOfEra / 1460) +
+      Math.floor(dayOfEra / 36_524) -
+      Math.floor(dayOfEra / 146_096)) /
+      365,
+  );
+  const dayOfYear =
+    dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const fromMarch = Math.floor((5 * dayOfYear + 2) / 153);
+  const date = dayOfYear - Math.floor((153 * fromMarch + 2) / 5) + 1;
+  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  if (year < 1 || year > 9999) throw new SettingsError(`the year ${year} is outside 0001 to 9999`);
+  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(date).padStart(2, '0')}`;
+}
+
+function parseDay(day: Day): number {
+  const [, year, month, date] = DAY_TEXT.exec(day)?.map(Number) ?? [];
+  if (year && month && date && month <= 12 && date <= 31) {
+    const epochDay = epochDayOf(year, month, date);
+    if (textOf(epochDay) === day) return epochDay;
+  }
+  throw new SettingsError(`${JSON.stringify(day)} is not a day of the calendar`, {
+    hint: 'Write a day as YYYY-MM-DD, for example 2026-02-28.',
+  });
+}
+
+/**
+ * The day that is `count` days after `day` (before it, when negative).
+ * @throws SettingsError when `day` is not a day of the calendar.
+ */
+export function addDays(day: Day, count: number): Day {
+  return textOf(parseDay(day) + count);
+}
+
+/** Every day from `from` to `to`, both included, oldest first; none when `from` is after `to`. */
+export function daysBetween(from: Day, to: Day): Day[] {
+  const last = parseDay(to);
+  const days: Day[] = [];
+  for (let day = parseDay(from); day <= last; day += 1) days.push(textOf(day));
+  return days;
+}
+
+/** Orders days, oldest first, as `Array.sort` wants it. */
+export function compareDays(a: Day, b: Day): -1 | 0 | 1 {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** The window of a whole day: 00:00:00 to 23:59:59, also on days of 23 or 25 hours. */
+export function dayWindow(day: Day): Window {
+  return { day, from: `${day} 00:00:00`, to: `${day} 23:59:59` };
+}
+
+/**
+ * Whether `text` names a time zone that days can be counted in.
+ * Offsets (`+05:30`) are refused: Postgres reads their sign the other way round.
+ */
+export function isTimeZone(text: string): boolean {
+  if (!/^[a-z][\w+-]*(\/[\w+-]+)*$/i.test(text)) return false;
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function requireTimeZone(timeZone: string): void {
+  if (isTimeZone(timeZone)) return;
+  throw new SettingsError(`${JSON.stringify(timeZone)} is not a time zone`, {
+    hint: 'Name it as the IANA database does, for example UTC, Europe/Berlin or Etc/GMT-3.',
+  });
+}
+
+/** When the last second of `day` has passed in the zone for good: clocks set back over midnight bring a piece of the day again. */
+function endsAt(day: Day, timeZone: string): number {
+  const next = Temporal.PlainDate.from(addDays(day, 1));
+  const midnight = next.toPlainDateTime().toZonedDateTime(timeZone, { disambiguation: 'later' });
+  const beforeMidnight = midnight.add({ nanoseconds: -1 }).toPlainDate();
+  const cameAgain = Temporal.PlainDate.compare(beforeMidnight, next) < 0;
+  return (cameAgain ? midnight : next.toZonedDateTime(timeZone)).epochMilliseconds;
+}
+
+/**
+ * When `day` is closed: it has ended in the source's time zone, and `settleMs` have passed since.
+ * @returns milliseconds since the epoch.
+ */
+export function closesAt(day: Day, timeZone: string, settleMs: number): number {
+  requireTimeZone(timeZone);
+  return endsAt(day, timeZone) + settleMs;
+}
+
+/** The newest day that is closed at `nowMs`; every day before it is closed, and none after it. */
+export function lastClosedDay(nowMs: number, timeZone: string, settleMs: number): Day {
+  requireTimeZone(timeZone);
+  const settled = nowMs - settleMs;
+  const here = Temporal.Instant.fromEpochMilliseconds(Math.floor(settled));
+  let day = addDays(here.toZonedDateTimeISO(timeZone).toPlainDate().toString(), -1);
+  // Yesterday may come again where clocks are set back over midnight.
+  while (endsAt(day, timeZone) > settled) day = addDays(day, -1);
+  return day;
+}

@@ -1,0 +1,256 @@
+/** The rules of the parts (DESIGN 8, STYLE), each with its reason, as functions over source texts. */
+import { posix } from 'node:path';
+import { importsOf, lineAt, type Scanned, scan } from './scan.ts';
+
+/** A source file: its path from the repository's root, and its text. */
+export interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+interface File extends Source {
+  readonly scanned: Scanned;
+}
+
+/** Where a rule is broken. */
+export interface Violation {
+  readonly path: string;
+  readonly line: number;
+  readonly found: string;
+  readonly reason: string;
+}
+
+const LEAVES = ['model', 'errors', 'clock', 'log'];
+
+/** Which parts a part may import besides itself, and why no others. */
+const PARTS: Record<string, { readonly imports: readonly string[]; readonly reason: string }> = {
+  model: { imports: [], reason: 'the nouns stand on nothing' },
+  errors: { imports: [], reason: 'errors are a leaf: everything may throw them' },
+  clock: { imports: [], reason: 'the clock is a leaf: everything may wait' },
+  log: { imports: ['errors'], reason: 'the log is a leaf, and knows only what errors look like' },
+  config: sibling(LEAVES),
+  plan: { imports: ['model', 'errors'], reason: 'the planner is a pure function of values' },
+  source: sibling(LEAVES),
+  store: sibling(LEAVES),
+  export: {
+    imports: [...LEAVES, 'plan', 'source', 'store'],
+    reason:
+      'the export is where plan, source and store meet; its wiring gives it what it needs of the settings',
+  },
+  serve: {
+    imports: [...LEAVES, 'config', 'plan', 'source', 'store', 'export'],
+    reason: 'the daemon is started by a command and does not know it',
+  },
+  commands: {
+    imports: [...LEAVES, 'config', 'plan', 'source', 'store', 'export', 'serve'],
+    reason: 'commands are called by main and do not know it',
+  },
+  main: {
+    imports: [...LEAVES, 'config', 'plan', 'source', 'store', 'export', 'serve', 'commands'],
+    reason: 'the program ships without the simulator',
+  },
+};
+
+function sibling(imports: readonly string[]): (typeof PARTS)[string] {
+  return {
+    imports,
+    reason:
+      'config, plan, source and store never import each other, so that each can be read, tested and replaced alone',
+  };
+}
+
+/** `src/store/pages.ts` is of the part `store`, `src/log.ts` of `log`, all below `simulator/` of `simulator`. */
+function partOf(path: string): string {
+  const [top = '', next = ''] = path.split('/');
+  return top === 'src' ? next.replace(/\.ts$/, '') : top;
+}
+
+function violation(file: File, at: number, found: string, reason: string): Violation {
+  return { path: file.path, line: lineAt(file.text, at), found, reason };
+}
+
+/** The imports of our own files, with the paths that they lead to. */
+function ownImports(file: File): { readonly at: number; readonly to: string }[] {
+  return importsOf(file.scanned).flatMap(({ at, from }) =>
+    from?.startsWith('.') ? [{ at, to: posix.join(posix.dirname(file.path), from) }] : [],
+  );
+}
+
+function importTable(files: readonly File[]): Violation[] {
+  return files.flatMap((file) => {
+    const part = partOf(file.path);
+    const row = part === 'simulator' ? SIMULATOR : PARTS[part];
+    if (!row)
+      return [violation(file, 0, `the part ${part}`, 'the table of DESIGN 8 has no such part')];
+    return ownImports(file).flatMap(({ at, to }) => {
+      const target = partOf(to);
+      if (target === part || row.imports.includes(target)) return [];
+      return [violation(file, at, `${part} imports ${to}`, row.reason)];
+    });
+  });
+}
+
+const SIMULATOR = {
+  imports: [],
+  reason:
+    'the simulator and the program are written from docs/api-contract.md, so that no mistake is in both',
+};
+
+function readableImports(files: readonly File[]): Violation[] {
+  return files.flatMap((file) =>
+    importsOf(file.scanned).flatMap(({ at, from }) => {
+      const reason = 'what is imported must be seen without running it';
+      if (from === null)
+        return [violation(file, at, 'an import that is not one plain string', reason)];
+      if (!from.startsWith('.') || /\.(ts|json)$/.test(from)) return [];
+      return [violation(file, at, from, 'relative imports end in .ts, as Node resolves them')];
+    }),
+  );
+}
+
+/** Each cycle once, told at the import that closes it. */
+function cycles(files: readonly File[]): Violation[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const done = new Set<string>();
+  const found: Violation[] = [];
+  const visit = (file: File, way: readonly string[]): void => {
+    for (const { at, to } of ownImports(file)) {
+      const start = way.indexOf(to);
+      const next = byPath.get(to);
+      if (start >= 0) {
+        const circle = [...way.slice(start), to].join(' → ');
+        found.push(
+          violation(file, at, circle, 'files in a circle can only be understood all at once'),
+        );
+      } else if (next && !done.has(to)) visit(next, [...way, to]);
+    }
+    done.add(file.path);
+  };
+  for (const file of files) if (!done.has(file.path)) visit(file, [file.path]);
+  return found;
+}
+
+/** Something that may only stand in one place of src. */
+interface Home {
+  readonly pattern: RegExp;
+  /** Modules that would give the same under another name. */
+  readonly module?: RegExp;
+  readonly home: (path: string) => boolean;
+  readonly reason: string;
+}
+
+const CLOCK_OR_CHANCE: Home = {
+  pattern:
+    /(?:(?<!\.)|\bglobalThis\.)\bset(?:Timeout|Interval)\b|\b(?:Date|Temporal)\.[nN]ow\b|\bnew Date\b(?!\s*\(\s*[^\s)])|\bperformance\.now\b|\bprocess\.(?:hrtime|uptime)\b|\bMath\.random\b|\brandomUUID\b|\bAbortSignal\.timeout\b/g,
+  module: /^(?:node:)?(?:timers(?:\/promises)?|perf_hooks)$/,
+  home: (path) => path === 'src/clock.ts',
+  reason: 'time and chance come from src/clock.ts, so that tests can hold them',
+};
+const ENVIRONMENT: Home = {
+  pattern: /\bprocess\s*(?:\??\.\s*env\b|\[)|\}\s*=\s*process\b(?!\s*\.)/g,
+  module: /^(?:node:)?process$/,
+  home: (path) => path.startsWith('src/config/'),
+  reason: 'settings come from one place, src/config/, where all of them are checked',
+};
+const EXIT: Home = {
+  pattern: /\bprocess\.(?:exit|abort|reallyExit)\s*\(/g,
+  home: (path) => path === 'src/main.ts',
+  reason: 'only src/main.ts ends the process, when everything is closed and the log is flushed',
+};
+const STDOUT: Home = {
+  pattern: /\bprocess\.stdout\b|\bconsole\.(?:log|info|debug|table|dir|group)\b/g,
+  home: (path) => path.startsWith('src/commands/') || path === 'src/main.ts',
+  reason: 'stdout is for the results of commands, and for programs that read them',
+};
+
+function outOfHome({
+  pattern,
+  module,
+  home,
+  reason,
+}: Home): (files: readonly File[]) => Violation[] {
+  return (files) =>
+    files
+      .filter(({ path }) => path.startsWith('src/') && !home(path))
+      .flatMap((file) => [
+        ...[...file.scanned.code.matchAll(pattern)].map(({ index, 0: found }) =>
+          violation(file, index, found, reason),
+        ),
+        ...importsOf(file.scanned)
+          .filter(({ from }) => from !== null && module?.test(from))
+          .map(({ at, from }) => violation(file, at, `an import of ${from}`, reason)),
+      ]);
+}
+
+/** A statement, in lower case as our SQL is, or all in upper case. */
+const SQL =
+  /\binsert into\s+(?:[\w."$]|$)|\bdelete from\s+(?:[\w."$]|$)|\bselect\b[^;]*?\sfrom\s+(?:[\w."$(]|$)|\bupdate\s+[\w."$]+\s+(?:as\s+\w+\s+)?set\b|\b(?:create|alter|drop)\s+(?:table|schema|index|view|role|database)\b|^\s*select\s+[\w.]+(?:\(|$)/;
+const UPPER_SQL =
+  /\bINSERT INTO\b|\bDELETE FROM\b|\bSELECT\b[^;]*?\sFROM\b|\bUPDATE\b[^;]*?\sSET\b/;
+
+function sqlOutsideStore(files: readonly File[]): Violation[] {
+  return files
+    .filter(({ path }) => path.startsWith('src/') && !path.startsWith('src/store/'))
+    .flatMap((file) =>
+      file.scanned.strings.flatMap(({ at, text }) => {
+        const found = SQL.exec(text) ?? UPPER_SQL.exec(text);
+        if (!found) return [];
+        const reason =
+          'SQL is only in src/store/, where each statement has a name (reword a sentence that reads as SQL)';
+        return [violation(file, at + found.index, found[0], reason)];
+      }),
+    );
+}
+
+const MOST_LINES = 300;
+
+function tooLong(files: readonly File[]): Violation[] {
+  return files.flatMap((file) => {
+    const lines = file.text.trimEnd().split('\n').length;
+    if (lines <= MOST_LINES) return [];
+    const reason = `past ${MOST_LINES} lines a file has two subjects`;
+    return [{ path: file.path, line: MOST_LINES + 1, found: `${lines} lines`, reason }];
+  });
+}
+
+const DRAWER =
+  /^(?:utils?|helpers?|common|lib|misc|types?|managers?|services?|interfaces?|shared)$/;
+
+function drawers(files: readonly File[]): Violation[] {
+  return files.flatMap((file) => {
+    const names = file.path.replace(/\.ts$/, '').split('/').slice(1);
+    const drawer = names.find((name) => name.split(/[-.]/).some((word) => DRAWER.test(word)));
+    if (!drawer) return [];
+    return [violation(file, 0, drawer, 'a drawer takes everything in: name the subject')];
+  });
+}
+
+function withoutSubject(files: readonly File[]): Violation[] {
+  return files.flatMap((file) => {
+    const comment = /^(?:#!.*\n)?(?:\/\*\*?([\s\S]*?)\*\/|((?:\/\/.*\n)+))/.exec(file.text);
+    const sentence = (comment?.[1] ?? comment?.[2] ?? '').replace(/^\s*(?:\*|\/\/)/gm, ' ').trim();
+    if (/^[A-Z`'"\d].*[.!?:](?:\s|$)/s.test(sentence)) return [];
+    const found = comment ? 'a first comment that is no sentence' : 'no comment at the top';
+    return [violation(file, 0, found, 'a file has one subject and says it in its first sentence')];
+  });
+}
+
+/** Every rule by its name, in the order in which they are held. */
+export const RULES: Record<string, (files: readonly File[]) => Violation[]> = {
+  'imports are readable': readableImports,
+  'parts import one way': importTable,
+  'no files import each other in a circle': cycles,
+  'SQL is only in src/store/': sqlOutsideStore,
+  'the environment is only in src/config/': outOfHome(ENVIRONMENT),
+  'time and chance are only in src/clock.ts': outOfHome(CLOCK_OR_CHANCE),
+  'only src/main.ts ends the process': outOfHome(EXIT),
+  'stdout is only in src/commands/ and src/main.ts': outOfHome(STDOUT),
+  'no file is too long': tooLong,
+  'no file is a drawer': drawers,
+  'each file says its subject first': withoutSubject,
+};
+
+/** What breaks the rule of that name among `sources`. */
+export function violations(rule: string, sources: readonly Source[]): Violation[] {
+  return RULES[rule]?.(sources.map((source) => ({ ...source, scanned: scan(source.text) }))) ?? [];
+}
