@@ -1,0 +1,138 @@
+-- The tables that a walk writes. Words: src/model.ts. Wall-clock times are those of the source, without a zone.
+
+create table daywalk.streams (
+  stream_id   integer generated always as identity primary key,
+  name        text not null unique check (name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
+  resource    text not null check (resource in ('events', 'smart-event')),
+  filters     jsonb not null,
+  fingerprint text not null,
+  since       date not null,
+  time_zone   text not null,
+  settle      interval not null check (settle >= interval '0'),
+  created_at  timestamptz not null default clock_timestamp()
+);
+
+create table daywalk.windows (
+  window_id      bigint generated always as identity primary key,
+  stream_id      integer not null references daywalk.streams,
+  day            date not null,
+  from_time      timestamp not null,
+  to_time        timestamp not null,
+  split_from     bigint references daywalk.windows,
+  purpose        text not null check (purpose in ('scheduled', 'recheck', 'backfill')),
+  state          text not null default 'pending' check (state in ('pending', 'complete', 'failed', 'split')),
+  due_at         timestamptz default clock_timestamp(),
+  current_walk   bigint,
+  published_walk bigint,
+  lease_id       uuid,
+  lease_owner    text,
+  lease_number   integer not null default 0,
+  lease_expires  timestamptz,
+  attempts       integer not null default 0,
+  failures       integer not null default 0,
+  last_error     text,
+  last_failed_at timestamptz,
+  created_at     timestamptz not null default clock_timestamp(),
+  completed_at   timestamptz,
+  unique (stream_id, from_time, to_time),
+  check (from_time <= to_time),
+  check (from_time::date = day),
+  check ((lease_id is null) = (lease_expires is null)),
+  check (state <> 'complete' or published_walk is not null),
+  check (state <> 'split' or (due_at is null and lease_id is null))
+);
+-- A claim reads this in order: the names of the purposes fall in the order of their urgency.
+create index windows_due on daywalk.windows (purpose desc, day, from_time) where due_at is not null;
+create index windows_day on daywalk.windows (stream_id, day);
+
+create table daywalk.walks (
+  walk_id       bigint generated always as identity primary key,
+  window_id     bigint not null references daywalk.windows,
+  number        integer not null,
+  day           date not null,
+  page_length   integer not null check (page_length > 0),
+  records_path  text[],
+  total_path    text[],
+  relation_path text[],
+  next_start    bigint not null default 0,
+  pages         integer not null default 0,
+  records       bigint not null generated always as (next_start) stored,
+  bytes         bigint not null default 0,
+  requests      integer not null default 0,
+  first_total   bigint,
+  last_total    bigint,
+  outcome       text check (outcome in ('proven', 'unproven', 'shifted', 'failed')),
+  reason        text,
+  proof         jsonb,
+  started_at    timestamptz not null default clock_timestamp(),
+  finished_at   timestamptz,
+  unique (window_id, number),
+  check ((outcome is null) = (finished_at is null)),
+  check (outcome <> 'proven' or proof is not null)
+);
+alter table daywalk.windows
+  add foreign key (current_walk) references daywalk.walks (walk_id),
+  add foreign key (published_walk) references daywalk.walks (walk_id);
+create unique index windows_published on daywalk.windows (published_walk) where published_walk is not null;
+
+create table daywalk.pages (
+  walk_id       bigint not null references daywalk.walks,
+  page_no       integer not null,
+  day           date not null,
+  start         bigint not null,
+  length        integer not null,
+  records       integer not null check (records >= 0),
+  total         bigint,
+  relation      text,
+  body          jsonb not null,
+  record_hashes bigint[] not null,
+  sha256        bytea not null check (octet_length(sha256) = 32),
+  byte_count    integer not null,
+  fetched_at    timestamptz not null,
+  duration_ms   integer not null,
+  primary key (walk_id, page_no, day),
+  check (cardinality(record_hashes) = records)
+) partition by range (day);
+
+create table daywalk.runs (
+  run_id           bigint generated always as identity primary key,
+  trigger          text not null check (trigger in ('schedule', 'hand', 'backfill')),
+  owner            text not null,
+  from_day         date,
+  to_day           date,
+  windows_due      integer not null default 0,
+  windows_complete integer not null default 0,
+  windows_failed   integer not null default 0,
+  pages            bigint not null default 0,
+  records          bigint not null default 0,
+  bytes            bigint not null default 0,
+  started_at       timestamptz not null default clock_timestamp(),
+  finished_at      timestamptz,
+  outcome          text check (outcome in ('done', 'gaps', 'refused', 'unavailable', 'interrupted', 'settings', 'unexpected')),
+  error            text,
+  check ((outcome is null) = (finished_at is null))
+);
+create index runs_started on daywalk.runs (started_at);
+
+-- lz4 compresses pages faster than pglz; a server built without it (see pg_settings) keeps the default.
+do $$
+begin
+  if exists (select from pg_settings where name = 'default_toast_compression' and 'lz4' = any (enumvals)) then
+    alter table daywalk.pages alter column body set compression lz4;
+  end if;
+end $$;
+
+-- One partition a month of the day, made on demand. It is a function so that one plain statement makes it,
+-- under a lock that ends with the statement, and so that a worker needs no right to create tables.
+create function daywalk.ensure_partition(day date) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  first_day date := date_trunc('month', day)::date;
+  partition text := 'pages_' || to_char(day, 'YYYY_MM');
+begin
+  if to_regclass('daywalk.' || partition) is null then
+    perform pg_advisory_xact_lock(hashtext('daywalk.ensure_partition'));
+    execute format('create table if not exists daywalk.%I partition of daywalk.pages for values from (%L) to (%L)',
+                   partition, first_day, (first_day + interval '1 month')::date);
+  end if;
+end $$;

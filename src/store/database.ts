@@ -1,0 +1,141 @@
+/** The connections to Postgres: one autocommit statement at a time, each under a deadline of our own. */
+import pg from 'pg';
+import type { Clock } from '../clock.ts';
+import { UnavailableError, TransientError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { namedError, OutcomeUnknownError } from './sqlstate.ts';
+
+/** What the store needs to reach its database. */
+export interface DatabaseOptions {
+  /** `postgres://…`; holds the password. */
+  readonly url: string;
+  /** The most connections at a time. */
+  readonly connections: number;
+  /** A statement that takes longer is given up, its outcome unknown; milliseconds. */
+  readonly statementTimeoutMs: number;
+  /** How long a database that is away is waited for; milliseconds. */
+  readonly patienceMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Values of a statement; a Buffer is sent in binary form. */
+export type Values = readonly (string | number | boolean | null | Buffer | readonly (string | number)[])[];
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+
+const int8 = 20;
+/** Counts come as numbers, instants as Date, and `date` and `timestamp` as the text that Postgres sends (FAULTS D29, D30). */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    if (oid === int8) return Number;
+    if (oid === pg.types.builtins.DATE || oid === pg.types.builtins.TIMESTAMP)
+      return (text: string) => text;
+    return pg.types.getTypeParser(oid, format);
+  },
+};
+
+/** A pool of connections to one Postgres; safe behind a transaction-pooling proxy. */
+export class Database {
+  readonly #options: DatabaseOptions;
+  readonly #pool: pg.Pool;
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.connections,
+      connectionTimeoutMillis: Math.min(options.statementTimeoutMs, 10_000),
+      keepAlive: true,
+      allowExitOnIdle: true,
+      types,
+    });
+    // Without a handler a connection that dies while idle ends the process (FAULTS D19).
+    const note = (error: Error) => options.log.debug({ err: namedError(error) }, 'a connection to Postgres was lost');
+    this.#pool.on('error', note);
+    this.#pool.on('connect', (client) => client.on('error', note));
+  }
+
+  /**
+   * Runs one statement once.
+   * @throws {OutcomeUnknownError} where it may or may not have taken effect; {@link namedError} for the others.
+   */
+  async query<Row extends pg.QueryResultRow>(sql: string, values: Values = []): Promise<Row[]> {
+    const client = await this.#connect();
+    const deadline = this.#options.clock.timeout(this.#options.statementTimeoutMs);
+    let broken = true;
+    try {
+      const running = client.query<Row>(sql, values as unknown[]);
+      const result = await raceAgainst(running, deadline, this.#options.statementTimeoutMs);
+      broken = false;
+      return result.rows;
+    } catch (error) {
+      const named = namedError(error);
+      broken = named instanceof OutcomeUnknownError;
+      throw named;
+    } finally {
+      // A connection whose last statement has no known end must not serve another one (FAULTS D18).
+      client.release(broken);
+    }
+  }
+
+  /**
+   * Runs a statement that does no harm when it runs twice, again and again while the database is away.
+   * @throws {UnavailableError} when it stayed away for `patienceMs`; the signal's reason when stopped.
+   */
+  async persist<Row extends pg.QueryResultRow>(sql: string, values: Values = [], signal?: AbortSignal): Promise<Row[]> {
+    return this.retry(() => this.query<Row>(sql, values), signal);
+  }
+
+  /** Repeats `attempt` while it fails with what may pass; see {@link persist}. */
+  async retry<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { clock, patienceMs, log } = this.#options;
+    const since = clock.monotonic();
+    for (let failures = 0; ; failures++) {
+      signal?.throwIfAborted();
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof TransientError)) throw error;
+        const away = clock.monotonic() - since;
+        if (away >= patienceMs)
+          throw new UnavailableError('database', `the database is away: ${error.message}`, {
+            cause: error,
+            hint: 'Is Postgres running, and is DATABASE_URL right? `daywalk doctor` tells more.',
+          });
+        const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures) * (0.5 + clock.random() / 2);
+        log.warn({ err: error, waitMs: Math.round(wait) }, 'the database did not answer, trying again');
+        await clock.sleep(wait, signal);
+      }
+    }
+  }
+
+  /** Closes all connections. */
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      // Nothing was sent, so nothing can have taken effect; still a wrong password is no reason to retry.
+      throw namedError(error);
+    }
+  }
+}
+
+async function raceAgainst<T>(running: Promise<T>, deadline: AbortSignal, ms: number): Promise<T> {
+  let expire = () => {};
+  const late = new Promise<never>((_, reject) => {
+    expire = () => reject(new OutcomeUnknownError(`Postgres did not answer within ${ms} ms`));
+  });
+  deadline.addEventListener('abort', expire, { once: true });
+  try {
+    return await Promise.race([running, late]);
+  } finally {
+    deadline.removeEventListener('abort', expire);
+    running.catch(() => {});
+  }
+}

@@ -1,0 +1,181 @@
+/** Leases: claim, renew, give back. The protocol and its failure points are in ARCHITECTURE.md (I2). */
+import type { Day, Purpose, WallTime, WindowState } from '../model.ts';
+import type { Database } from './database.ts';
+
+/** Which windows a worker may claim. */
+export interface ClaimScope {
+  readonly streamIds: readonly number[];
+  /** Only days in this range; null: all. */
+  readonly range: { readonly from: Day; readonly to: Day } | null;
+  readonly newestFirst: boolean;
+}
+
+/** A worker's hold on a window. */
+export interface Lease {
+  readonly windowId: number;
+  /** Random and fresh for every claim: the fence. */
+  readonly leaseId: string;
+}
+
+/** A window that a worker holds. */
+export interface Claim extends Lease {
+  readonly streamId: number;
+  readonly day: Day;
+  readonly from: WallTime;
+  readonly to: WallTime;
+  readonly purpose: Purpose;
+  readonly state: WindowState;
+  /** Claims since the last page was stored, this one included. */
+  readonly attempts: number;
+  readonly failures: number;
+}
+
+/**
+ * Claims the first due window, or finds the one that a lost answer already gave to this `leaseId`.
+ * @returns null when nothing is due.
+ */
+export async function claimWindow(
+  database: Database,
+  leaseId: string,
+  owner: string,
+  ttlMs: number,
+  scope: ClaimScope,
+  signal?: AbortSignal,
+): Promise<Claim | null> {
+  const [row] = await database.persist<{
+    window_id: number;
+    stream_id: number;
+    day: string;
+    from_time: string;
+    to_time: string;
+    purpose: Purpose;
+    state: WindowState;
+    attempts: number;
+    failures: number;
+  }>(scope.newestFirst ? CLAIM_NEWEST_FIRST : CLAIM_OLDEST_FIRST, [
+    leaseId,
+    owner,
+    ttlMs,
+    scope.streamIds,
+    scope.range?.from ?? null,
+    scope.range?.to ?? null,
+  ], signal);
+  if (row === undefined) return null;
+  return {
+    windowId: row.window_id,
+    leaseId,
+    streamId: row.stream_id,
+    day: row.day,
+    from: row.from_time,
+    to: row.to_time,
+    purpose: row.purpose,
+    state: row.state,
+    attempts: row.attempts,
+    failures: row.failures,
+  };
+}
+
+/** The two claims differ in the order of days only; SQL stays static, so each is written out. */
+const claim = (order: 'asc' | 'desc') => `
+  with mine as materialized (
+    select window_id from daywalk.windows where lease_id = $1::uuid
+  ), due as materialized (
+    select w.window_id
+      from daywalk.windows w
+     where w.due_at <= clock_timestamp()
+       and w.state <> 'split'
+       and w.stream_id = any ($4::integer[])
+       and (w.lease_expires is null or w.lease_expires < clock_timestamp())
+       and ($5::date is null or w.day between $5::date and $6::date)
+       and not exists (select from mine)
+     order by w.purpose desc, w.day ${order}, w.from_time ${order}
+     limit 1
+       for update skip locked
+  ), claimed as (
+    update daywalk.windows w
+       set lease_id = $1::uuid,
+           lease_owner = $2,
+           lease_number = w.lease_number + 1,
+           lease_expires = clock_timestamp() + make_interval(secs => $3::double precision / 1000),
+           attempts = w.attempts + 1
+      from due
+     where w.window_id = due.window_id
+    returning w.*
+  )
+  select window_id, stream_id, day, from_time, to_time, purpose, state, attempts, failures from claimed
+   union all
+  select w.window_id, w.stream_id, w.day, w.from_time, w.to_time, w.purpose, w.state, w.attempts, w.failures
+    from mine join daywalk.windows w on w.window_id = mine.window_id`;
+const CLAIM_OLDEST_FIRST = claim('asc');
+const CLAIM_NEWEST_FIRST = claim('desc');
+
+/** Extends the lease from now, by the database's clock. False: it is lost. */
+export async function renewLease(database: Database, lease: Lease, ttlMs: number): Promise<boolean> {
+  const rows = await database.query(
+    `update daywalk.windows
+        set lease_expires = clock_timestamp() + make_interval(secs => $3::double precision / 1000)
+      where window_id = $1 and lease_id = $2::uuid
+      returning window_id`,
+    [lease.windowId, lease.leaseId, ttlMs],
+  );
+  return rows.length === 1;
+}
+
+/** Gives the window back as it is, so that any worker can go on at once; not counted as an attempt. One try: a lease also ends by itself. */
+export async function releaseLease(database: Database, lease: Lease): Promise<void> {
+  await database.query(
+    `update daywalk.windows
+        set lease_id = null, lease_owner = null, lease_expires = null, attempts = greatest(0, attempts - 1)
+      where window_id = $1 and lease_id = $2::uuid`,
+    [lease.windowId, lease.leaseId],
+  );
+}
+
+/** Gives the window back as failed, to be walked again after `delayMs`. A complete window stays complete, its old walk published. */
+export async function failWindow(
+  database: Database,
+  lease: Lease,
+  error: string,
+  delayMs: number,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.windows
+        set state = case when state = 'complete' then state else 'failed' end,
+            due_at = clock_timestamp() + make_interval(secs => $4::double precision / 1000),
+            failures = failures + 1,
+            attempts = 0,
+            last_error = $3,
+            last_failed_at = clock_timestamp(),
+            lease_id = null, lease_owner = null, lease_expires = null
+      where window_id = $1 and lease_id = $2::uuid`,
+    [lease.windowId, lease.leaseId, error, delayMs],
+  );
+}
+
+/** Windows in the scope that are due, but held by another process. */
+export interface HeldElsewhere {
+  readonly windows: number;
+  readonly owner: string;
+  /** Until the first of their leases ends, if nobody renews it; milliseconds. */
+  readonly firstExpiryMs: number;
+}
+
+/** What processes other than `owner` hold in the scope; null when nothing. */
+export async function readHeldElsewhere(
+  database: Database,
+  owner: string,
+  scope: ClaimScope,
+): Promise<HeldElsewhere | null> {
+  const [row] = await database.persist<{ windows: number; owner: string | null; wait: number }>(
+    `select count(*) as windows, min(lease_owner) as owner,
+            extract(epoch from min(lease_expires) - clock_timestamp())::double precision * 1000 as wait
+       from daywalk.windows
+      where lease_expires > clock_timestamp() and due_at <= clock_timestamp()
+        and stream_id = any ($1::integer[])
+        and ($2::date is null or day between $2::date and $3::date)
+        and lease_owner <> $4`,
+    [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null, owner],
+  );
+  if (row === undefined || row.owner === null) return null;
+  return { windows: row.windows, owner: row.owner, firstExpiryMs: row.wait };
+}

@@ -1,0 +1,101 @@
+/** Brings the schema up, under a lock; refuses a database that is newer than the code. */
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { SettingsError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { namedError } from './sqlstate.ts';
+
+const FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
+const NAME = /^\d{4}_[a-z_]+\.sql$/;
+/** Any number that nothing else in the database uses as an advisory lock. */
+const LOCK = 0x6461_7977;
+
+/** How the database's schema stands against the code. */
+export interface SchemaState {
+  /** Migrations that the database has and the code does not: it is newer. */
+  readonly newer: readonly string[];
+  /** Migrations that the code has and the database does not, in order. */
+  readonly pending: readonly string[];
+}
+
+/** Compares the migrations that a database has had with those of the code. */
+export async function readSchemaState(url: string): Promise<SchemaState> {
+  return withClient(url, (client) => compare(client));
+}
+
+/**
+ * Applies the pending migrations in one transaction, under an advisory lock that ends with it, so that any number of
+ * processes may try at once and a transaction-pooling proxy may stand between (FAULTS D23, D26).
+ * @returns the names of the migrations that were applied.
+ * @throws {SettingsError} when the database is newer than the code.
+ */
+export async function migrate(url: string, log?: Pick<Logger, 'debug'>): Promise<readonly string[]> {
+  return withClient(url, async (client) => {
+    if ((await settled(client)).pending.length === 0) return [];
+    // Loaded here because a run with nothing to migrate should not pay for it.
+    const { runner } = await import('node-pg-migrate');
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
+    // The runner's own BEGIN finds the transaction open, and its COMMIT ends it and the lock.
+    const applied = await runner({
+      dbClient: client,
+      dir: FOLDER,
+      ignorePattern: '(schema\\.sql|\\..*)',
+      direction: 'up',
+      migrationsTable: 'migrations',
+      migrationsSchema: 'daywalk',
+      createMigrationsSchema: true,
+      singleTransaction: true,
+      noLock: true,
+      checkOrder: true,
+      log: (message: string) => log?.debug(message),
+    });
+    await client.query('commit');
+    const { pending } = await settled(client);
+    if (pending.length > 0) throw new Error(`migrations did not take: ${pending.join(', ')}`);
+    return applied.map((migration) => migration.name);
+  });
+}
+
+async function settled(client: pg.Client): Promise<SchemaState> {
+  const state = await compare(client);
+  if (state.newer.length > 0) throw newerDatabase(state);
+  return state;
+}
+
+/** The error for a database that is newer than the code. */
+export function newerDatabase(state: SchemaState): SettingsError {
+  return new SettingsError(
+    `the database is newer than this daywalk: it has the migrations ${state.newer.join(', ')}`,
+    { hint: 'Install the daywalk version that migrated it, or a later one; nothing was changed.' },
+  );
+}
+
+async function compare(client: pg.Client): Promise<SchemaState> {
+  const known = (await readdir(FOLDER)).filter((name) => NAME.test(name)).sort();
+  const names = known.map((name) => name.replace(/\.sql$/, ''));
+  const had = await client.query<{ present: boolean }>(
+    `select to_regclass('daywalk.migrations') is not null as present`,
+  );
+  const done = had.rows[0]?.present
+    ? (await client.query<{ name: string }>('select name from daywalk.migrations order by id')).rows.map((row) => row.name)
+    : [];
+  return {
+    newer: done.filter((name) => !names.includes(name)),
+    pending: names.filter((name) => !done.includes(name)),
+  };
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return await work(client);
+  } catch (error) {
+    throw namedError(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

@@ -1,0 +1,59 @@
+/** What an error of Postgres means for the statement that met it (SQLSTATE, PostgreSQL manual, appendix A). */
+import { DaywalkError, type ErrorDetails, SettingsError, TransientError } from '../errors.ts';
+
+/** The statement may or may not have taken effect: look at the rows before anything else (ARCHITECTURE, leases). */
+export class OutcomeUnknownError extends TransientError {}
+
+/** Postgres cannot hold this body as `jsonb`; `sqlstate` says why. */
+export class BodyRefusedError extends DaywalkError {
+  readonly sqlstate: string;
+  constructor(sqlstate: string, message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.sqlstate = sqlstate;
+  }
+}
+
+/** A statement failed in a way that repeating does not mend. */
+export class StatementError extends DaywalkError {
+  readonly sqlstate: string;
+  constructor(sqlstate: string, message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.sqlstate = sqlstate;
+  }
+}
+
+/** Invalid text, untranslatable character, number out of range, too long, too deep, allocation failed. */
+const BODY_REFUSED = new Set(['22P02', '22P05', '22003', '22021', '54000', '54001', 'XX000']);
+/** Serialisation failure, deadlock, lock not available, statement cancelled: the statement had no effect. */
+const NO_EFFECT = new Set(['40001', '40P01', '55P03', '57014']);
+
+/**
+ * Names an error that `pg` threw by what to do about it.
+ * Only message, code and names are taken over: detail and context may hold event data (FAULTS S05).
+ */
+export function namedError(error: unknown): Error {
+  if (error instanceof DaywalkError) return error;
+  // A fault of our own code is not the database's.
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return error;
+  const { code, message } = read(error);
+  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code))
+    return new OutcomeUnknownError(`the connection to Postgres was lost (${message})`);
+  const text = `Postgres says: ${message} (${code})`;
+  if (code.startsWith('28') || code === '3D000')
+    return new SettingsError(text, { hint: 'Check user, password and database name in DATABASE_URL.' });
+  if (code === '42501')
+    return new SettingsError(text, { hint: 'Give the role of DATABASE_URL the missing right.' });
+  if (code === '3F000' || code === '42P01' || code === '42703' || code === '42883')
+    return new SettingsError(text, { hint: 'Run `daywalk migrate`, then try again.' });
+  if (NO_EFFECT.has(code) || code.startsWith('53')) return new TransientError(text);
+  if (/^(08|57|58|25)/.test(code)) return new OutcomeUnknownError(text);
+  if (BODY_REFUSED.has(code)) return new BodyRefusedError(code, text);
+  return new StatementError(code, text);
+}
+
+function read(error: unknown): { code: string | undefined; message: string } {
+  if (!(error instanceof Error)) return { code: undefined, message: String(error) };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const message = error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message;
+  return { code, message: message === '' ? (code ?? error.name) : message };
+}

@@ -1,0 +1,88 @@
+/** Streams in the database: registered by name, and never continued with other filters. */
+import { createHash } from 'node:crypto';
+import { SettingsError } from '../errors.ts';
+import type { Day, Filters, Stream } from '../model.ts';
+import type { Database } from './database.ts';
+
+/** When the days of a source begin and end, and from when on they are exported. */
+export interface StreamCalendar {
+  /** First day of the schedule; null: keep the remembered one, or `firstSince` for a new stream. */
+  readonly since: Day | null;
+  /** The first day for a stream that has none yet. */
+  readonly firstSince: Day;
+  readonly timeZone: string;
+  readonly settleMs: number;
+}
+
+/** A stream as the database knows it. */
+export interface RegisteredStream {
+  readonly streamId: number;
+  readonly name: string;
+  readonly since: Day;
+}
+
+/** Filters without the unset ones, in the order of their names: equal filters give equal text. */
+export function canonicalFilters(filters: Filters): Filters {
+  const entries = Object.entries(filters).filter(
+    ([name, value]) => value !== '' && !(name === 'hideread' && value === '0'),
+  );
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** SHA-256, hexadecimal, of what a stream asks for. */
+export function fingerprint(stream: Stream): string {
+  const asked = JSON.stringify([stream.resource, canonicalFilters(stream.filters)]);
+  return createHash('sha256').update(asked).digest('hex');
+}
+
+/**
+ * Makes the stream known, or checks that it is still the one that is known (I9).
+ * @throws {SettingsError} when resource or filters differ from those stored under this name.
+ */
+export async function registerStream(
+  database: Database,
+  stream: Stream,
+  calendar: StreamCalendar,
+): Promise<RegisteredStream> {
+  const print = fingerprint(stream);
+  const filters = canonicalFilters(stream.filters);
+  const [row] = await database.persist<{
+    stream_id: number;
+    since: string;
+    fingerprint: string;
+    resource: string;
+    filters: Filters;
+  }>(
+    `insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle)
+     values ($1, $2, $3::jsonb, $4, coalesce($5::date, $6::date), $7, make_interval(secs => $8::double precision / 1000))
+     on conflict (name) do update
+       set since = case when s.fingerprint = excluded.fingerprint then coalesce($5::date, s.since) else s.since end,
+           time_zone = case when s.fingerprint = excluded.fingerprint then excluded.time_zone else s.time_zone end,
+           settle = case when s.fingerprint = excluded.fingerprint then excluded.settle else s.settle end
+     returning stream_id, since, fingerprint, resource, filters`,
+    [
+      stream.name,
+      stream.resource,
+      JSON.stringify(filters),
+      print,
+      calendar.since,
+      calendar.firstSince,
+      calendar.timeZone,
+      calendar.settleMs,
+    ],
+  );
+  if (row === undefined) throw new Error('an upsert returned no row');
+  if (row.fingerprint !== print)
+    throw new SettingsError(
+      `stream ${stream.name} asks for ${describe(stream.resource, filters)}, but what is stored under this name was asked for with ${describe(row.resource, row.filters)}`,
+      {
+        hint: `Give the changed stream a new name in daywalk.yaml (streams: ${stream.name}-2: …), or put its resource and filters back.`,
+      },
+    );
+  return { streamId: row.stream_id, name: stream.name, since: row.since };
+}
+
+function describe(resource: string, filters: Filters): string {
+  const text = Object.entries(filters).map(([name, value]) => `${name}=${value}`);
+  return `${resource}, ${text.length === 0 ? 'no filters' : `filters ${text.join(', ')}`}`;
+}
