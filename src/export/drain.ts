@@ -1,0 +1,208 @@
+/** Drains what is due: claims windows and walks several at a time, until nothing in the scope is left to claim. */
+import type { Clock } from '../clock.ts';
+import { LeaseLostError, RequestError, SettingsError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Envelope, Page, PageRequest, Proof, Stream } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import {
+  type Claim,
+  type ClaimScope,
+  claimWindow,
+  failWindow,
+  readHeldElsewhere,
+  releaseLease,
+} from '../store/leases.ts';
+import type { StreamMemory } from './walk.ts';
+import { failureOf, walkWindow, whileLeased } from './window.ts';
+
+/** What draining needs; the wiring fills it. */
+export interface DrainParts {
+  readonly database: Database;
+  readonly fetchPage: (request: PageRequest, options: { signal: AbortSignal }) => Promise<Page>;
+  readonly findEnvelope: (body: Buffer, stream: Stream) => Envelope;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Host and process, for people. */
+  readonly owner: string;
+}
+
+/** How to drain. */
+export interface DrainOptions {
+  /** Windows walked at a time. */
+  readonly concurrency: number;
+  readonly pageLength: number;
+  readonly leaseTtlMs: number;
+  readonly walkAttempts: number;
+}
+
+/** What happens while draining, for those who watch. */
+export type DrainEvent =
+  | { readonly kind: 'claimed'; readonly window: WindowName }
+  | { readonly kind: 'page'; readonly window: WindowName; readonly records: number; readonly bytes: number; readonly total: number | null }
+  | { readonly kind: 'complete'; readonly window: WindowName; readonly proof: Proof }
+  | { readonly kind: 'failed'; readonly window: WindowName; readonly reason: string }
+  | { readonly kind: 'stream-stopped'; readonly stream: string; readonly reason: string }
+  | { readonly kind: 'waiting'; readonly windows: number; readonly owner: string };
+
+/** A window as people name it. */
+export interface WindowName {
+  readonly windowId: number;
+  readonly stream: string;
+  readonly day: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Answers that say that the address is wrong, not the window. */
+const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
+/** So many windows of a stream in a row with an error of their own: the rest of the stream would meet it too. */
+const FAILURES_IN_A_ROW = 3;
+/** Waits for other processes' leases: their ends, within these bounds. */
+const SHORTEST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 2_000;
+
+/** What is known of a stream while it is drained. */
+interface StreamState {
+  readonly streamId: number;
+  readonly stream: Stream;
+  readonly memory: StreamMemory;
+  failuresInARow: number;
+  stopped: boolean;
+  /** The answer that says that this stream's address does not exist. */
+  misaddressed?: RequestError;
+}
+
+/**
+ * Walks every due window of the streams (by id) until none is left, also those that another process holds now and
+ * leaves behind.
+ * @throws the first error that stops more than one window, after the leases are given back; the signal's reason.
+ */
+export async function drain(
+  parts: DrainParts,
+  options: DrainOptions,
+  streams: ReadonlyMap<number, Stream>,
+  scope: Omit<ClaimScope, 'streamIds'>,
+  signal: AbortSignal,
+  onEvent: (event: DrainEvent) => void,
+): Promise<void> {
+  const states = [...streams].map(([streamId, stream]): StreamState => {
+    const memory = { envelope: null, totalsMeanWindow: false };
+    return { streamId, stream, memory, failuresInARow: 0, stopped: false };
+  });
+  const fatal = new AbortController();
+  const context: DrainContext = {
+    ...parts,
+    options,
+    states,
+    signal: AbortSignal.any([signal, fatal.signal]),
+    onEvent,
+    scope: () => ({ ...scope, streamIds: states.filter((s) => !s.stopped).map((s) => s.streamId) }),
+  };
+  const workers = Array.from({ length: options.concurrency }, () =>
+    work(context).catch((error: unknown) => fatal.abort(error)),
+  );
+  await Promise.all(workers);
+  context.signal.throwIfAborted();
+  const [first] = states;
+  if (first?.misaddressed !== undefined && states.every((state) => state.misaddressed !== undefined))
+    throw new SettingsError(first.misaddressed.message, {
+      cause: first.misaddressed,
+      hint: first.misaddressed.hint ?? 'Check api.url (DAYWALK_API_URL).',
+    });
+}
+
+interface DrainContext extends DrainParts {
+  readonly options: DrainOptions;
+  readonly states: readonly StreamState[];
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: DrainEvent) => void;
+  readonly scope: () => ClaimScope;
+}
+
+/** Claims and walks, one window after the other; waits for what other processes hold. */
+async function work(context: DrainContext): Promise<void> {
+  const { database, clock, owner, options, signal } = context;
+  for (;;) {
+    signal.throwIfAborted();
+    const claim = await claimWindow(database, clock.uuid(), owner, options.leaseTtlMs, context.scope(), signal);
+    if (claim !== null) {
+      await walkOne(context, claim);
+      continue;
+    }
+    const held = await readHeldElsewhere(database, owner, context.scope());
+    if (held === null) return;
+    context.onEvent({ kind: 'waiting', windows: held.windows, owner: held.owner });
+    await clock.sleep(Math.max(SHORTEST_WAIT_MS, Math.min(held.firstExpiryMs, LONGEST_WAIT_MS)), signal);
+  }
+}
+
+/** Walks one claimed window to whatever end it has; throws only what stops the whole run. */
+async function walkOne(context: DrainContext, claim: Claim): Promise<void> {
+  const { database, clock, log, options, onEvent } = context;
+  const state = context.states.find((candidate) => candidate.streamId === claim.streamId);
+  if (state === undefined) throw new Error(`claimed a window of stream ${claim.streamId}, which was not asked for`);
+  const { stream, memory } = state;
+  const window: WindowName = { windowId: claim.windowId, stream: stream.name, day: claim.day, from: claim.from, to: claim.to };
+  const leased = { database, clock, log, leaseTtlMs: options.leaseTtlMs, signal: context.signal };
+  onEvent({ kind: 'claimed', window });
+  try {
+    const proof = await whileLeased(leased, claim, (signal) =>
+      walkWindow(
+        {
+          ...leased,
+          signal,
+          fetchPage: context.fetchPage,
+          findEnvelope: (body) => context.findEnvelope(body, stream),
+          memory,
+          pageLength: options.pageLength,
+          walkAttempts: options.walkAttempts,
+          onPage: (page) => onEvent({ kind: 'page', window, ...page }),
+        },
+        claim,
+        { resource: stream.resource, filters: stream.filters, from: claim.from, to: claim.to },
+      ),
+    );
+    state.failuresInARow = 0;
+    onEvent({ kind: 'complete', window, proof });
+  } catch (error) {
+    await settle(context, state, claim, window, error);
+  }
+}
+
+/** A lost lease is nobody's fault; a window's own error fails the window; anything else stops the run. */
+async function settle(
+  context: DrainContext,
+  state: StreamState,
+  claim: Claim,
+  window: WindowName,
+  error: unknown,
+): Promise<void> {
+  const { database, clock, log, onEvent } = context;
+  if (error instanceof LeaseLostError) {
+    log.warn({ window: window.from, stream: window.stream }, error.message);
+    return;
+  }
+  if (error instanceof RequestError && MISADDRESSED.has(error.status)) {
+    // The window is as good as before: it is the address that is wrong.
+    await releaseLease(database, claim);
+    stopStream(context, state, error.message);
+    state.misaddressed = error;
+    return;
+  }
+  const failure = failureOf(error, claim.failures, clock.random());
+  if (failure === null) {
+    // Where the database is gone the lease ends by itself.
+    await releaseLease(database, claim).catch(() => {});
+    throw error;
+  }
+  await failWindow(database, claim, failure.reason, failure.delayMs);
+  onEvent({ kind: 'failed', window, reason: failure.reason });
+  state.failuresInARow += 1;
+  if (state.failuresInARow >= FAILURES_IN_A_ROW) stopStream(context, state, failure.reason);
+}
+
+function stopStream(context: DrainContext, state: StreamState, reason: string): void {
+  if (state.stopped) return;
+  state.stopped = true;
+  context.onEvent({ kind: 'stream-stopped', stream: state.stream.name, reason });
+}

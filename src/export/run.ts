@@ -1,0 +1,183 @@
+/** A run: registers the streams, plans, drains and reports; by schedule, by hand, or as a backfill (DESIGN 4). */
+import { outcomeOf, type RunOutcome } from '../errors.ts';
+import type { Day, Stream } from '../model.ts';
+import { type BackfillOnly, type BackfillStep, planBackfill } from '../plan/backfill.ts';
+import { addDays, dayWindow, lastClosedDay } from '../plan/days.ts';
+import { type KnownDays, type KnownWindow, plan } from '../plan/planner.ts';
+import { type GapRow, readGaps } from '../store/coverage.ts';
+import type { Database } from '../store/database.ts';
+import { beginRun, endRun, type RunCounts, type RunTrigger } from '../store/runs.ts';
+import { type RegisteredStream, registerStream } from '../store/streams.ts';
+import { askAgain, databaseNow, listDayWindows, planWindows } from '../store/windows.ts';
+import { drain, type DrainEvent, type DrainOptions, type DrainParts } from './drain.ts';
+import { Tally, type WindowFailed } from './tally.ts';
+
+/** What is exported, and in which calendar. */
+export interface ExportOptions extends DrainOptions {
+  readonly streams: readonly Stream[];
+  /** First day of the schedule; null: the remembered one, or seven closed days at the first run. */
+  readonly since: Day | null;
+  readonly timeZone: string;
+  readonly settleMs: number;
+}
+
+/** What a run did. */
+export interface RunReport extends RunCounts {
+  /** Days in the scope that are not complete now. */
+  readonly gaps: readonly GapRow[];
+  readonly failures: readonly WindowFailed[];
+  /** Streams that were given up for this run. */
+  readonly stopped: readonly { readonly stream: string; readonly reason: string }[];
+}
+
+/** A range and choice of windows that a person asked for. */
+export interface BackfillRequest {
+  readonly from: Day;
+  readonly to: Day;
+  readonly only?: BackfillOnly;
+  readonly newestFirst: boolean;
+}
+
+/** For those who watch a run. */
+export type RunEvent = DrainEvent | { readonly kind: 'planned'; readonly windows: number };
+
+/** Days that a new stream goes back, where `since` is not set. */
+const DAYS_BACK = 7;
+
+/** One catch-up pass: everything that is due, scheduled work first. */
+export async function catchUp(
+  parts: DrainParts,
+  options: ExportOptions,
+  trigger: Exclude<RunTrigger, 'backfill'>,
+  signal: AbortSignal,
+  onEvent: (event: RunEvent) => void = () => {},
+): Promise<RunReport> {
+  const { database } = parts;
+  const calendar = await readCalendar(database, options);
+  const due = plan({
+    streams: calendar.streams.map(({ registered, known }) => ({ name: registered.name, since: registered.since, known })),
+    timeZone: options.timeZone,
+    settleMs: options.settleMs,
+    now: calendar.now,
+  });
+  for (const { registered } of calendar.streams) {
+    const missing = due.filter((item) => item.stream === registered.name && item.found === 'missing');
+    await planWindows(database, registered.streamId, 'scheduled', missing.map((item) => item.window));
+  }
+  return drainAndReport(parts, options, calendar, { trigger, range: null, newestFirst: false, due: due.length }, signal, onEvent);
+}
+
+/** What a backfill would do, window by window; nothing is changed but the streams' registration. */
+export async function previewBackfill(
+  database: Database,
+  options: ExportOptions,
+  request: BackfillRequest,
+): Promise<BackfillStep[]> {
+  return stepsOf(await readCalendar(database, options, request), options, request);
+}
+
+/** Plans and walks an inclusive range of days. */
+export async function backfill(
+  parts: DrainParts,
+  options: ExportOptions,
+  request: BackfillRequest,
+  signal: AbortSignal,
+  onEvent: (event: RunEvent) => void = () => {},
+): Promise<RunReport> {
+  const { database } = parts;
+  const calendar = await readCalendar(database, options, request);
+  const steps = stepsOf(calendar, options, request).filter((step) => step.action !== 'skip');
+  for (const { registered } of calendar.streams) {
+    const own = steps.filter((step) => step.stream === registered.name);
+    const missing = own.filter((step) => step.state === 'missing');
+    await planWindows(database, registered.streamId, 'backfill', missing.map((step) => step.window));
+    const there = own.filter((step) => step.state !== 'missing');
+    await askAgain(database, registered.streamId, there.map((step) => step.window.day));
+  }
+  const range = { from: request.from, to: request.to };
+  return drainAndReport(
+    parts,
+    options,
+    calendar,
+    { trigger: 'backfill', range, newestFirst: request.newestFirst, due: steps.length },
+    signal,
+    onEvent,
+  );
+}
+
+interface Calendar {
+  readonly now: number;
+  readonly streams: readonly { stream: Stream; registered: RegisteredStream; known: KnownDays }[];
+}
+
+async function readCalendar(
+  database: Database,
+  options: ExportOptions,
+  range: { readonly from: Day; readonly to: Day } | null = null,
+): Promise<Calendar> {
+  const now = await databaseNow(database);
+  const firstSince = addDays(lastClosedDay(now, options.timeZone, options.settleMs), 1 - DAYS_BACK);
+  const { since, timeZone, settleMs } = options;
+  const registered: RegisteredStream[] = [];
+  for (const stream of options.streams)
+    registered.push(await registerStream(database, stream, { since, firstSince, timeZone, settleMs }));
+  const windows = await listDayWindows(database, registered.map((stream) => stream.streamId), range);
+  return {
+    now,
+    streams: options.streams.map((stream, index) => {
+      const own = registered[index] as RegisteredStream;
+      const known = new Map<Day, KnownWindow>();
+      for (const { streamId, day, state, purpose, dueAt } of windows)
+        if (streamId === own.streamId) known.set(day, { state, purpose, retryAt: dueAt });
+      return { stream, registered: own, known };
+    }),
+  };
+}
+
+function stepsOf(calendar: Calendar, options: ExportOptions, request: BackfillRequest): BackfillStep[] {
+  return planBackfill({
+    ...request,
+    streams: calendar.streams.map(({ registered, known }) => ({ name: registered.name, known })),
+    timeZone: options.timeZone,
+    settleMs: options.settleMs,
+    now: calendar.now,
+  });
+}
+
+interface Scope {
+  readonly trigger: RunTrigger;
+  readonly range: { readonly from: Day; readonly to: Day } | null;
+  readonly newestFirst: boolean;
+  readonly due: number;
+}
+
+async function drainAndReport(
+  parts: DrainParts,
+  options: ExportOptions,
+  calendar: Calendar,
+  scope: Scope,
+  signal: AbortSignal,
+  onEvent: (event: RunEvent) => void,
+): Promise<RunReport> {
+  const { database, owner, log } = parts;
+  const runId = await beginRun(database, scope.trigger, owner, scope.range);
+  onEvent({ kind: 'planned', windows: scope.due });
+  const tally = new Tally(scope.due);
+  const streams = new Map(calendar.streams.map(({ registered, stream }) => [registered.streamId, stream]));
+  const end = (outcome: RunOutcome, error: string | null) =>
+    endRun(database, runId, outcome, tally.counts, error).catch((failure) =>
+      log.warn({ err: failure, runId }, 'the end of the run could not be noted'),
+    );
+  try {
+    await drain(parts, options, streams, scope, signal, (event) => {
+      tally.add(event);
+      onEvent(event);
+    });
+    const gaps = await readGaps(database, options.streams.map((stream) => stream.name), scope.range);
+    await end(gaps.length === 0 ? 'done' : 'gaps', null);
+    return { ...tally.counts, gaps, failures: tally.failures, stopped: tally.stopped };
+  } catch (error) {
+    await end(outcomeOf(error), error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
