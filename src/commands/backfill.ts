@@ -1,0 +1,57 @@
+/** `daywalk backfill`: plans and walks a range of days that a person asked for. */
+import { parseRange } from '../config/day.ts';
+import { EXIT, SettingsError } from '../errors.ts';
+import { backfill, type BackfillRequest, type ExportOptions, previewBackfill } from '../export/run.ts';
+import type { Stream } from '../model.ts';
+import type { BackfillStep } from '../plan/backfill.ts';
+import { watched, withExport } from './export-verb.ts';
+import { print, printJson } from './output.ts';
+import type { Invocation } from './program.ts';
+import { exportOptions } from './wiring.ts';
+
+/** Walks the range, or prints what it would walk. */
+export function backfillVerb(invocation: Invocation): Promise<number> {
+  const request = requestOf(invocation.options);
+  return withExport(invocation, async ({ settings, database, parts, log }) => {
+    const options: ExportOptions = {
+      ...exportOptions(settings),
+      streams: chosen(settings.streams, invocation.options['stream']),
+    };
+    if (invocation.options['dryRun'] !== true)
+      return watched(invocation, log, (onEvent) => backfill(parts, options, request, invocation.signal, onEvent));
+    const steps = await previewBackfill(database, options, request);
+    if (invocation.options['json'] === true) printJson(steps);
+    else print(...describeSteps(steps));
+    return EXIT.done;
+  });
+}
+
+function requestOf(options: Invocation['options']): BackfillRequest {
+  const range = parseRange(String(options['from']), String(options['to']));
+  const only = options['only'] as BackfillRequest['only'];
+  return { ...range, newestFirst: options['newestFirst'] === true, ...(only === undefined ? {} : { only }) };
+}
+
+function chosen(streams: readonly Stream[], names: unknown): readonly Stream[] {
+  if (names === undefined) return streams;
+  const wanted = String(names).split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const unknown = wanted.filter((name) => !streams.some((stream) => stream.name === name));
+  if (unknown.length > 0 || wanted.length === 0)
+    throw new SettingsError(`flag --stream: there is no stream ${JSON.stringify(unknown[0] ?? '')}`, {
+      hint: `The streams are ${streams.map((stream) => stream.name).join(', ')}.`,
+    });
+  return streams.filter((stream) => wanted.includes(stream.name));
+}
+
+/** One line per window: day, stream, state, what would be done and why. */
+export function describeSteps(steps: readonly BackfillStep[]): string[] {
+  const width = Math.max(...steps.map((step) => step.stream.length));
+  const walks = steps.filter((step) => step.action !== 'skip').length;
+  return [
+    ...steps.map(
+      ({ window, stream, state, action, reason }) =>
+        `${window.from} to ${window.to.slice(11)}  ${stream.padEnd(width)}  ${state.padEnd(8)}  ${action.padEnd(6)}  ${reason}`,
+    ),
+    `${walks} of ${steps.length} windows would be walked. Nothing was changed.`,
+  ];
+}

@@ -1,0 +1,122 @@
+/** `daywalk doctor`: checks everything that a run needs; every red line says what to do. */
+import { systemClock } from '../clock.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { DaywalkError, EXIT, exitCodeOf } from '../errors.ts';
+import type { Stream } from '../model.ts';
+import { closesAt, dayWindow, lastClosedDay } from '../plan/days.ts';
+import type { Source } from '../source/source.ts';
+import { readServerFacts } from '../store/server.ts';
+import { databaseNow } from '../store/windows.ts';
+import { print, printJson, terminal } from './output.ts';
+import type { Invocation } from './program.ts';
+import { apiSettingsOf, openApi, openDatabase, openLog } from './wiring.ts';
+
+/** One line of the doctor. */
+export interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warning' | 'bad' | 'skipped';
+  readonly found: string;
+  /** What to do, where something is to be done. */
+  readonly remedy: string | null;
+}
+
+/** A clock that is off by more may plan a day too early. */
+const SKEW_MS = 60_000;
+
+/** Checks one thing after the other; exit code of the first bad one. */
+export async function doctor(invocation: Invocation): Promise<number> {
+  const settings = apiSettingsOf(invocation);
+  const log = await openLog(settings);
+  const examination = new Examination();
+  examination.note('settings', 'ok', settings.config === undefined ? 'no daywalk.yaml; environment and defaults' : settings.config);
+  const { signal } = invocation;
+  const now = await examination.look('database', async () => {
+    const { database, embedded, close } = await openDatabase(settings, log, signal);
+    try {
+      const facts = await readServerFacts(database);
+      const now = await databaseNow(database);
+      examination.note('database', 'ok', `PostgreSQL ${facts.version}${embedded ? `, the embedded one in ${settings.directory}` : ''}, schema up to date`);
+      for (const { found, remedy } of facts.concerns) examination.note('database', 'warning', found, remedy);
+      const skew = Math.abs(systemClock.now() - now);
+      if (skew > SKEW_MS)
+        examination.note('clock', 'warning', `this machine and the database differ by ${Math.round(skew / 1000)} s`, 'The database decides; set this machine by NTP so that logs can be compared.');
+      else examination.note('clock', 'ok', 'this machine and the database agree');
+      return now;
+    } finally {
+      await close();
+    }
+  });
+  const { timezone, settle } = settings;
+  const day = lastClosedDay(now ?? systemClock.now(), timezone, settle);
+  examination.note('time zone', 'ok', `${timezone}: the newest closed day is ${day}, closed at ${new Date(closesAt(day, timezone, settle)).toISOString()}`);
+  const source = await openApi(settings);
+  try {
+    for (const stream of settings.streams)
+      await examination.look(`stream ${stream.name}`, () => askOnce(source, stream, day, signal, examination));
+  } finally {
+    await source.close();
+    await log.flush();
+  }
+  if (invocation.options['json'] === true) printJson(examination.findings);
+  else print(...describeFindings(examination.findings, terminal(readEnvironment())));
+  return examination.exitCode;
+}
+
+async function askOnce(source: Source, stream: Stream, day: string, signal: AbortSignal, examination: Examination): Promise<void> {
+  const { from, to } = dayWindow(day);
+  const { resource, filters, recordsPath, totalPath } = stream;
+  const page = await source.fetchPage({ resource, filters, from, to, start: 0, length: 2 }, { signal });
+  const envelope = source.findEnvelope(page.body, {
+    ...(recordsPath === undefined ? {} : { recordsPath }),
+    ...(totalPath === undefined ? {} : { totalPath }),
+  });
+  const list = envelope.recordsPath.length === 0 ? 'the body itself' : envelope.recordsPath.join('.');
+  const total = envelope.totalPath === null ? 'no total' : `total at ${envelope.totalPath.join('.')}`;
+  examination.note(`stream ${stream.name}`, 'ok', `API reached, key accepted in ${Math.round(page.durationMs)} ms; records at ${list}, ${total}`);
+}
+
+/** Collects findings; what throws is a bad one. */
+class Examination {
+  readonly findings: Finding[] = [];
+  #exitCode: number = EXIT.done;
+
+  get exitCode(): number {
+    return this.#exitCode;
+  }
+
+  note(check: string, state: Finding['state'], found: string, remedy: string | null = null): void {
+    this.findings.push({ check, state, found, remedy });
+  }
+
+  async look<T>(check: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DaywalkError)) throw error;
+      this.note(check, 'bad', error.message, error.hint ?? null);
+      if (this.#exitCode === EXIT.done) this.#exitCode = exitCodeOf(error);
+      return undefined;
+    }
+  }
+}
+
+const MARKS = {
+  ok: ['✓', 'ok  ', 32],
+  warning: ['!', 'warn', 33],
+  bad: ['✗', 'BAD ', 31],
+  skipped: ['-', 'skip', 90],
+} as const;
+
+/** The findings, a line each, the remedy below. */
+export function describeFindings(
+  findings: readonly Finding[],
+  look: { colour: boolean; unicode: boolean },
+): string[] {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  return findings.flatMap(({ check, state, found, remedy }) => {
+    const [sign, word, colour] = MARKS[state];
+    const mark = look.unicode ? sign : word;
+    const shown = look.colour ? `\u001b[${colour}m${mark}\u001b[0m` : mark;
+    return [`${shown} ${check.padEnd(width)}  ${found}`, ...(remedy === null ? [] : [`  ${' '.repeat(width)}  → ${remedy}`])];
+  });
+}

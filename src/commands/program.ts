@@ -1,0 +1,98 @@
+/** The command line: verbs, their options and help; what a verb does is loaded when it is called. */
+import { Command, Option } from 'commander';
+import { flagsOf } from '../config/flags.ts';
+import type { Group } from '../config/setting.ts';
+import { ROWS } from '../config/table.ts';
+
+/** What every verb gets. */
+export interface Invocation {
+  /** Options as commander names them, settings and the verb's own. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Aborts when someone asks the program to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** A verb: does its work, gives the exit code. */
+export type Verb = (invocation: Invocation) => Promise<number>;
+
+const STORE: readonly Group[] = ['General', 'Database', 'Log'];
+const READ: readonly Group[] = [...STORE, 'Schedule', 'Streams'];
+const EVERYTHING: readonly Group[] = [...READ, 'API', 'Walking'];
+
+const json = () => new Option('--json', 'one JSON document on stdout, for programs');
+
+/**
+ * The program, ready to parse a command line.
+ * @param signal aborts when someone asks the program to stop.
+ * @param onEnd gets the exit code of the verb that ran.
+ */
+export function readProgram(signal: AbortSignal, onEnd: (code: number) => void): Command {
+  const program = new Command('daywalk')
+    .description(
+      'Exports an Event Query API into Postgres, one day window at a time, and can show that nothing is missing.',
+    )
+    .version('0.1.0')
+    .exitOverride()
+    .configureHelp({ sortSubcommands: false })
+    .showHelpAfterError('(daywalk --help tells more)')
+    .addHelpText('after', EXIT_CODES);
+
+  const verb = (
+    name: string,
+    does: string,
+    groups: readonly Group[],
+    load: () => Promise<Verb>,
+    own: readonly Option[] = [],
+  ) => {
+    const command = program.command(name).description(does).exitOverride();
+    for (const option of own) command.addOption(option);
+    for (const spec of flagsOf(ROWS.filter((row) => groups.includes(row.group))))
+      command.addOption(new Option(spec.flag, spec.description).helpGroup(`${spec.group} settings:`));
+    command.action(async (options: Record<string, unknown>) => {
+      const run = await load();
+      onEnd(await run({ options, signal }));
+    });
+  };
+
+  verb('run', 'one catch-up pass: plan, walk, report', EVERYTHING, async () => (await import('./run.ts')).run, [json()]);
+  verb('worker', 'the daemon: a catch-up pass at every tick of the schedule', EVERYTHING, async () => (await import('./worker.ts')).worker);
+  verb(
+    'backfill',
+    'plan and walk an inclusive range of days',
+    EVERYTHING,
+    async () => (await import('./backfill.ts')).backfillVerb,
+    [
+      new Option('--from <day>', 'first day, YYYY-MM-DD').makeOptionMandatory(),
+      new Option('--to <day>', 'last day, YYYY-MM-DD').makeOptionMandatory(),
+      new Option('--stream <names>', 'only these streams, separated by commas'),
+      new Option('--only <which>', 'missing, failed or all, complete ones too (default: missing and failed)').choices(['missing', 'failed', 'all']),
+      new Option('--newest-first', 'walk the newest day first'),
+      new Option('--dry-run', 'print the windows and what would be done with them, and do nothing'),
+      json(),
+    ],
+  );
+  verb('status', 'coverage calendar, totals, what runs now', READ, async () => (await import('./status.ts')).status, [json()]);
+  verb('gaps', 'what is missing, and the command that fills it; exit code 3 when there is any', READ, async () => (await import('./gaps.ts')).gaps, [json()]);
+  verb('doctor', 'check API, key, envelope, database, schema and time zone; every red line says what to do', EVERYTHING, async () => (await import('./doctor.ts')).doctor, [json()]);
+  verb('config', 'every effective setting and where it came from, secrets masked', EVERYTHING, async () => (await import('./config.ts')).config, [json()]);
+  verb('migrate', 'bring the schema of the database up', STORE, async () => (await import('./migrate.ts')).migrateVerb, [
+    new Option('--dry-run', 'list what would be applied, and do nothing'),
+  ]);
+  verb('demo', 'a simulated API and a Postgres of its own: exports a week and shows it', ['Log'], async () => (await import('./demo.ts')).demo);
+  return program;
+}
+
+const EXIT_CODES = `
+Exit codes:
+  0  done
+  1  unexpected error
+  2  usage or settings
+  3  finished with failed windows or gaps
+  4  key refused
+  5  API or database away after retries
+  130, 143  interrupted, checkpoint safe
+
+Settings come from flags over the environment over daywalk.yaml over defaults;
+the key and the database URL from the environment or a file only:
+  DAYWALK_API_KEY, DAYWALK_API_KEY_FILE, DATABASE_URL, DATABASE_URL_FILE
+Without DATABASE_URL daywalk starts a Postgres of its own below .daywalk/.`;

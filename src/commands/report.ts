@@ -1,0 +1,31 @@
+/** What a run did, in sentences, and the exit code that follows from it. */
+import { EXIT } from '../errors.ts';
+import type { RunReport } from '../export/run.ts';
+import { formatBytes, formatCount, formatDuration } from './format.ts';
+
+const MOST_LINES = 10;
+
+/** The exit code of a finished run. */
+export function exitCodeOfRun(report: RunReport): number {
+  return report.gaps.length === 0 && report.failures.length === 0 ? EXIT.done : EXIT.gaps;
+}
+
+/** The lines that a person reads at the end of a run. */
+export function describeRun(report: RunReport, elapsedMs: number): string[] {
+  const windows = `${formatCount(report.windowsComplete)} ${report.windowsComplete === 1 ? 'window' : 'windows'} complete`;
+  const volume = `${formatCount(report.records)} records in ${formatCount(report.pages)} pages, ${formatBytes(report.bytes)}`;
+  const lines = [
+    report.windowsComplete === 0 && report.failures.length === 0
+      ? 'Nothing was due.'
+      : `${windows}: ${volume}, in ${formatDuration(elapsedMs)}.`,
+  ];
+  for (const { stream, reason } of report.stopped)
+    lines.push(`Stream ${stream} was given up for this run: ${reason}`);
+  for (const { stream, from, to, reason } of report.failures.slice(0, MOST_LINES))
+    lines.push(`Failed: ${stream} ${from} to ${to}: ${reason}`);
+  if (report.failures.length > MOST_LINES)
+    lines.push(`… and ${report.failures.length - MOST_LINES} more failed windows.`);
+  if (report.gaps.length > 0)
+    lines.push(`${formatCount(report.gaps.length)} days are not complete; \`daywalk gaps\` lists them.`);
+  return lines;
+}

@@ -1,0 +1,163 @@
+/** The wiring: settings become a log, a database, a source and the options of the parts. */
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { systemClock } from '../clock.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { secretsOf } from '../config/describe.ts';
+import { loadSettings } from '../config/load.ts';
+import type { ApiSettings, Settings } from '../config/settings.ts';
+import type { DrainParts } from '../export/drain.ts';
+import type { ExportOptions } from '../export/run.ts';
+import { createLogger, type ProcessLogger } from '../log.ts';
+import { openSource, type Source } from '../source/source.ts';
+import { Database } from '../store/database.ts';
+import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
+import { startEmbedded } from '../store/embedded/embedded.ts';
+import type { Invocation } from './program.ts';
+
+/** How long a database that is away is waited for. */
+const DATABASE_PATIENCE_MS = 60_000;
+
+/** The settings of a verb that needs no API. */
+export function settingsOf({ options }: Invocation): Settings {
+  return loadSettings({ flags: options, environment: readEnvironment(), cwd: process.cwd() });
+}
+
+/** The settings of a verb that talks to the API. */
+export function apiSettingsOf({ options }: Invocation): ApiSettings {
+  const environment = readEnvironment();
+  return loadSettings({ flags: options, environment, cwd: process.cwd(), require: ['api'] });
+}
+
+/** The log of this process, on stderr, with every secret struck out. */
+export function openLog(settings: Settings, moreSecrets: readonly string[] = []): Promise<ProcessLogger> {
+  return createLogger({
+    level: settings.logLevel === 'fatal' ? 'error' : settings.logLevel,
+    format: settings.logFormat,
+    secrets: [...secretsOf(settings), ...moreSecrets],
+    isTerminal: process.stderr.isTTY === true,
+  });
+}
+
+/** A database that is there: the one of DATABASE_URL, or the embedded one. */
+export interface OpenDatabase {
+  readonly database: Database;
+  readonly url: string;
+  readonly embedded: boolean;
+  close(): Promise<void>;
+}
+
+/** Starts the embedded Postgres where no URL is set; makes no connection otherwise. */
+export async function reachDatabase(
+  settings: Settings,
+  log: ProcessLogger,
+  signal: AbortSignal,
+): Promise<{ url: string; embedded: boolean; release(): Promise<void> }> {
+  if (settings.databaseUrl !== undefined)
+    return { url: settings.databaseUrl.reveal(), embedded: false, release: async () => {} };
+  const started = await startEmbedded({ directory: settings.directory, signal, log });
+  return { url: started.url, embedded: true, release: () => started.release() };
+}
+
+/**
+ * Opens the database with the schema in it: migrates where migrations are pending, refuses a newer one.
+ * @param migrates false: a verb that only reads; a database without the schema is then an error.
+ */
+export async function openDatabase(
+  settings: Settings,
+  log: ProcessLogger,
+  signal: AbortSignal,
+): Promise<OpenDatabase> {
+  const reached = await reachDatabase(settings, log, signal);
+  const database = new Database({
+    url: reached.url,
+    connections: settings.concurrency + 2,
+    statementTimeoutMs: settings.statementTimeout,
+    patienceMs: DATABASE_PATIENCE_MS,
+    clock: systemClock,
+    log,
+  });
+  const close = async () => {
+    await database.close();
+    await reached.release();
+  };
+  try {
+    const state = await database.retry(() => readSchemaState(reached.url), signal);
+    if (state.newer.length > 0) throw newerDatabase(state);
+    if (state.pending.length > 0) {
+      const applied = await database.retry(() => migrate(reached.url, log), signal);
+      log.info({ migrations: applied }, 'the schema was brought up');
+    }
+    return { database, url: reached.url, embedded: reached.embedded, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The API as a source of pages. */
+export async function openApi(settings: ApiSettings): Promise<Source> {
+  const keyFile = settings.apiKeyFile;
+  const read = async (path: string | undefined) => (path === undefined ? undefined : readFile(path, 'utf8'));
+  const [ca, clientCert, clientKey] = await Promise.all([
+    read(settings.apiCaFile),
+    read(settings.apiClientCertFile),
+    read(settings.apiClientKeyFile),
+  ]);
+  return openSource({
+    baseUrl: settings.apiUrl,
+    key: settings.apiKey.reveal(),
+    clock: systemClock,
+    ...(keyFile === undefined ? {} : { refreshKey: async () => (await readFile(keyFile, 'utf8')).trim() }),
+    tls: defined({ ca, clientCert, clientKey }),
+    proxy: defined({
+      http: settings.httpProxy?.reveal(),
+      https: settings.httpsProxy?.reveal(),
+      no: settings.noProxy,
+    }),
+    allowHttp: settings.apiAllowHttp,
+    gzip: settings.apiGzip,
+    connections: settings.concurrency,
+    connectTimeoutMs: settings.connectTimeout,
+    pageTimeoutMs: settings.pageTimeout,
+    bodyLimitBytes: settings.bodyLimit,
+    retryAttempts: settings.retryAttempts,
+    retryTimeMs: settings.retryTime,
+    retryAfterLimitMs: settings.retryAfterLimit,
+  });
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function defined<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+/** Host and process, for people who ask who holds a window. */
+export const owner = (): string => `${hostname()}:${process.pid}`;
+
+/** What the export needs of the other parts. */
+export function exportParts(database: Database, source: Source, log: ProcessLogger): DrainParts {
+  return {
+    database,
+    fetchPage: (request, options) => source.fetchPage(request, options),
+    findEnvelope: (body, { recordsPath, totalPath }) => source.findEnvelope(body, defined({ recordsPath, totalPath })),
+    clock: systemClock,
+    log,
+    owner: owner(),
+  };
+}
+
+/** What the export needs of the settings. */
+export function exportOptions(settings: Settings): ExportOptions {
+  return {
+    streams: settings.streams,
+    since: settings.since ?? null,
+    timeZone: settings.timezone,
+    settleMs: settings.settle,
+    concurrency: settings.concurrency,
+    pageLength: settings.pageLength,
+    leaseTtlMs: settings.lease,
+    walkAttempts: settings.walkAttempts,
+  };
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+/** The program: reads the command line, runs one verb, turns its end into an exit code. The only place that exits. */
+import { CommanderError } from 'commander';
+import { systemClock } from './clock.ts';
+import { readProgram } from './commands/program.ts';
+import { DaywalkError, EXIT, exitCodeOf, InterruptedError } from './errors.ts';
+
+/** A stop that takes longer than this is cut short: leases end by themselves, checkpoints are safe (DESIGN 7). */
+const GRACE_MS = 4_500;
+
+/** Aborts on the first SIGINT or SIGTERM, leaves at once on the second. */
+function listenForSignals(): AbortSignal {
+  const interrupted = new AbortController();
+  const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
+    if (interrupted.signal.aborted) process.exit(EXIT[signal]);
+    interrupted.abort(new InterruptedError(signal));
+    systemClock.timeout(GRACE_MS).addEventListener('abort', () => process.exit(EXIT[signal]));
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return interrupted.signal;
+}
+
+/** One message for people: what is wrong and what to do; a stack only for what nobody foresaw. */
+function explain(error: unknown): string {
+  if (!(error instanceof DaywalkError))
+    return `daywalk: unexpected error, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
+  const hint = error.hint === undefined ? '' : `\n  ${error.hint}`;
+  return `daywalk: ${error.message}${hint}\n`;
+}
+
+async function main(): Promise<number> {
+  const signal = listenForSignals();
+  let code: number = EXIT.done;
+  try {
+    await readProgram(signal, (result) => {
+      code = result;
+    }).parseAsync();
+    return code;
+  } catch (error) {
+    // Commander has printed its own message, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.settings;
+    process.stderr.write(explain(error));
+    return exitCodeOf(error);
+  }
+}
+
+// A reader that goes away (`daywalk status | head`) is no error.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
+process.exit(await main());
