@@ -1,0 +1,27 @@
+/** The command line's options, as plain data made from the table. */
+import type { Row, SettingKey } from './table.ts';
+
+/** What commander needs for one option. It gets no default: what was not given on the command line must stay unset. */
+export interface FlagSpec {
+  /** Commander's attribute name for it, and the key to give to `loadSettings`. */
+  readonly key: SettingKey;
+  /** `--page-length <n>` */
+  readonly flag: string;
+  readonly description: string;
+  /** The heading to list it under. */
+  readonly group: string;
+}
+
+/** The options for those of `rows` that have a flag; every one of them takes a value. */
+export function flagsOf(rows: readonly Row[]): FlagSpec[] {
+  return rows.flatMap((row) =>
+    row.flag === null
+      ? []
+      : {
+          key: row.key,
+          flag: `${row.flag} ${row.placeholder}`,
+          description: `${row.description} (default: ${row.default ?? row.unset}; env: ${row.env[0]})`,
+          group: row.group,
+        },
+  );
+}

@@ -1,0 +1,105 @@
+/** URLs: of the API, the database and a proxy; what is wrong with one is told without repeating it, for it may hold a password. */
+import { RESOURCES } from '../model.ts';
+import { Wrong } from './problems.ts';
+import { MASK, Secret } from './secret.ts';
+
+/** The base URL of the API: origin and path prefix, without a slash at the end. */
+export function parseApiUrl(text: string): string | Wrong {
+  const wrong = malformed(text, /^https?:$/, 'https://api.example.com');
+  if (wrong) return new Wrong(wrong.why, !/[@?#]/.test(text));
+  const url = new URL(text);
+  if (url.username || url.password || text.includes('@'))
+    return hidden('holds a user or password; the API takes a key, in api.key');
+  if (text.includes('?') || text.includes('#'))
+    return hidden('has a query or fragment; leave it out');
+  const path = url.pathname.replace(/\/+$/, '');
+  const resource = RESOURCES.find((name) => path.endsWith(`/api/${name}`));
+  if (resource !== undefined)
+    return new Wrong(`is not the base URL: leave out /api/${resource}, which is added to it`);
+  return url.origin + path;
+}
+
+/** May the key be sent to `url` without being told so? Over https, and to this machine. */
+export function mayCarryKey(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+/** A Postgres URL as `pg` takes it. */
+export function parseDatabaseUrl(text: string): Secret | Wrong {
+  const example = 'postgres://user:password@host/database';
+  const wrong = malformed(text.replace('@/', '@localhost/'), /^postgres(ql)?:$/, example);
+  if (wrong) return wrong;
+  const url = databaseUrlOf(text);
+  // What comes after an unencoded # or / in a password is taken for something else.
+  if (text.includes('#') || url.pathname.includes('@') || url.pathname.slice(1).includes('/'))
+    return hidden(
+      `is not like ${example}; in user and password, write # as %23, / as %2F, ? as %3F`,
+    );
+  if (url.hostname.includes(',')) return hidden('names several hosts; give it one');
+  return new Secret(text);
+}
+
+/** A proxy's URL; without a scheme it is taken for http. */
+export function parseProxyUrl(text: string): Secret | Wrong {
+  const full = /^[\w.-]+:\d+$/.test(text) || !text.includes(':') ? `http://${text}` : text;
+  const wrong = malformed(full, /^https?:$/, 'http://proxy.example.com:3128');
+  if (wrong) return wrong;
+  const url = new URL(full);
+  if (url.pathname !== '/' || /[?#]/.test(full)) return hidden('has a path; a proxy has none');
+  return new Secret(url.href);
+}
+
+/** The URL of a database or proxy with everything in it masked that could be a secret. */
+export function maskedUrl(secret: Secret, of: 'database' | 'proxy'): string {
+  const url = of === 'database' ? databaseUrlOf(secret.reveal()) : new URL(secret.reveal());
+  const user = of === 'database' ? url.username : url.username && MASK;
+  const login = user || url.password ? `${user}${url.password && `:${MASK}`}@` : '';
+  // Of a password with an unencoded & the rest would stand here as a name.
+  const parameters = url.search && `?${MASK}`;
+  const path = of === 'proxy' ? '' : url.pathname;
+  return `${url.protocol}//${login}${url.host}${path}${parameters}`;
+}
+
+/** The secret parts of a database's or proxy's URL, as written and decoded. */
+export function passwordsIn(secret: Secret, of: 'database' | 'proxy'): string[] {
+  const url = of === 'database' ? databaseUrlOf(secret.reveal()) : new URL(secret.reveal());
+  const parts = of === 'database' ? [url.password] : [url.password, url.username];
+  const parameters = [...url.searchParams].flatMap(([name, value]) =>
+    /pass/i.test(name) ? [value, encodeURIComponent(value)] : [],
+  );
+  const basic =
+    of === 'proxy' && url.username
+      ? [Buffer.from(`${decoded(url.username)}:${decoded(url.password)}`).toString('base64')]
+      : [];
+  return [...parts, ...parts.map(decoded), ...parameters, ...basic].filter((part) => part !== '');
+}
+
+/** As `pg` does: `postgres://user@/database` is meant for the default host. */
+function databaseUrlOf(text: string): URL {
+  return new URL(text.replace('@/', '@localhost/'));
+}
+
+function malformed(text: string, protocol: RegExp, example: string): Wrong | undefined {
+  if (/[\s\p{Cc}\\]/u.test(text))
+    return hidden('holds white space, a control character or a backslash');
+  const scheme = /^([a-z][a-z\d+.-]*:)\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined || !protocol.test(scheme)) return hidden(`is not a URL like ${example}`);
+  try {
+    const url = new URL(text);
+    for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part);
+  } catch {
+    return hidden(
+      `is not a URL like ${example}; special characters in user and password are written as %xx`,
+    );
+  }
+  return undefined;
+}
+
+function decoded(part: string): string {
+  return decodeURIComponent(part);
+}
+
+function hidden(why: string): Wrong {
+  return new Wrong(why, false);
+}

@@ -1,0 +1,110 @@
+/** Streams: definitions in the file, selection by name, paths. */
+import { describe, expect, test } from 'vitest';
+import { load, loadYaml, problemsOf } from './loading.ts';
+
+describe('definitions', () => {
+  test('without any there are the two of the API', () => {
+    expect(load().streams).toEqual([
+      { name: 'events', resource: 'events', filters: {} },
+      { name: 'smart-event', resource: 'smart-event', filters: {} },
+    ]);
+  });
+  test('values stay as they are written, in the order of the API, without what is sent anyway', () => {
+    const { streams } = loadYaml(`
+streams:
+  audit:
+    resource: events
+    filters: { rule_level_to: 1.10, search: 9007199254740993, agent: "007", organization: true, hideread: 0, manager: "" }
+  events:
+`);
+    expect(streams).toEqual([
+      {
+        name: 'audit',
+        resource: 'events',
+        filters: {
+          search: '9007199254740993',
+          agent: '007',
+          organization: 'true',
+          rule_level_to: '1.10',
+        },
+      },
+      { name: 'events', resource: 'events', filters: {} },
+    ]);
+    expect(Object.keys(streams[0]?.filters ?? {})).toEqual([
+      'search',
+      'agent',
+      'rule_level_to',
+      'organization',
+    ]);
+  });
+  test.each([
+    ['audit: {}', 'daywalk.yaml:2:3 (streams.audit): has no resource'],
+    [
+      'audit: { resource: event }',
+      '"event" is not one of events, smart-event; did you mean events?',
+    ],
+    ['audit: { resource: events, filtres: {} }', 'did you mean filters?'],
+    ['audit: { resource: events, agent: x }', 'did you mean filters.agent?'],
+    [
+      'events: { filters: { rule_levl: 1 } }',
+      '(streams.events.filters.rule_levl): the API has no such filter; did you mean rule_level?',
+    ],
+    ['events: { filters: { start: 1 } }', 'daywalk sets it for every page'],
+    ['events: { filters: { fromDate: 2024-01-01 } }', 'daywalk sets it for every page'],
+    ['events: { filters: { agent: [a, b] } }', 'is a list, not one value'],
+    ['events: { filters: { hideread: true } }', 'is not a number'],
+    ['events: { filters: { agent: "\\uD800" } }', 'half a character'],
+    ['events: { filters: 3 }', 'expected a mapping of filters'],
+    ['events: 3', 'expected a mapping of resource'],
+    ['Bad Name: { resource: events }', '(streams."Bad Name"): a name has small letters'],
+    ['events: { total_path: }', 'write none if there is no total'],
+    ['events: { records_path: a..b }', 'is not keys with dots'],
+  ])('%s', (yaml, expected) => {
+    const problems = problemsOf(() => loadYaml(`streams:\n  ${yaml}`));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(expected);
+  });
+  test.each(['streams: [events]', 'streams: events', 'streams: {}'])('%s', (yaml) => {
+    expect(problemsOf(() => loadYaml(yaml))).toHaveLength(1);
+  });
+});
+
+describe('selection', () => {
+  test('names choose, in their order', () => {
+    const { streams } = load({ environment: { DAYWALK_STREAMS: 'smart-event, events' } });
+    expect(streams.map((stream) => stream.name)).toEqual(['smart-event', 'events']);
+  });
+  test('definitions in the file replace the two of the API', () => {
+    const problems = problemsOf(() =>
+      loadYaml('streams: { audit: { resource: events } }', {
+        flags: { streams: 'audt,,audit,audit' },
+      }),
+    );
+    expect(problems).toEqual([
+      'flag --streams: "audt" is not a stream that is defined (audit); did you mean audit?',
+      'flag --streams: a name is missing before or after a comma',
+      'flag --streams: names audit twice',
+    ]);
+  });
+});
+
+describe('paths', () => {
+  test('a stream without its own has those that hold for all', () => {
+    const { streams } = loadYaml(
+      `
+records_path: data.items
+total_path: none
+streams:
+  events: { records_path: $, total_path: $.none }
+  smart-event:
+`,
+    );
+    expect(streams).toMatchObject([
+      { recordsPath: [], totalPath: ['none'] },
+      { recordsPath: ['data', 'items'], totalPath: null },
+    ]);
+  });
+  test('an unset path is absent', () => {
+    expect(Object.keys(load().streams[0] ?? {})).toEqual(['name', 'resource', 'filters']);
+  });
+});

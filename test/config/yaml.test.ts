@@ -1,0 +1,148 @@
+/** The settings file's YAML: what is refused and where, and that nothing but a SettingsError ever comes out. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SettingsError } from '../../src/errors.ts';
+import { loadYaml, problemsOf } from './loading.ts';
+
+test.each(['', '\n', '# nothing\n', '---\n', '{}', '\uFEFFpage_length: 5'])('%j is fine', (yaml) =>
+  expect(loadYaml(yaml).pageLength).toBeGreaterThan(0),
+);
+
+describe('refused', () => {
+  test.each([
+    ['page_length: 1\npage_length: 2', 'daywalk.yaml:2:1: the same key stands here a second time'],
+    ['api:\n\turl: x', 'daywalk.yaml:2:1: is not YAML: a tab'],
+    ['- a', 'daywalk.yaml:1:1: expected settings, such as page_length: 1000, but found a list'],
+    ['just text', 'but found a text'],
+    ['a: "x', 'a quote, bracket or colon is missing'],
+    ['page_length: 1\n---\nx: 1', 'there can be only one'],
+    ['schedule: * * * * *', 'begins with * needs quotes'],
+    ['schedule: *x', 'found an alias'],
+    ['page_length: !vault 5', 'begins with ! needs quotes'],
+    ['page_length: [5]', 'expected one value, but found a list'],
+    ['page_length: { a: 5 }', 'expected one value, but found a mapping'],
+    ['log: debug', 'expected a mapping of level, format'],
+    ['? [a]\n: 1', 'a key must be a plain word'],
+    ['__proto__: { pageLength: 1 }', '(__proto__): there is no such setting'],
+    ['constructor: 1', '(constructor): there is no such setting'],
+    ['api: { __proto__: 1 }', '(api.__proto__): there is no such setting'],
+    ['pageLength: 1', 'did you mean page_length?'],
+    ['url: https://x', 'did you mean api.url?'],
+    ['api.url: https://x', 'write url: in a line below api:'],
+    ['api: { keyfile: x }', 'did you mean key_file?'],
+    ['proxy: { https: "x:1" }', 'set the environment variable HTTPS_PROXY'],
+    ['config: x', 'set the environment variable DAYWALK_CONFIG'],
+    ['total_path:', 'write none if there is no total'],
+    ['['.repeat(100_000), 'nested too deep'],
+    ['{a: '.repeat(25_000), 'nested too deep'],
+    ['- '.repeat(50_000), 'nested too deep'],
+    ['? '.repeat(50_000), 'nested too deep'],
+    [Array.from({ length: 400 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 'nested too deep'],
+  ])('%j', (yaml, expected) => {
+    const problems = problemsOf(() => loadYaml(yaml));
+    expect(problems.join('\n')).toContain(expected);
+    expect(problems.join('').length).toBeLessThan(2_000);
+  });
+  test('an alias bomb, quickly', () => {
+    const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
+    for (let i = 1; i < 30; i++) {
+      const [name, last] = [`a${i}`, i === 1 ? 'a' : `a${i - 1}`];
+      bomb.push(`${name}: &${name} [${`*${last}, `.repeat(9)}]`);
+    }
+    const start = performance.now();
+    expect(problemsOf(() => loadYaml(bomb.join('\n')))).toHaveLength(30);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+  test('thousands of problems are counted, not listed', () => {
+    const yaml = Array.from({ length: 5_000 }, (_, i) => `k${i}x: 1`).join('\n');
+    const problems = problemsOf(() => loadYaml(yaml));
+    expect(problems).toHaveLength(101);
+    expect(problems.at(-1)).toBe('… and 4900 more');
+  });
+  test('the longest file of nothing but keys, in bounded time', () => {
+    const yaml = Array.from({ length: 18_000 }, (_, i) => `${i}:`).join('\n');
+    const start = performance.now();
+    expect(problemsOf(() => loadYaml(yaml))).toHaveLength(101);
+    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(problemsOf(() => loadYaml(yaml + yaml))).toEqual([
+      'daywalk.yaml: daywalk.yaml is longer than 128 KiB',
+    ]);
+  });
+  test('a value cannot write to the terminal', () => {
+    const [problem = ''] = problemsOf(() => loadYaml('timezone: "\\e[31m\\r\\u2028\\u202Ered"'));
+    expect(problem).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
+  });
+});
+
+describe('any file', () => {
+  const settle = (yaml: string) => {
+    try {
+      loadYaml(yaml);
+    } catch (error) {
+      expect(error).toBeInstanceOf(SettingsError);
+      expect((error as Error).message).not.toContain('undefined');
+    }
+  };
+  const word = fc.constantFrom(
+    ...['api', 'url', 'key', 'streams', 'events', 'filters', 'page_length', 'total_path', 'since'],
+    ...[
+      ':',
+      ': ',
+      '\n',
+      '\n  ',
+      '- ',
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      "'",
+      '*a',
+      '&a',
+      '!t',
+      '|',
+      '>',
+      '#',
+      '?',
+      ',',
+    ],
+    ...[
+      '%YAML 1.1\n---\n',
+      '<<',
+      '~',
+      'null',
+      'true',
+      '1.10',
+      '\t',
+      '__proto__',
+      '\u0000',
+      '\uD800',
+      '$',
+    ],
+  );
+  test('made of words of YAML', () => {
+    const text = fc.array(word, { maxLength: 40 }).map((words) => words.join(''));
+    fc.assert(fc.property(text, settle), { numRuns: 2_000 });
+  });
+  test('made of any characters', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), settle), { numRuns: 500 });
+  });
+  test('made of any JSON', () => {
+    const key = fc.oneof(
+      fc.constantFrom('api', 'streams', 'events', 'filters', 'log'),
+      fc.string(),
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 5 },
+        fc.jsonValue(),
+        fc.dictionary(key, tie('tree')),
+        fc.array(tie('tree'), { maxLength: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, (value) => settle(JSON.stringify(value))),
+      { numRuns: 1_000 },
+    );
+  });
+});
