@@ -1,0 +1,121 @@
+/** Before all tests: builds dist, and gives the tests a Postgres (DATABASE_URL, else an embedded one) with a migrated template database. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startEmbedded } from '../src/store/embedded/embedded.ts';
+import { migrate } from '../src/store/migrations.ts';
+
+/** Where tests make their databases; `problem` says why there is no template or no server at all, so that the tests that need neither run all the same. */
+export interface TestServer {
+  readonly adminUrl: string;
+  /** Begins the name of every database of this run. */
+  readonly prefix: string;
+  /** The migrated database that the tests clone. */
+  readonly template: string;
+  readonly problem?: string;
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    testServer: TestServer;
+  }
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Runs before all tests; what it returns runs after them. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await build();
+  const prefix = `daywalk_test_${randomBytes(4).toString('hex')}`;
+  const template = `${prefix}_template`;
+  let server: Postgres | undefined;
+  try {
+    server = await givePostgres();
+    await inDatabase(server.adminUrl, `create database ${template}`);
+    await migrate(urlOf(server.adminUrl, template));
+    project.provide('testServer', { adminUrl: server.adminUrl, prefix, template });
+  } catch (error) {
+    const problem = `the tests have no database with the schema in it: ${(error as Error).stack}`;
+    console.error(problem);
+    project.provide('testServer', { adminUrl: server?.adminUrl ?? '', prefix, template, problem });
+  }
+  return async () => {
+    if (!server) return;
+    await inDatabase(server.adminUrl, `drop database if exists ${template} with (force)`);
+    const kept = await inDatabase(
+      server.adminUrl,
+      'select datname from pg_catalog.pg_database where starts_with(datname, $1)',
+      [prefix],
+    );
+    await server.stop(kept.map((row) => row.datname as string));
+  };
+}
+
+/** Types are the business of `npm run check`: whatever compiles is emitted, so that one broken part does not stop all tests. */
+async function build(): Promise<void> {
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  for (const project of ['tsconfig.build.json', 'simulator/tsconfig.json'])
+    await promisify(execFile)(tsc, ['-p', project], { cwd: ROOT }).catch((error) => {
+      console.error(
+        `tsc -p ${project}: ${error.stdout.split('\n')[0]} … (npm run check tells all)`,
+      );
+    });
+}
+
+interface Postgres {
+  readonly adminUrl: string;
+  stop(kept: readonly string[]): Promise<void>;
+}
+
+async function givePostgres(): Promise<Postgres> {
+  const given = process.env.DATABASE_URL;
+  if (given) return { adminUrl: given, stop: async () => {} };
+  const directory = await mkdtemp(join(tmpdir(), 'daywalk-test-'));
+  const embedded = await startEmbedded({ directory });
+  // Nothing of this has to outlive the machine.
+  await inDatabase(embedded.url, 'alter system set fsync = off');
+  await inDatabase(embedded.url, 'alter system set full_page_writes = off');
+  await inDatabase(embedded.url, 'select pg_reload_conf()');
+  return {
+    adminUrl: embedded.url,
+    async stop(kept) {
+      await embedded.release({ untilStopped: true });
+      if (kept.length === 0) await rm(directory, { recursive: true, force: true });
+      else console.error(howToLook(directory, kept));
+    },
+  };
+}
+
+/** How to reach the databases of failed tests after the run. */
+function howToLook(directory: string, kept: readonly string[]): string {
+  const script = `import { startEmbedded } from '${ROOT}dist/store/embedded/embedded.js'; console.log((await startEmbedded({ directory: '${directory}' })).url); process.stdin.resume();`;
+  return `kept for you: ${kept.join(', ')}; to start their server: node --input-type=module -e "${script}"`;
+}
+
+/** One statement in the database at `url`. */
+async function inDatabase(
+  url: string,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(statement, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(adminUrl: string, database: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}

@@ -1,0 +1,102 @@
+/** Databases for tests: each test gets its own, cloned from the migrated template; that of a failed test is kept. */
+import pg from 'pg';
+import { afterAll, afterEach, expect, inject } from 'vitest';
+
+/** A database for one test. It is dropped after the test file, or kept, with its URL printed, if a test failed. */
+export interface TestDatabase {
+  readonly name: string;
+  readonly url: string;
+  readonly pool: pg.Pool;
+  /** The rows of one statement. */
+  query<Row extends pg.QueryResultRow = pg.QueryResultRow>(
+    statement: string,
+    values?: readonly unknown[],
+  ): Promise<Row[]>;
+  /** Drops the database before the end of the file. Not for clean-up: that would lose the database of a failed test. */
+  drop(): Promise<void>;
+}
+
+interface Open {
+  readonly database: TestDatabase;
+  /** The test that made it; undefined: a hook, so that it may matter to every test. */
+  readonly test: string | undefined;
+  kept: boolean;
+}
+
+const open = new Set<Open>();
+let made = 0;
+
+/** A database with the current schema in it. */
+export function createTestDatabase(): Promise<TestDatabase> {
+  const { problem, template } = server();
+  if (problem) throw new Error(problem);
+  return create(template);
+}
+
+/** A database with nothing in it. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return create('template0');
+}
+
+/** The server that the tests use; for what no single database can show. */
+export function server() {
+  const found = inject('testServer');
+  if (found.adminUrl === '') throw new Error(found.problem);
+  return found;
+}
+
+async function create(template: string): Promise<TestDatabase> {
+  const { adminUrl, prefix } = server();
+  made += 1;
+  const name = `${prefix}_${process.pid}_${made}`;
+  await asAdmin(adminUrl, `create database ${name} template ${template}`);
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: 5 });
+  pool.on('error', () => undefined);
+  const entry: Open = {
+    kept: false,
+    test: expect.getState().currentTestName,
+    database: {
+      name,
+      url: url.href,
+      pool,
+      query: async <Row extends pg.QueryResultRow>(
+        statement: string,
+        values: readonly unknown[] = [],
+      ) => (await pool.query<Row>(statement, [...values])).rows,
+      async drop() {
+        if (!open.delete(entry)) return;
+        await pool.end();
+        await asAdmin(adminUrl, `drop database if exists ${name} with (force)`);
+      },
+    },
+  };
+  open.add(entry);
+  return entry.database;
+}
+
+async function asAdmin(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+afterEach(({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  const { currentTestName } = expect.getState();
+  for (const entry of open) {
+    if (entry.kept || (entry.test !== undefined && entry.test !== currentTestName)) continue;
+    console.error(`"${task.name}" failed; its database is kept: ${entry.database.url}`);
+    entry.kept = true;
+  }
+});
+
+afterAll(async () => {
+  for (const { kept, database } of [...open]) await (kept ? database.pool.end() : database.drop());
+});
