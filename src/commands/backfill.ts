@@ -1,7 +1,12 @@
 /** `daywalk backfill`: plans and walks a range of days that a person asked for. */
 import { parseRange } from '../config/day.ts';
 import { EXIT, SettingsError } from '../errors.ts';
-import { backfill, type BackfillRequest, type ExportOptions, previewBackfill } from '../export/run.ts';
+import {
+  type BackfillRequest,
+  backfill,
+  type ExportOptions,
+  previewBackfill,
+} from '../export/run.ts';
 import type { Stream } from '../model.ts';
 import type { BackfillStep } from '../plan/backfill.ts';
 import { watched, withExport } from './export-verb.ts';
@@ -15,31 +20,43 @@ export function backfillVerb(invocation: Invocation): Promise<number> {
   return withExport(invocation, async ({ settings, database, parts, log }) => {
     const options: ExportOptions = {
       ...exportOptions(settings),
-      streams: chosen(settings.streams, invocation.options['stream']),
+      streams: chosen(settings.streams, invocation.options.stream),
     };
-    if (invocation.options['dryRun'] !== true)
-      return watched(invocation, log, (onEvent) => backfill(parts, options, request, invocation.signal, onEvent));
+    if (invocation.options.dryRun !== true)
+      return watched(invocation, log, (onEvent) =>
+        backfill(parts, options, request, invocation.signal, onEvent),
+      );
     const steps = await previewBackfill(database, options, request);
-    if (invocation.options['json'] === true) printJson(steps);
+    if (invocation.options.json === true) printJson(steps);
     else print(...describeSteps(steps));
     return EXIT.done;
   });
 }
 
 function requestOf(options: Invocation['options']): BackfillRequest {
-  const range = parseRange(String(options['from']), String(options['to']));
-  const only = options['only'] as BackfillRequest['only'];
-  return { ...range, newestFirst: options['newestFirst'] === true, ...(only === undefined ? {} : { only }) };
+  const range = parseRange(String(options.from), String(options.to));
+  const only = options.only as BackfillRequest['only'];
+  return {
+    ...range,
+    newestFirst: options.newestFirst === true,
+    ...(only === undefined ? {} : { only }),
+  };
 }
 
 function chosen(streams: readonly Stream[], names: unknown): readonly Stream[] {
   if (names === undefined) return streams;
-  const wanted = String(names).split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const wanted = String(names)
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
   const unknown = wanted.filter((name) => !streams.some((stream) => stream.name === name));
   if (unknown.length > 0 || wanted.length === 0)
-    throw new SettingsError(`flag --stream: there is no stream ${JSON.stringify(unknown[0] ?? '')}`, {
-      hint: `The streams are ${streams.map((stream) => stream.name).join(', ')}.`,
-    });
+    throw new SettingsError(
+      `flag --stream: there is no stream ${JSON.stringify(unknown[0] ?? '')}`,
+      {
+        hint: `The streams are ${streams.map((stream) => stream.name).join(', ')}.`,
+      },
+    );
   return streams.filter((stream) => wanted.includes(stream.name));
 }
 

@@ -10,7 +10,6 @@ import { readEnvironment } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { DaywalkError, EXIT } from '../errors.ts';
-import type { ProcessLogger } from '../log.ts';
 import { addDays, lastClosedDay } from '../plan/days.ts';
 import { countPages, EXAMPLE_QUERY, type ExampleRow, runExampleQuery } from '../store/example.ts';
 import { formatCount } from './format.ts';
@@ -56,18 +55,37 @@ export async function demo(invocation: Invocation): Promise<number> {
   return EXIT.done;
 }
 
-async function show(url: string, store: OpenDatabase, settings: Settings, signal: AbortSignal): Promise<void> {
+async function show(
+  url: string,
+  store: OpenDatabase,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<void> {
   const to = lastClosedDay(systemClock.now(), settings.timezone, settings.settle);
   const from = addDays(to, 1 - DAYS);
   const backfill = ['backfill', '--from', from, '--to', to];
-  const environment = { DAYWALK_API_URL: url, DAYWALK_API_KEY: KEY, DAYWALK_LEASE: '5s', DAYWALK_SINCE: from };
+  const environment = {
+    DAYWALK_API_URL: url,
+    DAYWALK_API_KEY: KEY,
+    DAYWALK_LEASE: '5s',
+    DAYWALK_SINCE: from,
+  };
 
-  print('', `2. daywalk ${backfill.join(' ')}`, '   The API answers some requests with 429 and 500; then the run is killed (kill -9).');
+  print(
+    '',
+    `2. daywalk ${backfill.join(' ')}`,
+    '   The API answers some requests with 429 and 500; then the run is killed (kill -9).',
+  );
   const first = daywalk(backfill, environment, signal);
   const pages = await pagesAtKill(store, first, signal);
-  print(`   Killed with ${formatCount(pages)} pages stored. Each page is in Postgres together with its checkpoint.`);
+  print(
+    `   Killed with ${formatCount(pages)} pages stored. Each page is in Postgres together with its checkpoint.`,
+  );
 
-  print('', '3. The same command again: it waits for the killed worker’s leases, then goes on at the checkpoints');
+  print(
+    '',
+    '3. The same command again: it waits for the killed worker’s leases, then goes on at the checkpoints',
+  );
   await expectSuccess(daywalk(backfill, environment, signal));
 
   print('', '4. daywalk status', '');
@@ -94,13 +112,29 @@ async function clear(): Promise<void> {
   if (!running) await rm(DIRECTORY, { recursive: true, force: true });
 }
 
-async function startSimulator(signal: AbortSignal): Promise<{ url: string; process: ChildProcess }> {
+async function startSimulator(
+  signal: AbortSignal,
+): Promise<{ url: string; process: ChildProcess }> {
   const child = spawn(
     process.execPath,
     [
       SIMULATOR,
-      ...['--port', '0', '--key', KEY, '--events-per-day', String(EVENTS_PER_DAY), '--latency', '10'],
-      ...['--fault', 'status:status=429,retryAfter=1,at=9+31', '--fault', 'status:status=500,at=15+16'],
+      ...[
+        '--port',
+        '0',
+        '--key',
+        KEY,
+        '--events-per-day',
+        String(EVENTS_PER_DAY),
+        '--latency',
+        '10',
+      ],
+      ...[
+        '--fault',
+        'status:status=429,retryAfter=1,at=9+31',
+        '--fault',
+        'status:status=500,at=15+16',
+      ],
     ],
     { stdio: ['ignore', 'pipe', 'inherit'], signal },
   );
@@ -113,11 +147,19 @@ async function startSimulator(signal: AbortSignal): Promise<{ url: string; proce
 }
 
 /** This program with a verb, in a process of its own; it talks to the same terminal. */
-function daywalk(args: readonly string[], environment: Record<string, string>, signal: AbortSignal): ChildProcess {
+function daywalk(
+  args: readonly string[],
+  environment: Record<string, string>,
+  signal: AbortSignal,
+): ChildProcess {
   const { PATH, HOME, LANG, TERM, NO_COLOR } = readEnvironment();
   const child = spawn(process.execPath, [MAIN, ...args, '--directory', DIRECTORY], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...present({ PATH, HOME, LANG, TERM, NO_COLOR }), DAYWALK_LOG_LEVEL: 'warn', ...environment },
+    env: {
+      ...present({ PATH, HOME, LANG, TERM, NO_COLOR }),
+      DAYWALK_LOG_LEVEL: 'warn',
+      ...environment,
+    },
     signal,
     killSignal: 'SIGTERM',
   });
@@ -126,9 +168,16 @@ function daywalk(args: readonly string[], environment: Record<string, string>, s
 }
 
 const present = (values: Record<string, string | undefined>) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<string, string>;
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
 
-async function pagesAtKill({ database }: OpenDatabase, child: ChildProcess, signal: AbortSignal): Promise<number> {
+async function pagesAtKill(
+  { database }: OpenDatabase,
+  child: ChildProcess,
+  signal: AbortSignal,
+): Promise<number> {
   const exited = once(child, 'exit');
   for (;;) {
     const pages = await countPages(database);
@@ -149,7 +198,15 @@ async function expectSuccess(child: ChildProcess): Promise<void> {
 function tableOf(rows: readonly ExampleRow[]): string[] {
   const lines = [
     ['day', 'events', 'severe', 'different ids'],
-    ...rows.map((row) => [row.day, formatCount(row.events), formatCount(row.severe), formatCount(row.different_ids)]),
+    ...rows.map((row) => [
+      row.day,
+      formatCount(row.events),
+      formatCount(row.severe),
+      formatCount(row.different_ids),
+    ]),
   ];
-  return lines.map((line) => `   ${line.map((cell, column) => (column === 0 ? cell.padEnd(10) : cell.padStart(15))).join('')}`);
+  return lines.map(
+    (line) =>
+      `   ${line.map((cell, column) => (column === 0 ? cell.padEnd(10) : cell.padStart(15))).join('')}`,
+  );
 }

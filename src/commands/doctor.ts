@@ -28,18 +28,32 @@ export async function doctor(invocation: Invocation): Promise<number> {
   const settings = apiSettingsOf(invocation);
   const log = await openLog(settings);
   const examination = new Examination();
-  examination.note('settings', 'ok', settings.config === undefined ? 'no daywalk.yaml; environment and defaults' : settings.config);
+  examination.note(
+    'settings',
+    'ok',
+    settings.config === undefined ? 'no daywalk.yaml; environment and defaults' : settings.config,
+  );
   const { signal } = invocation;
   const now = await examination.look('database', async () => {
     const { database, embedded, close } = await openDatabase(settings, log, signal);
     try {
       const facts = await readServerFacts(database);
       const now = await databaseNow(database);
-      examination.note('database', 'ok', `PostgreSQL ${facts.version}${embedded ? `, the embedded one in ${settings.directory}` : ''}, schema up to date`);
-      for (const { found, remedy } of facts.concerns) examination.note('database', 'warning', found, remedy);
+      examination.note(
+        'database',
+        'ok',
+        `PostgreSQL ${facts.version}${embedded ? `, the embedded one in ${settings.directory}` : ''}, schema up to date`,
+      );
+      for (const { found, remedy } of facts.concerns)
+        examination.note('database', 'warning', found, remedy);
       const skew = Math.abs(systemClock.now() - now);
       if (skew > SKEW_MS)
-        examination.note('clock', 'warning', `this machine and the database differ by ${Math.round(skew / 1000)} s`, 'The database decides; set this machine by NTP so that logs can be compared.');
+        examination.note(
+          'clock',
+          'warning',
+          `this machine and the database differ by ${Math.round(skew / 1000)} s`,
+          'The database decides; set this machine by NTP so that logs can be compared.',
+        );
       else examination.note('clock', 'ok', 'this machine and the database agree');
       return now;
     } finally {
@@ -48,31 +62,52 @@ export async function doctor(invocation: Invocation): Promise<number> {
   });
   const { timezone, settle } = settings;
   const day = lastClosedDay(now ?? systemClock.now(), timezone, settle);
-  examination.note('time zone', 'ok', `${timezone}: the newest closed day is ${day}, closed at ${new Date(closesAt(day, timezone, settle)).toISOString()}`);
+  examination.note(
+    'time zone',
+    'ok',
+    `${timezone}: the newest closed day is ${day}, closed at ${new Date(closesAt(day, timezone, settle)).toISOString()}`,
+  );
   const source = await openApi(settings);
   try {
     for (const stream of settings.streams)
-      await examination.look(`stream ${stream.name}`, () => askOnce(source, stream, day, signal, examination));
+      await examination.look(`stream ${stream.name}`, () =>
+        askOnce(source, stream, day, signal, examination),
+      );
   } finally {
     await source.close();
     await log.flush();
   }
-  if (invocation.options['json'] === true) printJson(examination.findings);
+  if (invocation.options.json === true) printJson(examination.findings);
   else print(...describeFindings(examination.findings, terminal(readEnvironment())));
   return examination.exitCode;
 }
 
-async function askOnce(source: Source, stream: Stream, day: string, signal: AbortSignal, examination: Examination): Promise<void> {
+async function askOnce(
+  source: Source,
+  stream: Stream,
+  day: string,
+  signal: AbortSignal,
+  examination: Examination,
+): Promise<void> {
   const { from, to } = dayWindow(day);
   const { resource, filters, recordsPath, totalPath } = stream;
-  const page = await source.fetchPage({ resource, filters, from, to, start: 0, length: 2 }, { signal });
+  const page = await source.fetchPage(
+    { resource, filters, from, to, start: 0, length: 2 },
+    { signal },
+  );
   const envelope = source.findEnvelope(page.body, {
     ...(recordsPath === undefined ? {} : { recordsPath }),
     ...(totalPath === undefined ? {} : { totalPath }),
   });
-  const list = envelope.recordsPath.length === 0 ? 'the body itself' : envelope.recordsPath.join('.');
-  const total = envelope.totalPath === null ? 'no total' : `total at ${envelope.totalPath.join('.')}`;
-  examination.note(`stream ${stream.name}`, 'ok', `API reached, key accepted in ${Math.round(page.durationMs)} ms; records at ${list}, ${total}`);
+  const list =
+    envelope.recordsPath.length === 0 ? 'the body itself' : envelope.recordsPath.join('.');
+  const total =
+    envelope.totalPath === null ? 'no total' : `total at ${envelope.totalPath.join('.')}`;
+  examination.note(
+    `stream ${stream.name}`,
+    'ok',
+    `API reached, key accepted in ${Math.round(page.durationMs)} ms; records at ${list}, ${total}`,
+  );
 }
 
 /** Collects findings; what throws is a bad one. */
@@ -117,6 +152,9 @@ export function describeFindings(
     const [sign, word, colour] = MARKS[state];
     const mark = look.unicode ? sign : word;
     const shown = look.colour ? `\u001b[${colour}m${mark}\u001b[0m` : mark;
-    return [`${shown} ${check.padEnd(width)}  ${found}`, ...(remedy === null ? [] : [`  ${' '.repeat(width)}  → ${remedy}`])];
+    return [
+      `${shown} ${check.padEnd(width)}  ${found}`,
+      ...(remedy === null ? [] : [`  ${' '.repeat(width)}  → ${remedy}`]),
+    ];
   });
 }

@@ -6,8 +6,8 @@ import type { RunEvent, RunReport } from '../export/run.ts';
 import type { ProcessLogger } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { print, printJson } from './output.ts';
-import { Progress } from './progress.ts';
 import type { Invocation } from './program.ts';
+import { Progress } from './progress.ts';
 import { describeRun, exitCodeOfRun } from './report.ts';
 import { apiSettingsOf, exportParts, openApi, openDatabase, openLog } from './wiring.ts';
 
@@ -54,7 +54,7 @@ export async function watched(
   } finally {
     elapsedMs = progress.end();
   }
-  if (invocation.options['json'] === true) printJson({ ...report, elapsedMs: Math.round(elapsedMs) });
+  if (invocation.options.json === true) printJson({ ...report, elapsedMs: Math.round(elapsedMs) });
   else print(...describeRun(report, elapsedMs));
   return exitCodeOfRun(report);
 }

@@ -12,8 +12,12 @@ export async function gaps(invocation: Invocation): Promise<number> {
   const log = await openLog(settings);
   const { database, close } = await openDatabase(settings, log, invocation.signal);
   try {
-    const found = await readGaps(database, settings.streams.map((stream) => stream.name));
-    if (invocation.options['json'] === true) printJson(found.map((gap) => ({ ...gap, command: fillCommand(gap) })));
+    const found = await readGaps(
+      database,
+      settings.streams.map((stream) => stream.name),
+    );
+    if (invocation.options.json === true)
+      printJson(found.map((gap) => ({ ...gap, command: fillCommand(gap) })));
     else print(...describeGaps(found));
     return found.length === 0 ? EXIT.done : EXIT.gaps;
   } finally {
@@ -50,7 +54,8 @@ function spansOf(found: readonly GapRow[]): Span[] {
   const open = new Map<string, Span>();
   for (const { stream, day, state, lastError } of found) {
     const last = open.get(stream);
-    const follows = last?.state === state && last.lastError === lastError && addDays(last.to, 1) === day;
+    const follows =
+      last?.state === state && last.lastError === lastError && addDays(last.to, 1) === day;
     if (last !== undefined && follows) {
       last.to = day;
       continue;

@@ -21,9 +21,12 @@ export function terminal(environment: Readonly<Record<string, string | undefined
   unicode: boolean;
   width: number;
 } {
-  const locale = environment['LC_ALL'] ?? environment['LC_CTYPE'] ?? environment['LANG'] ?? '';
+  const locale = environment.LC_ALL ?? environment.LC_CTYPE ?? environment.LANG ?? '';
   return {
-    colour: process.stdout.isTTY === true && environment['NO_COLOR'] === undefined && environment['TERM'] !== 'dumb',
+    colour:
+      process.stdout.isTTY === true &&
+      environment.NO_COLOR === undefined &&
+      environment.TERM !== 'dumb',
     unicode: locale === '' || /utf-?8/i.test(locale),
     width: process.stdout.columns ?? 100,
   };

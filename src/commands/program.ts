@@ -47,15 +47,28 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     const command = program.command(name).description(does).exitOverride();
     for (const option of own) command.addOption(option);
     for (const spec of flagsOf(ROWS.filter((row) => groups.includes(row.group))))
-      command.addOption(new Option(spec.flag, spec.description).helpGroup(`${spec.group} settings:`));
+      command.addOption(
+        new Option(spec.flag, spec.description).helpGroup(`${spec.group} settings:`),
+      );
     command.action(async (options: Record<string, unknown>) => {
       const run = await load();
       onEnd(await run({ options, signal }));
     });
   };
 
-  verb('run', 'one catch-up pass: plan, walk, report', EVERYTHING, async () => (await import('./run.ts')).run, [json()]);
-  verb('worker', 'the daemon: a catch-up pass at every tick of the schedule', EVERYTHING, async () => (await import('./worker.ts')).worker);
+  verb(
+    'run',
+    'one catch-up pass: plan, walk, report',
+    EVERYTHING,
+    async () => (await import('./run.ts')).run,
+    [json()],
+  );
+  verb(
+    'worker',
+    'the daemon: a catch-up pass at every tick of the schedule',
+    EVERYTHING,
+    async () => (await import('./worker.ts')).worker,
+  );
   verb(
     'backfill',
     'plan and walk an inclusive range of days',
@@ -65,20 +78,56 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
       new Option('--from <day>', 'first day, YYYY-MM-DD').makeOptionMandatory(),
       new Option('--to <day>', 'last day, YYYY-MM-DD').makeOptionMandatory(),
       new Option('--stream <names>', 'only these streams, separated by commas'),
-      new Option('--only <which>', 'missing, failed or all, complete ones too (default: missing and failed)').choices(['missing', 'failed', 'all']),
+      new Option(
+        '--only <which>',
+        'missing, failed or all, complete ones too (default: missing and failed)',
+      ).choices(['missing', 'failed', 'all']),
       new Option('--newest-first', 'walk the newest day first'),
       new Option('--dry-run', 'print the windows and what would be done with them, and do nothing'),
       json(),
     ],
   );
-  verb('status', 'coverage calendar, totals, what runs now', READ, async () => (await import('./status.ts')).status, [json()]);
-  verb('gaps', 'what is missing, and the command that fills it; exit code 3 when there is any', READ, async () => (await import('./gaps.ts')).gaps, [json()]);
-  verb('doctor', 'check API, key, envelope, database, schema and time zone; every red line says what to do', EVERYTHING, async () => (await import('./doctor.ts')).doctor, [json()]);
-  verb('config', 'every effective setting and where it came from, secrets masked', EVERYTHING, async () => (await import('./config.ts')).config, [json()]);
-  verb('migrate', 'bring the schema of the database up', STORE, async () => (await import('./migrate.ts')).migrateVerb, [
-    new Option('--dry-run', 'list what would be applied, and do nothing'),
-  ]);
-  verb('demo', 'a simulated API and a Postgres of its own: exports a week and shows it', ['Log'], async () => (await import('./demo.ts')).demo);
+  verb(
+    'status',
+    'coverage calendar, totals, what runs now',
+    READ,
+    async () => (await import('./status.ts')).status,
+    [json()],
+  );
+  verb(
+    'gaps',
+    'what is missing, and the command that fills it; exit code 3 when there is any',
+    READ,
+    async () => (await import('./gaps.ts')).gaps,
+    [json()],
+  );
+  verb(
+    'doctor',
+    'check API, key, envelope, database, schema and time zone; every red line says what to do',
+    EVERYTHING,
+    async () => (await import('./doctor.ts')).doctor,
+    [json()],
+  );
+  verb(
+    'config',
+    'every effective setting and where it came from, secrets masked',
+    EVERYTHING,
+    async () => (await import('./config.ts')).config,
+    [json()],
+  );
+  verb(
+    'migrate',
+    'bring the schema of the database up',
+    STORE,
+    async () => (await import('./migrate.ts')).migrateVerb,
+    [new Option('--dry-run', 'list what would be applied, and do nothing')],
+  );
+  verb(
+    'demo',
+    'a simulated API and a Postgres of its own: exports a week and shows it',
+    ['Log'],
+    async () => (await import('./demo.ts')).demo,
+  );
   return program;
 }
 

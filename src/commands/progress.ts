@@ -21,7 +21,8 @@ export interface ProgressState {
 export function progressLine(state: ProgressState): string {
   const over = state.done + state.failed;
   const rate = state.elapsedMs > 0 ? (state.records * 1000) / state.elapsedMs : 0;
-  const left = over > 0 && over < state.windows ? (state.elapsedMs / over) * (state.windows - over) : null;
+  const left =
+    over > 0 && over < state.windows ? (state.elapsedMs / over) * (state.windows - over) : null;
   return [
     `${formatCount(over)}/${formatCount(Math.max(state.windows, over))} windows`,
     ...(state.failed > 0 ? [`${formatCount(state.failed)} failed`] : []),
@@ -71,7 +72,10 @@ export class Progress {
       case 'complete':
         this.#running.delete(event.window.windowId);
         this.#done += 1;
-        this.#log.debug({ ...event.window, proof: event.proof.kind, records: event.proof.records }, 'complete');
+        this.#log.debug(
+          { ...event.window, proof: event.proof.kind, records: event.proof.records },
+          'complete',
+        );
         break;
       case 'failed':
         this.#running.delete(event.window.windowId);
@@ -81,13 +85,19 @@ export class Progress {
         break;
       case 'stream-stopped':
         this.#clear();
-        this.#log.error({ stream: event.stream, reason: event.reason }, 'the stream is given up for this run');
+        this.#log.error(
+          { stream: event.stream, reason: event.reason },
+          'the stream is given up for this run',
+        );
         break;
       case 'waiting':
         if (this.#waitingSaid) break;
         this.#waitingSaid = true;
         this.#clear();
-        this.#log.info({ windows: event.windows, owner: event.owner }, 'waiting for windows that another worker holds');
+        this.#log.info(
+          { windows: event.windows, owner: event.owner },
+          'waiting for windows that another worker holds',
+        );
         break;
     }
   };

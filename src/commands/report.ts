@@ -26,6 +26,8 @@ export function describeRun(report: RunReport, elapsedMs: number): string[] {
   if (report.failures.length > MOST_LINES)
     lines.push(`… and ${report.failures.length - MOST_LINES} more failed windows.`);
   if (report.gaps.length > 0)
-    lines.push(`${formatCount(report.gaps.length)} days are not complete; \`daywalk gaps\` lists them.`);
+    lines.push(
+      `${formatCount(report.gaps.length)} days are not complete; \`daywalk gaps\` lists them.`,
+    );
   return lines;
 }

@@ -3,7 +3,12 @@ import { readEnvironment } from '../config/environment.ts';
 import type { Settings } from '../config/settings.ts';
 import { EXIT } from '../errors.ts';
 import { addDays, lastClosedDay } from '../plan/days.ts';
-import { type CoverageRow, readCoverage, readRunning, type RunningWindow } from '../store/coverage.ts';
+import {
+  type CoverageRow,
+  type RunningWindow,
+  readCoverage,
+  readRunning,
+} from '../store/coverage.ts';
 import { type RunRow, readLastRun } from '../store/runs.ts';
 import { databaseNow } from '../store/windows.ts';
 import { type CalendarStream, type CellState, renderCalendar } from './calendar.ts';
@@ -36,8 +41,14 @@ export async function status(invocation: Invocation): Promise<number> {
       readLastRun(database),
       databaseNow(database),
     ]);
-    const facts = { streams, coverage, running, lastRun, lastClosed: lastClosedDay(now, settings.timezone, settings.settle) };
-    if (invocation.options['json'] === true) printJson(statusDocument(facts, settings));
+    const facts = {
+      streams,
+      coverage,
+      running,
+      lastRun,
+      lastClosed: lastClosedDay(now, settings.timezone, settings.settle),
+    };
+    if (invocation.options.json === true) printJson(statusDocument(facts, settings));
     else print(...describeStatus(facts, terminal(readEnvironment())));
     return EXIT.done;
   } finally {
@@ -66,10 +77,17 @@ export function describeStatus(
   look: { colour: boolean; unicode: boolean; width: number },
 ): string[] {
   if (facts.coverage.length === 0)
-    return ['Nothing is planned yet. `daywalk run` exports what is due; `daywalk doctor` checks the settings first.'];
-  const gaps = facts.coverage.flatMap((row) => (row.state === 'complete' ? [] : [{ ...row, state: row.state }]));
+    return [
+      'Nothing is planned yet. `daywalk run` exports what is due; `daywalk doctor` checks the settings first.',
+    ];
+  const gaps = facts.coverage.flatMap((row) =>
+    row.state === 'complete' ? [] : [{ ...row, state: row.state }],
+  );
   return [
-    ...renderCalendar(facts.streams.map((stream) => cells(facts, stream)), look),
+    ...renderCalendar(
+      facts.streams.map((stream) => cells(facts, stream)),
+      look,
+    ),
     '',
     ...facts.streams.map((stream) => {
       const totals = totalsOf(facts, stream);
@@ -92,7 +110,8 @@ function describeLastRun(run: RunRow | null): string[] {
   return [`last run: ${run.trigger}, began ${second(run.startedAt)}, ${end}${error}`];
 }
 
-const second = (instant: Date): string => `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+const second = (instant: Date): string =>
+  `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 function totalsOf(facts: StatusFacts, stream: string) {
   const days = facts.coverage.filter((row) => row.stream === stream);

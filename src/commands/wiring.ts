@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { systemClock } from '../clock.ts';
-import { readEnvironment } from '../config/environment.ts';
 import { secretsOf } from '../config/describe.ts';
+import { readEnvironment } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
 import type { ApiSettings, Settings } from '../config/settings.ts';
 import type { DrainParts } from '../export/drain.ts';
@@ -11,8 +11,8 @@ import type { ExportOptions } from '../export/run.ts';
 import { createLogger, type ProcessLogger } from '../log.ts';
 import { openSource, type Source } from '../source/source.ts';
 import { Database } from '../store/database.ts';
-import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
 import { startEmbedded } from '../store/embedded/embedded.ts';
+import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
 import type { Invocation } from './program.ts';
 
 /** How long a database that is away is waited for. */
@@ -30,7 +30,10 @@ export function apiSettingsOf({ options }: Invocation): ApiSettings {
 }
 
 /** The log of this process, on stderr, with every secret struck out. */
-export function openLog(settings: Settings, moreSecrets: readonly string[] = []): Promise<ProcessLogger> {
+export function openLog(
+  settings: Settings,
+  moreSecrets: readonly string[] = [],
+): Promise<ProcessLogger> {
   return createLogger({
     level: settings.logLevel === 'fatal' ? 'error' : settings.logLevel,
     format: settings.logFormat,
@@ -98,7 +101,8 @@ export async function openDatabase(
 /** The API as a source of pages. */
 export async function openApi(settings: ApiSettings): Promise<Source> {
   const keyFile = settings.apiKeyFile;
-  const read = async (path: string | undefined) => (path === undefined ? undefined : readFile(path, 'utf8'));
+  const read = async (path: string | undefined) =>
+    path === undefined ? undefined : readFile(path, 'utf8');
   const [ca, clientCert, clientKey] = await Promise.all([
     read(settings.apiCaFile),
     read(settings.apiClientCertFile),
@@ -108,7 +112,9 @@ export async function openApi(settings: ApiSettings): Promise<Source> {
     baseUrl: settings.apiUrl,
     key: settings.apiKey.reveal(),
     clock: systemClock,
-    ...(keyFile === undefined ? {} : { refreshKey: async () => (await readFile(keyFile, 'utf8')).trim() }),
+    ...(keyFile === undefined
+      ? {}
+      : { refreshKey: async () => (await readFile(keyFile, 'utf8')).trim() }),
     tls: defined({ ca, clientCert, clientKey }),
     proxy: defined({
       http: settings.httpProxy?.reveal(),
@@ -130,7 +136,9 @@ export async function openApi(settings: ApiSettings): Promise<Source> {
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 function defined<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as Defined<T>;
 }
 
 /** Host and process, for people who ask who holds a window. */
@@ -141,7 +149,8 @@ export function exportParts(database: Database, source: Source, log: ProcessLogg
   return {
     database,
     fetchPage: (request, options) => source.fetchPage(request, options),
-    findEnvelope: (body, { recordsPath, totalPath }) => source.findEnvelope(body, defined({ recordsPath, totalPath })),
+    findEnvelope: (body, { recordsPath, totalPath }) =>
+      source.findEnvelope(body, defined({ recordsPath, totalPath })),
     clock: systemClock,
     log,
     owner: owner(),

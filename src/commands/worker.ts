@@ -1,18 +1,20 @@
 /** `daywalk worker`: the daemon; a catch-up pass at the start and at every tick of the schedule. */
 import { schedule } from 'node-cron';
+import { systemClock } from '../clock.ts';
 import { DaywalkError, EXIT, RefusedError, SettingsError } from '../errors.ts';
 import { catchUp } from '../export/run.ts';
 import { type ExportSession, withExport } from './export-verb.ts';
-import { Progress } from './progress.ts';
 import type { Invocation } from './program.ts';
+import { Progress } from './progress.ts';
 import { describeRun } from './report.ts';
 import { exportOptions } from './wiring.ts';
-import { systemClock } from '../clock.ts';
 
 /** Runs until it is stopped, or until the key or the settings are refused. */
 export function worker(invocation: Invocation): Promise<number> {
   return withExport(invocation, async (session) => {
-    await eachTick(session.settings.schedule, invocation.signal, session, () => pass(session, invocation.signal));
+    await eachTick(session.settings.schedule, invocation.signal, session, () =>
+      pass(session, invocation.signal),
+    );
     return EXIT.done;
   });
 }
@@ -62,10 +64,19 @@ async function eachTick(
 async function pass({ settings, parts, log }: ExportSession, signal: AbortSignal): Promise<void> {
   const progress = new Progress(systemClock, log, false);
   try {
-    const report = await catchUp(parts, exportOptions(settings), 'schedule', signal, progress.onEvent);
+    const report = await catchUp(
+      parts,
+      exportOptions(settings),
+      'schedule',
+      signal,
+      progress.onEvent,
+    );
     const { gaps, failures, stopped, ...counts } = report;
     const level = gaps.length === 0 && failures.length === 0 ? 'info' : 'warn';
-    log[level]({ ...counts, gaps: gaps.length, stopped }, describeRun(report, progress.end()).join(' '));
+    log[level](
+      { ...counts, gaps: gaps.length, stopped },
+      describeRun(report, progress.end()).join(' '),
+    );
   } catch (error) {
     signal.throwIfAborted();
     const forAll = error instanceof RefusedError || error instanceof SettingsError;

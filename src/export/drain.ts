@@ -38,7 +38,13 @@ export interface DrainOptions {
 /** What happens while draining, for those who watch. */
 export type DrainEvent =
   | { readonly kind: 'claimed'; readonly window: WindowName }
-  | { readonly kind: 'page'; readonly window: WindowName; readonly records: number; readonly bytes: number; readonly total: number | null }
+  | {
+      readonly kind: 'page';
+      readonly window: WindowName;
+      readonly records: number;
+      readonly bytes: number;
+      readonly total: number | null;
+    }
   | { readonly kind: 'complete'; readonly window: WindowName; readonly proof: Proof }
   | { readonly kind: 'failed'; readonly window: WindowName; readonly reason: string }
   | { readonly kind: 'stream-stopped'; readonly stream: string; readonly reason: string }
@@ -104,7 +110,10 @@ export async function drain(
   await Promise.all(workers);
   context.signal.throwIfAborted();
   const [first] = states;
-  if (first?.misaddressed !== undefined && states.every((state) => state.misaddressed !== undefined))
+  if (
+    first?.misaddressed !== undefined &&
+    states.every((state) => state.misaddressed !== undefined)
+  )
     throw new SettingsError(first.misaddressed.message, {
       cause: first.misaddressed,
       hint: first.misaddressed.hint ?? 'Check api.url (DAYWALK_API_URL).',
@@ -124,7 +133,14 @@ async function work(context: DrainContext): Promise<void> {
   const { database, clock, owner, options, signal } = context;
   for (;;) {
     signal.throwIfAborted();
-    const claim = await claimWindow(database, clock.uuid(), owner, options.leaseTtlMs, context.scope(), signal);
+    const claim = await claimWindow(
+      database,
+      clock.uuid(),
+      owner,
+      options.leaseTtlMs,
+      context.scope(),
+      signal,
+    );
     if (claim !== null) {
       await walkOne(context, claim);
       continue;
@@ -132,7 +148,10 @@ async function work(context: DrainContext): Promise<void> {
     const held = await readHeldElsewhere(database, owner, context.scope());
     if (held === null) return;
     context.onEvent({ kind: 'waiting', windows: held.windows, owner: held.owner });
-    await clock.sleep(Math.max(SHORTEST_WAIT_MS, Math.min(held.firstExpiryMs, LONGEST_WAIT_MS)), signal);
+    await clock.sleep(
+      Math.max(SHORTEST_WAIT_MS, Math.min(held.firstExpiryMs, LONGEST_WAIT_MS)),
+      signal,
+    );
   }
 }
 
@@ -140,9 +159,16 @@ async function work(context: DrainContext): Promise<void> {
 async function walkOne(context: DrainContext, claim: Claim): Promise<void> {
   const { database, clock, log, options, onEvent } = context;
   const state = context.states.find((candidate) => candidate.streamId === claim.streamId);
-  if (state === undefined) throw new Error(`claimed a window of stream ${claim.streamId}, which was not asked for`);
+  if (state === undefined)
+    throw new Error(`claimed a window of stream ${claim.streamId}, which was not asked for`);
   const { stream, memory } = state;
-  const window: WindowName = { windowId: claim.windowId, stream: stream.name, day: claim.day, from: claim.from, to: claim.to };
+  const window: WindowName = {
+    windowId: claim.windowId,
+    stream: stream.name,
+    day: claim.day,
+    from: claim.from,
+    to: claim.to,
+  };
   const leased = { database, clock, log, leaseTtlMs: options.leaseTtlMs, signal: context.signal };
   onEvent({ kind: 'claimed', window });
   try {

@@ -107,7 +107,10 @@ export function afterPage(seen: WalkSeen): Step {
   if (total !== null) {
     const trusted = seen.totalsMeanWindow && seen.firstTotal === total && !ROUND_CAPS.has(total);
     return trusted
-      ? { kind: 'end', proof: { kind: 'total', firstTotal: total, lastTotal: total, records: total } }
+      ? {
+          kind: 'end',
+          proof: { kind: 'total', firstTotal: total, lastTotal: total, records: total },
+        }
       : { kind: 'probe' };
   }
   const full = seen.pages === 1 ? seen.pageLength : seen.largestPage;
@@ -127,15 +130,30 @@ export interface ProbeSeen {
 /** The step after a closing probe. */
 export function afterProbe(seen: WalkSeen, probe: ProbeSeen): Step {
   if (probe.records === 0)
-    return fault('shifted', `the closing probe at ${seen.records - 1} found nothing where the last record was`);
+    return fault(
+      'shifted',
+      `the closing probe at ${seen.records - 1} found nothing where the last record was`,
+    );
   if (!probe.beginsWithLast)
-    return fault('shifted', `the closing probe at ${seen.records - 1} found another record than the last one stored`);
+    return fault(
+      'shifted',
+      `the closing probe at ${seen.records - 1} found another record than the last one stored`,
+    );
   if (probe.records > 1)
     return seen.moreAt === seen.records
       ? fault('shifted', `a probe shows more records after ${seen.records}, a page shows none`)
       : { kind: 'page' };
-  if (!seen.lowerBound && seen.lastTotal !== null && probe.total !== null && probe.total !== seen.lastTotal && seen.totalsMeanWindow)
-    return fault('shifted', `the total moved from ${seen.lastTotal} to ${probe.total} before the closing probe`);
+  if (
+    !seen.lowerBound &&
+    seen.lastTotal !== null &&
+    probe.total !== null &&
+    probe.total !== seen.lastTotal &&
+    seen.totalsMeanWindow
+  )
+    return fault(
+      'shifted',
+      `the total moved from ${seen.lastTotal} to ${probe.total} before the closing probe`,
+    );
   // A source that gives one record at a time cannot show a second one: ask where the list should have ended.
   if (seen.largestPage === 1) return { kind: 'confirm' };
   return closed(seen, seen.records - 1, probe.sha256);
@@ -145,7 +163,10 @@ export function afterProbe(seen: WalkSeen, probe: ProbeSeen): Step {
 export function afterConfirm(seen: WalkSeen, answer: ProbeSeen): Step {
   if (answer.records > 0)
     return seen.moreAt === seen.records
-      ? fault('shifted', `the source shows records at ${seen.records} on one request and none on another`)
+      ? fault(
+          'shifted',
+          `the source shows records at ${seen.records} on one request and none on another`,
+        )
       : { kind: 'page' };
   if (seen.records === 0 && answer.total !== null && answer.total > 0)
     return fault('empty-before-total', `an empty page at 0, where the total says ${answer.total}`);
@@ -164,7 +185,10 @@ export function afterFar(seen: WalkSeen, sameAgain: boolean): Step {
 
 function closed(seen: WalkSeen, start: number, sha256: string): Step {
   if (ROUND_CAPS.has(seen.records))
-    return fault('capped', `the list ends at exactly ${seen.records} records, which looks like a cap on results`);
+    return fault(
+      'capped',
+      `the list ends at exactly ${seen.records} records, which looks like a cap on results`,
+    );
   return { kind: 'end', proof: { kind: 'probe', start, records: seen.records, sha256 } };
 }
 

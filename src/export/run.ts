@@ -2,14 +2,14 @@
 import { outcomeOf, type RunOutcome } from '../errors.ts';
 import type { Day, Stream } from '../model.ts';
 import { type BackfillOnly, type BackfillStep, planBackfill } from '../plan/backfill.ts';
-import { addDays, dayWindow, lastClosedDay } from '../plan/days.ts';
+import { addDays, lastClosedDay } from '../plan/days.ts';
 import { type KnownDays, type KnownWindow, plan } from '../plan/planner.ts';
 import { type GapRow, readGaps } from '../store/coverage.ts';
 import type { Database } from '../store/database.ts';
 import { beginRun, endRun, type RunCounts, type RunTrigger } from '../store/runs.ts';
 import { type RegisteredStream, registerStream } from '../store/streams.ts';
 import { askAgain, databaseNow, listDayWindows, planWindows } from '../store/windows.ts';
-import { drain, type DrainEvent, type DrainOptions, type DrainParts } from './drain.ts';
+import { type DrainEvent, type DrainOptions, type DrainParts, drain } from './drain.ts';
 import { Tally, type WindowFailed } from './tally.ts';
 
 /** What is exported, and in which calendar. */
@@ -55,16 +55,34 @@ export async function catchUp(
   const { database } = parts;
   const calendar = await readCalendar(database, options);
   const due = plan({
-    streams: calendar.streams.map(({ registered, known }) => ({ name: registered.name, since: registered.since, known })),
+    streams: calendar.streams.map(({ registered, known }) => ({
+      name: registered.name,
+      since: registered.since,
+      known,
+    })),
     timeZone: options.timeZone,
     settleMs: options.settleMs,
     now: calendar.now,
   });
   for (const { registered } of calendar.streams) {
-    const missing = due.filter((item) => item.stream === registered.name && item.found === 'missing');
-    await planWindows(database, registered.streamId, 'scheduled', missing.map((item) => item.window));
+    const missing = due.filter(
+      (item) => item.stream === registered.name && item.found === 'missing',
+    );
+    await planWindows(
+      database,
+      registered.streamId,
+      'scheduled',
+      missing.map((item) => item.window),
+    );
   }
-  return drainAndReport(parts, options, calendar, { trigger, range: null, newestFirst: false, due: due.length }, signal, onEvent);
+  return drainAndReport(
+    parts,
+    options,
+    calendar,
+    { trigger, range: null, newestFirst: false, due: due.length },
+    signal,
+    onEvent,
+  );
 }
 
 /** What a backfill would do, window by window; nothing is changed but the streams' registration. */
@@ -90,9 +108,18 @@ export async function backfill(
   for (const { registered } of calendar.streams) {
     const own = steps.filter((step) => step.stream === registered.name);
     const missing = own.filter((step) => step.state === 'missing');
-    await planWindows(database, registered.streamId, 'backfill', missing.map((step) => step.window));
+    await planWindows(
+      database,
+      registered.streamId,
+      'backfill',
+      missing.map((step) => step.window),
+    );
     const there = own.filter((step) => step.state !== 'missing');
-    await askAgain(database, registered.streamId, there.map((step) => step.window.day));
+    await askAgain(
+      database,
+      registered.streamId,
+      there.map((step) => step.window.day),
+    );
   }
   const range = { from: request.from, to: request.to };
   return drainAndReport(
@@ -120,8 +147,14 @@ async function readCalendar(
   const { since, timeZone, settleMs } = options;
   const registered: RegisteredStream[] = [];
   for (const stream of options.streams)
-    registered.push(await registerStream(database, stream, { since, firstSince, timeZone, settleMs }));
-  const windows = await listDayWindows(database, registered.map((stream) => stream.streamId), range);
+    registered.push(
+      await registerStream(database, stream, { since, firstSince, timeZone, settleMs }),
+    );
+  const windows = await listDayWindows(
+    database,
+    registered.map((stream) => stream.streamId),
+    range,
+  );
   return {
     now,
     streams: options.streams.map((stream, index) => {
@@ -134,7 +167,11 @@ async function readCalendar(
   };
 }
 
-function stepsOf(calendar: Calendar, options: ExportOptions, request: BackfillRequest): BackfillStep[] {
+function stepsOf(
+  calendar: Calendar,
+  options: ExportOptions,
+  request: BackfillRequest,
+): BackfillStep[] {
   return planBackfill({
     ...request,
     streams: calendar.streams.map(({ registered, known }) => ({ name: registered.name, known })),
@@ -163,7 +200,9 @@ async function drainAndReport(
   const runId = await beginRun(database, scope.trigger, owner, scope.range);
   onEvent({ kind: 'planned', windows: scope.due });
   const tally = new Tally(scope.due);
-  const streams = new Map(calendar.streams.map(({ registered, stream }) => [registered.streamId, stream]));
+  const streams = new Map(
+    calendar.streams.map(({ registered, stream }) => [registered.streamId, stream]),
+  );
   const end = (outcome: RunOutcome, error: string | null) =>
     endRun(database, runId, outcome, tally.counts, error).catch((failure) =>
       log.warn({ err: failure, runId }, 'the end of the run could not be noted'),
@@ -173,7 +212,11 @@ async function drainAndReport(
       tally.add(event);
       onEvent(event);
     });
-    const gaps = await readGaps(database, options.streams.map((stream) => stream.name), scope.range);
+    const gaps = await readGaps(
+      database,
+      options.streams.map((stream) => stream.name),
+      scope.range,
+    );
     await end(gaps.length === 0 ? 'done' : 'gaps', null);
     return { ...tally.counts, gaps, failures: tally.failures, stopped: tally.stopped };
   } catch (error) {

@@ -3,7 +3,13 @@ import { EnvelopeError, LeaseLostError, WalkError } from '../errors.ts';
 import type { Envelope, Page, PageRequest, Proof } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
-import { compareProbe, listPagesSeen, type PageFacts, type ProbeFacts, storePage } from '../store/pages.ts';
+import {
+  compareProbe,
+  listPagesSeen,
+  type PageFacts,
+  type ProbeFacts,
+  storePage,
+} from '../store/pages.ts';
 import { BodyRefusedError } from '../store/sqlstate.ts';
 import type { OpenWalk } from '../store/walks.ts';
 import {
@@ -112,7 +118,12 @@ export class Walk {
     return afterPage(this.#seen);
   }
 
-  #note(page: { records: number; total: number | null; relation: string | null; digest: string }): void {
+  #note(page: {
+    records: number;
+    total: number | null;
+    relation: string | null;
+    digest: string;
+  }): void {
     this.#seen = withPage(this.#seen, { ...page, repeats: this.#digests.has(page.digest) });
     this.#digests.add(page.digest);
     if (this.#seen.totalsMeanWindow) this.#context.memory.totalsMeanWindow = true;
@@ -145,8 +156,11 @@ export class Walk {
       nextStart: this.#seen.records,
       pages: this.#seen.pages,
     };
-    const { facts, page } = await this.#readable(this.#seen.records, this.#walk.pageLength, (page, envelope) =>
-      storePage(database, this.#lease, leaseTtlMs, checkpoint, page, envelope, signal),
+    const { facts, page } = await this.#readable(
+      this.#seen.records,
+      this.#walk.pageLength,
+      (page, envelope) =>
+        storePage(database, this.#lease, leaseTtlMs, checkpoint, page, envelope, signal),
     );
     this.#note(facts);
     onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
@@ -170,7 +184,10 @@ export class Walk {
   ): Promise<{ facts: Known<Facts>; page: Page }> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const page = await this.#context.fetchPage({ ...this.#window, start, length }, { signal: this.#context.signal });
+        const page = await this.#context.fetchPage(
+          { ...this.#window, start, length },
+          { signal: this.#context.signal },
+        );
         return { facts: await this.#readOnce(page, read), page };
       } catch (error) {
         if (!(error instanceof EnvelopeError) || attempt === BODY_ATTEMPTS) throw error;

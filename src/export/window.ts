@@ -1,8 +1,8 @@
 /** One window: walked until a walk is proven, or until it has failed often enough to say why (DESIGN 5.3). */
-import { BodyRefusedError } from '../store/sqlstate.ts';
+
 import type { Clock } from '../clock.ts';
 import {
-  DaywalkError,
+  type DaywalkError,
   EnvelopeError,
   LeaseLostError,
   RequestError,
@@ -12,13 +12,14 @@ import {
 import type { Logger } from '../log.ts';
 import type { PageRequest, Proof } from '../model.ts';
 import { type Claim, renewLease } from '../store/leases.ts';
+import { BodyRefusedError } from '../store/sqlstate.ts';
 import {
   agreesWithEarlierWalk,
   BrokenChainError,
   countRepeatedRecords,
   endWalk,
-  openWalk,
   type OpenWalk,
+  openWalk,
   publishWalk,
   readOpenWalk,
   readUnprovenWalks,
@@ -55,14 +56,23 @@ export async function walkWindow(
   request: Omit<PageRequest, 'start' | 'length'>,
 ): Promise<Proof> {
   if (claim.attempts > FRUITLESS_CLAIMS)
-    throw new WalkError('fruitless', `claimed ${claim.attempts} times without storing a page: its workers end before they finish one`);
+    throw new WalkError(
+      'fruitless',
+      `claimed ${claim.attempts} times without storing a page: its workers end before they finish one`,
+    );
   for (let attempt = 1; ; attempt++) {
     const walk = await openOrResume(context, claim);
     const pass = new Walk(context, claim, request, walk);
     try {
       const end = await pass.toEnd();
       const proof = await believe(context, claim, walk, end);
-      await publishWalk(context.database, claim, { walkId: walk.walkId, ...end }, proof, end.requests);
+      await publishWalk(
+        context.database,
+        claim,
+        { walkId: walk.walkId, ...end },
+        proof,
+        end.requests,
+      );
       return proof;
     } catch (error) {
       if (!(error instanceof WalkError || error instanceof BrokenChainError)) throw error;
@@ -71,13 +81,21 @@ export async function walkWindow(
       await endWalk(context.database, claim, walk.walkId, outcome, error.message, pass.requests);
       context.log.warn({ window: claim.from, walk: walk.number, outcome }, error.message);
       if (again && attempt < context.walkAttempts) continue;
-      throw again ? new WalkError(faultOf(error), `${error.message}; walked ${attempt} times`, { cause: error }) : error;
+      throw again
+        ? new WalkError(faultOf(error), `${error.message}; walked ${attempt} times`, {
+            cause: error,
+          })
+        : error;
     }
   }
 }
 
 /** Faults that another walk may not meet. */
-const WALK_AGAIN: ReadonlySet<string> = new Set(['shifted', 'unstable-order', 'empty-before-total']);
+const WALK_AGAIN: ReadonlySet<string> = new Set([
+  'shifted',
+  'unstable-order',
+  'empty-before-total',
+]);
 
 const faultOf = (error: WalkError | BrokenChainError) =>
   error instanceof WalkError ? error.fault : 'shifted';
@@ -89,7 +107,10 @@ function outcomeOf(error: WalkError | BrokenChainError): 'unproven' | 'shifted' 
 }
 
 /** Other page boundaries for every further walk: never longer than what the source gave. */
-export function nextPageLength(pageLength: number, earlier: { walks: number; largestPage: number }): number {
+export function nextPageLength(
+  pageLength: number,
+  earlier: { walks: number; largestPage: number },
+): number {
   if (earlier.walks === 0) return pageLength;
   const most = earlier.largestPage === 0 ? pageLength : Math.min(pageLength, earlier.largestPage);
   return Math.max(1, Math.floor(most * (1 - 0.13 * (1 + ((earlier.walks - 1) % 5)))));
@@ -99,7 +120,12 @@ export function nextPageLength(pageLength: number, earlier: { walks: number; lar
  * The proof, unless the same record stands on two pages: then another was perhaps missed, and only two walks that
  * agree record by record are believed (DESIGN 5.3).
  */
-async function believe(context: WindowContext, claim: Claim, walk: OpenWalk, end: WalkEnd): Promise<Proof> {
+async function believe(
+  context: WindowContext,
+  claim: Claim,
+  walk: OpenWalk,
+  end: WalkEnd,
+): Promise<Proof> {
   if (end.pages < 2) return end.proof;
   const repeated = await countRepeatedRecords(context.database, walk.walkId);
   if (repeated === 0) return end.proof;
@@ -117,7 +143,12 @@ async function openOrResume(context: WindowContext, claim: Claim): Promise<OpenW
   if (open === undefined) throw lost();
   if (open !== null) return open;
   const earlier = await readUnprovenWalks(context.database, claim);
-  await openWalk(context.database, claim, nextPageLength(context.pageLength, earlier), context.signal);
+  await openWalk(
+    context.database,
+    claim,
+    nextPageLength(context.pageLength, earlier),
+    context.signal,
+  );
   const opened = await readOpenWalk(context.database, claim, context.signal);
   if (opened === undefined || opened === null) throw lost();
   return opened;
@@ -133,7 +164,8 @@ export async function whileLeased<T>(
   const stop = context.clock.every(context.leaseTtlMs / 3, () => {
     renewLease(context.database, claim, context.leaseTtlMs).then(
       (held) => {
-        if (!held) lost.abort(new LeaseLostError(`another worker holds window ${claim.windowId} now`));
+        if (!held)
+          lost.abort(new LeaseLostError(`another worker holds window ${claim.windowId} now`));
       },
       // The next renewal, or the fence on the next page, tells.
       (error) => context.log.debug({ err: error }, 'the lease could not be renewed'),

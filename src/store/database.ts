@@ -1,7 +1,7 @@
 /** The connections to Postgres: one autocommit statement at a time, each under a deadline of our own. */
 import pg from 'pg';
 import type { Clock } from '../clock.ts';
-import { UnavailableError, TransientError } from '../errors.ts';
+import { TransientError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { namedError, OutcomeUnknownError } from './sqlstate.ts';
 
@@ -20,7 +20,14 @@ export interface DatabaseOptions {
 }
 
 /** Values of a statement; a Buffer is sent in binary form. */
-export type Values = readonly (string | number | boolean | null | Buffer | readonly (string | number)[])[];
+export type Values = readonly (
+  | string
+  | number
+  | boolean
+  | null
+  | Buffer
+  | readonly (string | number)[]
+)[];
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
@@ -52,7 +59,8 @@ export class Database {
       types,
     });
     // Without a handler a connection that dies while idle ends the process (FAULTS D19).
-    const note = (error: Error) => options.log.debug({ err: namedError(error) }, 'a connection to Postgres was lost');
+    const note = (error: Error) =>
+      options.log.debug({ err: namedError(error) }, 'a connection to Postgres was lost');
     this.#pool.on('error', note);
     this.#pool.on('connect', (client) => client.on('error', note));
   }
@@ -84,7 +92,11 @@ export class Database {
    * Runs a statement that does no harm when it runs twice, again and again while the database is away.
    * @throws {UnavailableError} when it stayed away for `patienceMs`; the signal's reason when stopped.
    */
-  async persist<Row extends pg.QueryResultRow>(sql: string, values: Values = [], signal?: AbortSignal): Promise<Row[]> {
+  async persist<Row extends pg.QueryResultRow>(
+    sql: string,
+    values: Values = [],
+    signal?: AbortSignal,
+  ): Promise<Row[]> {
     return this.retry(() => this.query<Row>(sql, values), signal);
   }
 
@@ -104,8 +116,12 @@ export class Database {
             cause: error,
             hint: 'Is Postgres running, and is DATABASE_URL right? `daywalk doctor` tells more.',
           });
-        const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures) * (0.5 + clock.random() / 2);
-        log.warn({ err: error, waitMs: Math.round(wait) }, 'the database did not answer, trying again');
+        const wait =
+          Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures) * (0.5 + clock.random() / 2);
+        log.warn(
+          { err: error, waitMs: Math.round(wait) },
+          'the database did not answer, trying again',
+        );
         await clock.sleep(wait, signal);
       }
     }

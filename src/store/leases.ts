@@ -52,14 +52,11 @@ export async function claimWindow(
     state: WindowState;
     attempts: number;
     failures: number;
-  }>(scope.newestFirst ? CLAIM_NEWEST_FIRST : CLAIM_OLDEST_FIRST, [
-    leaseId,
-    owner,
-    ttlMs,
-    scope.streamIds,
-    scope.range?.from ?? null,
-    scope.range?.to ?? null,
-  ], signal);
+  }>(
+    scope.newestFirst ? CLAIM_NEWEST_FIRST : CLAIM_OLDEST_FIRST,
+    [leaseId, owner, ttlMs, scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
+    signal,
+  );
   if (row === undefined) return null;
   return {
     windowId: row.window_id,
@@ -110,7 +107,11 @@ const CLAIM_OLDEST_FIRST = claim('asc');
 const CLAIM_NEWEST_FIRST = claim('desc');
 
 /** Extends the lease from now, by the database's clock. False: it is lost. */
-export async function renewLease(database: Database, lease: Lease, ttlMs: number): Promise<boolean> {
+export async function renewLease(
+  database: Database,
+  lease: Lease,
+  ttlMs: number,
+): Promise<boolean> {
   const rows = await database.query(
     `update daywalk.windows
         set lease_expires = clock_timestamp() + make_interval(secs => $3::double precision / 1000)

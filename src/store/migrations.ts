@@ -30,7 +30,10 @@ export async function readSchemaState(url: string): Promise<SchemaState> {
  * @returns the names of the migrations that were applied.
  * @throws {SettingsError} when the database is newer than the code.
  */
-export async function migrate(url: string, log?: Pick<Logger, 'debug'>): Promise<readonly string[]> {
+export async function migrate(
+  url: string,
+  log?: Pick<Logger, 'debug'>,
+): Promise<readonly string[]> {
   return withClient(url, async (client) => {
     if ((await settled(client)).pending.length === 0) return [];
     // Loaded here because a run with nothing to migrate should not pay for it.
@@ -79,7 +82,9 @@ async function compare(client: pg.Client): Promise<SchemaState> {
     `select to_regclass('daywalk.migrations') is not null as present`,
   );
   const done = had.rows[0]?.present
-    ? (await client.query<{ name: string }>('select name from daywalk.migrations order by id')).rows.map((row) => row.name)
+    ? (
+        await client.query<{ name: string }>('select name from daywalk.migrations order by id')
+      ).rows.map((row) => row.name)
     : [];
   return {
     newer: done.filter((name) => !names.includes(name)),

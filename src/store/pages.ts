@@ -99,7 +99,8 @@ export async function storePage(
   return database.retry(async () => {
     const facts = await commitPage(database, lease, ttlMs, checkpoint, page, envelope);
     if (facts.stored || facts.records === null || facts.complaint !== null) return facts;
-    if (await pageIsMine(database, lease, checkpoint, page.sha256)) return { ...facts, stored: true };
+    if (await pageIsMine(database, lease, checkpoint, page.sha256))
+      return { ...facts, stored: true };
     throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
   }, signal);
 }

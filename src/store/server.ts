@@ -29,7 +29,10 @@ export async function readServerFacts(database: Database): Promise<ServerFacts> 
   if (row === undefined) throw new Error('a select without a table returned no row');
   const concerns = [];
   if (row.recovering)
-    concerns.push({ found: 'this server is a standby', remedy: 'Point DATABASE_URL at the primary.' });
+    concerns.push({
+      found: 'this server is a standby',
+      remedy: 'Point DATABASE_URL at the primary.',
+    });
   if (row.read_only === 'on')
     concerns.push({
       found: 'transactions are read-only by default',
@@ -42,7 +45,8 @@ export async function readServerFacts(database: Database): Promise<ServerFacts> 
     });
   if (row.synchronous_commit === 'off')
     concerns.push({
-      found: 'synchronous_commit is off: a crash may take back the last pages; they are fetched again',
+      found:
+        'synchronous_commit is off: a crash may take back the last pages; they are fetched again',
       remedy: 'Switch synchronous_commit on where the source does not keep its events for long.',
     });
   if (row.encoding !== 'UTF8')

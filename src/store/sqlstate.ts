@@ -34,13 +34,16 @@ const NO_EFFECT = new Set(['40001', '40P01', '55P03', '57014']);
 export function namedError(error: unknown): Error {
   if (error instanceof DaywalkError) return error;
   // A fault of our own code is not the database's.
-  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return error;
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
+    return error;
   const { code, message } = read(error);
   if (code === undefined || !/^[0-9A-Z]{5}$/.test(code))
     return new OutcomeUnknownError(`the connection to Postgres was lost (${message})`);
   const text = `Postgres says: ${message} (${code})`;
   if (code.startsWith('28') || code === '3D000')
-    return new SettingsError(text, { hint: 'Check user, password and database name in DATABASE_URL.' });
+    return new SettingsError(text, {
+      hint: 'Check user, password and database name in DATABASE_URL.',
+    });
   if (code === '42501')
     return new SettingsError(text, { hint: 'Give the role of DATABASE_URL the missing right.' });
   if (code === '3F000' || code === '42P01' || code === '42703' || code === '42883')
@@ -54,6 +57,7 @@ export function namedError(error: unknown): Error {
 function read(error: unknown): { code: string | undefined; message: string } {
   if (!(error instanceof Error)) return { code: undefined, message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const message = error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message;
+  const message =
+    error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message;
   return { code, message: message === '' ? (code ?? error.name) : message };
 }
