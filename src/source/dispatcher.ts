@@ -1,0 +1,126 @@
+/** The connections to the API: keep-alive, one origin, TLS always checked, through a proxy where one is set. */
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext, rootCertificates } from 'node:tls';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { SettingsError } from '../errors.ts';
+import type { Address } from './address.ts';
+
+/** PEM text of the TLS settings; all absent: the certificates that Node ships, no client certificate. */
+export interface TlsOptions {
+  /** Certificates to trust instead of the built-in ones, as `curl --cacert`. */
+  readonly ca?: string;
+  readonly clientCert?: string;
+  readonly clientKey?: string;
+}
+
+/** Proxy URLs by the scheme of the API, and the hosts to go to directly, as in `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`. */
+export interface ProxyOptions {
+  readonly http?: string;
+  readonly https?: string;
+  readonly no?: string;
+}
+
+export interface ConnectionOptions {
+  readonly address: Address;
+  readonly tls: TlsOptions;
+  readonly proxy: ProxyOptions;
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+}
+
+/**
+ * Opens no connection yet.
+ * @throws SettingsError for certificates, keys or proxy URLs that cannot be used; their content is not repeated.
+ */
+export function openDispatcher(options: ConnectionOptions): Dispatcher {
+  const { address, connectTimeoutMs, connections } = options;
+  const tls = { ...checkedTls(options.tls), rejectUnauthorized: true };
+  const pool = {
+    connections,
+    // The one deadline of an attempt covers headers and body; undici's own are per chunk, and 300 s by default.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  const connect = { ...tls, timeout: connectTimeoutMs };
+  const proxy = proxyFor(options);
+  if (proxy === undefined) return new Agent({ ...pool, connect });
+  return new EnvHttpProxyAgent({
+    ...pool,
+    connect,
+    // Given in full, so that undici does not look into the environment.
+    httpProxy: proxy,
+    httpsProxy: proxy,
+    noProxy: options.proxy.no ?? '',
+    requestTls: connect,
+    proxyTls: {
+      ...(tls.ca === undefined ? {} : { ca: [...rootCertificates, tls.ca] }),
+      rejectUnauthorized: true,
+      timeout: connectTimeoutMs,
+    },
+    // Plain HTTP goes in absolute form: many proxies refuse CONNECT to port 80.
+    proxyTunnel: address.secure,
+    factory: (origin, rest) => new Pool(origin, { ...pool, ...rest }),
+    // A proxy that never answers a CONNECT would otherwise hold its connection for 300 s.
+    clientFactory: (origin, rest) =>
+      new Pool(origin, { ...rest, headersTimeout: connectTimeoutMs }),
+  });
+}
+
+/** The proxy for the API's scheme, as a URL that undici takes. */
+function proxyFor({ address, proxy }: ConnectionOptions): string | undefined {
+  const text = address.secure ? proxy.https : proxy.http;
+  if (text === undefined || text === '') return undefined;
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new SettingsError('the proxy is not an http or https URL', {
+      hint: 'a proxy looks like http://proxy.example:3128; it is not shown here, as it may hold a password',
+    });
+  return text;
+}
+
+/** The user name and password of the proxies, as they are written and as they are meant. */
+export function proxySecrets(proxy: ProxyOptions): string[] {
+  return [proxy.http, proxy.https].flatMap((text) => {
+    if (text === undefined || !URL.canParse(text)) return [];
+    const { password } = new URL(text);
+    if (password === '') return [];
+    try {
+      return [password, decodeURIComponent(password)];
+    } catch {
+      return [password];
+    }
+  });
+}
+
+function checkedTls(tls: TlsOptions): { ca?: string; cert?: string; key?: string } {
+  if (tls.ca !== undefined) checkCertificates(tls.ca);
+  if ((tls.clientCert === undefined) !== (tls.clientKey === undefined))
+    throw new SettingsError('a client certificate needs both the certificate and its key');
+  const checked = {
+    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    ...(tls.clientCert === undefined ? {} : { cert: tls.clientCert }),
+    ...(tls.clientKey === undefined ? {} : { key: tls.clientKey }),
+  };
+  try {
+    createSecureContext(checked);
+  } catch (cause) {
+    throw new SettingsError('the client certificate and its key cannot be used', {
+      hint: 'both are PEM text without a passphrase, and belong together',
+      cause,
+    });
+  }
+  return checked;
+}
+
+/** OpenSSL skips what it cannot read, and then trusts nobody; so every certificate is read here first. */
+function checkCertificates(pem: string): void {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  try {
+    if (found.length === 0) throw new Error('no certificate found');
+    for (const certificate of found) new X509Certificate(certificate);
+  } catch (cause) {
+    throw new SettingsError('the CA file holds no readable PEM certificate', {
+      hint: 'api.ca_file is a text file with -----BEGIN CERTIFICATE-----',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,108 @@
+/** One exchange: one request and its answer, all of it within one deadline. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import { TransientError } from '../errors.ts';
+import { collect, tooLarge } from './body.ts';
+import { type FailurePlace, failureOf } from './failure.ts';
+
+export interface ExchangeOptions {
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  /** Milliseconds for the whole exchange, waiting for a connection included. */
+  readonly timeoutMs: number;
+  /** Most bytes of a body on the wire. */
+  readonly limitBytes: number;
+  readonly signal: AbortSignal;
+  readonly place: Omit<FailurePlace, 'answering'>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** As it came on the wire; whole for a 200, at most `ERROR_BODY_BYTES` of anything else. */
+  readonly wire: Buffer;
+}
+
+/** How much is read of an answer that is not a page. */
+const ERROR_BODY_BYTES = 16_384;
+
+/**
+ * Sends a GET and reads the answer.
+ * @throws what `failureOf` makes of a failure; TransientError when the time is over; TooLargeError; the reason of
+ *   `signal` when it is aborted.
+ */
+export async function exchange(options: ExchangeOptions): Promise<Answer> {
+  const { dispatcher, clock, origin, path, headers, timeoutMs, limitBytes, signal, place } =
+    options;
+  signal.throwIfAborted();
+  let answering = false;
+  let bytes = 0;
+  // Linked by hand: what AbortSignal.any links stays in memory as long as a signal that outlives it.
+  const stop = new AbortController();
+  const deadline = clock.timeout(timeoutMs);
+  const onDeadline = (): void => stop.abort(lateBy(timeoutMs, answering, bytes));
+  const onAbort = (): void => stop.abort(signal.reason);
+  deadline.addEventListener('abort', onDeadline);
+  signal.addEventListener('abort', onAbort);
+  try {
+    const response = await orAborted(
+      dispatcher.request({ origin, path, method: 'GET', headers, signal: stop.signal }),
+      stop.signal,
+    );
+    answering = true;
+    const { statusCode: status, headers: answered, body } = response;
+    if (status !== 200) return { status, headers: answered, wire: await beginning(body) };
+    if (Number(answered['content-length']) > limitBytes) {
+      body.on('error', () => {}).destroy();
+      throw tooLarge(place.asked, limitBytes);
+    }
+    const wire = await collect(body, limitBytes, place.asked, (total) => {
+      bytes = total;
+    });
+    return { status, headers: answered, wire };
+  } catch (error) {
+    if (stop.signal.aborted) throw stop.signal.reason;
+    throw failureOf(error, { ...place, answering });
+  } finally {
+    deadline.removeEventListener('abort', onDeadline);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function lateBy(timeoutMs: number, answering: boolean, bytes: number): TransientError {
+  const within = `within ${timeoutMs / 1000} s`;
+  return new TransientError(
+    answering ? `no complete answer ${within} (${bytes} bytes came)` : `no answer ${within}`,
+    { hint: 'ask for fewer records per page (page_length), or allow more time (page_timeout)' },
+  );
+}
+
+/** Settles with `promise` or with the signal: undici notices an abort only once it has a connection. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** What can be had of an error's body; that it breaks off changes nothing about the error. */
+async function beginning(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      parts.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes >= ERROR_BODY_BYTES) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,179 @@
+/** How one page is fetched: the attempts, what is tried again at once, and what an answer is taken for. */
+import { createHash } from 'node:crypto';
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import { RefusedError, TransientError } from '../errors.ts';
+import type { Page, PageRequest } from '../model.ts';
+import type { Address } from './address.ts';
+import { type RetryNotice, untilItSucceeds } from './attempts.ts';
+import { decodeBody, refuseNonJson } from './body.ts';
+import { type Answer, exchange } from './exchange.ts';
+import { ConnectionLostError } from './failure.ts';
+import type { Gate } from './gate.ts';
+import type { Keyring } from './keyring.ts';
+import { pageHeaders, pageUrl } from './request.ts';
+import type { RetryPolicy } from './retry.ts';
+import { errorOfStatus } from './status.ts';
+
+export interface FetchOptions {
+  readonly signal: AbortSignal;
+  /** Told before each wait. */
+  readonly onRetry?: (notice: RetryNotice) => void;
+}
+
+/** What the requests of one source share. */
+export interface Shared {
+  readonly clock: Clock;
+  readonly policy: RetryPolicy;
+  readonly baseUrl: string;
+  readonly gzip: boolean;
+  readonly connectTimeoutMs: number;
+  readonly pageTimeoutMs: number;
+  readonly bodyLimitBytes: number;
+  readonly address: Address;
+  readonly keyring: Keyring;
+  readonly gate: Gate;
+  readonly dispatcher: Dispatcher;
+  /** A dispatcher that has no connection yet. */
+  readonly freshDispatcher: () => Dispatcher;
+  /** Whether an answer ever came, so that a connection may be a kept one. */
+  everAnswered: boolean;
+}
+
+/** What is asked for, as messages show it. */
+interface Asked {
+  readonly path: string;
+  readonly url: string;
+  readonly place: string;
+  readonly signal: AbortSignal;
+}
+
+/** As `Source.fetchPage`. */
+export async function fetchPage(
+  shared: Shared,
+  request: PageRequest,
+  { signal, onRetry }: FetchOptions,
+): Promise<Page> {
+  const { clock } = shared;
+  const url = `${shared.address.shown}/api/${request.resource}`;
+  const place = `${url} (start ${request.start}, length ${request.length})`;
+  const asked = { path: pageUrl(shared.baseUrl, request), url, place, signal };
+  const spent = { requests: 0, freshConnection: false, freshKey: false };
+  await shared.gate.pass(signal);
+  const startedAt = clock.monotonic();
+  const body = await untilItSucceeds(() => attempt(shared, asked, spent), {
+    policy: shared.policy,
+    clock,
+    signal,
+    place,
+    onRetry,
+  });
+  const durationMs = clock.monotonic() - startedAt;
+  return {
+    start: request.start,
+    length: request.length,
+    body,
+    sha256: createHash('sha256').update(body).digest(),
+    durationMs,
+    requests: spent.requests,
+  };
+}
+
+/**
+ * One counted attempt. Two things are tried once more at once, and once for each page: a connection that was lost
+ * before an answer (a kept one may have been closed just then), and a key that was refused, if there is another now.
+ */
+async function attempt(
+  shared: Shared,
+  asked: Asked,
+  spent: { requests: number; freshConnection: boolean; freshKey: boolean },
+): Promise<Buffer> {
+  let fresh: Dispatcher | undefined;
+  try {
+    for (;;) {
+      await shared.gate.pass(asked.signal);
+      const key = shared.keyring.current();
+      const mayBeKept = shared.everAnswered;
+      spent.requests++;
+      try {
+        return await ask(shared, asked, key, fresh ?? shared.dispatcher);
+      } catch (error) {
+        if (error instanceof ConnectionLostError && mayBeKept && !spent.freshConnection) {
+          spent.freshConnection = true;
+          fresh = shared.freshDispatcher();
+        } else if (error instanceof RefusedError && error.status === 401 && !spent.freshKey) {
+          spent.freshKey = true;
+          if (!(await shared.keyring.renew(key))) throw error;
+        } else throw error;
+      }
+    }
+  } finally {
+    await fresh?.destroy();
+  }
+}
+
+/** One request; its body when it is one that may be a page. */
+async function ask(
+  shared: Shared,
+  asked: Asked,
+  key: string,
+  dispatcher: Dispatcher,
+): Promise<Buffer> {
+  const { address, keyring, bodyLimitBytes } = shared;
+  const answer = await exchange({
+    dispatcher,
+    clock: shared.clock,
+    origin: address.origin,
+    path: asked.path,
+    headers: pageHeaders(key, shared.gzip),
+    timeoutMs: shared.pageTimeoutMs,
+    limitBytes: bodyLimitBytes,
+    signal: asked.signal,
+    place: {
+      host: address.host,
+      connectTimeoutMs: shared.connectTimeoutMs,
+      secrets: keyring.secrets(),
+      asked: asked.place,
+    },
+  });
+  shared.everAnswered = true;
+  if (answer.status !== 200) throw await refusal(shared, asked, answer);
+  const encoding = answer.headers['content-encoding'];
+  const body = await decodeBody({ wire: answer.wire, encoding }, bodyLimitBytes, asked.place);
+  refuseNonJson(body, keyring.secrets(), asked.place);
+  return body;
+}
+
+/** The error of an answer that is not a 200; a wait that 429 or 503 asks for holds everyone. */
+async function refusal(shared: Shared, asked: Asked, answer: Answer): Promise<Error> {
+  const { clock, policy, keyring, gate } = shared;
+  const { status, headers, wire } = answer;
+  const encoding = headers['content-encoding'];
+  const body = await decodeBody({ wire, encoding }, wire.length * 50, asked.place).catch(() =>
+    Buffer.alloc(0),
+  );
+  const error = errorOfStatus(
+    {
+      status,
+      retryAfter: one(headers['retry-after']),
+      date: one(headers.date),
+      location: one(headers.location),
+      body,
+    },
+    {
+      url: asked.url,
+      place: asked.place,
+      nowMs: clock.now(),
+      retryAfterLimitMs: policy.retryAfterLimitMs,
+      secrets: keyring.secrets(),
+    },
+  );
+  if (error instanceof TransientError && (status === 429 || status === 503))
+    gate.hold(error.retryAfterMs ?? 0);
+  return error;
+}
+
+/** The first of a header that may have come several times. */
+function one(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
+}

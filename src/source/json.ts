@@ -1,0 +1,57 @@
+/** A look at parsed JSON: objects, paths into them, and how to name what is there; pure. */
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A JSON object; a list and null are none. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** How far a path leads, and what is there. */
+export interface Followed {
+  /** The keys that were there. */
+  readonly reached: readonly string[];
+  /** Whether all were. */
+  readonly whole: boolean;
+  /** The value at `reached`. */
+  readonly value: unknown;
+}
+
+/** Follows own keys only: a field may be called `constructor`. */
+export function follow(document: unknown, path: readonly string[]): Followed {
+  let value = document;
+  for (const [depth, key] of path.entries()) {
+    if (!isObject(value) || !Object.hasOwn(value, key))
+      return { reached: path.slice(0, depth), whole: false, value };
+    value = value[key];
+  }
+  return { reached: path, whole: true, value };
+}
+
+/** A path as the settings spell it. */
+export function spell(path: readonly string[]): string {
+  return path.length === 0 ? 'the body itself' : path.join('.');
+}
+
+/** Kind and size of a value, never its content. */
+export function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) {
+    if (value.length === 0) return 'an empty list';
+    const objects = value.filter(isObject).length;
+    if (objects === value.length) return `a list of ${objects} objects`;
+    return `a list of ${value.length}, of which ${objects} are objects`;
+  }
+  if (!isObject(value)) return `a ${typeof value}`;
+  const names = Object.keys(value);
+  if (names.length === 0) return 'an empty object';
+  const shown = names
+    .slice(0, 12)
+    .map((name) => (name.length > 40 ? `${name.slice(0, 40)}…` : name));
+  return `an object with ${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`;
+}
+
+/** Equal but for letter case. */
+export function sameText(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}

@@ -1,0 +1,50 @@
+/** The API key in use, its renewal when a rotated one was refused, and what must never be shown. */
+import { SettingsError } from '../errors.ts';
+
+export interface Keyring {
+  current(): string;
+  /** Every secret seen so far, old keys included. */
+  secrets(): readonly string[];
+  /**
+   * Looks for another key after `refused` was refused.
+   * @returns whether there is one now; false where none can be read: the refusal itself is what has to be told.
+   */
+  renew(refused: string): Promise<boolean>;
+}
+
+/**
+ * @param refresh reads the key again from where it came; absent where it cannot change.
+ * @param others further secrets, such as the password of a proxy.
+ * @throws SettingsError for a key that no header can carry.
+ */
+export function openKeyring(
+  key: string,
+  refresh: (() => Promise<string | undefined>) | undefined,
+  others: readonly string[] = [],
+): Keyring {
+  if (!fitsHeader(key))
+    throw new SettingsError('the API key is empty or holds a space or a non-ASCII character', {
+      hint: 'a line break at the end of the key file is the usual reason; the key is not shown here',
+    });
+  const known = new Set([key, ...others]);
+  let current = key;
+  return {
+    current: () => current,
+    secrets: () => [...known],
+    renew: async (refused) => {
+      // Another request may have renewed it meanwhile.
+      if (current !== refused) return true;
+      const fresh = await refresh?.().catch(() => undefined);
+      if (fresh === undefined || fresh === refused || !fitsHeader(fresh))
+        return current !== refused;
+      known.add(fresh);
+      current = fresh;
+      return true;
+    },
+  };
+}
+
+/** Visible ASCII only: a line break in a header value is an injection, and some clients print it in the error. */
+function fitsHeader(key: string): boolean {
+  return /^[\x21-\x7e]+$/.test(key);
+}

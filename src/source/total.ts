@@ -1,0 +1,149 @@
+/** Where a body says how many records there are in all; pure. */
+import { isObject, type JsonObject, sameText } from './json.ts';
+
+/**
+ * Names that mean the records in all, beyond this page, wherever they are in use. Left out because they may as well
+ * mean this page, the pages or something else: `count`, `size`, `length`, `n`, `num`, `hits`, `results`, `found`,
+ * `pages`, `total_pages`, `total_rows` (CouchDB: of the whole view), `estimatedTotalHits`, `nbHits` (estimates).
+ * Compared without letter case.
+ */
+const TOTAL_NAMES = new Set([
+  'total',
+  'total_count',
+  'totalcount',
+  'total_records',
+  'totalrecords',
+  'total_results',
+  'totalresults', // SCIM, OpenSearch description documents
+  'total_items',
+  'totalitems',
+  'total_elements',
+  'totalelements', // Spring Data
+  'total_hits',
+  'totalhits',
+  'total_affected_items', // Wazuh
+  'recordsfiltered', // DataTables: after the filters
+  'recordstotal', // DataTables: before the filters, see below
+  'itotaldisplayrecords', // DataTables 1.9: after the filters
+  'itotalrecords', // DataTables 1.9: before the filters
+  'numfound', // Solr
+  '@odata.count', // OData 4: without paging
+]);
+/** The first is not looked at where the second stands beside it: we filter by time, so the filtered one counts. */
+const OVERRULED: readonly (readonly [string, string])[] = [
+  ['recordstotal', 'recordsfiltered'],
+  ['itotalrecords', 'itotaldisplayrecords'],
+];
+/** Objects that carry what is said about a list. */
+const ABOUT_NAMES = new Set([
+  'meta',
+  '_meta',
+  'metadata',
+  'page',
+  'pagination',
+  'paging',
+  'pageinfo',
+  'page_info',
+]);
+
+/** A place that may hold the total. */
+export interface TotalCandidate {
+  readonly path: readonly string[];
+  readonly relationPath: readonly string[] | null;
+  readonly total: number;
+}
+
+/**
+ * A total as a number: a whole number from 0, also as text of digits (`"1234"`, and `"5.0"` as jsonb may print it).
+ * @returns null for anything else: `"1,234"`, 1.5, -1 and more than 2^53 are no total that could be compared.
+ */
+export function parseTotal(value: unknown): number | null {
+  const text = typeof value === 'string' ? value : '';
+  const number = /^\d{1,16}(\.0+)?$/.test(text) ? Number(text) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
+    ? number + 0
+    : null;
+}
+
+/**
+ * Everything that may be the total of the list at `recordsPath`, nearest to the list first: beside it, then in
+ * `meta`, `pagination` … beside it, then the same one level up, to the top. What is no number is no candidate.
+ */
+export function totalCandidates(
+  document: unknown,
+  recordsPath: readonly string[],
+): readonly TotalCandidate[] {
+  const seen = new Set<JsonObject>();
+  const found: TotalCandidate[] = [];
+  const chain = [document];
+  for (const key of recordsPath.slice(0, -1)) {
+    const above = chain.at(-1);
+    chain.push(isObject(above) ? above[key] : undefined);
+  }
+  for (let depth = chain.length - 1; depth >= 0; depth--) {
+    const path = recordsPath.slice(0, depth);
+    for (const place of withWhatIsAbout(chain[depth], path)) {
+      if (seen.has(place.object)) continue;
+      seen.add(place.object);
+      found.push(...candidatesIn(place.object, place.path));
+    }
+  }
+  return found;
+}
+
+interface Place {
+  readonly object: JsonObject;
+  readonly path: readonly string[];
+}
+
+/** An object, its `meta`, `pagination` …, and theirs (`meta.pagination`). */
+function withWhatIsAbout(value: unknown, path: readonly string[]): Place[] {
+  if (!isObject(value)) return [];
+  const inside = ({ object, path: above }: Place): Place[] =>
+    Object.entries(object).flatMap(([name, inner]) =>
+      ABOUT_NAMES.has(name.toLowerCase()) && isObject(inner)
+        ? [{ object: inner, path: [...above, name] }]
+        : [],
+    );
+  const near = inside({ object: value, path });
+  return [{ object: value, path }, ...near, ...near.flatMap(inside)];
+}
+
+function candidatesIn(object: JsonObject, path: readonly string[]): TotalCandidate[] {
+  const names = Object.keys(object).filter((name) => TOTAL_NAMES.has(name.toLowerCase()));
+  const has = (wanted: string): boolean => names.some((name) => sameText(name, wanted));
+  return names.flatMap((name) => {
+    if (OVERRULED.some(([less, more]) => sameText(name, less) && has(more))) return [];
+    const candidate = totalAt(object[name], [...path, name]);
+    return candidate === null ? [] : [candidate];
+  });
+}
+
+/** A number, or Elasticsearch's `{ value, relation }`. */
+function totalAt(value: unknown, path: readonly string[]): TotalCandidate | null {
+  const plain = parseTotal(value);
+  if (plain !== null) return { path, relationPath: null, total: plain };
+  if (!isObject(value) || !Object.hasOwn(value, 'value')) return null;
+  const total = parseTotal(value.value);
+  if (total === null) return null;
+  const qualified = Object.hasOwn(value, 'relation') && typeof value.relation === 'string';
+  return {
+    path: [...path, 'value'],
+    relationPath: qualified ? [...path, 'relation'] : null,
+    total,
+  };
+}
+
+/** The relation beside a total that the settings name, so that `hits.total.value` is qualified in this case too. */
+export function relationBeside(
+  document: unknown,
+  totalPath: readonly string[],
+): readonly string[] | null {
+  if (totalPath.at(-1) !== 'value') return null;
+  let beside: unknown = document;
+  for (const key of totalPath.slice(0, -1))
+    beside = isObject(beside) && Object.hasOwn(beside, key) ? beside[key] : undefined;
+  return isObject(beside) && typeof beside.relation === 'string'
+    ? [...totalPath.slice(0, -1), 'relation']
+    : null;
+}

@@ -1,0 +1,294 @@
+/** Connections that fail, hang, drip or die in between (H01–H10, H19, H20). */
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { EnvelopeError, InterruptedError, UnavailableError } from '../../src/errors.ts';
+import { failureOf } from '../../src/source/failure.ts';
+import { CANARY, everythingOf, open } from './open.ts';
+import {
+  answer,
+  emptyPage,
+  raw,
+  rawThenEnd,
+  type Step,
+  scriptedServer,
+} from './scripted-server.ts';
+
+const reset: Step = ({ socket }) => void socket.resetAndDestroy();
+const end: Step = ({ socket }) => void socket.end();
+
+describe('no connection', () => {
+  test('refused: tried again, then said in words (H01)', async () => {
+    const { fails, clock, retries } = open('http://127.0.0.1:1');
+    const error = await fails();
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error.message).toBe(
+      'http://127.0.0.1:1/api/events (start 0, length 50): gave up after 6 attempts in 16 s; the last: connection refused by 127.0.0.1:1',
+    );
+    expect(clock.waits).toEqual([500, 1000, 2000, 4000, 8000]);
+    expect(retries).toHaveLength(5);
+  });
+
+  test('unknown host: the message names it (H02)', async () => {
+    const { fails } = open('https://daywalk-test.invalid', { retryAttempts: 2 });
+    const error = await fails();
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error.message).toContain('daywalk-test.invalid');
+    expect(error).toMatchObject({ hint: expect.stringMatching(/api\.url|name server/) });
+  });
+
+  test('a handshake that never ends is over after the connect timeout (H03)', async () => {
+    const server = await scriptedServer([() => {}]);
+    const { fails } = open(`https://127.0.0.1:${server.port}`, {
+      connectTimeoutMs: 20,
+      retryAttempts: 1,
+    });
+    expect((await fails()).message).toContain(
+      `no connection to 127.0.0.1:${server.port} within 0.02 s`,
+    );
+  });
+
+  test('the deadline also holds while a connection is being made', async () => {
+    const server = await scriptedServer([() => {}]);
+    const { fails } = open(`https://127.0.0.1:${server.port}`, {
+      clock: { ...systemClock, timeout: () => AbortSignal.timeout(5) },
+      connectTimeoutMs: 10_000,
+      retryAttempts: 1,
+    });
+    expect((await fails()).message).toContain('no answer within 120 s');
+  });
+});
+
+describe('a connection that is lost', () => {
+  test.each([
+    ['reset before any byte (H05)', reset],
+    ['ended before any byte (H06)', end],
+    ['ended in the headers', rawThenEnd('HTTP/1.1 200 OK\r\nConte')],
+  ])('%s is tried again', async (_, step) => {
+    const server = await scriptedServer([step, step, emptyPage]);
+    const { fetch, retries } = open(server.url);
+    expect(await fetch()).toMatchObject({ requests: 3 });
+    expect(retries).toHaveLength(2);
+    expect(retries[0]).toMatch(/^connection to 127\.0\.0\.1:\d+ lost before an answer$/);
+  });
+
+  test('in the middle of the answer is tried again', async () => {
+    const server = await scriptedServer([
+      rawThenEnd('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{'),
+      emptyPage,
+    ]);
+    const { fetch, retries } = open(server.url);
+    await fetch();
+    expect(retries[0]).toContain('lost in the middle of the answer');
+  });
+
+  test.each([
+    ['reset', reset],
+    ['ended', end],
+  ])(
+    'kept alive and %s just then: at once on a fresh connection, not counted (H07)',
+    async (_, step) => {
+      const server = await scriptedServer([emptyPage, step, emptyPage]);
+      const { fetch, clock, retries } = open(server.url, {
+        connections: 1,
+        retryAttempts: 1,
+      });
+      await fetch();
+      expect(await fetch({ start: 1 })).toMatchObject({ requests: 2 });
+      expect(server.connections()).toBe(2);
+      expect([...clock.waits, ...retries]).toEqual([]);
+    },
+  );
+
+  test('the repetition does not take another kept connection, which is as old', async () => {
+    const served = new Set<Socket>();
+    let begun: (() => void) | undefined;
+    const server = await scriptedServer([
+      // The first two are answered together, so that there are two connections to keep.
+      (first) => {
+        served.add(first.socket);
+        begun = () => emptyPage(first);
+      },
+      (second) => {
+        served.add(second.socket);
+        emptyPage(second);
+        begun?.();
+      },
+      (later) => (served.has(later.socket) ? reset : emptyPage)(later),
+    ]);
+    const { fetch } = open(server.url, { connections: 2, retryAttempts: 1 });
+    await Promise.all([fetch(), fetch({ start: 1 })]);
+    expect(await fetch({ start: 2 })).toMatchObject({ requests: 2 });
+    expect(server.connections()).toBe(3);
+  });
+
+  test('that race is taken for one only once', async () => {
+    const server = await scriptedServer([emptyPage, reset]);
+    const { fetch, fails } = open(server.url, { retryAttempts: 3 });
+    await fetch();
+    expect(await fails()).toBeInstanceOf(UnavailableError);
+    expect(server.heads).toHaveLength(1 + 4);
+  });
+
+  test('one connection serves many pages', async () => {
+    const server = await scriptedServer([emptyPage]);
+    const { fetch } = open(server.url, { connections: 1 });
+    for (let start = 0; start < 5; start++) await fetch({ start });
+    expect(server.connections()).toBe(1);
+  });
+});
+
+describe('the total deadline', () => {
+  const silent: Step = () => {};
+  const stalled = raw('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{');
+  test('ends a request that is never answered (H08)', async () => {
+    const server = await scriptedServer([silent]);
+    const { fails, clock } = open(server.url, { retryAttempts: 1, pageTimeoutMs: 45_000 });
+    const failed = fails();
+    await server.asked(1);
+    clock.expire();
+    expect((await failed).message).toContain('no answer within 45 s');
+  });
+
+  test('ends a body that stalls (H09)', async () => {
+    const server = await scriptedServer([stalled, emptyPage]);
+    const { fetch, clock, retries } = open(server.url);
+    const fetched = fetch();
+    await server.asked(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.expire();
+    expect(await fetched).toMatchObject({ requests: 2 });
+    expect(retries[0]).toMatch(/^no (complete )?answer within 120 s/);
+  });
+
+  test('ends a body that drips (H10)', async () => {
+    let drops = 0;
+    const server = await scriptedServer([
+      ({ socket }) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{');
+        const drip = (): void => {
+          if (socket.destroyed) return;
+          if (++drops === 20) clock.expire();
+          socket.write(' ', () => setImmediate(drip));
+        };
+        drip();
+      },
+    ]);
+    const { fails, clock } = open(server.url, { retryAttempts: 1 });
+    expect((await fails()).message).toMatch(/no complete answer within 120 s \(\d+ bytes came\)/);
+  });
+
+  test('leaves no listener on a signal that lives longer', async () => {
+    const server = await scriptedServer([emptyPage]);
+    const { fetch } = open(server.url);
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const { addEventListener, removeEventListener } = signal;
+    signal.addEventListener = function (...args: Parameters<typeof addEventListener>) {
+      listeners++;
+      addEventListener.apply(this, args);
+    };
+    signal.removeEventListener = function (...args: Parameters<typeof removeEventListener>) {
+      listeners--;
+      removeEventListener.apply(this, args);
+    };
+    for (let start = 0; start < 3; start++) await fetch({ start }, signal);
+    expect(listeners).toBe(0);
+  });
+});
+
+describe('stopping', () => {
+  test.each(['before', 'while waiting for headers', 'in the body', 'between two attempts'])(
+    '%s throws the reason of the signal',
+    async (when) => {
+      const steps: Record<string, Step> = {
+        'in the body': raw('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'),
+        'between two attempts': answer('', { status: 503 }),
+      };
+      const server = await scriptedServer([steps[when] ?? (() => {})]);
+      const { fails, clock } = open(server.url);
+      const stop = new AbortController();
+      const reason = new InterruptedError('SIGTERM');
+      if (when === 'before') stop.abort(reason);
+      clock.onSleep = () => stop.abort(reason);
+      const failed = fails(stop.signal);
+      if (when !== 'before' && when !== 'between two attempts') {
+        await server.asked(1);
+        stop.abort(reason);
+      }
+      expect(await failed).toBe(reason);
+    },
+  );
+});
+
+describe('not HTTP', () => {
+  test('an SSH banner is tried again and quoted nowhere (H20)', async () => {
+    const server = await scriptedServer([rawThenEnd(`SSH-2.0-OpenSSH ${CANARY}\r\n`)]);
+    const error = await open(server.url).fails();
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error.message).toContain('is not HTTP');
+    expect(everythingOf(error)).not.toContain(CANARY);
+    expect(server.heads).toHaveLength(6);
+  });
+
+  test('a status below 100 is none', async () => {
+    const server = await scriptedServer([
+      rawThenEnd('HTTP/1.1 000 Zero\r\nContent-Length: 2\r\n\r\n{}'),
+    ]);
+    expect((await open(server.url).fails()).message).toContain('is not HTTP');
+  });
+
+  test('headers of 20 kB are refused at once (H19)', async () => {
+    const server = await scriptedServer([
+      rawThenEnd(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(20_000)}\r\nContent-Length: 2\r\n\r\n{}`),
+    ]);
+    expect(await open(server.url).fails()).toBeInstanceOf(EnvelopeError);
+    expect(server.heads).toHaveLength(1);
+  });
+});
+
+describe('other failures', () => {
+  const place = {
+    asked: 'x',
+    host: 'soc.example',
+    answering: false,
+    connectTimeoutMs: 10_000,
+    secrets: [],
+  };
+  const coded = (code: string, more = {}): Error =>
+    Object.assign(new Error('m'), { code, ...more });
+  test.each([
+    ['EAI_AGAIN', { hostname: 'soc.example' }, 'no answer from the name server about soc.example'],
+    ['ENOTFOUND', { hostname: 'soc.example' }, 'no address known for soc.example'],
+    ['EHOSTUNREACH', {}, 'connection to soc.example failed (EHOSTUNREACH)'],
+    ['ETIMEDOUT', {}, 'connection to soc.example failed (ETIMEDOUT)'],
+    ['ECONNREFUSED', { address: '::1', port: 443 }, 'connection refused by [::1]:443'],
+  ])('%s may pass', (code, more, words) => {
+    expect(failureOf(coded(code, more), place)).toMatchObject({
+      name: expect.stringMatching(/^(Transient|Connection)/),
+      message: words,
+    });
+  });
+
+  test('several addresses refused: the first is named', () => {
+    const tried = [coded('ECONNREFUSED', { address: '::1', port: 9 }), coded('ECONNREFUSED')];
+    const error = Object.assign(new AggregateError(tried), { code: 'ECONNREFUSED' });
+    expect(failureOf(error, place)).toMatchObject({ message: 'connection refused by [::1]:9' });
+  });
+
+  test.each([
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'api.client_cert_file'],
+    ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'api.client_cert_file'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'api.ca_file'],
+  ])('%s is a matter of settings', (code, setting) => {
+    expect(failureOf(coded(code), place)).toMatchObject({
+      name: 'SettingsError',
+      hint: expect.stringContaining(setting),
+    });
+  });
+
+  test.each([new TypeError('a bug'), coded('ERR_INVALID_ARG_TYPE'), 'text'])(
+    'a mistake of ours stays what it is',
+    (mistake) => expect(failureOf(mistake, place)).toBe(mistake),
+  );
+});

@@ -1,0 +1,127 @@
+/** The key: read again once after a 401, refused when no header can carry it, and shown nowhere (S02, S03, S09, S15). */
+import { describe, expect, test } from 'vitest';
+import { EnvelopeError, RefusedError, SettingsError } from '../../src/errors.ts';
+import { openKeyring } from '../../src/source/keyring.ts';
+import { openSource } from '../../src/source/source.ts';
+import { fakeClock } from './fake-clock.ts';
+import { CANARY, everythingOf, open } from './open.ts';
+import { answer, emptyPage, type Step, scriptedServer } from './scripted-server.ts';
+
+const NEW = 'new-key-4711-CANARY';
+const onlyWith =
+  (key: string): Step =>
+  (asked) =>
+    (asked.head.includes(`X-API-Key: ${key}\r\n`)
+      ? emptyPage
+      : answer(`no: ${CANARY} ${NEW}`, { status: 401 }))(asked);
+
+describe('a rotated key', () => {
+  test('is read again, and used from then on', async () => {
+    const server = await scriptedServer([onlyWith(NEW)]);
+    let reads = 0;
+    const { fetch } = open(server.url, {
+      refreshKey: async () => {
+        reads++;
+        return NEW;
+      },
+    });
+    expect(await fetch()).toMatchObject({ requests: 2 });
+    expect(await fetch()).toMatchObject({ requests: 1 });
+    expect(reads).toBe(1);
+  });
+
+  test('that other windows found already is used without reading it again', async () => {
+    let reads = 0;
+    const keyring = openKeyring('old-key', async () => {
+      reads++;
+      return NEW;
+    });
+    expect(await keyring.renew('old-key')).toBe(true);
+    expect(await keyring.renew('old-key')).toBe(true);
+    expect(reads).toBe(1);
+    expect(keyring.current()).toBe(NEW);
+    expect(keyring.secrets()).toEqual(['old-key', NEW]);
+  });
+
+  test.each([
+    ['is the same', async () => CANARY],
+    ['is gone', async () => undefined],
+    ['cannot be read', async () => Promise.reject(new Error('ENOENT'))],
+    ['is no key', async () => 'a\nb'],
+  ])('that %s leaves the refusal, after one request', async (_, refreshKey) => {
+    const server = await scriptedServer([onlyWith(NEW)]);
+    const error = await open(server.url, { refreshKey }).fails();
+    expect(error).toBeInstanceOf(RefusedError);
+    expect(server.heads).toHaveLength(1);
+  });
+
+  test('that is refused as well ends it after two requests, and neither is shown', async () => {
+    const server = await scriptedServer([onlyWith('another')]);
+    const error = await open(server.url, { refreshKey: async () => NEW }).fails();
+    expect(error).toBeInstanceOf(RefusedError);
+    expect(server.heads).toHaveLength(2);
+    expect(error.message).toContain('no: *** ***');
+    expect(everythingOf(error)).not.toMatch(/CANARY/);
+  });
+
+  test('is looked for once for each page, even if there is always another', async () => {
+    const server = await scriptedServer([onlyWith('another')]);
+    let reads = 0;
+    const refreshKey = async () => `new-key-${++reads}`;
+    expect(await open(server.url, { refreshKey }).fails()).toBeInstanceOf(RefusedError);
+    expect(server.heads).toHaveLength(2);
+  });
+
+  test('is not looked for after a 403', async () => {
+    const server = await scriptedServer([answer('', { status: 403 })]);
+    const refreshKey = async () => Promise.reject(new Error('asked for'));
+    expect(await open(server.url, { refreshKey }).fails()).toMatchObject({ status: 403 });
+    expect(server.heads).toHaveLength(1);
+  });
+});
+
+test.each(['', 'a b', 'line\nbreak-secret', 'schlüssel', 'tab\tsecret'])(
+  'a key that no header can carry is refused without being shown: %j',
+  (key) => {
+    const openIt = () => openSource({ baseUrl: 'https://soc.example', key, clock: fakeClock() });
+    expect(openIt).toThrow(SettingsError);
+    expect(openIt).toThrow(/^((?!secret|schl).)*$/);
+  },
+);
+
+test('the envelope search of a source strikes the key out', async () => {
+  const { source } = open('https://soc.example');
+  const look = () => source.findEnvelope(Buffer.from(`{"error":"bad ${CANARY}","${CANARY}":[]}`));
+  expect(look).toThrow(EnvelopeError);
+  expect(look).not.toThrow(CANARY);
+  expect(look).toThrow('"{"error":"bad ***","***":[]}"');
+});
+
+describe('the base URL', () => {
+  test.each([
+    'soc.example',
+    'ftp://soc.example',
+    'https://user:password@soc.example',
+    'https://soc.example/?api_key=password',
+    'https://soc.example/#password',
+    'http://soc.example',
+    'http://10.0.0.1:8080',
+    '',
+  ])('%s is refused, and no password shown', (baseUrl) => {
+    const openIt = () => openSource({ baseUrl, key: CANARY, clock: fakeClock() });
+    expect(openIt).toThrow(SettingsError);
+    expect(openIt).not.toThrow('password@');
+    expect(openIt).not.toThrow('=password');
+  });
+
+  test.each([
+    ['http://localhost:8080', false],
+    ['http://127.0.0.1', false],
+    ['http://[::1]:80/x', false],
+    ['http://10.0.0.1:8080', true],
+    ['https://soc.example/tenant-7/', false],
+  ])('%s is taken (plain HTTP allowed: %s)', async (baseUrl, allowHttp) => {
+    const source = openSource({ baseUrl, key: CANARY, clock: fakeClock(), allowHttp });
+    await source.close();
+  });
+});

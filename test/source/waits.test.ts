@@ -1,0 +1,112 @@
+/** Waiting between attempts: jitter, what the server asks for, and one gate for all windows (H22, H32). */
+import { describe, expect, test } from 'vitest';
+import { UnavailableError } from '../../src/errors.ts';
+import { openGate } from '../../src/source/gate.ts';
+import { openSource } from '../../src/source/source.ts';
+import { fakeClock } from './fake-clock.ts';
+import { CANARY, firstPage, open } from './open.ts';
+import { answer, emptyPage, scriptedServer } from './scripted-server.ts';
+
+const busy = (retryAfter: string, status = 429, date?: string) =>
+  answer('', { status, headers: { 'Retry-After': retryAfter, ...(date ? { Date: date } : {}) } });
+
+describe('Retry-After', () => {
+  test.each([
+    ['seconds', busy('7'), 7000],
+    ['a date', busy('Sun, 01 Mar 2026 00:00:30 GMT'), 30_000],
+    [
+      "a date by the server's own clock",
+      busy('Sun, 01 Mar 2015 00:00:09 GMT', 503, 'Sun, 01 Mar 2015 00:00:00 GMT'),
+      9000,
+    ],
+    ['far too long', busy('1000000000'), 40_000],
+    ['past', busy('Sun, 01 Mar 2020 00:00:30 GMT'), 0],
+    ['negative', busy('-5'), 0],
+    ['no number', busy('soon'), 0],
+    ['on a 500', busy('5', 500), 5000],
+  ])('%s is the floor of the wait, under the jitter', async (_, step, floor) => {
+    const server = await scriptedServer([step, emptyPage]);
+    const { fetch, clock } = open(server.url, { retryAfterLimitMs: 40_000 });
+    await fetch();
+    expect(clock.waits).toEqual([floor + 500]);
+  });
+
+  test('longer than the time that is left: given up without waiting', async () => {
+    const server = await scriptedServer([busy('100')]);
+    const { fails, clock } = open(server.url, { retryTimeMs: 60_000 });
+    const error = await fails();
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error.message).toContain('answered 429');
+    expect(error).toMatchObject({ cause: { retryAfterMs: 100_000 } });
+    expect(clock.waits).toEqual([]);
+  });
+
+  test('the total time bounds the attempts', async () => {
+    const server = await scriptedServer([busy('25')]);
+    const { fails } = open(server.url, { retryTimeMs: 60_000 });
+    await fails();
+    expect(server.heads).toHaveLength(3);
+  });
+});
+
+describe('the jitter', () => {
+  test('is drawn anew for each wait', async () => {
+    const server = await scriptedServer([answer('', { status: 500 })]);
+    const { fails, clock } = open(server.url);
+    clock.onSleep = () => {
+      clock.luck /= 2;
+    };
+    await fails();
+    expect(clock.waits).toEqual([500, 500, 500, 500, 500]);
+  });
+
+  test('two sources with the same clock do not wait for each other', async () => {
+    const server = await scriptedServer([busy('9'), emptyPage]);
+    const clock = fakeClock();
+    const one = openSource({ baseUrl: server.url, key: CANARY, clock, retryAttempts: 1 });
+    const two = openSource({ baseUrl: server.url, key: CANARY, clock });
+    const { signal } = new AbortController();
+    await expect(one.fetchPage(firstPage, { signal })).rejects.toThrow('answered 429');
+    await two.fetchPage(firstPage, { signal });
+    expect(clock.waits).toEqual([]);
+    await Promise.all([one.close(), two.close()]);
+  });
+});
+
+describe('the gate', () => {
+  test.each([429, 503])('holds the other windows after a %i', async (status) => {
+    const server = await scriptedServer([busy('9', status), emptyPage]);
+    const { fails, fetch, clock } = open(server.url, { retryAttempts: 1 });
+    await fails();
+    await fetch();
+    expect(clock.waits).toEqual([9000]);
+  });
+
+  test('does not hold them after a 500', async () => {
+    const server = await scriptedServer([busy('9', 500), emptyPage]);
+    const { fails, fetch, clock } = open(server.url, { retryAttempts: 1 });
+    await fails();
+    await fetch();
+    expect(clock.waits).toEqual([]);
+  });
+
+  test('opens once, at the latest instant named, also one named during the wait', async () => {
+    const clock = fakeClock();
+    const gate = openGate(clock);
+    gate.hold(5000);
+    gate.hold(2000);
+    clock.onSleep = () => {
+      if (clock.waits.length === 1) gate.hold(6000);
+    };
+    const { signal } = new AbortController();
+    await gate.pass(signal);
+    await gate.pass(signal);
+    expect(clock.waits).toEqual([5000, 1000]);
+  });
+
+  test('lets nobody through who was told to stop', async () => {
+    const stop = new AbortController();
+    stop.abort(new Error('stop'));
+    await expect(openGate(fakeClock()).pass(stop.signal)).rejects.toThrow('stop');
+  });
+});
