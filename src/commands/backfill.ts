@@ -11,7 +11,7 @@ import type { Stream } from '../model.ts';
 import type { BackfillStep } from '../plan/backfill.ts';
 import { watched, withExport } from './export-verb.ts';
 import { print, printJson } from './output.ts';
-import type { Invocation } from './program.ts';
+import type { Invocation } from './verb.ts';
 import { exportOptions } from './wiring.ts';
 
 /** Walks the range, or prints what it would walk. */

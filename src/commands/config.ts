@@ -2,7 +2,7 @@
 import { describeSettings } from '../config/describe.ts';
 import { EXIT } from '../errors.ts';
 import { print, printJson } from './output.ts';
-import type { Invocation } from './program.ts';
+import type { Invocation } from './verb.ts';
 import { settingsOf } from './wiring.ts';
 
 /** Prints the settings, secrets masked. */

@@ -14,7 +14,7 @@ import { addDays, lastClosedDay } from '../plan/days.ts';
 import { countPages, EXAMPLE_QUERY, type ExampleRow, runExampleQuery } from '../store/example.ts';
 import { formatCount } from './format.ts';
 import { print } from './output.ts';
-import type { Invocation } from './program.ts';
+import type { Invocation } from './verb.ts';
 import { type OpenDatabase, openDatabase, openLog } from './wiring.ts';
 
 const DIRECTORY = join('.daywalk', 'demo');

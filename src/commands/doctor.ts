@@ -8,7 +8,7 @@ import type { Source } from '../source/source.ts';
 import { readServerFacts } from '../store/server.ts';
 import { databaseNow } from '../store/windows.ts';
 import { print, printJson, terminal } from './output.ts';
-import type { Invocation } from './program.ts';
+import type { Invocation } from './verb.ts';
 import { apiSettingsOf, openApi, openDatabase, openLog } from './wiring.ts';
 
 /** One line of the doctor. */

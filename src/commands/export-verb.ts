@@ -6,9 +6,9 @@ import type { RunEvent, RunReport } from '../export/run.ts';
 import type { ProcessLogger } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { print, printJson } from './output.ts';
-import type { Invocation } from './program.ts';
 import { Progress } from './progress.ts';
 import { describeRun, exitCodeOfRun } from './report.ts';
+import type { Invocation } from './verb.ts';
 import { apiSettingsOf, exportParts, openApi, openDatabase, openLog } from './wiring.ts';
 
 /** What a verb that exports works with. */

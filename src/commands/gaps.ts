@@ -3,7 +3,7 @@ import { EXIT } from '../errors.ts';
 import { addDays } from '../plan/days.ts';
 import { type GapRow, readGaps } from '../store/coverage.ts';
 import { print, printJson } from './output.ts';
-import type { Invocation } from './program.ts';
+import type { Invocation } from './verb.ts';
 import { openDatabase, openLog, settingsOf } from './wiring.ts';
 
 /** Lists the gaps; exit code 3 when there are any. */

@@ -2,7 +2,7 @@
 import { EXIT } from '../errors.ts';
 import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
 import { print } from './output.ts';
-import type { Invocation } from './program.ts';
+import type { Invocation } from './verb.ts';
 import { openLog, reachDatabase, settingsOf } from './wiring.ts';
 
 /** Applies what is pending, or lists it. */

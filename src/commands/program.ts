@@ -1,19 +1,10 @@
 /** The command line: verbs, their options and help; what a verb does is loaded when it is called. */
+import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { flagsOf } from '../config/flags.ts';
 import type { Group } from '../config/setting.ts';
 import { ROWS } from '../config/table.ts';
-
-/** What every verb gets. */
-export interface Invocation {
-  /** Options as commander names them, settings and the verb's own. */
-  readonly options: Readonly<Record<string, unknown>>;
-  /** Aborts when someone asks the program to stop. */
-  readonly signal: AbortSignal;
-}
-
-/** A verb: does its work, gives the exit code. */
-export type Verb = (invocation: Invocation) => Promise<number>;
+import type { Verb } from './verb.ts';
 
 const STORE: readonly Group[] = ['General', 'Database', 'Log'];
 const READ: readonly Group[] = [...STORE, 'Schedule', 'Streams'];
@@ -31,7 +22,7 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     .description(
       'Exports an Event Query API into Postgres, one day window at a time, and can show that nothing is missing.',
     )
-    .version('0.1.0')
+    .version(version())
     .exitOverride()
     .configureHelp({ sortSubcommands: false })
     .showHelpAfterError('(daywalk --help tells more)')
@@ -129,6 +120,12 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     async () => (await import('./demo.ts')).demo,
   );
   return program;
+}
+
+/** The version of the package that this file is a part of. */
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 const EXIT_CODES = `

@@ -1,7 +1,7 @@
 /** `daywalk run`: one catch-up pass. */
 import { catchUp } from '../export/run.ts';
 import { watched, withExport } from './export-verb.ts';
-import type { Invocation } from './program.ts';
+import type { Invocation } from './verb.ts';
 import { exportOptions } from './wiring.ts';
 
 /** Plans, walks what is due and reports. */

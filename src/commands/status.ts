@@ -15,7 +15,7 @@ import { type CalendarStream, type CellState, renderCalendar } from './calendar.
 import { formatBytes, formatCount } from './format.ts';
 import { describeGaps } from './gaps.ts';
 import { print, printJson, terminal } from './output.ts';
-import type { Invocation } from './program.ts';
+import type { Invocation } from './verb.ts';
 import { openDatabase, openLog, settingsOf } from './wiring.ts';
 
 /** What `status` knows. */

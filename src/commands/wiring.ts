@@ -13,7 +13,7 @@ import { openSource, type Source } from '../source/source.ts';
 import { Database } from '../store/database.ts';
 import { startEmbedded } from '../store/embedded/embedded.ts';
 import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
-import type { Invocation } from './program.ts';
+import type { Invocation } from './verb.ts';
 
 /** How long a database that is away is waited for. */
 const DATABASE_PATIENCE_MS = 60_000;

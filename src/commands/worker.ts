@@ -4,9 +4,9 @@ import { systemClock } from '../clock.ts';
 import { DaywalkError, EXIT, RefusedError, SettingsError } from '../errors.ts';
 import { catchUp } from '../export/run.ts';
 import { type ExportSession, withExport } from './export-verb.ts';
-import type { Invocation } from './program.ts';
 import { Progress } from './progress.ts';
 import { describeRun } from './report.ts';
+import type { Invocation } from './verb.ts';
 import { exportOptions } from './wiring.ts';
 
 /** Runs until it is stopped, or until the key or the settings are refused. */
