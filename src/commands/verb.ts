@@ -1,0 +1,12 @@
+/** A verb is one thing that `daywalk` does; each has a file of its own. */
+
+/** What every verb gets. */
+export interface Invocation {
+  /** Options as commander names them, settings and the verb's own. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Aborts when someone asks the program to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** A verb: does its work, gives the exit code. */
+export type Verb = (invocation: Invocation) => Promise<number>;
