@@ -1,0 +1,36 @@
+# The image runs `daywalk worker` against the Postgres of DATABASE_URL; it has no embedded Postgres.
+# Another base is a build argument: --build-arg NODE=node:22-slim
+ARG NODE=node:20-slim
+
+# Compiles. The compiler's platform packages are optional ones, so nothing is left out here.
+FROM ${NODE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+COPY simulator ./simulator
+RUN npm run build
+
+# What runs in production: no compiler, no tests, no embedded Postgres.
+FROM ${NODE} AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+
+FROM ${NODE}
+ENV NODE_ENV=production
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY migrations ./migrations
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+# Everything belongs to root, so the program cannot change itself.
+USER node
+STOPSIGNAL SIGTERM
+# Reads the settings, reaches the database and compares the schema, in a quarter of a second; changes nothing. It fails
+# while the database is away or newer than the image. That the worker's process lives is the engine's own business.
+HEALTHCHECK --interval=60s --timeout=15s --start-period=60s --retries=3 \
+  CMD ["node", "dist/main.js", "migrate", "--dry-run"]
+# Node itself is process 1, not npm, which would keep the signals to itself.
+CMD ["node", "dist/main.js", "worker"]

@@ -1,0 +1,131 @@
+/** The papers say what is so: settings, verbs, exit codes, scripts and links; and nothing that does not belong there. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { readProgram } from '../../src/commands/program.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { settingsTableMarkdown } from '../../src/config/readme-table.ts';
+import { ROWS } from '../../src/config/table.ts';
+import { EXIT } from '../../src/errors.ts';
+import {
+  anchors,
+  cellsOf,
+  commandLines,
+  ownLinks,
+  type Paper,
+  paper,
+  papers,
+  ROOT,
+  tableRows,
+} from './markdown.ts';
+
+const readme = paper('README.md');
+const all = papers();
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const program: Command = readProgram(new AbortController().signal, () => {});
+const verbs = program.commands.map((command) => command.name()).filter((name) => name !== 'help');
+
+/** The first sentence that is wrong is more useful than a count. */
+const places = ({ path, text }: Paper, pattern: RegExp) =>
+  [...text.matchAll(pattern)].map(([found]) => `${path}: ${found}`);
+
+describe('README.md', () => {
+  test('has the table of settings as it is in code; `npm run docs` writes it', () => {
+    const between = /<!-- settings -->\n([\s\S]*?)\n<!-- \/settings -->/.exec(readme.text)?.[1];
+    const rows = (table = '') =>
+      table.split('\n').map((line) => cellsOf(line).map((cell) => cell.replace(/^-+$/, '---')));
+    expect(rows(between)).toEqual(rows(settingsTableMarkdown()));
+  });
+
+  test('lists every verb, in the order of the help', () => {
+    const listed = tableRows(readme, 'verb').map(([verb = '']) => verb.replaceAll('`', ''));
+    expect(listed).toEqual(verbs.map((verb) => `daywalk ${verb}`));
+  });
+
+  test('gives each verb the options that it has', () => {
+    const listed = tableRows(readme, 'verb').map(([, does = '']) =>
+      [...does.matchAll(/--[a-z-]+/g)].map(([flag]) => flag).sort(),
+    );
+    const settings = new Set(ROWS.map((row) => row.flag));
+    const own = program.commands
+      .filter((command) => verbs.includes(command.name()))
+      .map((command) => command.options.map((option) => option.long ?? ''))
+      .map((flags) => flags.filter((flag) => !settings.has(flag)).sort());
+    expect(listed).toEqual(own);
+  });
+
+  test('lists every exit code', () => {
+    const listed = tableRows(readme, 'exitcode').flatMap(([codes = '']) => codes.split(', '));
+    expect(listed.map(Number)).toEqual(Object.values(EXIT));
+  });
+
+  test('begins with the two commands that show and check everything', () => {
+    expect(commandLines(readme).slice(0, 2)).toEqual([
+      'npm ci && npm run demo',
+      'npm ci && npm run check',
+    ]);
+  });
+});
+
+test('daywalk.example.yaml is a settings file that the program takes', () => {
+  const settings = loadSettings({
+    flags: { config: 'daywalk.example.yaml' },
+    environment: {},
+    cwd: ROOT,
+    readFile: (path) =>
+      path.includes('secrets/')
+        ? Buffer.from(path.endsWith('api_key') ? 'key-of-the-test' : 'postgres://a:b@localhost/c')
+        : readFileSync(path),
+    require: ['api'],
+  });
+  expect(settings.streams.map((stream) => stream.name)).toEqual([
+    'events',
+    'smart-event',
+    'severe',
+  ]);
+});
+
+test('CHANGELOG.md has the version of package.json, and so has the program', () => {
+  expect(paper('CHANGELOG.md').text).toContain(`## [${manifest.version}]`);
+  expect(program.version()).toBe(manifest.version);
+});
+
+test('every decision is listed', () => {
+  const list = paper('docs/decisions/README.md').text;
+  const pages = all.map(({ path }) => path).filter((path) => /decisions\/\d{4}-/.test(path));
+  expect(pages.length).toBeGreaterThan(0);
+  for (const path of pages) {
+    const number = /\d{4}/.exec(path)?.[0];
+    expect(list).toContain(`[${number}](${path.split('/').at(-1)})`);
+    const { text } = paper(path);
+    expect(text).toMatch(new RegExp(`^# ${number} `));
+    const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(['Context', 'Decision', 'Consequences']);
+  }
+});
+
+describe.each(all.map((page) => [page.path, page] as const))('%s', (_, page) => {
+  test('links to what is there', () => {
+    const broken = ownLinks(page).filter(({ file, heading }) => {
+      if (!existsSync(join(ROOT, file))) return true;
+      return heading !== undefined && !anchors(paper(file)).includes(heading);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test('names only scripts and settings that exist', () => {
+    const scripts = [...page.text.matchAll(/\bnpm (?:run(?: --silent)? )([a-z:-]+)/g)];
+    const names = scripts.map(([, name = '']) => name);
+    expect(names.filter((name) => !(name in manifest.scripts))).toEqual([]);
+    const known = new Set(ROWS.flatMap((row) => row.env));
+    const named = page.text.match(/\b(?:DAYWALK|DATABASE)_[A-Z_]+\b/g) ?? [];
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('names no registry, no path of a machine, and shows no emoji', () => {
+    expect(places(page, /\b(?:registry|npmjs|ghcr|quay|pypi)\.[a-z.]+/gi)).toEqual([]);
+    expect(places(page, /(?<![\w.~$}])\/(?:home|root|work|tmp|Users|opt|usr)\/\S*/g)).toEqual([]);
+    expect(places(page, /\p{Emoji_Presentation}/gu)).toEqual([]);
+  });
+});

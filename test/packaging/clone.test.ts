@@ -1,0 +1,58 @@
+/** A fresh clone can be installed and checked: the lock file is whole, and .ci/run runs what README says. */
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commandLines, paper, ROOT } from '../docs/markdown.ts';
+
+interface LockEntry {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
+const manifest = read('package.json');
+const packages: Readonly<Record<string, LockEntry>> = read('package-lock.json').packages;
+
+test('package-lock.json has an entry for each platform package that it names; npm ci refuses it otherwise', () => {
+  const paths = Object.keys(packages);
+  const missing = Object.values(packages)
+    .flatMap((entry) => Object.entries(entry.optionalDependencies ?? {}))
+    .filter(([name]) => !paths.some((path) => path.endsWith(`node_modules/${name}`)))
+    .map(([name, version]) => `${name}@${version}`);
+  expect(missing).toEqual([]);
+});
+
+test('package-lock.json belongs to package.json and names no place of download', () => {
+  const { dependencies, devDependencies, optionalDependencies } = manifest;
+  expect(packages['']).toMatchObject({ dependencies, devDependencies, optionalDependencies });
+  expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+});
+
+test('what this platform installs has a checksum', () => {
+  const without = Object.entries(packages)
+    .filter(
+      ([path, entry]) => path !== '' && entry.os === undefined && entry.integrity === undefined,
+    )
+    .map(([path]) => path);
+  expect(without).toEqual([]);
+});
+
+test('nothing that runs in production brings an install script', () => {
+  const scripted = Object.entries(
+    packages as Record<string, { hasInstallScript?: boolean; dev?: boolean; optional?: boolean }>,
+  )
+    .filter(([, entry]) => entry.hasInstallScript && !entry.dev && !entry.optional)
+    .map(([path]) => path);
+  expect(scripted).toEqual([]);
+});
+
+test(".ci/run is executable and ends with README's command that checks everything", () => {
+  const path = join(ROOT, '.ci/run');
+  accessSync(path, constants.X_OK);
+  const last = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);
+  expect(last).toBe(commandLines(paper('README.md'))[1]);
+});

@@ -1,0 +1,186 @@
+/** docker-compose.yml and the README's way to its secrets, as far as they can be checked without an engine. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readFlags } from '../../simulator/flags.ts';
+import { readProgram } from '../../src/commands/program.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { ROWS } from '../../src/config/table.ts';
+import { blocks, paper, ROOT } from '../docs/markdown.ts';
+
+interface Service {
+  readonly image: string;
+  readonly build?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly profiles?: readonly string[];
+  readonly restart?: string;
+  readonly healthcheck?: { readonly disable?: boolean; readonly test?: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+/** The keys of the compose specification that are used here, with the type of their values. */
+const KEYS: Record<string, 'array' | 'object' | 'string' | 'boolean'> = {
+  image: 'string',
+  build: 'string',
+  user: 'string',
+  read_only: 'boolean',
+  cap_drop: 'array',
+  security_opt: 'array',
+  profiles: 'array',
+  command: 'array',
+  environment: 'object',
+  secrets: 'array',
+  volumes: 'array',
+  tmpfs: 'array',
+  healthcheck: 'object',
+  depends_on: 'object',
+  restart: 'string',
+  stop_grace_period: 'string',
+};
+
+const text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
+const compose = parse(text, { merge: true, strict: true }) as Compose;
+const services = Object.entries(compose.services);
+const own = services.filter(([, service]) => service.build !== undefined);
+
+const typeOf = (value: unknown) => (Array.isArray(value) ? 'array' : typeof value);
+/** `${NAME:-default}` as compose fills it where NAME is not set. */
+const filled = (value: string) => value.replaceAll(/\$\{\w+(?::-([^}]*))?\}/g, '$1');
+const needsProfile = (name: string) => (compose.services[name]?.profiles ?? []).length > 0;
+
+test('every key of every service is one that compose knows, with a value of its type', () => {
+  const wrong = services.flatMap(([name, service]) =>
+    Object.entries(service)
+      .filter(([key, value]) => KEYS[key] !== typeOf(value))
+      .map(([key, value]) => `${name}.${key} is ${typeOf(value)}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('images are named by tag, and only our own is built here', () => {
+  for (const [, { image, build }] of services) {
+    if (build === undefined) expect(image).toMatch(/^postgres:\d+$/);
+    else expect({ image, build }).toEqual({ image: 'daywalk', build: '.' });
+  }
+});
+
+test('a service waits for services that exist, can fulfil the condition, and start with it', () => {
+  for (const [name, { depends_on = {} }] of services)
+    for (const [target, { condition }] of Object.entries(depends_on)) {
+      const service = compose.services[target];
+      expect(service, `${name} waits for ${target}`).toBeDefined();
+      expect(needsProfile(target), `${name} waits for ${target}`).toBe(needsProfile(name));
+      if (condition === 'service_healthy') expect(service?.healthcheck?.test?.[0]).toBe('CMD');
+      else {
+        expect(condition).toBe('service_completed_successfully');
+        expect(service?.restart).toBe('no');
+      }
+    }
+});
+
+test('secrets and volumes are defined where they are used, and used where they are defined', () => {
+  const secrets = services.flatMap(([, service]) => service.secrets ?? []);
+  expect([...new Set(secrets)].sort()).toEqual(Object.keys(compose.secrets).sort());
+  const volumes = services.flatMap(([, service]) => service.volumes ?? []);
+  expect(volumes.map((volume) => volume.split(':')[0])).toEqual(Object.keys(compose.volumes));
+  for (const [, { environment = {}, secrets: given = [] }] of services)
+    for (const [key, value] of Object.entries(environment))
+      if (value.startsWith('/run/secrets/')) {
+        expect(key).toMatch(/_FILE$/);
+        expect(given).toContain(value.slice('/run/secrets/'.length));
+      }
+});
+
+test('outside the demo no secret stands in the file', () => {
+  const secret = new Set<string>(ROWS.filter((row) => row.secret).flatMap((row) => row.env));
+  for (const [name, { environment = {} }] of services)
+    if (!needsProfile(name))
+      expect(
+        Object.keys(environment).filter((key) => secret.has(key) || /PASSWORD$/.test(key)),
+      ).toEqual([]);
+});
+
+describe.each(own)('%s', (_, service) => {
+  test('has an environment of settings that the program takes', () => {
+    const environment = Object.fromEntries(
+      Object.entries(service.environment ?? {}).map(([name, value]) => [name, filled(value)]),
+    );
+    const known = new Set<string>(ROWS.flatMap((row) => row.env));
+    expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
+    const asksApi = 'DAYWALK_API_URL' in environment;
+    const settings = loadSettings({
+      flags: {},
+      environment: asksApi
+        ? {
+            ...environment,
+            DAYWALK_API_URL: environment.DAYWALK_API_URL || 'https://soc.example',
+          }
+        : environment,
+      cwd: '/app',
+      readFile: (path) => {
+        if (path === '/run/secrets/database_url')
+          return Buffer.from('postgres://daywalk:x@postgres/daywalk\n');
+        if (path === '/run/secrets/api_key') return Buffer.from('the-key\n');
+        throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
+      },
+      ...(asksApi ? { require: ['api'] as const } : {}),
+    });
+    if (service.command?.[1] !== 'dist/simulator/main.js')
+      expect(settings.databaseUrl).toBeDefined();
+  });
+
+  test('has a command that the image can run', () => {
+    const [node, file, ...args] = service.command ?? ['node', 'dist/main.js', 'worker'];
+    expect(node).toBe('node');
+    if (file === 'dist/simulator/main.js') expect(readFlags(args, {})).toHaveProperty('options');
+    else {
+      expect(file).toBe('dist/main.js');
+      const verbs = readProgram(new AbortController().signal, () => {}).commands;
+      expect(verbs.map((verb) => verb.name())).toContain(args[0]);
+    }
+  });
+});
+
+test("the README's commands make the secrets that compose mounts, for their owner only", () => {
+  const block = blocks(paper('README.md'), 'sh').find((found) =>
+    found.includes('secrets/database_url'),
+  );
+  const lines = (block ?? '').split('\n').filter((line) => !line.startsWith('docker '));
+  const folder = mkdtempSync(join(tmpdir(), 'daywalk-compose-'));
+  try {
+    mkdirSync(join(folder, 'secrets'));
+    execFileSync('bash', ['--norc', '-euc', lines.join('\n')], { cwd: folder, input: 'the-key\n' });
+    const read = (name: string) => readFileSync(join(folder, name), 'utf8').trim();
+    for (const { file } of Object.values(compose.secrets)) {
+      expect(read(file)).not.toBe('');
+      expect(statSync(join(folder, file)).mode & 0o077).toBe(0);
+    }
+    const url = new URL(read('secrets/database_url'));
+    const { environment } = compose.services.postgres ?? {};
+    expect(url).toMatchObject({
+      username: environment?.POSTGRES_USER,
+      password: read('secrets/postgres_password'),
+      hostname: 'postgres',
+      pathname: `/${environment?.POSTGRES_DB}`,
+    });
+    const variables = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
+    const set = read('.env')
+      .split('\n')
+      .map((line) => line.split('=')[0]);
+    expect(set.filter((name) => !variables.has(name))).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
