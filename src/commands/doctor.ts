@@ -129,7 +129,9 @@ class Examination {
     } catch (error) {
       if (!(error instanceof DaywalkError)) throw error;
       this.note(check, 'bad', error.message, error.hint ?? null);
-      if (this.#exitCode === EXIT.done) this.#exitCode = exitCodeOf(error);
+      // No window failed here: an answer that is no page is a matter of the settings.
+      const code = exitCodeOf(error);
+      if (this.#exitCode === EXIT.done) this.#exitCode = code === EXIT.gaps ? EXIT.settings : code;
       return undefined;
     }
   }

@@ -1,0 +1,125 @@
+/** A backfill brings every record exactly once, and a second one asks for nothing. */
+import { expect, test } from 'vitest';
+import { eachDay, expectExact } from '../support/multiset.ts';
+import { askedAgain, pagesAsked } from '../support/requests.ts';
+import { setScene } from '../support/scene.ts';
+
+const DAYS = { from: '2026-02-26', to: '2026-03-02' };
+const RANGE = ['--from', DAYS.from, '--to', DAYS.to];
+
+test('some days of both resources, exactly; then nothing is due (I3, I4, I5, I6, I7)', async () => {
+  const scene = await setScene();
+  const first = await scene.succeed(['backfill', ...RANGE]);
+  const records = await expectExact(scene, DAYS);
+  expect(records).toBeGreaterThan(800);
+  expect(first.stdout).toMatch(/^10 windows complete: .* records in .* pages/);
+  expect(first.stdout).toContain(records.toLocaleString('en-US'));
+  expect(askedAgain(scene.api.requests)).toEqual(new Map());
+
+  const before = scene.api.counts.requests;
+  const second = await scene.succeed(['backfill', ...RANGE]);
+  expect(scene.api.counts.requests).toBe(before);
+  expect(second.stdout).toBe('Nothing was due.\n');
+  await expectExact(scene, DAYS);
+});
+
+test('numbers, escapes and keys reach jsonb as they were sent (I5)', async () => {
+  const odd = [
+    '{"timestamp":"2026-03-01T08:00:00Z","big":9007199254740993,"exact":1.10,"tiny":1E-7}',
+    '{"timestamp":"2026-03-01T08:00:00Z","big":9007199254740992,"text":"\\u00e9\\ud83d\\ude00\\t\\"\\\\"}',
+    '{"timestamp":"2026-03-01T08:00:01Z","18446744073709551615":18446744073709551615,"__proto__":{"a":1}}',
+    '{"timestamp":"2026-03-01T08:00:01Z","deep":[[[[{"":null}]]]],"long":0.1234567890123456789012345678901234567890}',
+  ];
+  const scene = await setScene({ records: odd });
+  const day = { from: '2026-03-01', to: '2026-03-01' };
+  await scene.succeed(['backfill', '--from', day.from, '--to', day.to]);
+  expect(await expectExact(scene, day)).toBe(odd.length);
+  const [row] = await scene.database.query(
+    `select count(*)::int as found from daywalk.events
+      where record::text like '%9007199254740993%' or record::text like '%1.10%'
+         or record::text like '%18446744073709551615": 18446744073709551615%'`,
+  );
+  expect(row).toEqual({ found: 2 });
+});
+
+test('days without any record are complete, on the proof of a second look', async () => {
+  const scene = await setScene({ records: [] });
+  await scene.succeed(['backfill', ...RANGE]);
+  expect(await expectExact(scene, DAYS)).toBe(0);
+});
+
+test('--stream, --newest-first and --only choose what is walked', async () => {
+  const scene = await setScene();
+  const one = ['--concurrency', '1'];
+  await scene.succeed(['backfill', ...RANGE, '--stream', 'events', '--newest-first', ...one]);
+  const order = [...new Set(pagesAsked(scene.api.requests).map(({ window }) => window))];
+  expect(order).toEqual(
+    eachDay(DAYS)
+      .reverse()
+      .map((day) => `events ${day} 00:00:00`),
+  );
+  await expectExact(scene, DAYS, ['events']);
+
+  await scene.database.query(
+    `update daywalk.windows set state = 'failed', due_at = 'infinity', last_error = 'made up'
+      where day = '2026-02-27'`,
+  );
+  const asked = () => scene.api.counts.requests;
+  let before = asked();
+  await scene.run(['backfill', ...RANGE, '--stream', 'events', '--only', 'missing']);
+  expect(asked()).toBe(before);
+  await scene.succeed(['backfill', ...RANGE, '--stream', 'events', '--only', 'failed']);
+  const failed = pagesAsked(scene.api.requests.slice(before)).map(({ window }) => window);
+  expect([...new Set(failed)]).toEqual(['events 2026-02-27 00:00:00']);
+  await expectExact(scene, DAYS, ['events']);
+
+  before = asked();
+  await scene.succeed(['backfill', ...RANGE, '--stream', 'events', '--only', 'all', ...one]);
+  const again = pagesAsked(scene.api.requests.slice(before)).map(({ window }) => window);
+  expect([...new Set(again)]).toEqual([...order].reverse());
+  await expectExact(scene, DAYS, ['events']);
+});
+
+test('--dry-run tells every window and its state, and changes none', async () => {
+  const scene = await setScene();
+  await scene.succeed(['backfill', '--from', '2026-02-26', '--to', '2026-02-27']);
+  const windows = () => scene.database.query('select * from daywalk.windows order by window_id');
+  const before = await windows();
+  const asked = scene.api.counts.requests;
+  const shown = await scene.succeed(['backfill', ...RANGE, '--dry-run']);
+  const lines = shown.stdout.trimEnd().split('\n');
+  expect(lines).toHaveLength(11);
+  expect(lines.filter((line) => /complete +skip/.test(line))).toHaveLength(4);
+  expect(lines.filter((line) => /missing +walk/.test(line))).toHaveLength(6);
+  expect(lines.at(-1)).toBe('6 of 10 windows would be walked. Nothing was changed.');
+  const json = await scene.succeed(['backfill', ...RANGE, '--dry-run', '--only', 'all', '--json']);
+  const steps = JSON.parse(json.stdout) as { action: string }[];
+  expect(steps.map(({ action }) => action).sort()).toEqual([
+    ...Array(4).fill('rewalk'),
+    ...Array(6).fill('walk'),
+  ]);
+  expect(await windows()).toEqual(before);
+  expect(scene.api.counts.requests).toBe(asked);
+});
+
+test('a day that is not over is never walked (I8)', async () => {
+  const scene = await setScene();
+  const open = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  const shown = await scene.succeed(['backfill', '--from', open, '--to', open, '--dry-run']);
+  expect(shown.stdout).toMatch(/open +skip +the day is not over: it closes at/);
+  await scene.succeed(['backfill', '--from', open, '--to', open]);
+  expect(scene.api.counts.requests).toBe(0);
+});
+
+test('a run reports in JSON for programs', async () => {
+  const scene = await setScene();
+  const ended = await scene.succeed(['backfill', ...RANGE, '--json']);
+  expect(JSON.parse(ended.stdout)).toMatchObject({
+    windowsDue: 10,
+    windowsComplete: 10,
+    windowsFailed: 0,
+    gaps: [],
+    failures: [],
+    stopped: [],
+  });
+});

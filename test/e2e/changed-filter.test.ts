@@ -1,0 +1,54 @@
+/** A stream whose filters changed never goes on under its old name (I9). */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/program.ts';
+import { setScene } from '../support/scene.ts';
+
+const yaml = (filter: string, name = 'severe') =>
+  `streams:\n  ${name}:\n    resource: events\n    filters:\n      ${filter}\n`;
+
+test('refused with exit code 2 and what to do; the checkpoint stays as it was', async () => {
+  const scene = await setScene({ faults: [{ kind: 'stall', when: ({ number }) => number > 3 }] });
+  const file = join(temporaryFolder(), 'daywalk.yaml');
+  const backfill = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01', '--config', file];
+  await writeFile(file, yaml("rule_level_from: '2'"));
+  const first = scene.start(backfill);
+  await scene.api.received(4);
+  first.kill('SIGTERM');
+  await first.ended;
+  const rows = async () => [
+    await scene.database.query('select * from daywalk.streams'),
+    await scene.database.query('select * from daywalk.windows'),
+    await scene.database.query('select * from daywalk.walks'),
+  ];
+  const before = await rows();
+  expect(before[2]).toMatchObject([{ pages: 3, outcome: null }]);
+
+  scene.api.set({ faults: [] });
+  await writeFile(file, yaml("rule_level_from: '3'"));
+  const asked = scene.api.counts.requests;
+  for (const verb of [backfill, [...backfill, '--dry-run'], ['run', '--config', file]]) {
+    const refused = await scene.run(verb);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /stream severe asks for events, filters rule_level_from=3, .*rule_level_from=2/,
+    );
+    expect(refused.stderr).toMatch(/new name in daywalk\.yaml \(streams: severe-2/);
+  }
+  expect(scene.api.counts.requests).toBe(asked);
+  expect(await rows()).toEqual(before);
+
+  await writeFile(file, yaml("rule_level_from: '3'", 'severe-2'));
+  await scene.succeed(backfill);
+  await writeFile(file, yaml("rule_level_from: '2'"));
+  await scene.succeed(backfill);
+  const window = { from: '2026-03-01 00:00:00', to: '2026-03-01 23:59:59' };
+  const counted = await scene.database.query(
+    'select stream, count(*)::int as records from daywalk.events group by 1 order by 1',
+  );
+  expect(counted).toEqual([
+    { stream: 'severe', records: scene.api.count({ ...window, rule_level_from: '2' }) },
+    { stream: 'severe-2', records: scene.api.count({ ...window, rule_level_from: '3' }) },
+  ]);
+});

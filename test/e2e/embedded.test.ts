@@ -1,0 +1,77 @@
+/** Without DATABASE_URL the program brings its own Postgres: started, shared, kept and stopped without anybody's help. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSimulator } from '../../simulator/simulator.ts';
+import { until } from '../support/condition.ts';
+import { API_KEY, runProgram, startProgram, temporaryFolder } from '../support/program.ts';
+
+/** Processes whose command line or working folder is of this folder. */
+async function processesOf(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const pid of await readdir('/proc')) {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (line.includes(folder)) found.push(line.replaceAll('\0', ' '));
+  }
+  return found;
+}
+
+test.runIf(process.platform === 'linux')(
+  'run, run again, two at once, and nothing is left running (I10)',
+  { timeout: 120_000 },
+  async () => {
+    const api = await startSimulator({ key: API_KEY, eventsPerDay: 90 });
+    const folder = temporaryFolder();
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    const environment = {
+      DAYWALK_API_URL: api.url,
+      DAYWALK_API_KEY: API_KEY,
+      DAYWALK_SINCE: day(3),
+      DAYWALK_SETTLE: '0s',
+    };
+    const options = { folder, environment };
+    try {
+      const first = await runProgram(['run'], options);
+      expect(first, first.stderr).toMatchObject({ code: 0 });
+      expect(first.stdout).toMatch(/^6 windows complete/);
+      const password = (await readFile(join(folder, '.daywalk/password'), 'utf8')).trim();
+      expect(password.length).toBeGreaterThan(20);
+      expect(first.stdout + first.stderr).not.toContain(password);
+
+      const asked = api.counts.requests;
+      const second = await runProgram(['run'], { ...options, secrets: [password] });
+      expect(second).toMatchObject({ code: 0, stdout: 'Nothing was due.\n' });
+      expect(api.counts.requests).toBe(asked);
+
+      // Two at once, while a third only looks; the key and the password are in nobody's arguments.
+      api.set({ latency: [20, 40] });
+      const more = {
+        ...options,
+        secrets: [password],
+        environment: { ...environment, DAYWALK_PAGE_LENGTH: '10' },
+      };
+      const range = (from: number, to: number) => [
+        'backfill',
+        '--from',
+        day(from),
+        '--to',
+        day(to),
+      ];
+      const both = [startProgram(range(9, 7), more), startProgram(range(6, 4), more)];
+      await api.received(asked + 3);
+      for (const line of await processesOf(folder))
+        for (const secret of [API_KEY, password]) expect(line).not.toContain(secret);
+      for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
+      const shown = await runProgram(['status', '--json'], more);
+      expect(JSON.parse(shown.stdout).streams).toMatchObject([{ complete: 9 }, { complete: 9 }]);
+      await until(
+        'the end of its Postgres',
+        async () => (await processesOf(folder)).length === 0,
+        30_000,
+      );
+    } finally {
+      await api.close();
+    }
+  },
+);

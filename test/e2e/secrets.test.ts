@@ -1,0 +1,121 @@
+/** The key and the database password are in no line, no table and no process argument, whatever the API says back (I10). */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Simulator } from '../../simulator/simulator.ts';
+import { API_KEY, formsOf } from '../support/program.ts';
+import { type Scene, secretsIn, setScene } from '../support/scene.ts';
+
+const BACKFILL = ['backfill', '--from', '2026-03-01', '--to', '2026-03-02'];
+
+/** Every text and json value of every table, with the columns in which the key or the database password is found. */
+async function columnsWithSecret({ database }: Scene): Promise<string[]> {
+  const columns = await database.query<{ relation: string; attribute: string }>(
+    `select format('%I.%I', n.nspname, c.relname) as relation, a.attname as attribute
+       from pg_class c
+       join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'daywalk'
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       join pg_type t on t.oid = a.atttypid and (t.typcategory in ('S', 'A') or t.typname in ('json', 'jsonb', 'bytea'))
+      where c.relkind in ('r', 'p', 'v')`,
+  );
+  expect(columns.length).toBeGreaterThan(20);
+  const found: string[] = [];
+  for (const { relation, attribute } of columns)
+    for (const form of [API_KEY, ...secretsIn(database.url)].flatMap(formsOf)) {
+      const [row] = await database.query(
+        `select from ${relation} where position($1 in "${attribute}"::text) > 0 limit 1`,
+        [form],
+      );
+      if (row !== undefined) found.push(`${relation}.${attribute}: ${form}`);
+    }
+  return found;
+}
+
+/** Answers of a source that says the key back, in one way or another. */
+const ECHOES: Record<string, Parameters<Simulator['set']>[0]['respond']> = {
+  'a 400': () => ({ status: 400, body: JSON.stringify({ error: `no right for ${API_KEY}` }) }),
+  'a 401': () => ({ status: 401, body: `key ${API_KEY} is unknown` }),
+  'a 404': () => ({ status: 404, body: `<p>${encodeURIComponent(API_KEY)}</p>` }),
+  'a 500': () => ({ status: 500, body: JSON.stringify({ headers: { 'x-api-key': API_KEY } }) }),
+  'a redirect': () => ({
+    status: 302,
+    headers: { location: `https://login.invalid/?key=${encodeURIComponent(API_KEY)}` },
+  }),
+  'an error with 200': () => ({
+    body: JSON.stringify({ error: `the key ${API_KEY} has expired` }),
+  }),
+  'an error with 200 beside an empty list': () => ({
+    body: JSON.stringify({ error: `the key ${API_KEY} has expired`, data: [] }),
+  }),
+  'an error with 200 beside records': () => ({
+    body: JSON.stringify({ error: `the key ${API_KEY} has expired`, data: [{ a: 1 }] }),
+  }),
+  'an error with 200 after good pages': ({ number }) =>
+    number > 3 ? { body: JSON.stringify({ errors: [{ key: API_KEY }], data: [] }) } : undefined,
+  'a page without a list after good pages': ({ number }) =>
+    number > 3 ? { body: JSON.stringify({ data: API_KEY }) } : undefined,
+  'no JSON after good pages': ({ number }) =>
+    number > 3 ? { body: `{"data":[{"a":${API_KEY}` } : undefined,
+  'a login page': () => ({
+    headers: { 'content-type': 'text/html' },
+    body: `<html>${API_KEY}</html>`,
+  }),
+  'a page without a list': () => ({ body: JSON.stringify({ [API_KEY]: 1, message: API_KEY }) }),
+  'a page with a strange name for the list': () => ({
+    body: JSON.stringify({ [API_KEY]: [{ a: 1 }], other: [{ b: 1 }] }),
+  }),
+  'no JSON': () => ({ body: `{"data": [${API_KEY}` }),
+};
+
+test.each(Object.entries(ECHOES))('the key comes back in %s', async (_, respond) => {
+  const scene = await setScene({ respond: respond ?? null });
+  // The runner itself looks for the key in all that the program writes.
+  const ended = await scene.run(BACKFILL, {
+    DAYWALK_RETRY_ATTEMPTS: '1',
+    DAYWALK_LOG_LEVEL: 'trace',
+  });
+  expect(ended.code, ended.stderr).not.toBe(1);
+  expect(await columnsWithSecret(scene)).toEqual([]);
+  await scene.run(['gaps']);
+  await scene.run(['status', '--json']);
+  await scene.run(['doctor'], { DAYWALK_RETRY_ATTEMPTS: '1' });
+});
+
+test('the key comes back for one day, while the pages of other days show where the list is', async () => {
+  const scene = await setScene({
+    latency: 2,
+    respond: async ({ query }) => {
+      if (query.fromDate !== '2026-03-02 00:00:00') return undefined;
+      // Pages of the other days go by between this day's attempts.
+      await pause(60);
+      return { body: JSON.stringify({ error: `the key ${API_KEY} has expired`, data: [] }) };
+    },
+  });
+  const ended = await scene.run(['backfill', '--from', '2026-03-01', '--to', '2026-03-12'], {
+    DAYWALK_PAGE_LENGTH: '5',
+  });
+  expect(ended).toMatchObject({ code: 3 });
+  expect(await columnsWithSecret(scene)).toEqual([]);
+});
+
+test('pretty lines and the effective settings hold no secret either', async () => {
+  const scene = await setScene({ respond: () => ({ status: 500, body: API_KEY }) });
+  await scene.run(BACKFILL, { DAYWALK_RETRY_ATTEMPTS: '1', DAYWALK_LOG_FORMAT: 'pretty' });
+  const shown = await scene.succeed(['config']);
+  expect(shown.stdout).toMatch(/^api\.key .*environment DAYWALK_API_KEY$/m);
+  expect(shown.stdout).toMatch(/^database\.url .*@.*environment DATABASE_URL$/m);
+  const json = JSON.parse((await scene.succeed(['config', '--json'])).stdout);
+  expect(json).toContainEqual(expect.objectContaining({ name: 'page_length', value: '40' }));
+});
+
+test.runIf(process.platform === 'linux')('no process argument holds a secret', async () => {
+  const scene = await setScene({ faults: [{ kind: 'stall' }] });
+  const program = scene.start(BACKFILL);
+  await scene.api.received(1);
+  const line = await readFile(`/proc/${program.pid}/cmdline`, 'utf8');
+  expect(line).toContain('backfill');
+  for (const form of formsOf(API_KEY)) expect(line).not.toContain(form);
+  expect(line).not.toContain(scene.database.url);
+  program.kill('SIGTERM');
+  await program.ended;
+});

@@ -1,0 +1,96 @@
+/** Several processes on one database share the windows; one that is killed or paused takes nothing away and adds nothing. */
+import { expect, test } from 'vitest';
+import { until } from '../support/condition.ts';
+import { expectExact } from '../support/multiset.ts';
+import type { Program } from '../support/program.ts';
+import { askedAgain } from '../support/requests.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+/** Days that a run with `since` at the first of them finds due: closed ones, up to yesterday. */
+const count = 6;
+const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+const DAYS = { from: day(count), to: day(1) };
+const ENVIRONMENT = { DAYWALK_SINCE: DAYS.from, DAYWALK_SETTLE: '0s', DAYWALK_CONCURRENCY: '2' };
+
+const run = (scene: Scene) => scene.start(['run'], ENVIRONMENT);
+
+async function ownersOf({ database }: Scene): Promise<number[]> {
+  const rows = await database.query<{ pid: string }>(
+    `select distinct split_part(lease_owner, ':', 2) as pid from daywalk.windows
+      where lease_expires > clock_timestamp()`,
+  );
+  return rows.map(({ pid }) => Number(pid));
+}
+
+/**
+ * Ends the leases of these processes, as time would, until others have claimed all their windows. Again and again,
+ * because a statement that was under way when its process was stopped still renews one.
+ */
+function untilTakenFrom({ database }: Scene, ...programs: readonly Program[]): Promise<unknown> {
+  return until('others to take the windows over', async () => {
+    const rows = await database.query(
+      `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 s'
+        where split_part(lease_owner, ':', 2) = any ($1::text[]) returning window_id`,
+      [programs.map(({ pid }) => String(pid))],
+    );
+    return rows.length === 0;
+  });
+}
+
+test('two processes share the work: no page is asked for twice (I2)', async () => {
+  const scene = await setScene({ latency: [5, 20] });
+  const both = [run(scene), run(scene)];
+  await until('both to hold windows', async () => (await ownersOf(scene)).length === 2);
+  for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
+  await expectExact(scene, DAYS);
+  expect(askedAgain(scene.api.requests)).toEqual(new Map());
+});
+
+test('of four, one is killed and one paused past its lease; the paused one stores nothing afterwards (I2, I7)', async () => {
+  const scene = await setScene({ latency: [20, 60] });
+  const [killed, paused] = [run(scene), run(scene)];
+  await until('both to hold windows and pages', async () => {
+    const [pages] = await scene.database.query<{ stored: number }>(
+      'select count(*)::int as stored from daywalk.pages',
+    );
+    return (pages?.stored ?? 0) > 5 && (await ownersOf(scene)).length === 2;
+  });
+  paused.kill('SIGSTOP');
+  killed.kill('SIGKILL');
+  await killed.ended;
+  const others = [run(scene), run(scene)];
+  await untilTakenFrom(scene, paused, killed);
+  for (const { ended } of others) expect(await ended).toMatchObject({ code: 0 });
+  await expectExact(scene, DAYS);
+  const stored = () =>
+    scene.database.query(
+      'select walk_id, page_no, start, records, sha256, fetched_at from daywalk.pages order by 1, 2',
+    );
+  const windows = () => scene.database.query('select * from daywalk.windows order by window_id');
+  const [pagesBefore, windowsBefore] = [await stored(), await windows()];
+  expect(await ownersOf(scene)).toEqual([]);
+
+  paused.kill('SIGCONT');
+  const ended = await paused.ended;
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.stderr).toMatch(/another worker holds window/);
+  expect(await stored()).toEqual(pagesBefore);
+  expect(await windows()).toEqual(windowsBefore);
+  await expectExact(scene, DAYS);
+});
+
+test('a paused process that comes back while another walks its windows stands down (I2)', async () => {
+  const scene = await setScene({ latency: [10, 30] });
+  const paused = run(scene);
+  await until(
+    'a page',
+    async () => (await scene.database.query('select from daywalk.pages limit 1')).length,
+  );
+  paused.kill('SIGSTOP');
+  const other = run(scene);
+  await untilTakenFrom(scene, paused);
+  expect(other.running()).toBe(true);
+  paused.kill('SIGCONT');
+  for (const { ended } of [paused, other]) expect(await ended).toMatchObject({ code: 0 });
+  await expectExact(scene, DAYS);
+});

@@ -1,0 +1,107 @@
+/** SIGTERM and SIGINT: out within five seconds, the checkpoint safe, the leases given back. */
+import { expect, test } from 'vitest';
+import { until } from '../support/condition.ts';
+import { expectExact } from '../support/multiset.ts';
+import { askedAgain } from '../support/requests.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+const DAYS = { from: '2026-03-01', to: '2026-03-04' };
+const BACKFILL = ['backfill', '--from', DAYS.from, '--to', DAYS.to];
+
+const leases = ({ database }: Scene) =>
+  database.query<{ lease_owner: string }>(
+    'select window_id, lease_owner from daywalk.windows where lease_id is not null',
+  );
+
+/** From the first number on, requests get no answer. */
+const stallFrom = (first: number) => ({
+  faults: [{ kind: 'stall', when: ({ number }: { number: number }) => number >= first }] as const,
+});
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)(
+  '%s in the middle of pages: exit code %i, and a second start asks for what is missing only (I1)',
+  async (signal, code) => {
+    const scene = await setScene(stallFrom(14));
+    const program = scene.start(BACKFILL);
+    // Four windows at a time: all of them wait for a page that never comes.
+    await scene.api.received(17);
+    const at = performance.now();
+    program.kill(signal);
+    const ended = await program.ended;
+    expect(performance.now() - at).toBeLessThan(5000);
+    expect(ended).toMatchObject({ code, stdout: '' });
+    expect(ended.stderr).toMatch(new RegExp(`^daywalk: stopped by ${signal}$`, 'm'));
+    expect(ended.stderr).not.toMatch(/^\s+at /m);
+    expect(await leases(scene)).toEqual([]);
+    expect(await scene.database.query('select outcome from daywalk.runs')).toEqual([
+      { outcome: 'interrupted' },
+    ]);
+
+    const [stored] = await scene.database.query<{ pages: number }>(
+      'select count(*)::int as pages from daywalk.pages',
+    );
+    expect(stored?.pages).toBeGreaterThan(3);
+    scene.api.set({ faults: [] });
+    const before = scene.api.requests.length;
+    await scene.succeed(BACKFILL);
+    await expectExact(scene, DAYS);
+    const again = askedAgain(scene.api.requests.slice(before), scene.api.requests.slice(0, before));
+    const count = [...again.values()].flat().length;
+    expect(count, 'only the pages that were never answered').toBeLessThanOrEqual(4);
+  },
+);
+
+test('a second signal leaves at once, and the first alone waits no longer than five seconds', async () => {
+  const scene = await setScene({ latency: 5 });
+  const client = await scene.database.pool.connect();
+  try {
+    const stuck = async () => {
+      const program = scene.start(BACKFILL, { DAYWALK_LEASE: '5s' });
+      await until('the program to hold windows', async () =>
+        (await leases(scene)).some(({ lease_owner }) => lease_owner.endsWith(`:${program.pid}`)),
+      );
+      // Somebody locks the rows: whatever the program still wants to write waits.
+      await client.query('begin');
+      await client.query('select from daywalk.windows for update');
+      return program;
+    };
+    const twice = await stuck();
+    const at = performance.now();
+    // Two of a kind that come together may be one; so one of each.
+    twice.kill('SIGTERM');
+    twice.kill('SIGINT');
+    const { code } = await twice.ended;
+    expect([130, 143]).toContain(code);
+    expect(performance.now() - at).toBeLessThan(1500);
+    await client.query('rollback');
+    await scene.database.query(
+      `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 s' where lease_id is not null`,
+    );
+
+    const once = await stuck();
+    const since = performance.now();
+    once.kill('SIGTERM');
+    expect(await once.ended).toMatchObject({ code: 143 });
+    expect(performance.now() - since).toBeLessThan(5000);
+    await client.query('rollback');
+  } finally {
+    client.release(true);
+  }
+  await scene.database.query(
+    `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 s' where lease_id is not null`,
+  );
+  await scene.succeed(BACKFILL);
+  await expectExact(scene, DAYS);
+});
+
+test('a stop while the program starts is clean, too', async () => {
+  const scene = await setScene(stallFrom(1));
+  const program = scene.start(BACKFILL);
+  await scene.api.received(1);
+  program.kill('SIGTERM');
+  expect(await program.ended).toMatchObject({ code: 143 });
+  expect(await leases(scene)).toEqual([]);
+});

@@ -1,0 +1,118 @@
+/** The daemon: catches up at the start and at every tick, one pass at a time, through an API that is away, and ends when told. */
+import { expect, test } from 'vitest';
+import { until } from '../support/condition.ts';
+import { expectExact } from '../support/multiset.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+const DAYS = { from: day(4), to: day(1) };
+/** Five fields have no seconds: the next tick is at most a minute away. */
+const SETTINGS = { DAYWALK_SINCE: DAYS.from, DAYWALK_SETTLE: '0s', DAYWALK_SCHEDULE: '* * * * *' };
+const A_TICK_MS = 75_000;
+
+const incomplete = async ({ database }: Scene) =>
+  (
+    await database.query<{ days: number }>(
+      `select count(*)::int as days from daywalk.coverage where state <> 'complete'`,
+    )
+  )[0]?.days;
+
+/** Ends a worker and expects that it leaves in time. */
+async function stop(program: ReturnType<Scene['start']>): Promise<string> {
+  const at = performance.now();
+  program.kill('SIGTERM');
+  const ended = await program.ended;
+  expect(ended, ended.stderr).toMatchObject({ code: 143, stdout: '' });
+  expect(performance.now() - at).toBeLessThan(5000);
+  expect(ended.stderr).not.toMatch(/^\s+at /m);
+  return ended.stderr;
+}
+
+test('catches up at the start with all that a downtime left out; SIGTERM while it waits: 143', async () => {
+  const scene = await setScene();
+  // Before the downtime: the first day only.
+  await scene.succeed(['backfill', '--from', DAYS.from, '--to', DAYS.from], SETTINGS);
+  const before = scene.api.counts.requests;
+  const worker = scene.start(['worker'], { ...SETTINGS, DAYWALK_SCHEDULE: '0 0 1 1 *' });
+  await worker.saying(/waiting for the next tick/);
+  await expectExact(scene, DAYS);
+  const asked = scene.api.requests.slice(before).map(({ query }) => query.fromDate?.slice(0, 10));
+  expect(asked).not.toContain(DAYS.from);
+  const said = await stop(worker);
+  expect(said).toMatch(/"windowsComplete":6/);
+  expect(
+    await scene.database.query(
+      `select trigger, outcome from daywalk.runs where trigger = 'schedule'`,
+    ),
+  ).toEqual([{ trigger: 'schedule', outcome: 'done' }]);
+});
+
+test('SIGTERM while it walks: 143 within five seconds, leases given back', async () => {
+  const scene = await setScene({ faults: [{ kind: 'stall', when: ({ number }) => number > 5 }] });
+  const worker = scene.start(['worker'], SETTINGS);
+  await scene.api.received(7);
+  await stop(worker);
+  expect(
+    await scene.database.query('select from daywalk.windows where lease_id is not null'),
+  ).toEqual([]);
+});
+
+test('a key that is refused ends it with exit code 4: a lock-out may follow', async () => {
+  const scene = await setScene({ key: 'another' });
+  expect(await scene.start(['worker'], SETTINGS).ended).toMatchObject({ code: 4 });
+});
+
+test('at the next tick it goes on where an API is back, and a pass that still runs is not overlapped', {
+  timeout: A_TICK_MS + 25_000,
+}, async () => {
+  // Both wait for the same full minute.
+  await Promise.all([goesOnWhenTheApiIsBack(), isNotOverlapped()]);
+});
+
+async function goesOnWhenTheApiIsBack(): Promise<void> {
+  const scene = await setScene({ faults: [{ kind: 'status', status: 503 }] });
+  const worker = scene.start(['worker'], { ...SETTINGS, DAYWALK_RETRY_ATTEMPTS: '1' });
+  await worker.saying(/the next tick goes on/);
+  await worker.saying(/waiting for the next tick/);
+  expect(worker.running()).toBe(true);
+  expect(await incomplete(scene)).toBe(8);
+  scene.api.set({ faults: [] });
+  await until('all days', async () => (await incomplete(scene)) === 0, A_TICK_MS);
+  await expectExact(scene, DAYS);
+  await stop(worker);
+}
+
+async function isNotOverlapped(): Promise<void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const scene = await setScene({
+    respond: async ({ number }) => {
+      if (number > 5) await released;
+      return undefined;
+    },
+  });
+  const worker = scene.start(['worker'], SETTINGS);
+  await scene.api.received(7);
+  // The tick comes at the full minute, while the pass waits for its pages.
+  const minute = Math.floor(Date.now() / 60_000);
+  await until('the full minute', () => Date.now() > (minute + 1) * 60_000 + 1_500, A_TICK_MS);
+  const runs = () =>
+    scene.database.query<{ finished: boolean }>(
+      'select finished_at is not null as finished from daywalk.runs order by started_at',
+    );
+  expect(await runs()).toEqual([{ finished: false }]);
+  release();
+  await until(
+    'one more pass',
+    async () => (await runs()).filter(({ finished }) => finished).length >= 2,
+  );
+  const early = await scene.database.query(
+    `select from (select started_at < lag(finished_at) over (order by started_at) as early from daywalk.runs) as r
+      where early`,
+  );
+  expect(early).toEqual([]);
+  await expectExact(scene, DAYS);
+  await stop(worker);
+}

@@ -1,0 +1,233 @@
+/** Sources that do not page as they should: a named failure in bounded requests, never a loop and never a loss (DESIGN 5.2 to 5.4). */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { forbidChanges } from '../support/audit.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { clear, records } from '../support/store.ts';
+import {
+  closedDays,
+  complaints,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+  type WindowResult,
+} from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+const [day = ''] = closedDays(1);
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+  await forbidChanges(server);
+});
+beforeEach(() => clear(server));
+
+/** Exports one day with these records from a source with these habits. */
+async function exportDay(
+  list: readonly string[],
+  habits: Habits,
+  change: Partial<Exporting> = {},
+): Promise<WindowResult & { requests: number }> {
+  const source = new ImaginedSource({ [day]: list }, habits);
+  const exporting = { server, source, stream: newStream(), since: day, pageLength: 4, ...change };
+  await runOnce(exporting);
+  expect(await complaints(server, source, exporting.stream)).toEqual([]);
+  const result = (await readResults(server, exporting.stream)).get(day);
+  if (result === undefined) throw new Error('no window');
+  return { ...result, requests: source.asked.length };
+}
+
+const same = (count: number) => Array.from({ length: count }, () => '{"id": 7}');
+
+describe('a source that ignores start', () => {
+  it.each(['none', 'exact', 'page'] as const)('fails by that name, totals %s', async (totals) => {
+    const result = await exportDay(records(1, 10), { startIgnored: true, totals });
+    expect(result.state).toBe('failed');
+    expect(result.lastError).toMatch(/cannot be paged|another record than the last/);
+    expect(result.requests).toBeLessThan(20);
+    expect(result.published).toEqual([]);
+  });
+
+  it('completes where everything fits on one page', async () => {
+    const result = await exportDay(records(1, 3), { startIgnored: true, totals: 'exact' });
+    expect(result).toMatchObject({
+      state: result.state,
+      published: result.state === 'complete' ? records(1, 3) : [],
+    });
+    expect(result.requests).toBeLessThan(20);
+  });
+});
+
+describe('identical records', () => {
+  it('on identical pages are no sign of a source that ignores start', async () => {
+    const result = await exportDay(same(12), { totals: 'exact' }, { walkAttempts: 3 });
+    expect(result).toMatchObject({ state: 'complete', published: same(12) });
+    expect(result.proof).toMatchObject({
+      records: 12,
+      repeated: 1,
+      agreesWith: expect.any(Number),
+    });
+  });
+
+  it('ask for the far end once for a walk, not once for each page', async () => {
+    const source = new ImaginedSource({ [day]: same(40) }, { totals: 'exact' });
+    await runOnce({ server, source, stream: newStream(), since: day, pageLength: 4 });
+    const far = source.asked.filter((request) => request.start > 1_000_000);
+    expect(far.length).toBeLessThanOrEqual(2);
+  });
+
+  it('on one page need no second walk', async () => {
+    const result = await exportDay([...same(3), ...records(10, 5)], { totals: 'exact' });
+    expect(result).toMatchObject({ state: 'complete', walks: 1 });
+    expect(result.proof).not.toHaveProperty('repeated');
+  });
+
+  it('on two pages are kept, both, when two walks with other boundaries agree', async () => {
+    const list = [
+      '{"id": 1}',
+      '{"id": 2}',
+      '{"id": 3}',
+      '{"id": 9}',
+      '{"id": 9}',
+      '{"id": 4}',
+      '{"id": 5}',
+      '{"id": 9}',
+    ];
+    const result = await exportDay(list, { totals: 'none' });
+    expect(result).toMatchObject({ state: 'complete', walks: 2, published: [...list].sort() });
+    expect(result.proof).toMatchObject({ records: 8, repeated: 1 });
+    const walks = await server.query(
+      'select walk_id::int, outcome, page_length from daywalk.walks order by walk_id',
+    );
+    expect(walks).toMatchObject([{ outcome: 'unproven' }, { outcome: 'proven' }]);
+    expect(walks[0]?.page_length).not.toBe(walks[1]?.page_length);
+    expect(result.proof?.agreesWith).toBe(walks[0]?.walk_id);
+  });
+
+  it('that end up on one page of the second walk are kept, too', async () => {
+    // With pages of 4 the two stand on pages 1 and 2; with pages of 3 they share one.
+    const list = [...records(1, 3), '{"id": 9}', '{"id": 9}', ...records(11, 3)];
+    const result = await exportDay(list, { totals: 'none' });
+    expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
+    expect(result.walks).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('an order that is not stable', () => {
+  /** Every request sees the list turned by another number of places. */
+  const turned: Habits['arrange'] = (list, number) => {
+    const by = (number * 5) % list.length;
+    return [...list.slice(by), ...list.slice(0, by)];
+  };
+
+  it.each(['none', 'exact'] as const)('never completes with a loss, totals %s', async (totals) => {
+    const result = await exportDay(records(1, 11), { arrange: turned, totals });
+    expect(result.state).toBe('failed');
+    expect(result.lastError).toMatch(/two pages|another record than the last|walked 3 times/);
+    expect(result.requests).toBeLessThan(60);
+  });
+
+  it('that swaps two neighbours at a boundary is found by the record that comes twice', async () => {
+    const list = records(1, 8);
+    const swapped: Habits['arrange'] = (whole, number) =>
+      number === 2
+        ? [
+            ...whole.slice(0, 3),
+            ...[whole[4], whole[3]].filter((r) => r !== undefined),
+            ...whole.slice(5),
+          ]
+        : whole;
+    const result = await exportDay(list, { arrange: swapped, totals: 'exact' });
+    expect(result).toMatchObject({ state: 'complete', walks: 2, published: [...list].sort() });
+  });
+
+  it('that depends on the address alone is not proven by two walks with the same boundaries', async () => {
+    // A balancer that picks the replica by the URL: from start 2 on, every walk sees the list turned round. Pages of
+    // two cannot be cut in more than one other way, so the second and the third walk ask exactly the same.
+    const byAddress: Habits['arrange'] = (list, _, request) =>
+      request.start === 2 ? list.toReversed() : list;
+    const result = await exportDay(records(1, 4), { arrange: byAddress }, { pageLength: 2 });
+    expect(result.state).toBe('failed');
+  });
+});
+
+describe('totals', () => {
+  it('larger than what comes are never overruled by a probe', async () => {
+    const result = await exportDay(records(1, 7), { totals: 'beyond' });
+    expect(result.state).toBe('failed');
+    expect(result.lastError).toMatch(/empty page at 7, where the total says 9/);
+    expect(result.requests).toBeLessThan(20);
+  });
+
+  it('of the page alone are no totals of the window', async () => {
+    expect(await exportDay(records(1, 10), { totals: 'page' })).toMatchObject({
+      state: 'complete',
+      walks: 1,
+    });
+  });
+
+  it('smaller than what comes are lower bounds, and a probe proves', async () => {
+    const result = await exportDay(records(1, 10), { totals: 'bound' });
+    expect(result).toMatchObject({ state: 'complete', proof: { kind: 'probe', records: 10 } });
+  });
+
+  it('that say more than an empty first page fail', async () => {
+    const result = await exportDay([], { totals: 'beyond' });
+    expect(result.state).toBe('failed');
+    expect(result.lastError).toMatch(/empty page at 0, where the total says 2/);
+  });
+
+  it('that the far request tells count as well', async () => {
+    // Two pages of each walk are alike, so the far end is asked for; in the second walk a record arrives just before.
+    let far = 0;
+    const source = new ImaginedSource(
+      { [day]: ['{"id": 1}', '{"id": 2}', '{"id": 1}'] },
+      {
+        totals: 'exact',
+        before: (api, request) => {
+          if (request.start > 1_000_000) far += 1;
+          if (far === 2)
+            api.lists.set(request.from, ['{"id": 9}', '{"id": 1}', '{"id": 2}', '{"id": 1}']);
+        },
+      },
+    );
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: day, pageLength: 1 });
+    expect(await complaints(server, source, stream)).toEqual([]);
+  });
+
+  it('equal to a round cap are probed, and an end there without more is a failure', async () => {
+    const result = await exportDay(records(1, 1000), { totals: 'exact' }, { pageLength: 300 });
+    expect(result.state).toBe('failed');
+    expect(result.lastError).toMatch(/exactly 1000 records/);
+  });
+});
+
+describe('pages shorter than asked', () => {
+  it.each(['none', 'exact', 'page', 'bound'] as const)(
+    'by a clamp lose nothing, totals %s',
+    async (totals) => {
+      for (const clamp of [1, 3])
+        expect(await exportDay(records(1, 7), { clamp, totals })).toMatchObject({
+          state: 'complete',
+          walks: 1,
+        });
+    },
+  );
+
+  it.each(['none', 'exact'] as const)('now and then lose nothing, totals %s', async (totals) => {
+    const shorten = (room: number, number: number) => (number % 2 === 0 ? room : room - 1);
+    expect(await exportDay(records(1, 19), { shorten, totals })).toMatchObject({
+      state: 'complete',
+    });
+  });
+
+  it('do not make a shortened probe look like the end', async () => {
+    // The first page and the closing probe each come one record short.
+    const result = await exportDay(records(1, 6), {
+      shorten: (room, number) => (number <= 2 ? room - 1 : room),
+    });
+    expect(result.state).toBe('complete');
+  });
+});

@@ -1,0 +1,252 @@
+/** Claims: who gets which window, in which order, and what is held by others. */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dayWindow } from '../../src/plan/days.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  type Claim,
+  type ClaimScope,
+  claimWindow,
+  readHeldElsewhere,
+  renewLease,
+} from '../../src/store/leases.ts';
+import { storePage } from '../../src/store/pages.ts';
+import { planWindows } from '../../src/store/windows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  beginWalk,
+  claimDay,
+  clear,
+  ENVELOPE,
+  EVERYTHING,
+  openDatabase,
+  pageOf,
+  planDays,
+  records,
+  registerEvents,
+  TTL_MS,
+} from '../support/store.ts';
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(async () => {
+  await clear(server);
+  database = openDatabase(server.url);
+});
+
+const claim = (
+  scope: Partial<ClaimScope>,
+  lease = randomUUID(),
+  owner = 'here',
+): Promise<Claim | null> =>
+  claimWindow(database, lease, owner, TTL_MS, { ...EVERYTHING, streamIds: [], ...scope });
+
+const window = async (windowId: number) => {
+  const [row] = await server.query(
+    `select state, attempts, failures, last_error, lease_id, lease_owner, lease_number, lease_expires is null as free,
+            round(extract(epoch from due_at - clock_timestamp()))::int as due_in, current_walk, published_walk
+       from daywalk.windows where window_id = $1`,
+    [windowId],
+  );
+  if (row === undefined) throw new Error(`no window ${windowId}`);
+  return row;
+};
+
+describe('the order of claims', () => {
+  it('is scheduled, recheck, backfill; then the day, oldest first; then nothing', async () => {
+    const streamId = await registerEvents(database);
+    await planWindows(database, streamId, 'backfill', ['2026-01-01', '2026-01-02'].map(dayWindow));
+    await planWindows(database, streamId, 'recheck', ['2026-02-02', '2026-02-01'].map(dayWindow));
+    await planWindows(database, streamId, 'scheduled', ['2026-03-02', '2026-03-01'].map(dayWindow));
+    const got: string[] = [];
+    for (
+      let next = await claim({ streamIds: [streamId] });
+      next;
+      next = await claim({ streamIds: [streamId] })
+    )
+      got.push(`${next.purpose} ${next.day}`);
+    expect(got).toEqual([
+      'scheduled 2026-03-01',
+      'scheduled 2026-03-02',
+      'recheck 2026-02-01',
+      'recheck 2026-02-02',
+      'backfill 2026-01-01',
+      'backfill 2026-01-02',
+    ]);
+  });
+
+  it('is newest first on request, within a range, of the streams asked for', async () => {
+    const streamId = await planDays(database, [
+      '2026-03-01',
+      '2026-03-02',
+      '2026-03-03',
+      '2026-03-04',
+    ]);
+    const other = await registerEvents(database, { name: 'other' });
+    await planWindows(database, other, 'scheduled', [dayWindow('2026-03-02')]);
+    const scope = {
+      streamIds: [streamId],
+      newestFirst: true,
+      range: { from: '2026-03-02', to: '2026-03-03' },
+    };
+    expect(
+      [await claim(scope), await claim(scope), await claim(scope)].map((got) => got?.day),
+    ).toEqual(['2026-03-03', '2026-03-02', undefined]);
+    expect((await claim({ streamIds: [other, 99] }))?.streamId).toBe(other);
+  });
+
+  it('leaves out what is not due, what was split, and what is held', async () => {
+    const streamId = await planDays(database, [
+      '2026-03-01',
+      '2026-03-02',
+      '2026-03-03',
+      '2026-03-04',
+    ]);
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp() + interval '1 second' where day = '2026-03-01'`,
+    );
+    await server.query(
+      `update daywalk.windows set state = 'split', due_at = null where day = '2026-03-02'`,
+    );
+    expect((await claim({ streamIds: [streamId] }))?.day).toBe('2026-03-03');
+    expect((await claim({ streamIds: [streamId] }))?.day).toBe('2026-03-04');
+    expect(await claim({ streamIds: [streamId] })).toBeNull();
+  });
+
+  it('gives windows held elsewhere at the same moment to nobody: different workers, different windows', async () => {
+    const days = Array.from(
+      { length: 20 },
+      (_, index) => `2026-03-${String(index + 1).padStart(2, '0')}`,
+    );
+    const streamId = await planDays(database, days);
+    const workers = [
+      database,
+      openDatabase(server.url, { connections: 10 }),
+      openDatabase(server.url, { connections: 10 }),
+    ];
+    const claims = await Promise.all(
+      Array.from({ length: 24 }, (_, index) =>
+        claimWindow(workers[index % 3] as Database, randomUUID(), `worker ${index}`, TTL_MS, {
+          ...EVERYTHING,
+          streamIds: [streamId],
+        }),
+      ),
+    );
+    const got = claims.flatMap((held) => held?.windowId ?? []);
+    expect(new Set(got).size).toBe(got.length);
+    // A window whose row another claim has locked is skipped, so a claim may come back with nothing, but not many do.
+    expect(got.length).toBeGreaterThan(15);
+    for (
+      let next = await claim({ streamIds: [streamId] });
+      next;
+      next = await claim({ streamIds: [streamId] })
+    )
+      got.push(next.windowId);
+    expect(new Set(got).size).toBe(20);
+  });
+
+  it('skips a window whose row is locked, and waits for nobody', async () => {
+    const streamId = await planDays(database, ['2026-03-01', '2026-03-02']);
+    const locker = await server.pool.connect();
+    await locker.query('begin');
+    await locker.query(`select from daywalk.windows where day = '2026-03-01' for update`);
+    expect((await claim({ streamIds: [streamId] }))?.day).toBe('2026-03-02');
+    await locker.query('rollback');
+    locker.release();
+    expect((await claim({ streamIds: [streamId] }))?.day).toBe('2026-03-01');
+  });
+});
+
+describe('a claim', () => {
+  it('repeated with its lease id gives the same window, and counts once', async () => {
+    const streamId = await planDays(database, ['2026-03-01', '2026-03-02']);
+    const lease = randomUUID();
+    const first = await claim({ streamIds: [streamId] }, lease);
+    expect(first).toMatchObject({
+      day: '2026-03-01',
+      from: '2026-03-01 00:00:00',
+      to: '2026-03-01 23:59:59',
+      attempts: 1,
+      failures: 0,
+      state: 'pending',
+    });
+    expect(await claim({ streamIds: [streamId] }, lease)).toEqual(first);
+    expect(await window(first?.windowId ?? 0)).toMatchObject({
+      attempts: 1,
+      lease_number: 1,
+      lease_owner: 'here',
+    });
+  });
+
+  it('takes an expired lease over with a fresh id, and counts', async () => {
+    const streamId = await planDays(database);
+    const first = await claimDay(database, streamId);
+    expect(await claim({ streamIds: [streamId] })).toBeNull();
+    await server.query(
+      `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 ms'`,
+    );
+    const second = await claimDay(database, streamId, 'there');
+    expect(second).toMatchObject({ windowId: first.windowId, attempts: 2 });
+    expect(second.leaseId).not.toBe(first.leaseId);
+    expect(await renewLease(database, first, TTL_MS)).toBe(false);
+    expect(await renewLease(database, second, TTL_MS)).toBe(true);
+  });
+
+  it('goes by the clock of the database, to the millisecond', async () => {
+    const streamId = await planDays(database);
+    const held = await claimWindow(database, randomUUID(), 'here', 150, {
+      ...EVERYTHING,
+      streamIds: [streamId],
+    });
+    expect(await claim({ streamIds: [streamId] })).toBeNull();
+    await server.query('select pg_sleep(0.16)');
+    expect((await claim({ streamIds: [streamId] }))?.windowId).toBe(held?.windowId);
+  });
+
+  it('resumes a walk at its checkpoint and keeps attempts of claims that store nothing', async () => {
+    const streamId = await planDays(database);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      expect((await claimDay(database, streamId)).attempts).toBe(attempt);
+      await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
+    }
+    const begun = await beginWalk(database, streamId);
+    await storePage(
+      database,
+      begun.claim,
+      TTL_MS,
+      begun.checkpoint,
+      pageOf(0, records(1, 2)),
+      ENVELOPE,
+    );
+    await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
+    const next = await beginWalk(database, streamId);
+    expect(next.claim.attempts).toBe(1);
+    expect(next.checkpoint).toMatchObject({
+      walkId: begun.checkpoint.walkId,
+      nextStart: 2,
+      pages: 1,
+    });
+  });
+});
+
+describe('what others hold', () => {
+  it('is told with its owner and the first expiry, in the scope only', async () => {
+    const streamId = await planDays(database, ['2026-03-01', '2026-03-02', '2026-03-03']);
+    const scope = { ...EVERYTHING, streamIds: [streamId] };
+    expect(await readHeldElsewhere(database, 'here', scope)).toBeNull();
+    await claimDay(database, streamId, 'here');
+    expect(await readHeldElsewhere(database, 'here', scope)).toBeNull();
+    await claimDay(database, streamId, 'there');
+    const held = await readHeldElsewhere(database, 'here', scope);
+    expect(held).toMatchObject({ windows: 1, owner: 'there' });
+    expect(held?.firstExpiryMs).toBeGreaterThan(TTL_MS - 10_000);
+    expect(held?.firstExpiryMs).toBeLessThanOrEqual(TTL_MS);
+    expect(await readHeldElsewhere(database, 'here', { ...scope, streamIds: [99] })).toBeNull();
+    const elsewhere = { from: '2026-03-03', to: '2026-03-09' };
+    expect(await readHeldElsewhere(database, 'here', { ...scope, range: elsewhere })).toBeNull();
+  });
+});

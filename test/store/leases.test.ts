@@ -1,0 +1,213 @@
+/** Leases: what giving one back leaves behind, and that a worker that lost one writes nothing (I2). */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LeaseLostError } from '../../src/errors.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  type Claim,
+  type ClaimScope,
+  claimWindow,
+  failWindow,
+  releaseLease,
+  renewLease,
+} from '../../src/store/leases.ts';
+import { storePage } from '../../src/store/pages.ts';
+import { endWalk, openWalk, readOpenWalk } from '../../src/store/walks.ts';
+import { askAgain, listDayWindows } from '../../src/store/windows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  beginWalk,
+  claimDay,
+  clear,
+  ENVELOPE,
+  EVERYTHING,
+  openDatabase,
+  pageOf,
+  planDays,
+  records,
+  TTL_MS,
+} from '../support/store.ts';
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(async () => {
+  await clear(server);
+  database = openDatabase(server.url);
+});
+
+const claim = (
+  scope: Partial<ClaimScope>,
+  lease = randomUUID(),
+  owner = 'here',
+): Promise<Claim | null> =>
+  claimWindow(database, lease, owner, TTL_MS, { ...EVERYTHING, streamIds: [], ...scope });
+
+const window = async (windowId: number) => {
+  const [row] = await server.query(
+    `select state, attempts, failures, last_error, lease_id, lease_owner, lease_number, lease_expires is null as free,
+            round(extract(epoch from due_at - clock_timestamp()))::int as due_in, current_walk, published_walk
+       from daywalk.windows where window_id = $1`,
+    [windowId],
+  );
+  if (row === undefined) throw new Error(`no window ${windowId}`);
+  return row;
+};
+
+describe('giving back', () => {
+  it('a release leaves the window as it was, due at once, the attempt not counted', async () => {
+    const streamId = await planDays(database);
+    const held = await claimDay(database, streamId);
+    await releaseLease(database, held);
+    expect(await window(held.windowId)).toMatchObject({
+      state: 'pending',
+      attempts: 0,
+      failures: 0,
+      lease_id: null,
+      free: true,
+    });
+    await releaseLease(database, held);
+    expect((await claimDay(database, streamId)).attempts).toBe(1);
+  });
+
+  it('a failure tells why and when again, and forgets the attempts', async () => {
+    const streamId = await planDays(database);
+    const held = await claimDay(database, streamId);
+    await failWindow(database, held, 'the list shifted', 90_000);
+    expect(await window(held.windowId)).toMatchObject({
+      state: 'failed',
+      attempts: 0,
+      failures: 1,
+      last_error: 'the list shifted',
+      due_in: 90,
+      lease_id: null,
+    });
+    expect(await claim({ streamIds: [streamId] })).toBeNull();
+    await askAgain(database, streamId, [held.day]);
+    expect(await claimDay(database, streamId)).toMatchObject({
+      state: 'failed',
+      failures: 1,
+      attempts: 1,
+    });
+  });
+
+  it('a failure of a complete window leaves it complete and published', async () => {
+    const streamId = await planDays(database);
+    const { claim: held, checkpoint } = await beginWalk(database, streamId);
+    await endWalk(database, held, checkpoint.walkId, 'failed', 'x', 0);
+    await server.query(`update daywalk.windows set state = 'complete', published_walk = $1`, [
+      checkpoint.walkId,
+    ]);
+    await failWindow(database, held, 'the API answered 500', 1000);
+    expect(await window(held.windowId)).toMatchObject({
+      state: 'complete',
+      published_walk: String(checkpoint.walkId),
+      failures: 1,
+      last_error: 'the API answered 500',
+    });
+  });
+
+  it('asking again makes windows due now, and never later than they were; split ones stay', async () => {
+    const streamId = await planDays(database, ['2026-03-01', '2026-03-02', '2026-03-03']);
+    await server.query(
+      `update daywalk.windows set due_at = null, attempts = 3 where day = '2026-03-01'`,
+    );
+    await server.query(
+      `update daywalk.windows set due_at = '2026-01-01Z' where day = '2026-03-02'`,
+    );
+    await server.query(
+      `update daywalk.windows set state = 'split', due_at = null where day = '2026-03-03'`,
+    );
+    await askAgain(database, streamId, ['2026-03-01', '2026-03-02', '2026-03-03']);
+    const known = await listDayWindows(database, [streamId]);
+    const due = new Map(known.map(({ day, dueAt }) => [day, dueAt]));
+    expect(Math.abs((due.get('2026-03-01') ?? 0) - Date.now())).toBeLessThan(10_000);
+    expect(due.get('2026-03-02')).toBe(Date.UTC(2026, 0, 1));
+    expect(due.get('2026-03-03')).toBeNull();
+  });
+});
+
+describe('a worker that lost its lease (I2)', () => {
+  it.each<[string, (held: Claim, walkId: number) => Promise<unknown>]>([
+    [
+      'renews nothing',
+      async (held) => expect(await renewLease(database, held, TTL_MS)).toBe(false),
+    ],
+    ['releases nothing', (held) => releaseLease(database, held)],
+    ['fails nothing', (held) => failWindow(database, held, 'mine', 1000)],
+    ['ends no walk', (held, walkId) => endWalk(database, held, walkId, 'shifted', 'mine', 1)],
+    ['opens no walk', (held) => openWalk(database, held, 7)],
+    [
+      'reads no checkpoint',
+      async (held) => expect(await readOpenWalk(database, held)).toBeUndefined(),
+    ],
+  ])('%s', async (_, write) => {
+    const streamId = await planDays(database);
+    const { claim: lost, checkpoint } = await beginWalk(database, streamId);
+    await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
+    await claimDay(database, streamId, 'thief');
+    const tables = async () => [
+      await server.query('select * from daywalk.windows'),
+      await server.query('select * from daywalk.walks'),
+    ];
+    const before = await tables();
+    await write(lost, checkpoint.walkId);
+    expect(await tables()).toEqual(before);
+  });
+
+  it('stores nothing when the lease is taken while its statement waits for the row (D06)', async () => {
+    const streamId = await planDays(database);
+    const { claim: lost, checkpoint } = await beginWalk(database, streamId);
+    const thief = await server.pool.connect();
+    await thief.query('begin');
+    await thief.query(`update daywalk.windows set lease_id = $1, lease_owner = 'thief'`, [
+      randomUUID(),
+    ]);
+    const storing = storePage(
+      database,
+      lost,
+      TTL_MS,
+      checkpoint,
+      pageOf(0, records(1, 3)),
+      ENVELOPE,
+    ).catch((error: unknown) => error);
+    await untilWaiting(1);
+    await thief.query('commit');
+    thief.release();
+    expect(await storing).toBeInstanceOf(LeaseLostError);
+    expect(await server.query('select from daywalk.pages')).toHaveLength(0);
+    expect(await server.query('select next_start, pages, bytes from daywalk.walks')).toEqual([
+      { next_start: '0', pages: 0, bytes: '0' },
+    ]);
+  });
+
+  it('of two copies of one page that wait for the row, one is stored (I1)', async () => {
+    const streamId = await planDays(database);
+    const { claim: held, checkpoint } = await beginWalk(database, streamId);
+    const locker = await server.pool.connect();
+    await locker.query('begin');
+    await locker.query('select from daywalk.windows for update');
+    const copies = [1, 2].map(() =>
+      storePage(database, held, TTL_MS, checkpoint, pageOf(0, records(1, 3)), ENVELOPE),
+    );
+    await untilWaiting(2);
+    await locker.query('commit');
+    locker.release();
+    expect((await Promise.all(copies)).map((facts) => facts.stored)).toEqual([true, true]);
+    expect(await server.query('select page_no from daywalk.pages')).toEqual([{ page_no: 0 }]);
+  });
+});
+
+/** Resolves when so many statements of this database wait for a row lock. */
+async function untilWaiting(count: number): Promise<void> {
+  for (;;) {
+    // Not in a transaction, which would see the same picture of the activity again and again.
+    const waiting = await server.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (waiting.length >= count) return;
+  }
+}

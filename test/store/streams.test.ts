@@ -1,0 +1,131 @@
+/** Streams: known by name, canonical in their filters, never continued with others (I9). */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SettingsError } from '../../src/errors.ts';
+import type { Filters, Stream } from '../../src/model.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  canonicalFilters,
+  fingerprint,
+  registerStream,
+  type StreamCalendar,
+} from '../../src/store/streams.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { clear, openDatabase } from '../support/store.ts';
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(async () => {
+  await clear(server);
+  database = openDatabase(server.url);
+});
+
+const calendar: StreamCalendar = {
+  since: null,
+  firstSince: '2026-03-01',
+  timeZone: 'Europe/Berlin',
+  settleMs: 90_000,
+};
+const stream = (filters: Filters = {}, change: Partial<Stream> = {}): Stream => ({
+  name: 'severe',
+  resource: 'events',
+  filters,
+  ...change,
+});
+const rows = () =>
+  server.query(
+    'select name, resource, filters, since::text, time_zone, settle::text from daywalk.streams order by name',
+  );
+
+describe('filters', () => {
+  it('are canonical: unset ones and hideread 0 left out, in the order of their names', () => {
+    expect(
+      JSON.stringify(
+        canonicalFilters({ search: 'x', agent: '', rule_level_from: '10', hideread: '0' }),
+      ),
+    ).toBe('{"rule_level_from":"10","search":"x"}');
+    expect(canonicalFilters({ hideread: '1' })).toEqual({ hideread: '1' });
+  });
+
+  it.each<[string, Filters, Filters, boolean]>([
+    ['another order', { search: 'x', agent: 'a' }, { agent: 'a', search: 'x' }, true],
+    ['an unset one', { agent: 'a' }, { agent: 'a', search: '' }, true],
+    ['hideread at its default', {}, { hideread: '0' }, true],
+    ['hideread', {}, { hideread: '1' }, false],
+    ['another value', { agent: 'a' }, { agent: 'b' }, false],
+    ['white space', { agent: 'a' }, { agent: 'a ' }, false],
+    ['letter case', { agent: 'a' }, { agent: 'A' }, false],
+    ['values that read alike when joined', { agent: 'a', search: 'b' }, { agent: 'a,b' }, false],
+  ])('with %s give the same fingerprint, or not', (_, one, other, same) => {
+    expect(fingerprint(stream(one)) === fingerprint(stream(other))).toBe(same);
+  });
+
+  it('are not all that the fingerprint is made of', () => {
+    expect(fingerprint(stream())).not.toBe(fingerprint(stream({}, { resource: 'smart-event' })));
+    expect(fingerprint(stream())).toBe(
+      fingerprint(stream({}, { name: 'other', recordsPath: ['data'] })),
+    );
+  });
+});
+
+describe('a stream', () => {
+  it('is made once, and found again', async () => {
+    const first = await registerStream(database, stream({ agent: 'a' }), calendar);
+    expect(first).toEqual({ streamId: 1, name: 'severe', since: '2026-03-01' });
+    expect(await registerStream(database, stream({ agent: 'a', search: '' }), calendar)).toEqual(
+      first,
+    );
+    expect(await rows()).toEqual([
+      {
+        name: 'severe',
+        resource: 'events',
+        filters: { agent: 'a' },
+        since: '2026-03-01',
+        time_zone: 'Europe/Berlin',
+        settle: '00:01:30',
+      },
+    ]);
+  });
+
+  it.each<[string, Stream, RegExp]>([
+    ['filters', stream({ agent: 'b' }), /agent=b.*agent=a/],
+    ['one more filter', stream({ agent: 'a', hideread: '1' }), /agent=a, hideread=1/],
+    ['no filters', stream(), /no filters/],
+    ['another resource', stream({ agent: 'a' }, { resource: 'smart-event' }), /smart-event/],
+  ])('never continues with other %s, and nothing of it changes (I9)', async (_, changed, told) => {
+    await registerStream(database, stream({ agent: 'a' }), calendar);
+    const before = await rows();
+    const other = { ...calendar, since: '2020-01-01', timeZone: 'UTC', settleMs: 0 };
+    const error = await registerStream(database, changed, other).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(SettingsError);
+    expect(error).toMatchObject({
+      message: expect.stringMatching(told),
+      hint: expect.stringContaining('severe-2'),
+    });
+    expect(await rows()).toEqual(before);
+  });
+
+  it('keeps its first day until another one is set; zone and settle delay follow the settings', async () => {
+    await registerStream(database, stream(), calendar);
+    const later = { ...calendar, firstSince: '2026-06-01', timeZone: 'UTC', settleMs: 0 };
+    expect((await registerStream(database, stream(), later)).since).toBe('2026-03-01');
+    expect(
+      (await registerStream(database, stream(), { ...later, since: '2025-01-01' })).since,
+    ).toBe('2025-01-01');
+    expect(await rows()).toMatchObject([
+      { since: '2025-01-01', time_zone: 'UTC', settle: '00:00:00' },
+    ]);
+  });
+
+  it('is one stream when many processes make it at once', async () => {
+    const others = Array.from({ length: 5 }, () => openDatabase(server.url, { connections: 2 }));
+    const made = await Promise.all(
+      [...others, ...others].map((one) => registerStream(one, stream(), calendar)),
+    );
+    expect(new Set(made.map(({ streamId }) => streamId)).size).toBe(1);
+    expect(await rows()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,253 @@
+/** Statements whose answer is lost between Postgres and us: settled by the rows, never by a guess (FAULTS D03 to D05, D17; R15). */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { LeaseLostError, UnavailableError } from '../../src/errors.ts';
+import type { Database } from '../../src/store/database.ts';
+import { claimWindow, failWindow, releaseLease } from '../../src/store/leases.ts';
+import { storePage } from '../../src/store/pages.ts';
+import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
+import { openWalk, publishWalk, readOpenWalk } from '../../src/store/walks.ts';
+import { audit } from '../support/audit.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Fault, type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
+import {
+  type Begun,
+  beginWalk,
+  claimDay,
+  clear,
+  ENVELOPE,
+  EVERYTHING,
+  type Opening,
+  openDatabase,
+  pageOf,
+  planDays,
+  records,
+  TTL_MS,
+} from '../support/store.ts';
+
+const PAGE = /insert into daywalk\.pages/;
+const PUBLISH = /set state = 'complete'/;
+const page = pageOf(0, records(1, 3), 3);
+const proof = { kind: 'total', firstTotal: 3, lastTotal: 3, records: 3 } as const;
+
+let server: TestDatabase;
+let proxy: PostgresProxy;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(async () => {
+  await clear(server);
+  proxy = await startPostgresProxy(server.url);
+  onTestFinished(() => proxy.close());
+});
+
+/** A walk begun through the proxy; statements are given up after a short while. */
+async function begin(
+  opening: Opening = {},
+): Promise<{ database: Database; begun: Begun; streamId: number }> {
+  const database = openDatabase(proxy.url, { statementTimeoutMs: 500, ...opening });
+  const streamId = await planDays(database);
+  return { database, streamId, begun: await beginWalk(database, streamId) };
+}
+
+const storeIn = (database: Database, { claim, checkpoint }: Begun, body = page) =>
+  storePage(database, claim, TTL_MS, checkpoint, body, ENVELOPE);
+
+async function expectOnePage(): Promise<void> {
+  expect(
+    await server.query(
+      'select page_no, start, records, encode(sha256, $1) as sha256 from daywalk.pages',
+      ['hex'],
+    ),
+  ).toEqual([{ page_no: 0, start: '0', records: 3, sha256: page.sha256.toString('hex') }]);
+  expect(await server.query('select next_start, pages, requests from daywalk.walks')).toEqual([
+    { next_start: '3', pages: 1, requests: 1 },
+  ]);
+  expect(await audit(server)).toEqual([]);
+}
+
+describe('a page', () => {
+  it.each<[Fault, string]>([
+    ['drop-before', 'the connection is cut before Postgres has it (D03)'],
+    ['drop-after', 'the connection is cut before its answer (D04)'],
+    ['swallow', 'it vanishes on a silent connection (D17)'],
+    ['mute', 'its answer vanishes on a silent connection (D17, D18)'],
+  ])('is stored once when %s: %s (I1)', async (fault) => {
+    const { database, begun } = await begin();
+    const ambush = proxy.ambush(fault, PAGE);
+    expect(await storeIn(database, begun)).toMatchObject({ stored: true, records: 3, total: 3 });
+    await ambush.met;
+    expect(proxy.count(PAGE)).toBeGreaterThan(1);
+    await expectOnePage();
+  });
+
+  it('is stored once when its first copy arrives after the repeated one (D05)', async () => {
+    const { database, begun } = await begin();
+    const ambush = proxy.ambush('hold', PAGE);
+    expect(await storeIn(database, begun)).toMatchObject({ stored: true });
+    ambush.release();
+    await ambush.executed;
+    await expectOnePage();
+  });
+
+  it('is stored once when its first copy arrives after the next page (D05)', async () => {
+    const { database, begun } = await begin();
+    const ambush = proxy.ambush('hold', PAGE);
+    await storeIn(database, begun);
+    const next = { ...begun, checkpoint: { ...begun.checkpoint, nextStart: 3, pages: 1 } };
+    await storeIn(database, next, pageOf(3, records(4, 1), 4));
+    ambush.release();
+    await ambush.executed;
+    expect(await server.query('select start, records from daywalk.pages order by page_no')).toEqual(
+      [
+        { start: '0', records: 3 },
+        { start: '3', records: 1 },
+      ],
+    );
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('is settled through several losses in a row', async () => {
+    const { database, begun } = await begin();
+    for (const fault of ['drop-before', 'drop-before', 'drop-after'] as const)
+      proxy.ambush(fault, PAGE);
+    proxy.ambush('drop-before', /select\s+from daywalk\.windows w\s+join daywalk\.pages/);
+    expect(await storeIn(database, begun)).toMatchObject({ stored: true });
+    await expectOnePage();
+  });
+
+  it('whose answer is lost stands down when the window was taken meanwhile (I2)', async () => {
+    const { database, begun, streamId } = await begin();
+    const ambush = proxy.ambush('swallow', PAGE);
+    const storing = storeIn(database, begun).catch((error: unknown) => error);
+    await ambush.met;
+    await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
+    const thief = openDatabase(server.url);
+    const stolen = await claimDay(thief, streamId, 'thief');
+    expect(stolen.windowId).toBe(begun.claim.windowId);
+    expect(await storing).toBeInstanceOf(LeaseLostError);
+    expect(await server.query('select from daywalk.pages')).toHaveLength(0);
+  });
+
+  it('that was stored before the window was taken is not claimed by the loser (I2)', async () => {
+    const { database, begun, streamId } = await begin();
+    const ambush = proxy.ambush('mute', PAGE);
+    const storing = storeIn(database, begun).catch((error: unknown) => error);
+    await ambush.executed;
+    await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
+    const thief = openDatabase(server.url);
+    expect((await beginWalk(thief, streamId, 'thief')).checkpoint).toMatchObject({
+      nextStart: 3,
+      pages: 1,
+    });
+    expect(await storing).toBeInstanceOf(LeaseLostError);
+    await expectOnePage();
+  });
+});
+
+describe('publishing', () => {
+  it.each<Fault>(['drop-before', 'drop-after', 'swallow', 'mute', 'hold'])(
+    'happens once through %s (R15, I6)',
+    async (fault) => {
+      const { database, begun } = await begin();
+      await storeIn(database, begun);
+      const ambush = proxy.ambush(fault, PUBLISH);
+      const { walkId } = begun.checkpoint;
+      await publishWalk(database, begun.claim, { walkId, nextStart: 3, pages: 1 }, proof, 2);
+      ambush.release();
+      if (fault === 'hold') await ambush.executed;
+      expect(
+        await server.query(
+          'select state, published_walk::int, lease_id, current_walk from daywalk.windows',
+        ),
+      ).toEqual([
+        { state: 'complete', published_walk: walkId, lease_id: null, current_walk: null },
+      ]);
+      expect(await server.query('select outcome, requests from daywalk.walks')).toEqual([
+        { outcome: 'proven', requests: 3 },
+      ]);
+      expect(await audit(server)).toEqual([]);
+    },
+  );
+});
+
+describe('other statements', () => {
+  it.each<Fault>(['drop-before', 'drop-after', 'mute'])(
+    'a claim through %s holds one window',
+    async (fault) => {
+      const database = openDatabase(proxy.url, { statementTimeoutMs: 500 });
+      const streamId = await planDays(database, ['2026-03-05', '2026-03-06']);
+      proxy.ambush(fault, /for update skip locked/);
+      const lease = randomUUID();
+      const claim = await claimWindow(database, lease, 'here', TTL_MS, {
+        ...EVERYTHING,
+        streamIds: [streamId],
+      });
+      expect(claim).toMatchObject({ day: '2026-03-05', attempts: 1, leaseId: lease });
+      expect(
+        await server.query(
+          'select day::text, lease_number from daywalk.windows where lease_id is not null',
+        ),
+      ).toEqual([{ day: '2026-03-05', lease_number: 1 }]);
+    },
+  );
+
+  it.each<Fault>(['drop-before', 'drop-after', 'mute'])(
+    'opening a walk through %s opens one',
+    async (fault) => {
+      const database = openDatabase(proxy.url, { statementTimeoutMs: 500 });
+      const claim = await claimDay(database, await planDays(database));
+      proxy.ambush(fault, /insert into daywalk\.walks/);
+      await openWalk(database, claim, 100);
+      expect(await readOpenWalk(database, claim)).toMatchObject({ number: 1, pageLength: 100 });
+      expect(await server.query('select from daywalk.walks')).toHaveLength(1);
+    },
+  );
+
+  it.each<Fault>(['drop-before', 'drop-after', 'mute'])(
+    'a failure through %s counts once',
+    async (fault) => {
+      const { database, begun } = await begin();
+      proxy.ambush(fault, /failures = failures \+ 1/);
+      await failWindow(database, begun.claim, 'no proof', 1000);
+      expect(
+        await server.query('select state, failures, last_error, lease_id from daywalk.windows'),
+      ).toEqual([{ state: 'failed', failures: 1, last_error: 'no proof', lease_id: null }]);
+    },
+  );
+
+  it('releasing is tried once: a lost answer is told', async () => {
+    const { database, begun } = await begin();
+    proxy.ambush('drop-before', /greatest\(0, attempts - 1\)/);
+    await expect(releaseLease(database, begun.claim)).rejects.toThrow(OutcomeUnknownError);
+  });
+});
+
+describe('a database that stays away', () => {
+  it('is given up after the patience, as unavailable', async () => {
+    const { database, begun } = await begin({ patienceMs: 400 });
+    await proxy.close();
+    const error = await storeIn(database, begun).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).toMatchObject({
+      part: 'database',
+      hint: expect.stringContaining('DATABASE_URL'),
+    });
+  });
+
+  it('is not waited for once we are told to stop', async () => {
+    const { database } = await begin();
+    await proxy.close();
+    const stop = new AbortController();
+    const asked = database.persist('select 1', [], stop.signal);
+    stop.abort(new Error('stopped'));
+    await expect(asked).rejects.toThrow('stopped');
+  });
+
+  it('does not get a connection back whose statement was given up (D18)', async () => {
+    const { database } = await begin({ connections: 1 });
+    await expect(database.query('select pg_sleep(1)')).rejects.toThrow(OutcomeUnknownError);
+    expect(await database.query<{ one: number }>('select 1::bigint as one')).toEqual([{ one: 1 }]);
+  });
+});

@@ -1,0 +1,240 @@
+/** The views that people read: published walks only, and for every day either what is there or what is missing (I6). */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { addDays, dayWindow } from '../../src/plan/days.ts';
+import { readCoverage, readGaps, readRunning } from '../../src/store/coverage.ts';
+import type { Database } from '../../src/store/database.ts';
+import { failWindow, releaseLease } from '../../src/store/leases.ts';
+import { storePage } from '../../src/store/pages.ts';
+import { endWalk, publishWalk } from '../../src/store/walks.ts';
+import { planWindows } from '../../src/store/windows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  type Begun,
+  beginWalk,
+  clear,
+  ENVELOPE,
+  openDatabase,
+  pageOf,
+  planDays,
+  records,
+  registerEvents,
+  TTL_MS,
+} from '../support/store.ts';
+
+let server: TestDatabase;
+let database: Database;
+let yesterday: string;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(async () => {
+  await clear(server);
+  database = openDatabase(server.url);
+  yesterday = addDays(new Date().toISOString().slice(0, 10), -1);
+});
+
+async function storeRecords(
+  { claim, checkpoint }: Begun,
+  first: number,
+  count: number,
+): Promise<void> {
+  await storePage(database, claim, TTL_MS, checkpoint, pageOf(0, records(first, count)), ENVELOPE);
+}
+
+async function publish({ claim, checkpoint }: Begun, count: number): Promise<void> {
+  const proof = { kind: 'probe', start: count - 1, records: count, sha256: '' } as const;
+  await publishWalk(
+    database,
+    claim,
+    { walkId: checkpoint.walkId, nextStart: count, pages: 1 },
+    proof,
+    0,
+  );
+}
+
+/** Exports the next due window of a stream with these records. */
+async function exportNext(streamId: number, first: number, count: number): Promise<void> {
+  const begun = await beginWalk(database, streamId);
+  await storeRecords(begun, first, count);
+  await publish(begun, count);
+}
+
+const ids = async (view = 'events') =>
+  (
+    await server.query<{ id: number }>(
+      `select (record ->> 'id')::int as id from daywalk.${view} order by day, position`,
+    )
+  ).map((row) => row.id);
+
+describe('the events', () => {
+  it('are those of published walks: none of a walk in progress, shifted or failed (I6)', async () => {
+    const streamId = await planDays(database, ['2026-03-01', '2026-03-02', '2026-03-03']);
+    await exportNext(streamId, 1, 2);
+    const shifted = await beginWalk(database, streamId);
+    await storeRecords(shifted, 10, 2);
+    await endWalk(database, shifted.claim, shifted.checkpoint.walkId, 'shifted', 'moved', 0);
+    await storeRecords(await beginWalk(database, streamId), 20, 2);
+    expect(await ids()).toEqual([1, 2]);
+  });
+
+  it('carry stream, day, place and page, one row for each record, in the view of their resource', async () => {
+    const streamId = await planDays(database, ['2026-03-01']);
+    const smart = await registerEvents(database, { name: 'smart', resource: 'smart-event' });
+    await planWindows(database, smart, 'scheduled', [dayWindow('2026-03-01')]);
+    await exportNext(streamId, 1, 2);
+    await exportNext(smart, 5, 3);
+    const rows = await server.query(
+      'select stream, day::text, record, walk_id::int, page_no, position::int, fetched_at from daywalk.events order by position',
+    );
+    expect(rows).toEqual([
+      {
+        stream: 'events',
+        day: '2026-03-01',
+        record: { id: 1 },
+        walk_id: 1,
+        page_no: 0,
+        position: 0,
+        fetched_at: expect.any(Date),
+      },
+      {
+        stream: 'events',
+        day: '2026-03-01',
+        record: { id: 2 },
+        walk_id: 1,
+        page_no: 0,
+        position: 1,
+        fetched_at: expect.any(Date),
+      },
+    ]);
+    expect(await ids('smart_events')).toEqual([5, 6, 7]);
+  });
+
+  it('are found by the records path of their walk, wherever the list is', async () => {
+    for (const [index, [path, body]] of (
+      [
+        [[], '[{"id": 1}]'],
+        [['hits', 'hits'], '{"hits":{"hits":[{"id": 2}]}}'],
+        [['a.b', 'c'], '{"a.b":{"c":[{"id": 3}]}}'],
+        [['0'], '{"0":[{"id": 4}]}'],
+      ] as const
+    ).entries()) {
+      const streamId = await planDays(database, ['2026-03-01'], { name: `s${index}` });
+      const begun = await beginWalk(database, streamId);
+      const page = { ...pageOf(0, []), body: Buffer.from(body) };
+      const envelope = { recordsPath: path, totalPath: null, relationPath: null };
+      expect(
+        await storePage(database, begun.claim, TTL_MS, begun.checkpoint, page, envelope),
+      ).toMatchObject({ records: 1 });
+      await publish(begun, 1);
+    }
+    expect([...(await ids())].sort()).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe('the coverage', () => {
+  const coverage = async () =>
+    (await readCoverage(database, ['events'])).map(({ day, state, records: count }) => [
+      day,
+      state,
+      count,
+    ]);
+
+  it('has a row for every closed day since the first one, planned or not', async () => {
+    const since = addDays(yesterday, -2);
+    await registerEvents(database, {}, since);
+    expect(await coverage()).toEqual([
+      [since, 'missing', 0],
+      [addDays(since, 1), 'missing', 0],
+      [yesterday, 'missing', 0],
+    ]);
+    const gaps = await readGaps(database, ['events']);
+    expect(gaps.map(({ day, state }) => [day, state])).toEqual([
+      [since, 'missing'],
+      [addDays(since, 1), 'missing'],
+      [yesterday, 'missing'],
+    ]);
+    expect(await readGaps(database, ['events'], { from: yesterday, to: yesterday })).toHaveLength(
+      1,
+    );
+    expect(await readGaps(database, ['other'])).toEqual([]);
+  });
+
+  it('tells each state of a day', async () => {
+    const since = addDays(yesterday, -4);
+    const streamId = await registerEvents(database, {}, since);
+    const days = [0, 1, 2, 3].map((index) => addDays(since, index));
+    await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
+    await exportNext(streamId, 1, 3);
+    const failed = await beginWalk(database, streamId);
+    await failWindow(database, failed.claim, 'no proof', 60_000);
+    const running = await beginWalk(database, streamId);
+    await storeRecords(running, 1, 2);
+    expect(await coverage()).toEqual([
+      [days[0], 'complete', 3],
+      [days[1], 'failed', 0],
+      [days[2], 'running', 0],
+      [days[3], 'pending', 0],
+      [yesterday, 'missing', 0],
+    ]);
+    expect(
+      (await readGaps(database, ['events'])).map(({ state, lastError }) => [state, lastError]),
+    ).toEqual([
+      ['failed', 'no proof'],
+      ['running', null],
+      ['pending', null],
+      ['missing', null],
+    ]);
+    expect(await readRunning(database)).toMatchObject([
+      { stream: 'events', from: `${days[2]} 00:00:00`, owner: 'here', records: 2 },
+    ]);
+    await releaseLease(database, running.claim);
+    expect((await coverage())[2]).toEqual([days[2], 'pending', 0]);
+  });
+
+  it('has backfilled days before the first one, too, and no day that is not closed', async () => {
+    const streamId = await registerEvents(database, {}, yesterday);
+    await planWindows(database, streamId, 'backfill', [dayWindow('2020-02-29')]);
+    expect(await coverage()).toEqual([
+      ['2020-02-29', 'pending', 0],
+      [yesterday, 'missing', 0],
+    ]);
+  });
+
+  it('a day with several windows is complete only when all are (DESIGN 5.5)', async () => {
+    const streamId = await registerEvents(database, {}, yesterday);
+    const half = (from: string, to: string) => ({
+      day: yesterday,
+      from: `${yesterday} ${from}`,
+      to: `${yesterday} ${to}`,
+    });
+    await planWindows(database, streamId, 'scheduled', [
+      dayWindow(yesterday),
+      half('00:00:00', '12:00:00'),
+      half('12:00:00', '23:59:58'),
+    ]);
+    await server.query(
+      `update daywalk.windows set state = 'split', due_at = null where to_time - from_time > interval '23:59:58'`,
+    );
+    await exportNext(streamId, 1, 3);
+    expect(await coverage()).toEqual([[yesterday, 'pending', 3]]);
+    expect(
+      await server.query('select windows, complete_windows, completed_at from daywalk.coverage'),
+    ).toEqual([{ windows: 2, complete_windows: 1, completed_at: null }]);
+    await exportNext(streamId, 4, 2);
+    expect(await coverage()).toEqual([[yesterday, 'complete', 5]]);
+    expect(await readGaps(database, ['events'])).toEqual([]);
+  });
+
+  it('a complete day that is walked again stays complete while that runs, and when it fails (I6)', async () => {
+    const streamId = await planDays(database, [yesterday]);
+    await server.query('update daywalk.streams set since = $1', [yesterday]);
+    await exportNext(streamId, 1, 3);
+    await server.query('update daywalk.windows set due_at = clock_timestamp()');
+    const again = await beginWalk(database, streamId);
+    await storeRecords(again, 1, 5);
+    expect(await coverage()).toEqual([[yesterday, 'complete', 3]]);
+    await failWindow(database, again.claim, 'away', 1000);
+    expect(await coverage()).toEqual([[yesterday, 'complete', 3]]);
+  });
+});

@@ -1,0 +1,153 @@
+/** The program as its users run it: `node dist/main.js …` in a process of its own, with nothing of this process's environment. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, expect } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** A program that runs longer is killed, and its test fails. */
+const LONGEST_MS = 100_000;
+
+/** The API key of every end-to-end test; it must appear in nothing that the program writes (I10). */
+export const API_KEY = 'e2e-Qx7vK93/mW+4z=Jt"8';
+
+/** How a program ended, and all that it said. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly elapsedMs: number;
+}
+
+/** A program that runs. */
+export interface Program {
+  readonly pid: number;
+  /** What it has said so far, stdout and stderr together as they came. */
+  readonly said: () => string;
+  readonly running: () => boolean;
+  /** Resolves when the program has said this on stdout or stderr; rejects when it ends before. */
+  saying(words: RegExp): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  /** How it ended; rejects if it took too long. */
+  readonly ended: Promise<Ended>;
+}
+
+/** What a program is started with. */
+export interface ProgramOptions {
+  /** Its environment, besides PATH and a locale. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Its working folder; a fresh one otherwise. */
+  readonly folder?: string;
+  /** Texts that it must not write, besides the API key. */
+  readonly secrets?: readonly string[];
+}
+
+const started = new Set<ChildProcess>();
+const folders: string[] = [];
+/** The programs of a test whose output held a secret, and those that had to be killed. */
+const offences: string[] = [];
+
+/** A folder that is gone after the test file. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'daywalk-e2e-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Starts the program. */
+export function startProgram(args: readonly string[], options: ProgramOptions = {}): Program {
+  const began = performance.now();
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: options.folder ?? temporaryFolder(),
+    // A zone far from UTC, so that a day shifted by it would be seen.
+    env: {
+      PATH: process.env.PATH,
+      LANG: 'C.UTF-8',
+      TZ: 'Pacific/Kiritimati',
+      ...options.environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.add(child);
+  const out: string[] = [];
+  const err: string[] = [];
+  const all: string[] = [];
+  const listeners = new Set<() => void>();
+  for (const [stream, parts] of [
+    [child.stdout, out],
+    [child.stderr, err],
+  ] as const)
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      parts.push(text);
+      all.push(text);
+      for (const listener of listeners) listener();
+    });
+  const name = `daywalk ${args.join(' ')}`;
+  const limit = setTimeout(() => {
+    offences.push(`${name} did not end within ${LONGEST_MS} ms:\n${all.join('')}`);
+    child.kill('SIGKILL');
+  }, LONGEST_MS);
+  const ended = once(child, 'close').then(([code, signal]): Ended => {
+    clearTimeout(limit);
+    started.delete(child);
+    const said = all.join('');
+    for (const secret of [API_KEY, ...(options.secrets ?? [])])
+      for (const form of formsOf(secret))
+        if (said.includes(form)) offences.push(`${name} wrote the secret ${form}:\n${said}`);
+    return {
+      code,
+      signal,
+      stdout: out.join(''),
+      stderr: err.join(''),
+      elapsedMs: performance.now() - began,
+    };
+  });
+  return {
+    pid: child.pid ?? 0,
+    said: () => all.join(''),
+    running: () => child.exitCode === null && child.signalCode === null,
+    saying: (words) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!words.test(all.join(''))) return;
+          listeners.delete(look);
+          resolve();
+        };
+        listeners.add(look);
+        void ended.then(() => reject(new Error(`${name} ended before ${words}:\n${all.join('')}`)));
+        look();
+      }),
+    kill: (signal) => void child.kill(signal),
+    ended,
+  };
+}
+
+/** Runs the program to its end. */
+export function runProgram(args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
+  return startProgram(args, options).ended;
+}
+
+/** The spellings of a secret that are looked for. */
+export function formsOf(secret: string): string[] {
+  const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
+  return [
+    ...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), base64]),
+  ];
+}
+
+// Nothing outlives its test: only processes that this file started, each by its own handle.
+afterEach(() => {
+  for (const child of started) {
+    child.kill('SIGCONT');
+    child.kill('SIGKILL');
+  }
+  expect(offences.splice(0)).toEqual([]);
+});
+
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});

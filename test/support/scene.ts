@@ -1,0 +1,70 @@
+/** A scene is what an end-to-end test plays in: a simulated API, a database, and the program with settings for both. */
+import { afterEach, expect } from 'vitest';
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../simulator/simulator.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { API_KEY, type Ended, type Program, runProgram, startProgram } from './program.ts';
+
+/** Environment variables of one program; undefined takes one away. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A simulated API, a database, and the program. */
+export interface Scene {
+  readonly api: Simulator;
+  readonly database: TestDatabase;
+  readonly environment: Environment;
+  /** Runs the program to its end. */
+  run(args: readonly string[], environment?: Environment): Promise<Ended>;
+  /** Starts the program. */
+  start(args: readonly string[], environment?: Environment): Program;
+  /** Runs the program and expects exit code 0. */
+  succeed(args: readonly string[], environment?: Environment): Promise<Ended>;
+}
+
+const open = new Set<Simulator>();
+
+/** Sets a scene; the API ends with the test, the database with the file. Small pages, so that few records make many. */
+export async function setScene(options: SimulatorOptions = {}): Promise<Scene> {
+  const api = await startSimulator({ key: API_KEY, seed: 'e2e', eventsPerDay: 230, ...options });
+  open.add(api);
+  const database = await createTestDatabase();
+  const environment: Environment = {
+    DAYWALK_API_URL: api.url,
+    DAYWALK_API_KEY: API_KEY,
+    DATABASE_URL: database.url,
+    DAYWALK_PAGE_LENGTH: '40',
+  };
+  const secrets = secretsIn(database.url);
+  const start = (args: readonly string[], more: Environment = {}) =>
+    startProgram(args, { environment: { ...environment, ...more }, secrets });
+  const run = (args: readonly string[], more: Environment = {}) =>
+    runProgram(args, { environment: { ...environment, ...more }, secrets });
+  return {
+    api,
+    database,
+    environment,
+    start,
+    run,
+    async succeed(args, more) {
+      const ended = await run(args, more);
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+      return ended;
+    },
+  };
+}
+
+/** The password of a database URL, unless it is a word that may well be said (`postgres` is one). */
+export function secretsIn(url: string): string[] {
+  const { password, username } = new URL(url);
+  return password.length >= 12 && password !== username
+    ? [password, decodeURIComponent(password)]
+    : [];
+}
+
+afterEach(async () => {
+  for (const api of open) await api.close();
+  open.clear();
+});

@@ -1,0 +1,138 @@
+/** A store on a test database: connections, a stream, windows, a lease, pages, as a test needs them. */
+import { createHash, randomUUID } from 'node:crypto';
+import { onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Logger, silentLogger } from '../../src/log.ts';
+import type { Envelope, Page, Stream } from '../../src/model.ts';
+import { dayWindow } from '../../src/plan/days.ts';
+import { Database } from '../../src/store/database.ts';
+import { type Claim, type ClaimScope, claimWindow } from '../../src/store/leases.ts';
+import type { Checkpoint } from '../../src/store/pages.ts';
+import { registerStream } from '../../src/store/streams.ts';
+import { openWalk, readOpenWalk } from '../../src/store/walks.ts';
+import { planWindows } from '../../src/store/windows.ts';
+import type { TestDatabase } from './database.ts';
+
+export const DAY = '2026-03-05';
+export const TTL_MS = 60_000;
+export const EVERYTHING: Omit<ClaimScope, 'streamIds'> = { range: null, newestFirst: false };
+export const ENVELOPE: Envelope = {
+  recordsPath: ['data'],
+  totalPath: ['total'],
+  relationPath: null,
+};
+const EVENTS: Stream = { name: 'events', resource: 'events', filters: {} };
+
+/** Waits of a test that runs against the real time take next to none of it. */
+export const hastyClock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal),
+};
+
+/** Empties all tables: cheaper than a new database for every test of a file. */
+export async function clear(server: TestDatabase): Promise<void> {
+  await server.query(
+    'truncate daywalk.streams, daywalk.windows, daywalk.walks, daywalk.pages, daywalk.runs restart identity',
+  );
+}
+
+export interface Opening {
+  readonly connections?: number;
+  readonly statementTimeoutMs?: number;
+  readonly patienceMs?: number;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+/** Connections to the database at `url`, closed when the test ends. */
+export function openDatabase(url: string, opening: Opening = {}): Database {
+  const database = new Database({
+    url,
+    connections: opening.connections ?? 4,
+    statementTimeoutMs: opening.statementTimeoutMs ?? 20_000,
+    patienceMs: opening.patienceMs ?? 20_000,
+    clock: opening.clock ?? hastyClock,
+    log: opening.log ?? silentLogger,
+  });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** Registers a stream whose days from `since` on are due. Returns its id. */
+export async function registerEvents(
+  database: Database,
+  stream: Partial<Stream> = {},
+  since = DAY,
+): Promise<number> {
+  const calendar = { since, firstSince: since, timeZone: 'UTC', settleMs: 0 };
+  return (await registerStream(database, { ...EVENTS, ...stream }, calendar)).streamId;
+}
+
+/** A stream with a planned window for each day. Returns the stream's id. */
+export async function planDays(
+  database: Database,
+  days: readonly string[] = [DAY],
+  stream: Partial<Stream> = {},
+): Promise<number> {
+  const streamId = await registerEvents(database, stream);
+  await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
+  return streamId;
+}
+
+/** Claims the first due window of a stream. */
+export async function claimDay(
+  database: Database,
+  streamId: number,
+  owner = 'here',
+): Promise<Claim> {
+  const scope = { ...EVERYTHING, streamIds: [streamId] };
+  const claim = await claimWindow(database, randomUUID(), owner, TTL_MS, scope);
+  if (claim === null) throw new Error('nothing is due');
+  return claim;
+}
+
+/** A claimed window with an open walk, at its checkpoint. */
+export interface Begun {
+  readonly claim: Claim;
+  readonly checkpoint: Checkpoint;
+}
+
+/** Claims the first due window and opens a walk of it, or takes up the open one. */
+export async function beginWalk(
+  database: Database,
+  streamId: number,
+  owner = 'here',
+): Promise<Begun> {
+  const claim = await claimDay(database, streamId, owner);
+  return { claim, checkpoint: await openedWalk(database, claim) };
+}
+
+/** Opens a walk of a claimed window where none is open; its checkpoint. */
+export async function openedWalk(database: Database, claim: Claim): Promise<Checkpoint> {
+  await openWalk(database, claim, 100);
+  const walk = await readOpenWalk(database, claim);
+  if (!walk) throw new Error('no walk was opened');
+  return walk;
+}
+
+/** A page with these records, each a JSON text, below `data`, with a total unless that is null. */
+export function pageOf(
+  start: number,
+  records: readonly string[],
+  total: number | null = null,
+): Page {
+  const list = `"data":[${records.join(',')}]`;
+  return pageOfBody(start, total === null ? `{${list}}` : `{"total":${total},${list}}`);
+}
+
+/** A page with this body. */
+export function pageOfBody(start: number, text: string): Page {
+  const body = Buffer.from(text);
+  const sha256 = createHash('sha256').update(body).digest();
+  return { start, length: 100, body, sha256, durationMs: 1.25, requests: 1 };
+}
+
+/** Records with the ids from `first` on, as texts that `jsonb` gives back letter by letter. */
+export function records(first: number, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `{"id": ${first + index}}`);
+}
