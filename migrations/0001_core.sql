@@ -12,18 +12,35 @@ create table daywalk.streams (
   created_at  timestamptz not null default clock_timestamp()
 );
 
+-- What was learned about the API, with its evidence.
+create table daywalk.learned (
+  stream_id  integer not null references daywalk.streams,
+  fact       text not null check (fact in ('page_length', 'offset_cap', 'proven_size', 'totals')),
+  value      bigint not null,
+  evidence   text not null,
+  learned_at timestamptz not null default clock_timestamp(),
+  primary key (stream_id, fact)
+);
+
 create table daywalk.windows (
   window_id      bigint generated always as identity primary key,
   stream_id      integer not null references daywalk.streams,
+  kind           text not null check (kind in ('day', 'seam', 'part')),
   day            date not null,
   from_time      timestamp not null,
   to_time        timestamp not null,
+  level_from     integer,
+  level_to       integer,
   split_from     bigint references daywalk.windows,
+  split_by       text check (split_by in ('time', 'level')),
+  split_reason   text,
+  split_total    bigint,
+  sums_checked   boolean not null default false,
   purpose        text not null check (purpose in ('scheduled', 'recheck', 'backfill')),
   state          text not null default 'pending' check (state in ('pending', 'complete', 'failed', 'split')),
   due_at         timestamptz default clock_timestamp(),
   current_walk   bigint,
-  published_walk bigint,
+  rewalk         boolean not null default false,
   lease_id       uuid,
   lease_owner    text,
   lease_number   integer not null default 0,
@@ -34,21 +51,26 @@ create table daywalk.windows (
   last_failed_at timestamptz,
   created_at     timestamptz not null default clock_timestamp(),
   completed_at   timestamptz,
-  unique (stream_id, from_time, to_time),
+  checked_at     timestamptz,
   check (from_time <= to_time),
   check (from_time::date = day),
   check ((lease_id is null) = (lease_expires is null)),
-  check (state <> 'complete' or published_walk is not null),
-  check (state <> 'split' or (due_at is null and lease_id is null))
+  check (state <> 'split' or (due_at is null and lease_id is null and split_by is not null)),
+  check ((kind = 'part') = (split_from is not null))
 );
+-- One window for each span; a window that was split stays, so that planning cannot bring it back.
+create unique index windows_span
+  on daywalk.windows (stream_id, from_time, to_time, coalesce(level_from, -1), coalesce(level_to, -1));
 -- A claim reads this in order: the names of the purposes fall in the order of their urgency.
-create index windows_due on daywalk.windows (purpose desc, day, from_time) where due_at is not null;
+create index windows_due on daywalk.windows (purpose desc, (kind = 'seam'), day, from_time) where due_at is not null;
 create index windows_day on daywalk.windows (stream_id, day);
+create index windows_parts on daywalk.windows (split_from) where split_from is not null;
 
 create table daywalk.walks (
   walk_id       bigint generated always as identity primary key,
   window_id     bigint not null references daywalk.windows,
   number        integer not null,
+  span          text not null default 'whole' check (span in ('whole', 'first half', 'second half', 'next day')),
   day           date not null,
   page_length   integer not null check (page_length > 0),
   records_path  text[],
@@ -61,19 +83,19 @@ create table daywalk.walks (
   requests      integer not null default 0,
   first_total   bigint,
   last_total    bigint,
-  outcome       text check (outcome in ('proven', 'unproven', 'shifted', 'failed')),
+  outcome       text check (outcome in ('proven', 'ended', 'shifted', 'failed')),
   reason        text,
   proof         jsonb,
+  published     boolean not null default false,
   started_at    timestamptz not null default clock_timestamp(),
   finished_at   timestamptz,
   unique (window_id, number),
   check ((outcome is null) = (finished_at is null)),
-  check (outcome <> 'proven' or proof is not null)
+  check (outcome <> 'proven' or proof is not null),
+  check (not published or outcome = 'proven')
 );
-alter table daywalk.windows
-  add foreign key (current_walk) references daywalk.walks (walk_id),
-  add foreign key (published_walk) references daywalk.walks (walk_id);
-create unique index windows_published on daywalk.windows (published_walk) where published_walk is not null;
+alter table daywalk.windows add foreign key (current_walk) references daywalk.walks (walk_id);
+create index walks_published on daywalk.walks (window_id) where published;
 
 create table daywalk.pages (
   walk_id       bigint not null references daywalk.walks,
@@ -81,10 +103,13 @@ create table daywalk.pages (
   day           date not null,
   start         bigint not null,
   length        integer not null,
+  skip          integer not null default 0 check (skip in (0, 1)),
   records       integer not null check (records >= 0),
   total         bigint,
   relation      text,
   body          jsonb not null,
+  bytes         bytea,
+  changes       jsonb,
   record_hashes bigint[] not null,
   sha256        bytea not null check (octet_length(sha256) = 32),
   byte_count    integer not null,
@@ -94,8 +119,35 @@ create table daywalk.pages (
   check (cardinality(record_hashes) = records)
 ) partition by range (day);
 
+-- Records that another published walk shows already: found once, when a walk is published.
+create table daywalk.overlaps (
+  walk_id   bigint not null references daywalk.walks,
+  page_no   integer not null,
+  positions integer[] not null,
+  primary key (walk_id, page_no)
+);
+
+-- What a later walk of a window found to be different from the walk that was published before it.
+create table daywalk.differences (
+  window_id bigint not null references daywalk.windows,
+  walk_id   bigint not null references daywalk.walks,
+  found_at  timestamptz not null default clock_timestamp(),
+  after     interval not null,
+  appeared  bigint not null,
+  vanished  bigint not null,
+  primary key (walk_id)
+);
+create table daywalk.vanished (
+  found_by bigint not null references daywalk.walks,
+  walk_id  bigint not null references daywalk.walks,
+  page_no  integer not null,
+  position integer not null,
+  primary key (found_by, walk_id, page_no, position)
+);
+
 create table daywalk.runs (
   run_id           bigint generated always as identity primary key,
+  key              uuid not null unique,
   trigger          text not null check (trigger in ('schedule', 'hand', 'backfill')),
   owner            text not null,
   from_day         date,
@@ -103,6 +155,8 @@ create table daywalk.runs (
   windows_due      integer not null default 0,
   windows_complete integer not null default 0,
   windows_failed   integer not null default 0,
+  windows_split    integer not null default 0,
+  windows_unchanged integer not null default 0,
   pages            bigint not null default 0,
   records          bigint not null default 0,
   bytes            bigint not null default 0,
@@ -119,6 +173,7 @@ do $$
 begin
   if exists (select from pg_settings where name = 'default_toast_compression' and 'lz4' = any (enumvals)) then
     alter table daywalk.pages alter column body set compression lz4;
+    alter table daywalk.pages alter column bytes set compression lz4;
   end if;
 end $$;
 

@@ -25,13 +25,20 @@ export class TransientError extends DaywalkError {
   readonly retryAfterMs: number | undefined;
   /** The HTTP status, where an answer came. */
   readonly status: number | undefined;
+  /** The deadline passed: less may be had in the same time. */
+  readonly timedOut: boolean;
   constructor(
     message: string,
-    details: ErrorDetails & { readonly retryAfterMs?: number; readonly status?: number } = {},
+    details: ErrorDetails & {
+      readonly retryAfterMs?: number;
+      readonly status?: number;
+      readonly timedOut?: boolean;
+    } = {},
   ) {
     super(message, details);
     this.retryAfterMs = details.retryAfterMs;
     this.status = details.status;
+    this.timedOut = details.timedOut ?? false;
   }
 }
 

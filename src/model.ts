@@ -109,9 +109,23 @@ export type Proof = (
       /** SHA-256, hexadecimal, of the probe's body. */
       readonly sha256: string;
     }
+  | {
+      /** Several walks that differ, because the order is not stable, hold together exactly what the total says. */
+      readonly kind: 'union';
+      readonly records: number;
+      readonly total: number;
+      /** The other walks. */
+      readonly unites: readonly number[];
+    }
 ) & {
-  /** Records that stand on two pages; then another walk has brought the very same records. */
+  /** Records that stand on two pages; then another walk has brought the very same records, or a union has. */
   readonly repeated?: number;
   /** That other walk. */
   readonly agreesWith?: number;
+  /** The walks of the two halves of the window that add up to this one. */
+  readonly halves?: readonly [number, number];
+  /** Of a seam: the walk of its last second, which belongs to the next day. */
+  readonly nextDay?: number;
+  /** How the window was halved. */
+  readonly halvedBy?: 'time' | 'level';
 };

@@ -28,6 +28,8 @@ export interface Settings {
   readonly directory: string;
   /** Milliseconds. */
   readonly statementTimeout: number;
+  /** Milliseconds. */
+  readonly databasePatience: number;
 
   /** Five cron fields, in UTC. */
   readonly schedule: string;
@@ -45,6 +47,9 @@ export interface Settings {
 
   readonly pageLength: number;
   readonly concurrency: number;
+  readonly seams: boolean;
+  readonly recheckDays: number;
+  readonly keepBytes: 'when_refused' | 'always';
   /** Milliseconds. */
   readonly lease: number;
   /** Milliseconds. */

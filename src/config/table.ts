@@ -127,6 +127,13 @@ export const SETTINGS = {
     "Where daywalk's own Postgres keeps its data, when no database URL is set.",
     { env: ['DAYWALK_DIRECTORY'], flag: '--directory', placeholder: '<directory>' },
   ),
+  databasePatience: database(
+    'database.patience',
+    duration(0, DAY),
+    '30s',
+    'How long a database that is away is waited for before the program gives up; the worker tries again at its next tick.',
+    { env: ['DAYWALK_DATABASE_PATIENCE'], flag: '--database-patience' },
+  ),
   statementTimeout: database(
     'statement_timeout',
     duration(100, HOUR),
@@ -190,10 +197,28 @@ export const SETTINGS = {
     '4',
     'How many requests this process has under way at most.',
   ),
+  seams: walking(
+    'seams',
+    { kind: 'boolean' },
+    'yes',
+    'Ask for the second on either side of each midnight too, so that no event between two days is missed.',
+  ),
+  recheckDays: walking(
+    'recheck_days',
+    integer(0, 365),
+    '7',
+    'For how many days after it closed a complete window is looked at once a day, for events that came late.',
+  ),
+  keepBytes: walking(
+    'keep_bytes',
+    { kind: 'choice', choices: ['when_refused', 'always'] },
+    'when_refused',
+    'Whether the exact bytes are kept of every page, or only of those that Postgres cannot hold as JSON.',
+  ),
   lease: walking(
     'lease',
     duration(5 * SECOND, DAY),
-    '2m',
+    '1m',
     'After how long without a sign of life another worker takes over a window.',
   ),
   connectTimeout: walking(

@@ -3,6 +3,9 @@ import { Temporal } from 'temporal-polyfill';
 import { Wrong } from './problems.ts';
 import { didYouMean, nearest } from './spelling.ts';
 
+/** Names that Postgres reads as abbreviations of fixed offsets (pg_timezone_abbrevs) before it looks for a zone. */
+const ABBREVIATIONS: ReadonlySet<string> = new Set(['CET', 'EET', 'MET', 'WET']);
+
 /** The zone that `text` names, in the spelling of the time zone database. */
 export function parseTimezone(text: string): string | Wrong {
   const offset = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?00)?$/i.exec(text);
@@ -15,6 +18,10 @@ export function parseTimezone(text: string): string | Wrong {
       }`,
     );
   }
+  if (ABBREVIATIONS.has(text.toUpperCase()))
+    return new Wrong(
+      'means an offset without summer time to Postgres and a zone with it elsewhere; name a place such as Europe/Berlin',
+    );
   return zoneOf(text) ?? new Wrong(`is not a time zone such as Europe/Berlin${suggestion(text)}`);
 }
 

@@ -4,6 +4,8 @@ import { LeaseLostError, RequestError, SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Envelope, Page, PageRequest, Proof, Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
+import { readLastEnvelope } from '../store/evidence.ts';
+import { readLearned } from '../store/learned.ts';
 import {
   type Claim,
   type ClaimScope,
@@ -12,8 +14,11 @@ import {
   readHeldElsewhere,
   releaseLease,
 } from '../store/leases.ts';
-import type { StreamMemory } from './walk.ts';
-import { failureOf, walkWindow, whileLeased } from './window.ts';
+import { failureOf } from './failure.ts';
+import { whileLeased } from './lease-keeper.ts';
+import { StreamMemory } from './memory.ts';
+import { recheck } from './recheck.ts';
+import { type WindowContext, type WindowEnd, walkWindow } from './window.ts';
 
 /** What draining needs; the wiring fills it. */
 export interface DrainParts {
@@ -33,6 +38,12 @@ export interface DrainOptions {
   readonly pageLength: number;
   readonly leaseTtlMs: number;
   readonly walkAttempts: number;
+  /** IANA name; windows are never split inside an hour that its clocks repeat. */
+  readonly timeZone: string;
+  /** For so many days after it closed, a complete window is looked at once a day. */
+  readonly recheckDays: number;
+  /** Keep the exact bytes of every page, not only of those that `jsonb` cannot hold. */
+  readonly keepBytes: boolean;
 }
 
 /** What happens while draining, for those who watch. */
@@ -46,6 +57,14 @@ export type DrainEvent =
       readonly total: number | null;
     }
   | { readonly kind: 'complete'; readonly window: WindowName; readonly proof: Proof }
+  | { readonly kind: 'unchanged'; readonly window: WindowName }
+  | {
+      readonly kind: 'split';
+      readonly window: WindowName;
+      readonly by: 'time' | 'level';
+      readonly parts: number;
+      readonly reason: string;
+    }
   | { readonly kind: 'failed'; readonly window: WindowName; readonly reason: string }
   | { readonly kind: 'stream-stopped'; readonly stream: string; readonly reason: string }
   | { readonly kind: 'waiting'; readonly windows: number; readonly owner: string };
@@ -91,10 +110,15 @@ export async function drain(
   signal: AbortSignal,
   onEvent: (event: DrainEvent) => void,
 ): Promise<void> {
-  const states = [...streams].map(([streamId, stream]): StreamState => {
-    const memory = { envelope: null, totalsMeanWindow: false };
-    return { streamId, stream, memory, failuresInARow: 0, stopped: false };
-  });
+  const facts = await readLearned(parts.database, [...streams.keys()]);
+  const states: StreamState[] = [];
+  for (const [streamId, stream] of streams) {
+    const memory = new StreamMemory(parts.database, streamId, facts);
+    // Without a path in the settings, the list is looked for where it was last.
+    if (stream.recordsPath === undefined && stream.totalPath === undefined)
+      memory.envelope = await readLastEnvelope(parts.database, streamId);
+    states.push({ streamId, stream, memory, failuresInARow: 0, stopped: false });
+  }
   const fatal = new AbortController();
   const context: DrainContext = {
     ...parts,
@@ -102,6 +126,7 @@ export async function drain(
     states,
     signal: AbortSignal.any([signal, fatal.signal]),
     onEvent,
+    leases: new Set(),
     scope: () => ({ ...scope, streamIds: states.filter((s) => !s.stopped).map((s) => s.streamId) }),
   };
   const workers = Array.from({ length: options.concurrency }, () =>
@@ -126,6 +151,8 @@ interface DrainContext extends DrainParts {
   readonly signal: AbortSignal;
   readonly onEvent: (event: DrainEvent) => void;
   readonly scope: () => ClaimScope;
+  /** The leases that this process holds. */
+  readonly leases: Set<string>;
 }
 
 /** Claims and walks, one window after the other; waits for what other processes hold. */
@@ -142,10 +169,11 @@ async function work(context: DrainContext): Promise<void> {
       signal,
     );
     if (claim !== null) {
-      await walkOne(context, claim);
+      context.leases.add(claim.leaseId);
+      await walkOne(context, claim).finally(() => context.leases.delete(claim.leaseId));
       continue;
     }
-    const held = await readHeldElsewhere(database, owner, context.scope());
+    const held = await readHeldElsewhere(database, [...context.leases], context.scope());
     if (held === null) return;
     context.onEvent({ kind: 'waiting', windows: held.windows, owner: held.owner });
     await clock.sleep(
@@ -172,27 +200,36 @@ async function walkOne(context: DrainContext, claim: Claim): Promise<void> {
   const leased = { database, clock, log, leaseTtlMs: options.leaseTtlMs, signal: context.signal };
   onEvent({ kind: 'claimed', window });
   try {
-    const proof = await whileLeased(leased, claim, (signal) =>
-      walkWindow(
+    const end = await whileLeased(leased, claim, (signal) =>
+      lookOrWalk(
         {
           ...leased,
+          ...options,
           signal,
+          stream,
+          memory,
           fetchPage: context.fetchPage,
           findEnvelope: (body) => context.findEnvelope(body, stream),
-          memory,
-          pageLength: options.pageLength,
-          walkAttempts: options.walkAttempts,
           onPage: (page) => onEvent({ kind: 'page', window, ...page }),
         },
         claim,
-        { resource: stream.resource, filters: stream.filters, from: claim.from, to: claim.to },
       ),
     );
     state.failuresInARow = 0;
-    onEvent({ kind: 'complete', window, proof });
+    onEvent({ ...end, window });
   } catch (error) {
     await settle(context, state, claim, window, error);
   }
+}
+
+/** A complete window is looked at first, unless a person asked to walk it again, or a walk of it has begun. */
+async function lookOrWalk(
+  context: WindowContext,
+  claim: Claim,
+): Promise<WindowEnd | { readonly kind: 'unchanged' }> {
+  const look = claim.state === 'complete' && !claim.rewalk;
+  if (look && (await recheck(context, claim))) return { kind: 'unchanged' };
+  return walkWindow(context, claim);
 }
 
 /** A lost lease is nobody's fault; a window's own error fails the window; anything else stops the run. */

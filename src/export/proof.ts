@@ -1,39 +1,7 @@
 /** When has a walk seen its whole window? Pure decisions over what its pages showed (DESIGN 5.1 to 5.4; I4). */
 import type { WalkFault } from '../errors.ts';
 import type { Proof } from '../model.ts';
-
-/** What one stored page showed. */
-export interface PageSeen {
-  readonly records: number;
-  readonly total: number | null;
-  /** `gte`: the total is a lower bound, by the source's own word. */
-  readonly relation: string | null;
-  /** It equals an earlier page of the walk, record by record. */
-  readonly repeats: boolean;
-}
-
-/** What a walk has seen so far: a fold over its pages, so that a resumed walk knows what the first worker knew. */
-export interface WalkSeen {
-  /** The length that its pages ask for. */
-  readonly pageLength: number;
-  readonly pages: number;
-  /** Records stored; the next start. */
-  readonly records: number;
-  readonly lastRecords: number;
-  readonly largestPage: number;
-  readonly firstTotal: number | null;
-  readonly lastTotal: number | null;
-  /** More came than the total says, or the source says so: the total proves nothing. */
-  readonly lowerBound: boolean;
-  /** A page carried a total larger than itself, so the total is not merely the page's own count. */
-  readonly totalsMeanWindow: boolean;
-  /** The last page equals an earlier one, record by record. */
-  readonly repeats: boolean;
-  /** The far request has shown that the source does look at `start`. */
-  readonly startHonoured: boolean;
-  /** The checkpoint at which a probe has shown more records; −1: none. */
-  readonly moreAt: number;
-}
+import type { WalkSeen } from './seen.ts';
 
 /** What to do next. */
 export type Step =
@@ -47,47 +15,42 @@ export type Step =
   | { readonly kind: 'end'; readonly proof: Proof }
   | { readonly kind: 'fault'; readonly fault: WalkFault; readonly reason: string };
 
+/** Pages without records in a row that are taken for the source's word. */
+const EMPTY_PAGES = 3;
+
 /** Counts at which services cap results without a word; an end at exactly one of them proves nothing. */
 export const ROUND_CAPS: ReadonlySet<number> = new Set([
   1_000, 5_000, 10_000, 20_000, 50_000, 65_536, 100_000,
 ]);
 
-/** A walk before its first page; `totalsMeanWindow` where other walks of the stream have shown it. */
-export function nothingSeen(pageLength: number, totalsMeanWindow = false): WalkSeen {
-  return {
-    pageLength,
-    pages: 0,
-    records: 0,
-    lastRecords: 0,
-    largestPage: 0,
-    firstTotal: null,
-    lastTotal: null,
-    lowerBound: false,
-    totalsMeanWindow,
-    repeats: false,
-    startHonoured: false,
-    moreAt: -1,
-  };
+/** A page that does not begin with the last record stored, though that was asked for. */
+export interface BreakSeen {
+  /** How many records it has. */
+  readonly came: number;
+  readonly total: number | null;
+  /** It equals an earlier page of the walk. */
+  readonly sameAgain: boolean;
+  /** How many such pages there were in a row. */
+  readonly breaks: number;
 }
 
-/** The walk after one more page. */
-export function withPage(seen: WalkSeen, page: PageSeen): WalkSeen {
-  const records = seen.records + page.records;
-  const beyond = page.total !== null && records > Math.max(page.total, seen.firstTotal ?? 0);
-  return {
-    ...seen,
-    pages: seen.pages + 1,
-    records,
-    lastRecords: page.records,
-    largestPage: Math.max(seen.largestPage, page.records),
-    firstTotal: seen.pages === 0 ? page.total : seen.firstTotal,
-    lastTotal: page.total,
-    lowerBound: seen.lowerBound || page.relation === 'gte' || beyond,
-    totalsMeanWindow:
-      seen.totalsMeanWindow ||
-      (page.total !== null && page.records > 0 && page.total > page.records),
-    repeats: page.records > 0 && page.repeats,
-  };
+/** The step after a page that does not begin with the last record stored. */
+export function afterBreak(seen: WalkSeen, page: BreakSeen): Step {
+  if (page.came > 0) {
+    if (page.sameAgain && !seen.startHonoured) return { kind: 'far' };
+    return fault(
+      'shifted',
+      `the page after record ${seen.records} does not begin with that record`,
+    );
+  }
+  // An empty page may be a moment's weakness of the source: it is asked for again.
+  if (page.breaks < EMPTY_PAGES) return { kind: 'page' };
+  return page.total !== null && page.total > seen.records
+    ? fault(
+        'empty-before-total',
+        `empty pages at ${seen.records}, where the total says ${page.total}`,
+      )
+    : fault('capped', `empty pages from record ${seen.records} on, which had come before`);
 }
 
 /** The step after a page. */
@@ -96,26 +59,53 @@ export function afterPage(seen: WalkSeen): Step {
   const total = seen.lowerBound ? null : seen.lastTotal;
   if (total !== null && seen.firstTotal !== null && total !== seen.firstTotal)
     return fault('shifted', `the total moved from ${seen.firstTotal} to ${total} during the walk`);
-  if (total !== null && seen.records < total)
-    return seen.lastRecords > 0
-      ? { kind: 'page' }
-      : fault(
-          'empty-before-total',
-          `an empty page at ${seen.records}, where the total says ${total}: the source may cap its results`,
-        );
-  if (seen.records === 0) return { kind: 'confirm' };
-  if (total !== null) {
-    const trusted = seen.totalsMeanWindow && seen.firstTotal === total && !ROUND_CAPS.has(total);
-    return trusted
-      ? {
-          kind: 'end',
-          proof: { kind: 'total', firstTotal: total, lastTotal: total, records: total },
-        }
-      : { kind: 'probe' };
+  const cap = beyondCap(seen);
+  if (cap !== null) return fault('capped', cap);
+  if (total !== null && seen.records < total) {
+    // An empty page may be a moment's weakness of the source: it is asked for again.
+    if (seen.emptyRun < EMPTY_PAGES) return { kind: 'page' };
+    return fault(
+      'empty-before-total',
+      `empty pages at ${seen.records}, where the total says ${total}`,
+    );
   }
+  if (seen.records === 0)
+    return total === 0 && seen.totalsMeanWindow
+      ? { kind: 'end', proof: totalProof(0) }
+      : { kind: 'confirm' };
   const full = seen.pages === 1 ? seen.pageLength : seen.largestPage;
+  if (total !== null) {
+    // A full page may end where a wrong total says; only a shorter one ends where the list does.
+    const short = seen.lastCame < full && seen.lastCame < seen.fullPage;
+    const counted = seen.totalsMeanWindow && seen.firstTotal === total;
+    const trusted = short && counted && !looksCapped(seen);
+    return trusted ? { kind: 'end', proof: totalProof(total) } : { kind: 'probe' };
+  }
+  // The last record alone, asked for again: that page was the probe.
+  if (seen.lastRecords === 0 && seen.lastCame === 1) return { kind: 'confirm' };
   // A short page alone is never the end: it is asked about.
-  return seen.lastRecords > 0 && seen.lastRecords >= full ? { kind: 'page' } : { kind: 'probe' };
+  return seen.lastRecords > 0 && seen.lastCame >= full ? { kind: 'page' } : { kind: 'probe' };
+}
+
+const totalProof = (total: number): Proof => ({
+  kind: 'total',
+  firstTotal: total,
+  lastTotal: total,
+  records: total,
+});
+
+/** Why paging cannot reach the end, as far as the first page and a known cap tell. */
+function beyondCap(seen: WalkSeen): string | null {
+  const { offsetCap, lastTotal, lowerBound } = seen;
+  if (seen.pages !== 1 || offsetCap === null || lastTotal === null) return null;
+  if (lowerBound ? lastTotal < offsetCap : lastTotal <= offsetCap) return null;
+  const least = lowerBound ? 'at least ' : '';
+  return `the total says ${least}${lastTotal}, and paging goes no deeper than ${offsetCap}`;
+}
+
+/** An end at a round count is no end, until a larger window of the stream was proven. */
+function looksCapped(seen: WalkSeen): boolean {
+  return ROUND_CAPS.has(seen.records) && seen.records >= seen.provenSize;
 }
 
 /** What a probe, or a confirming request, showed. */
@@ -124,6 +114,8 @@ export interface ProbeSeen {
   readonly total: number | null;
   /** Its first record is the last one stored. */
   readonly beginsWithLast: boolean;
+  /** Its first record is one of those stored. */
+  readonly beginsWithKnown: boolean;
   readonly sha256: string;
 }
 
@@ -134,14 +126,19 @@ export function afterProbe(seen: WalkSeen, probe: ProbeSeen): Step {
       'shifted',
       `the closing probe at ${seen.records - 1} found nothing where the last record was`,
     );
-  if (!probe.beginsWithLast)
+  // Records of one page came in one answer: whichever of them stands last now, they are as many as they were.
+  const sameEnd =
+    probe.beginsWithLast || (seen.pages === 1 && probe.records === 1 && probe.beginsWithKnown);
+  // An earlier record in its place: perhaps the source does not look at `start` at all.
+  if (!sameEnd && probe.beginsWithKnown && !seen.startHonoured) return { kind: 'far' };
+  if (!sameEnd)
     return fault(
       'shifted',
       `the closing probe at ${seen.records - 1} found another record than the last one stored`,
     );
   if (probe.records > 1)
     return seen.moreAt === seen.records
-      ? fault('shifted', `a probe shows more records after ${seen.records}, a page shows none`)
+      ? fault('capped', `there are more than ${seen.records} records, but none from there on`)
       : { kind: 'page' };
   if (
     !seen.lowerBound &&
@@ -154,9 +151,14 @@ export function afterProbe(seen: WalkSeen, probe: ProbeSeen): Step {
       'shifted',
       `the total moved from ${seen.lastTotal} to ${probe.total} before the closing probe`,
     );
-  // A source that gives one record at a time cannot show a second one: ask where the list should have ended.
-  if (seen.largestPage === 1) return { kind: 'confirm' };
-  return closed(seen, seen.records - 1, probe.sha256);
+  const counted =
+    !seen.lowerBound && seen.firstTotal === seen.records && probe.total === seen.records;
+  // The probe's own page is smaller than the total that it carries: the total counts the window. A source that gives
+  // one record at a time could not have shown a second one.
+  if (counted && seen.largestPage > 1 && probe.total > probe.records && !looksCapped(seen))
+    return { kind: 'end', proof: totalProof(seen.records) };
+  // A source that shortens its pages may shorten this one: the place behind the end is asked for as well.
+  return { kind: 'confirm' };
 }
 
 /** The step after the request that confirms an empty window, or the end behind single-record pages. */
@@ -168,23 +170,27 @@ export function afterConfirm(seen: WalkSeen, answer: ProbeSeen): Step {
           `the source shows records at ${seen.records} on one request and none on another`,
         )
       : { kind: 'page' };
-  if (seen.records === 0 && answer.total !== null && answer.total > 0)
-    return fault('empty-before-total', `an empty page at 0, where the total says ${answer.total}`);
+  if (seen.records === 0 && !seen.lowerBound && answer.total !== null && answer.total > 0)
+    return fault('shifted', `an empty page at 0, and then a total of ${answer.total}`);
   return closed(seen, seen.records, answer.sha256);
 }
 
 /** The step after the request far beyond any end, made because a page repeated. */
-export function afterFar(seen: WalkSeen, sameAgain: boolean): Step {
+export function afterFar(seen: WalkSeen, sameAgain: boolean, total: number | null): Step {
   if (sameAgain)
     return fault(
       'start-ignored',
       'the source answers with the same page whatever `start` is: it cannot be paged',
     );
-  return afterPage({ ...seen, startHonoured: true });
+  if (!seen.lowerBound && total !== null && seen.lastTotal !== null && total !== seen.lastTotal)
+    return fault('shifted', `the total moved from ${seen.lastTotal} to ${total} during the walk`);
+  return seen.repeats
+    ? afterPage({ ...seen, startHonoured: true })
+    : fault('shifted', `the page after record ${seen.records} is an earlier one`);
 }
 
 function closed(seen: WalkSeen, start: number, sha256: string): Step {
-  if (ROUND_CAPS.has(seen.records))
+  if (looksCapped(seen))
     return fault(
       'capped',
       `the list ends at exactly ${seen.records} records, which looks like a cap on results`,

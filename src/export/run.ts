@@ -1,15 +1,17 @@
 /** A run: registers the streams, plans, drains and reports; by schedule, by hand, or as a backfill (DESIGN 4). */
 import { outcomeOf, type RunOutcome } from '../errors.ts';
-import type { Day, Stream } from '../model.ts';
+import type { Day, Stream, Window } from '../model.ts';
 import { type BackfillOnly, type BackfillStep, planBackfill } from '../plan/backfill.ts';
-import { addDays, lastClosedDay } from '../plan/days.ts';
+import { addDays, lastClosedDay, seamWindow } from '../plan/days.ts';
 import { type KnownDays, type KnownWindow, plan } from '../plan/planner.ts';
 import { type GapRow, readGaps } from '../store/coverage.ts';
 import type { Database } from '../store/database.ts';
+import { countDue } from '../store/leases.ts';
 import { beginRun, endRun, type RunCounts, type RunTrigger } from '../store/runs.ts';
 import { type RegisteredStream, registerStream } from '../store/streams.ts';
-import { askAgain, databaseNow, listDayWindows, planWindows } from '../store/windows.ts';
+import { askAgain, databaseNow, listDays, type PlannedRow, planWindows } from '../store/windows.ts';
 import { type DrainEvent, type DrainOptions, type DrainParts, drain } from './drain.ts';
+import { Sealer } from './seal.ts';
 import { Tally, type WindowFailed } from './tally.ts';
 
 /** What is exported, and in which calendar. */
@@ -17,8 +19,9 @@ export interface ExportOptions extends DrainOptions {
   readonly streams: readonly Stream[];
   /** First day of the schedule; null: the remembered one, or seven closed days at the first run. */
   readonly since: Day | null;
-  readonly timeZone: string;
   readonly settleMs: number;
+  /** Whether the second on either side of each midnight is asked for as well (DESIGN 5.6). */
+  readonly seams: boolean;
 }
 
 /** What a run did. */
@@ -72,14 +75,17 @@ export async function catchUp(
       database,
       registered.streamId,
       'scheduled',
-      missing.map((item) => item.window),
+      withSeams(
+        missing.map((item) => item.window),
+        options.seams,
+      ),
     );
   }
   return drainAndReport(
     parts,
     options,
     calendar,
-    { trigger, range: null, newestFirst: false, due: due.length },
+    { trigger, range: null, newestFirst: false },
     signal,
     onEvent,
   );
@@ -112,24 +118,34 @@ export async function backfill(
       database,
       registered.streamId,
       'backfill',
-      missing.map((step) => step.window),
+      withSeams(
+        missing.map((step) => step.window),
+        options.seams,
+      ),
     );
-    const there = own.filter((step) => step.state !== 'missing');
-    await askAgain(
-      database,
-      registered.streamId,
-      there.map((step) => step.window.day),
-    );
+    for (const action of ['walk', 'rewalk'] as const) {
+      const there = own.filter((step) => step.action === action && step.state !== 'missing');
+      const days = there.map((step) => step.window.day);
+      await askAgain(database, registered.streamId, days, action === 'rewalk');
+    }
   }
   const range = { from: request.from, to: request.to };
   return drainAndReport(
     parts,
     options,
     calendar,
-    { trigger: 'backfill', range, newestFirst: request.newestFirst, due: steps.length },
+    { trigger: 'backfill', range, newestFirst: request.newestFirst },
     signal,
     onEvent,
   );
+}
+
+/** Day windows, each with the seam behind it. */
+function withSeams(days: readonly Window[], seams: boolean): PlannedRow[] {
+  return days.flatMap((window): PlannedRow[] => [
+    { ...window, kind: 'day' },
+    ...(seams ? [{ ...seamWindow(window.day), kind: 'seam' } as const] : []),
+  ]);
 }
 
 interface Calendar {
@@ -150,7 +166,7 @@ async function readCalendar(
     registered.push(
       await registerStream(database, stream, { since, firstSince, timeZone, settleMs }),
     );
-  const windows = await listDayWindows(
+  const windows = await listDays(
     database,
     registered.map((stream) => stream.streamId),
     range,
@@ -185,7 +201,6 @@ interface Scope {
   readonly trigger: RunTrigger;
   readonly range: { readonly from: Day; readonly to: Day } | null;
   readonly newestFirst: boolean;
-  readonly due: number;
 }
 
 async function drainAndReport(
@@ -197,12 +212,15 @@ async function drainAndReport(
   onEvent: (event: RunEvent) => void,
 ): Promise<RunReport> {
   const { database, owner, log } = parts;
-  const runId = await beginRun(database, scope.trigger, owner, scope.range);
-  onEvent({ kind: 'planned', windows: scope.due });
-  const tally = new Tally(scope.due);
+  const runId = await beginRun(database, scope.trigger, parts.clock.uuid(), owner, scope.range);
+  const streamIds = calendar.streams.map(({ registered }) => registered.streamId);
+  const due = await countDue(database, { ...scope, streamIds });
+  onEvent({ kind: 'planned', windows: due });
+  const tally = new Tally(due);
   const streams = new Map(
     calendar.streams.map(({ registered, stream }) => [registered.streamId, stream]),
   );
+  const sealer = new Sealer({ database, log }, [...streams.keys()], signal);
   const end = (outcome: RunOutcome, error: string | null) =>
     endRun(database, runId, outcome, tally.counts, error).catch((failure) =>
       log.warn({ err: failure, runId }, 'the end of the run could not be noted'),
@@ -210,8 +228,10 @@ async function drainAndReport(
   try {
     await drain(parts, options, streams, scope, signal, (event) => {
       tally.add(event);
+      if (event.kind === 'complete') sealer.wake();
       onEvent(event);
     });
+    await sealer.finish();
     const gaps = await readGaps(
       database,
       options.streams.map((stream) => stream.name),
@@ -220,6 +240,7 @@ async function drainAndReport(
     await end(gaps.length === 0 ? 'done' : 'gaps', null);
     return { ...tally.counts, gaps, failures: tally.failures, stopped: tally.stopped };
   } catch (error) {
+    await sealer.stop();
     await end(outcomeOf(error), error instanceof Error ? error.message : String(error));
     throw error;
   }

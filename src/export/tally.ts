@@ -16,6 +16,8 @@ export class Tally {
   readonly stopped: { readonly stream: string; readonly reason: string }[] = [];
   readonly #due: number;
   #complete = 0;
+  #split = 0;
+  #unchanged = 0;
   #pages = 0;
   #records = 0;
   #bytes = 0;
@@ -43,6 +45,12 @@ export class Tally {
       case 'stream-stopped':
         this.stopped.push({ stream: event.stream, reason: event.reason });
         break;
+      case 'split':
+        this.#split += 1;
+        break;
+      case 'unchanged':
+        this.#unchanged += 1;
+        break;
       case 'claimed':
       case 'waiting':
         break;
@@ -55,6 +63,8 @@ export class Tally {
       windowsDue: this.#due,
       windowsComplete: this.#complete,
       windowsFailed: this.failures.length,
+      windowsSplit: this.#split,
+      windowsUnchanged: this.#unchanged,
       pages: this.#pages,
       records: this.#records,
       bytes: this.#bytes,

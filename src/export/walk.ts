@@ -1,46 +1,26 @@
 /** One walk: page after page from the checkpoint until a step says end or fault (DESIGN 5.1; I1, I5). */
-import { EnvelopeError, LeaseLostError, WalkError } from '../errors.ts';
-import type { Envelope, Page, PageRequest, Proof } from '../model.ts';
+import {
+  RequestError,
+  TooLargeError,
+  TransientError,
+  UnavailableError,
+  WalkError,
+} from '../errors.ts';
+import type { PageRequest, Proof } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
-import {
-  compareProbe,
-  listPagesSeen,
-  type PageFacts,
-  type ProbeFacts,
-  storePage,
-} from '../store/pages.ts';
-import { BodyRefusedError } from '../store/sqlstate.ts';
-import type { OpenWalk } from '../store/walks.ts';
-import {
-  afterConfirm,
-  afterFar,
-  afterPage,
-  afterProbe,
-  nothingSeen,
-  type Step,
-  type WalkSeen,
-  withPage,
-} from './proof.ts';
-
-/** What is known of a stream while the process lives, so that it is found out once. */
-export interface StreamMemory {
-  /** Where list and total are; null until a page with records has shown it. */
-  envelope: Envelope | null;
-  /** A page has carried a total larger than itself. */
-  totalsMeanWindow: boolean;
-}
+import { listPagesSeen, storePage } from '../store/pages.ts';
+import { compareProbe, type ProbeFacts } from '../store/probes.ts';
+import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
+import { afterBreak, afterConfirm, afterFar, afterPage, afterProbe, type Step } from './proof.ts';
+import { type Known, type ReadingContext, readPage } from './reading.ts';
+import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
 
 /** What a walk needs; the wiring fills it. */
-export interface WalkContext {
+export interface WalkContext extends ReadingContext {
   readonly database: Database;
-  /** Fetches one page; see source/. */
-  readonly fetchPage: (request: PageRequest, options: { signal: AbortSignal }) => Promise<Page>;
-  /** Finds the envelope in a first page; see source/envelope.ts. */
-  readonly findEnvelope: (body: Buffer) => Envelope;
-  readonly memory: StreamMemory;
   readonly leaseTtlMs: number;
-  readonly signal: AbortSignal;
+  readonly keepBytes: boolean;
   /** Told of every page that was stored. */
   readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
 }
@@ -50,36 +30,35 @@ export interface WalkEnd {
   readonly proof: Proof;
   readonly nextStart: number;
   readonly pages: number;
-  /** Requests that stored no page. */
-  readonly requests: number;
 }
+
+/** The requests of a walk, but for start and length. */
+export type WalkTarget = Omit<PageRequest, 'start' | 'length'>;
 
 /** Far beyond any list, yet within 32 bits, so that no server stumbles over the number itself. */
 const FAR = 2_000_000_000;
-/** A body that is no page may be a cut answer: it is asked for again this often. */
-const BODY_ATTEMPTS = 3;
+/** Answers with which services refuse a length; deep in a list the same ones may refuse the start. */
+const LENGTH_REFUSED: ReadonlySet<number> = new Set([400, 413, 414, 422]);
+const TOO_LARGE: ReadonlySet<number> = new Set([413, 414]);
 
 /** Walks the window from where the walk stands to its proven end. */
 export class Walk {
   readonly #context: WalkContext;
   readonly #lease: Lease;
-  readonly #window: Omit<PageRequest, 'start' | 'length'>;
+  readonly #target: WalkTarget;
   readonly #walk: OpenWalk;
   readonly #digests = new Set<string>();
   #seen: WalkSeen;
   #requests = 0;
+  /** Pages in a row that did not continue the one before. */
+  #breaks = 0;
 
-  constructor(
-    context: WalkContext,
-    lease: Lease,
-    window: Omit<PageRequest, 'start' | 'length'>,
-    walk: OpenWalk,
-  ) {
+  constructor(context: WalkContext, lease: Lease, target: WalkTarget, walk: OpenWalk) {
     this.#context = context;
     this.#lease = lease;
-    this.#window = window;
+    this.#target = target;
     this.#walk = walk;
-    this.#seen = nothingSeen(walk.pageLength, context.memory.totalsMeanWindow);
+    this.#seen = nothingSeen(walk.pageLength, context.memory.seen);
   }
 
   /** Requests that stored no page, so far; they are noted with the walk when it ends. */
@@ -87,22 +66,36 @@ export class Walk {
     return this.#requests;
   }
 
+  /** The total, where it is exact as far as is known: what the parts of a split must add up to. */
+  get exactTotal(): number | null {
+    const { lowerBound, firstTotal, lastTotal } = this.#seen;
+    return lowerBound || firstTotal !== lastTotal ? null : lastTotal;
+  }
+
+  /** More than a first page came, or a full one: only then is an early end a matter of depth. */
+  get cameDeep(): boolean {
+    const { records, largestPage, pageLength } = this.#seen;
+    return records > largestPage || largestPage >= pageLength;
+  }
+
+  /** Records stored. */
+  get records(): number {
+    return this.#seen.records;
+  }
+
   /**
    * @throws {WalkError} where the list shifted, cannot be paged, or ends where a proof is impossible.
-   * @throws {EnvelopeError} where an answer is not a page.
-   * @throws {LeaseLostError} where another worker holds the window; and whatever fetching and storing throw.
+   * @throws {EnvelopeError} where an answer is no page.
+   * @throws {BrokenChainError} where the stored pages are not those that the checkpoint counts.
+   * @throws whatever fetching and storing throw.
    */
   async toEnd(): Promise<WalkEnd> {
     let step = await this.#resume();
     for (;;) {
       this.#context.signal.throwIfAborted();
+      this.#context.memory.reached(this.#seen.records);
       if (step.kind === 'end')
-        return {
-          proof: step.proof,
-          nextStart: this.#seen.records,
-          pages: this.#seen.pages,
-          requests: this.#requests,
-        };
+        return { proof: step.proof, nextStart: this.#seen.records, pages: this.#seen.pages };
       if (step.kind === 'fault') throw new WalkError(step.fault, step.reason);
       step = await this.#take(step);
     }
@@ -111,35 +104,50 @@ export class Walk {
   /** Reads what the stored pages showed; the next step follows from it as if this worker had walked them. */
   async #resume(): Promise<Step> {
     if (this.#walk.pages === 0) return { kind: 'page' };
+    this.#context.memory.envelope = this.#walk.envelope;
     for (const page of await listPagesSeen(this.#context.database, this.#walk.walkId))
       this.#note(page);
     if (this.#seen.records !== this.#walk.nextStart || this.#seen.pages !== this.#walk.pages)
-      throw new LeaseLostError(`walk ${this.#walk.walkId} moved while it was read`);
+      throw new BrokenChainError(
+        `walk ${this.#walk.walkId} has ${this.#seen.pages} pages with ${this.#seen.records} records, and its checkpoint says ${this.#walk.pages} with ${this.#walk.nextStart}`,
+        { hint: 'Something else than daywalk changed the table daywalk.pages.' },
+      );
     return afterPage(this.#seen);
   }
 
   #note(page: {
     records: number;
+    skip: number;
     total: number | null;
     relation: string | null;
     digest: string;
   }): void {
     this.#seen = withPage(this.#seen, { ...page, repeats: this.#digests.has(page.digest) });
     this.#digests.add(page.digest);
-    if (this.#seen.totalsMeanWindow) this.#context.memory.totalsMeanWindow = true;
+    this.#context.memory.fullPage = Math.max(this.#context.memory.fullPage, this.#seen.fullPage);
   }
 
   async #take(step: Exclude<Step, { kind: 'end' | 'fault' }>): Promise<Step> {
     switch (step.kind) {
       case 'page':
         return this.#page();
-      case 'probe':
-        return this.#markMore(afterProbe(this.#seen, await this.#ask(this.#seen.records - 1)));
+      case 'probe': {
+        const answer = await this.#ask(this.#seen.records - 1);
+        if (answer.total !== null && answer.total > answer.records)
+          await this.#learnTotals(answer.total, answer.records);
+        return this.#markMore(afterProbe(this.#seen, answer));
+      }
       case 'confirm':
         return this.#markMore(afterConfirm(this.#seen, await this.#ask(this.#seen.records)));
       case 'far': {
-        const answer = await this.#ask(FAR, this.#walk.pageLength);
-        return afterFar(this.#seen, answer.records > 0 && this.#digests.has(answer.digest));
+        const answer = await this.#ask(FAR, this.#walk.pageLength).catch((error: unknown) => {
+          // A source that refuses such a start looks at it.
+          if (error instanceof RequestError) return null;
+          throw error;
+        });
+        const same = answer !== null && answer.records > 0 && this.#digests.has(answer.digest);
+        if (!same) this.#seen = { ...this.#seen, startHonoured: true };
+        return afterFar(this.#seen, same, answer?.total ?? null);
       }
     }
   }
@@ -150,95 +158,116 @@ export class Walk {
   }
 
   async #page(): Promise<Step> {
-    const { database, leaseTtlMs, signal, onPage } = this.#context;
+    const { database, leaseTtlMs, keepBytes, signal, onPage } = this.#context;
     const checkpoint = {
       walkId: this.#walk.walkId,
       nextStart: this.#seen.records,
       pages: this.#seen.pages,
+      skip: skipOf(this.#seen),
     };
-    const { facts, page } = await this.#readable(
-      this.#seen.records,
-      this.#walk.pageLength,
-      (page, envelope) =>
-        storePage(database, this.#lease, leaseTtlMs, checkpoint, page, envelope, signal),
-    );
-    this.#note(facts);
+    const start = this.#seen.records - checkpoint.skip;
+    const { facts, page, wasted } = await this.#withLength((most) => {
+      const length = Math.max(most, 1 + checkpoint.skip);
+      return readPage(this.#context, { ...this.#target, start, length }, (page, envelope) =>
+        storePage(database, this.#lease, leaseTtlMs, checkpoint, page, envelope, keepBytes, signal),
+      );
+    });
+    this.#requests += wasted;
+    if (!facts.continues) {
+      this.#requests += page.requests;
+      this.#breaks += 1;
+      return afterBreak(this.#seen, {
+        came: facts.records + checkpoint.skip,
+        total: facts.total,
+        sameAgain: this.#digests.has(facts.digest),
+        breaks: this.#breaks,
+      });
+    }
+    this.#breaks = 0;
+    const known = this.#seen.totalsMeanWindow;
+    this.#note({ ...facts, skip: checkpoint.skip });
+    if (!known && facts.total !== null && this.#seen.totalsMeanWindow)
+      await this.#learnTotals(facts.total, facts.records);
     onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
     return afterPage(this.#seen);
   }
 
-  /** A request whose answer is looked at and not stored: a probe. */
-  async #ask(start: number, length = 2): Promise<Known<ProbeFacts> & { sha256: string }> {
-    const { facts, page } = await this.#readable(start, length, (page, envelope) =>
-      compareProbe(this.#context.database, this.#walk.walkId, page, envelope),
+  #learnTotals(total: number, records: number): Promise<void> {
+    return this.#context.memory.learn(
+      'totals',
+      1,
+      `a page of ${records} records told a total of ${total}`,
     );
-    this.#requests += page.requests;
-    return { ...facts, sha256: page.sha256.toString('hex') };
   }
 
-  /** Fetches a page and reads it in Postgres; what is not a page is fetched again, a few times (FAULTS H13). */
-  async #readable<Facts extends PageFacts>(
-    start: number,
-    length: number,
-    read: (page: Page, envelope: Envelope) => Promise<Facts>,
-  ): Promise<{ facts: Known<Facts>; page: Page }> {
-    for (let attempt = 1; ; attempt++) {
+  /** Tries shorter pages where the source refuses the length, and remembers what works (DESIGN 5.7). */
+  async #withLength<T>(ask: (length: number) => Promise<T>): Promise<T> {
+    const { memory } = this.#context;
+    let length = memory.pageLength(this.#walk.pageLength);
+    let refusal: Error | null = null;
+    for (;;) {
       try {
-        const page = await this.#context.fetchPage(
-          { ...this.#window, start, length },
-          { signal: this.#context.signal },
-        );
-        return { facts: await this.#readOnce(page, read), page };
+        const answer = await ask(length);
+        if (refusal !== null)
+          await memory.learn(
+            'page_length',
+            length,
+            `${length * 2} was too long: ${refusal.message}`,
+          );
+        return answer;
       } catch (error) {
-        if (!(error instanceof EnvelopeError) || attempt === BODY_ATTEMPTS) throw error;
-        this.#context.memory.envelope = null;
-        this.#requests += 1;
+        if (length > 1 && (await this.#tooLong(error))) {
+          refusal = error as Error;
+          length = Math.max(1, Math.floor(length / 2));
+          continue;
+        }
+        throw await this.#deepFault(refusal ?? error);
       }
     }
   }
 
-  async #readOnce<Facts extends PageFacts>(
-    page: Page,
-    read: (page: Page, envelope: Envelope) => Promise<Facts>,
-  ): Promise<Known<Facts>> {
-    const { memory, findEnvelope } = this.#context;
-    const envelope = memory.envelope ?? findEnvelope(page.body);
-    let facts: Facts;
-    try {
-      facts = await read(page, envelope);
-    } catch (error) {
-      if (error instanceof BodyRefusedError) throw refusedBody(page, error);
-      throw error;
-    }
-    if (facts.complaint !== null)
-      throw new EnvelopeError(`the answer at start ${page.start} is an error: ${facts.complaint}`);
-    if (facts.records === null)
-      throw new EnvelopeError(
-        `the answer at start ${page.start} has ${facts.listType ?? 'nothing'} at ${pathText(envelope.recordsPath)}, where the record list was`,
-        { hint: 'If the API changed its answers, set records_path to where the list is now.' },
-      );
-    // An empty list is no evidence of where lists are.
-    if (facts.records > 0) memory.envelope = envelope;
-    return facts as Known<Facts>;
+  /** Whether a shorter page may fare better: refused, too large, or not finished in time where a single record is. */
+  async #tooLong(error: unknown): Promise<boolean> {
+    if (error instanceof TooLargeError) return true;
+    const start = this.#seen.records;
+    if (error instanceof RequestError)
+      return LENGTH_REFUSED.has(error.status) && (start === 0 || TOO_LARGE.has(error.status));
+    const late =
+      error instanceof UnavailableError &&
+      error.cause instanceof TransientError &&
+      error.cause.timedOut;
+    return (
+      late &&
+      this.#ask(start, 1).then(
+        () => true,
+        () => false,
+      )
+    );
   }
-}
 
-/** Facts of a body that has a list. */
-type Known<Facts extends PageFacts> = Facts & { readonly records: number };
-
-function pathText(path: readonly string[]): string {
-  return path.length === 0 ? 'the top' : path.join('.');
-}
-
-/** Invalid JSON is the answer's fault; valid JSON that `jsonb` cannot hold is told as such. */
-function refusedBody(page: Page, error: BodyRefusedError): Error {
-  try {
-    JSON.parse(page.body.toString('utf8'));
-  } catch {
-    return new EnvelopeError(`the answer at start ${page.start} is not complete JSON`, {
-      cause: error,
-      hint: 'The answer was cut on its way, or is not from the API.',
-    });
+  /** Where only the deep pages of a list are refused, paging has an end: the window is to be split. */
+  async #deepFault(error: unknown): Promise<unknown> {
+    const { memory } = this.#context;
+    const start = this.#seen.records;
+    const refused =
+      (error instanceof RequestError && error.status >= 400) ||
+      (error instanceof UnavailableError && error.part === 'api');
+    if (start === 0 || !refused) return error;
+    const shallow = await this.#ask(0, 1).catch(() => null);
+    if (shallow === null) return error;
+    const reason = `the source answers at start 0 and not at ${start}: ${error.message}`;
+    await memory.learn('offset_cap', start, reason);
+    return new WalkError('capped', reason, { cause: error });
   }
-  return error;
+
+  /** A request whose answer is looked at and not stored: a probe. */
+  async #ask(start: number, length = 2): Promise<Known<ProbeFacts> & { sha256: string }> {
+    const { database } = this.#context;
+    const request = { ...this.#target, start, length };
+    const { facts, page, wasted } = await readPage(this.#context, request, (page, envelope) =>
+      compareProbe(database, this.#walk.walkId, page, envelope),
+    );
+    this.#requests += page.requests + wasted;
+    return { ...facts, sha256: page.sha256.toString('hex') };
+  }
 }

@@ -1,199 +1,263 @@
-/** One window: walked until a walk is proven, or until it has failed often enough to say why (DESIGN 5.3). */
-
+/** One window: walked until a walk is believed, until it is split, or until it has failed often enough to say why (DESIGN 5.2, 5.3, 5.5). */
 import type { Clock } from '../clock.ts';
-import {
-  type DaywalkError,
-  EnvelopeError,
-  LeaseLostError,
-  RequestError,
-  TooLargeError,
-  WalkError,
-} from '../errors.ts';
+import { LeaseLostError, WalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { PageRequest, Proof } from '../model.ts';
-import { type Claim, renewLease } from '../store/leases.ts';
-import { BodyRefusedError } from '../store/sqlstate.ts';
+import type { Proof, Stream } from '../model.ts';
+import { partsWanted, type Split } from '../plan/split.ts';
+import { readDifference } from '../store/differences.ts';
+import { readEarlierWalks, readWalkSizes, type WalkSizes } from '../store/evidence.ts';
+import type { Claim } from '../store/leases.ts';
 import {
-  agreesWithEarlierWalk,
   BrokenChainError,
-  countRepeatedRecords,
   endWalk,
   type OpenWalk,
   openWalk,
   publishWalk,
   readOpenWalk,
-  readUnprovenWalks,
+  type WalkSpan,
 } from '../store/walks.ts';
+import { splitWindow } from '../store/windows.ts';
+import { type Move, needsHalves, nextMove } from './moves.ts';
+import { cut, targetOf, walkedSpan } from './span.ts';
 import { Walk, type WalkContext, type WalkEnd } from './walk.ts';
 
 /** What walking a window needs besides what a walk needs. */
 export interface WindowContext extends WalkContext {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly stream: Stream;
+  readonly timeZone: string;
   readonly pageLength: number;
   /** How many walks a window gets before it fails. */
   readonly walkAttempts: number;
+  readonly recheckDays: number;
 }
 
-/** Why a window failed, and how long to wait before it is walked again. */
-export interface WindowFailure {
-  readonly reason: string;
-  readonly delayMs: number;
-}
+/** What became of a window. */
+export type WindowEnd =
+  | { readonly kind: 'complete'; readonly proof: Proof }
+  | {
+      readonly kind: 'split';
+      readonly by: 'time' | 'level';
+      readonly parts: number;
+      readonly reason: string;
+    };
 
 /** A window that no worker can get past is left alone after this many claims without a stored page (FAULTS R09). */
 const FRUITLESS_CLAIMS = 10;
-const FIRST_DELAY_MS = 5 * 60_000;
-const LONGEST_DELAY_MS = 6 * 3_600_000;
 
 /**
- * Walks a claimed window to a published walk.
+ * Walks a claimed window to a published walk, or splits it.
  * @throws {WalkError} with the numbers, when no walk could be proven; what fetching and storing throw.
  */
-export async function walkWindow(
-  context: WindowContext,
-  claim: Claim,
-  request: Omit<PageRequest, 'start' | 'length'>,
-): Promise<Proof> {
+export async function walkWindow(context: WindowContext, claim: Claim): Promise<WindowEnd> {
   if (claim.attempts > FRUITLESS_CLAIMS)
     throw new WalkError(
       'fruitless',
       `claimed ${claim.attempts} times without storing a page: its workers end before they finish one`,
     );
-  for (let attempt = 1; ; attempt++) {
-    const walk = await openOrResume(context, claim);
-    const pass = new Walk(context, claim, request, walk);
-    try {
-      const end = await pass.toEnd();
-      const proof = await believe(context, claim, walk, end);
-      await publishWalk(
-        context.database,
-        claim,
-        { walkId: walk.walkId, ...end },
-        proof,
-        end.requests,
-      );
-      return proof;
-    } catch (error) {
-      if (!(error instanceof WalkError || error instanceof BrokenChainError)) throw error;
-      const again = error instanceof BrokenChainError || WALK_AGAIN.has(error.fault);
-      const outcome = outcomeOf(error);
-      await endWalk(context.database, claim, walk.walkId, outcome, error.message, pass.requests);
-      context.log.warn({ window: claim.from, walk: walk.number, outcome }, error.message);
-      if (again && attempt < context.walkAttempts) continue;
-      throw again
-        ? new WalkError(faultOf(error), `${error.message}; walked ${attempt} times`, {
-            cause: error,
-          })
-        : error;
-    }
+  const halves = cut(claim, context.stream, context.timeZone, 2);
+  for (;;) {
+    const earlier = await readEarlierWalks(context.database, claim);
+    const move = await nextMove(context, claim, earlier, halves);
+    const end = await make(context, claim, halves, move);
+    if (end !== null) return end;
   }
 }
 
-/** Faults that another walk may not meet. */
-const WALK_AGAIN: ReadonlySet<string> = new Set([
-  'shifted',
-  'unstable-order',
-  'empty-before-total',
-]);
-
-const faultOf = (error: WalkError | BrokenChainError) =>
-  error instanceof WalkError ? error.fault : 'shifted';
-
-function outcomeOf(error: WalkError | BrokenChainError): 'unproven' | 'shifted' | 'failed' {
-  if (error instanceof BrokenChainError) return 'failed';
-  if (error.fault === 'unstable-order') return 'unproven';
-  return error.fault === 'shifted' ? 'shifted' : 'failed';
+/** @returns what became of the window; null: look at the walks again. */
+function make(
+  context: WindowContext,
+  claim: Claim,
+  halves: Split | null,
+  move: Move,
+): Promise<WindowEnd | null> {
+  switch (move.kind) {
+    case 'walk':
+      return walkOnce(context, claim, halves, move.span);
+    case 'publish':
+      return publish(context, claim, move.walk, move.proof, 0);
+    case 'split':
+      return splitUp(context, claim, move.reason, move.total, move.size);
+  }
 }
 
-/** Other page boundaries for every further walk: never longer than what the source gave. */
-export function nextPageLength(
-  pageLength: number,
-  earlier: { walks: number; largestPage: number },
-): number {
-  if (earlier.walks === 0) return pageLength;
+/** Walks once. */
+async function walkOnce(
+  context: WindowContext,
+  claim: Claim,
+  halves: Split | null,
+  span: WalkSpan,
+): Promise<WindowEnd | null> {
+  const walk = await openOrResume(context, claim, span);
+  const target = targetOf(context.stream, walkedSpan(claim, halves, walk.span));
+  // Walks for comparison bring nothing that readers will see.
+  const quiet = { ...context, onPage: () => {} };
+  const pass = new Walk(walk.span === 'whole' ? context : quiet, claim, target, walk);
+  let end: WalkEnd;
+  try {
+    end = await pass.toEnd();
+  } catch (error) {
+    if (error instanceof BrokenChainError)
+      return discarded(context, claim, walk.walkId, error, pass.requests);
+    if (!(error instanceof WalkError)) throw error;
+    return ended(context, claim, walk, pass, error);
+  }
+  const plain =
+    walk.span === 'whole' && end.pages < 2 && (claim.kind !== 'seam' || end.nextStart === 0);
+  if (plain && !needsHalves(context, end.proof))
+    return publish(context, claim, { walkId: walk.walkId, ...end }, end.proof, pass.requests);
+  const outcome = {
+    outcome: 'ended',
+    reason: null,
+    proof: end.proof,
+    requests: pass.requests,
+  } as const;
+  await endWalk(context.database, claim, walk.walkId, outcome);
+  return null;
+}
+
+/** A walk that met a fault: noted, and followed by another one, a split, or the window's failure. */
+async function ended(
+  context: WindowContext,
+  claim: Claim,
+  walk: OpenWalk,
+  pass: Walk,
+  error: WalkError,
+): Promise<WindowEnd | null> {
+  const again =
+    error.fault === 'shifted' || (error.fault === 'empty-before-total' && pass.records === 0);
+  await endWalk(context.database, claim, walk.walkId, {
+    outcome: error.fault === 'shifted' ? 'shifted' : 'failed',
+    reason: error.message,
+    proof: null,
+    requests: pass.requests,
+  });
+  context.log.info({ window: claim.from, walk: walk.number, fault: error.fault }, error.message);
+  if (again) return null;
+  if (!SPLITS.has(error.fault)) throw error;
+  const deep = pass.cameDeep && context.memory.mayBeCap(pass.records);
+  if (error.fault === 'empty-before-total' && !deep)
+    throw new WalkError(
+      error.fault,
+      `${error.message}, and that is no depth at which paging would end`,
+      {
+        cause: error,
+        hint: 'If this total counts something else than the records of the window, set total_path (or switch it off: none).',
+      },
+    );
+  const size = context.memory.seen.offsetCap ?? pass.records;
+  if (walk.span !== 'whole') return splitUp(context, claim, error.message, null, size);
+  if (error.fault === 'empty-before-total') context.memory.suspectCap(pass.records, error.message);
+  return splitUp(context, claim, error.message, pass.exactTotal, size);
+}
+
+/** Faults that smaller windows may not meet. */
+const SPLITS: ReadonlySet<string> = new Set(['capped', 'empty-before-total']);
+
+async function splitUp(
+  context: WindowContext,
+  claim: Claim,
+  reason: string,
+  total: number | null,
+  size: number,
+): Promise<WindowEnd> {
+  const parts = cut(claim, context.stream, context.timeZone, partsWanted(total, size));
+  if (parts === null)
+    throw new WalkError(
+      'capped',
+      `${reason}; a window of one second and one level can be split no further`,
+    );
+  if (parts.by === 'level' && total === null)
+    throw new WalkError(
+      'capped',
+      `${reason}; in one second it can be split by level only, and without an exact total nothing shows that levels add up`,
+    );
+  await splitWindow(context.database, claim, { ...parts, reason, total });
+  return { kind: 'split', by: parts.by, parts: parts.parts.length, reason };
+}
+
+async function publish(
+  context: WindowContext,
+  claim: Claim,
+  walk: { walkId: number; nextStart: number; pages: number },
+  proof: Proof,
+  requests: number,
+): Promise<WindowEnd | null> {
+  const { database, recheckDays } = context;
+  try {
+    await publishWalk(database, claim, walk, proof, requests, recheckDays);
+  } catch (error) {
+    if (!(error instanceof BrokenChainError)) throw error;
+    return discarded(context, claim, walk.walkId, error, requests);
+  }
+  if (claim.kind === 'part' && proof.kind === 'total' && proof.records > 0)
+    await context.memory.confirmCap();
+  if (claim.state === 'complete') await tellDifference(context, claim, walk.walkId);
+  if (proof.kind === 'total' || proof.kind === 'union' || proof.halves !== undefined)
+    await context.memory.learn(
+      'proven_size',
+      proof.records,
+      `window ${claim.from} to ${claim.to}: ${proof.kind}`,
+    );
+  return { kind: 'complete', proof };
+}
+
+/** Late records are news; records that went are a warning: someone who deletes log entries does exactly this. */
+async function tellDifference(
+  { database, log }: WindowContext,
+  claim: Claim,
+  walkId: number,
+): Promise<void> {
+  const found = await readDifference(database, walkId);
+  if (found === null) return;
+  const told = { window: claim.from, to: claim.to, ...found };
+  if (found.vanished > 0)
+    log.warn(
+      told,
+      'records that were exported are gone from the source, or differ; see daywalk.source_changes',
+    );
+  else log.info(told, 'records came late; see daywalk.lateness');
+}
+
+/** A walk whose pages are not what was walked proves nothing: the window is walked again, a bounded number of times. */
+async function discarded(
+  { database, log }: WindowContext,
+  claim: Claim,
+  walkId: number,
+  error: BrokenChainError,
+  requests: number,
+): Promise<null> {
+  log.error({ err: error, window: claim.from }, 'a walk is discarded');
+  const end = { outcome: 'failed', reason: error.message, proof: null, requests } as const;
+  await endWalk(database, claim, walkId, end);
+  return null;
+}
+
+/**
+ * Other page boundaries for every further walk: never longer than what the source gave, and the full length where the
+ * window fits into one page, because in one page no order can hide a record.
+ */
+export function nextPageLength(pageLength: number, earlier: WalkSizes): number {
+  const onePage = earlier.records <= earlier.largestPage && earlier.largestPage < pageLength;
+  if (earlier.walks === 0 || onePage) return pageLength;
   const most = earlier.largestPage === 0 ? pageLength : Math.min(pageLength, earlier.largestPage);
   return Math.max(1, Math.floor(most * (1 - 0.13 * (1 + ((earlier.walks - 1) % 5)))));
 }
 
-/**
- * The proof, unless the same record stands on two pages: then another was perhaps missed, and only two walks that
- * agree record by record are believed (DESIGN 5.3).
- */
-async function believe(
+async function openOrResume(
   context: WindowContext,
   claim: Claim,
-  walk: OpenWalk,
-  end: WalkEnd,
-): Promise<Proof> {
-  if (end.pages < 2) return end.proof;
-  const repeated = await countRepeatedRecords(context.database, walk.walkId);
-  if (repeated === 0) return end.proof;
-  const agreesWith = await agreesWithEarlierWalk(context.database, claim, walk.walkId);
-  if (agreesWith !== null) return { ...end.proof, repeated, agreesWith };
-  throw new WalkError(
-    'unstable-order',
-    `${repeated} of ${end.nextStart} records stand on two pages, which is how others are missed`,
-  );
-}
-
-async function openOrResume(context: WindowContext, claim: Claim): Promise<OpenWalk> {
+  span: WalkSpan,
+): Promise<OpenWalk> {
   const lost = () => new LeaseLostError(`another worker holds window ${claim.windowId} now`);
   const open = await readOpenWalk(context.database, claim, context.signal);
   if (open === undefined) throw lost();
   if (open !== null) return open;
-  const earlier = await readUnprovenWalks(context.database, claim);
-  await openWalk(
-    context.database,
-    claim,
-    nextPageLength(context.pageLength, earlier),
-    context.signal,
-  );
+  const earlier = await readWalkSizes(context.database, claim);
+  const length = nextPageLength(context.memory.pageLength(context.pageLength), earlier);
+  await openWalk(context.database, claim, span, length, context.signal);
   const opened = await readOpenWalk(context.database, claim, context.signal);
   if (opened === undefined || opened === null) throw lost();
   return opened;
-}
-
-/** Keeps the lease while `work` runs, and stops it when the lease is lost. */
-export async function whileLeased<T>(
-  context: Pick<WindowContext, 'database' | 'clock' | 'log' | 'leaseTtlMs' | 'signal'>,
-  claim: Claim,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const lost = new AbortController();
-  const stop = context.clock.every(context.leaseTtlMs / 3, () => {
-    renewLease(context.database, claim, context.leaseTtlMs).then(
-      (held) => {
-        if (!held)
-          lost.abort(new LeaseLostError(`another worker holds window ${claim.windowId} now`));
-      },
-      // The next renewal, or the fence on the next page, tells.
-      (error) => context.log.debug({ err: error }, 'the lease could not be renewed'),
-    );
-  });
-  try {
-    return await work(AbortSignal.any([context.signal, lost.signal]));
-  } finally {
-    stop();
-  }
-}
-
-/**
- * Whether an error is this window's own, with the wait before the next try: it doubles, is bounded and spread by chance.
- * @returns null for errors that stop more than the window.
- */
-export function failureOf(error: unknown, failures: number, random: number): WindowFailure | null {
-  const own =
-    error instanceof WalkError ||
-    error instanceof EnvelopeError ||
-    error instanceof RequestError ||
-    error instanceof TooLargeError ||
-    error instanceof BodyRefusedError;
-  if (!own) return null;
-  const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 20));
-  return { reason: reasonText(error), delayMs: delay * (0.75 + random / 2) };
-}
-
-function reasonText(error: DaywalkError): string {
-  return error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
 }

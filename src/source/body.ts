@@ -91,6 +91,8 @@ export function tooLarge(place: string, limitBytes: number): TooLargeError {
  * @throws EnvelopeError with a short excerpt.
  */
 export function refuseNonJson(body: Buffer, secrets: readonly string[], place: string): void {
+  // Whether there is JSON behind such a mark is seen where the text is read.
+  if (utf16Of(body) !== null) return;
   const hasBom = body.length >= 3 && body.readUIntBE(0, 3) === 0xefbbbf;
   let from = hasBom ? 3 : 0;
   let to = body.length;
@@ -113,6 +115,12 @@ export function refuseNonJson(body: Buffer, secrets: readonly string[], place: s
     );
 }
 
+/** The encoding that a byte order mark of UTF-16 tells; null: there is none (RFC 2781, 3.2). */
+export function utf16Of(body: Buffer): 'utf-16le' | 'utf-16be' | null {
+  if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
+  return body[0] === 0xfe && body[1] === 0xff ? 'utf-16be' : null;
+}
+
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_LIST = 0x5b;
@@ -127,6 +135,5 @@ function kindOf(body: Buffer, from: number): string {
   if (body[from] === 0x3c) return 'what looks like an HTML page, a login page or proxy?';
   if (body[from] === 0x1f && body[from + 1] === 0x8b)
     return 'what looks like gzip, without saying so';
-  if (body[0] === 0xff || body[0] === 0xfe) return 'what looks like UTF-16, not UTF-8';
   return 'a body that is not a JSON object or list';
 }

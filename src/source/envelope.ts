@@ -1,6 +1,8 @@
 /** Finds the record list and the total in a first page, or says why it cannot: never a guess, never an empty day; pure. */
+
 import { EnvelopeError } from '../errors.ts';
 import type { Envelope } from '../model.ts';
+import { utf16Of } from './body.ts';
 import { excerpt } from './excerpt.ts';
 import { describe, follow, isObject, spell } from './json.ts';
 import { chooseList, listsIn, tellLists } from './lists.ts';
@@ -52,7 +54,7 @@ export function findEnvelope(body: Buffer, hints: EnvelopeHints = {}): Envelope 
 
 function parse(body: Buffer, secrets: readonly string[], refuse: Refuse): unknown {
   try {
-    const text = body.toString('utf8');
+    const text = new TextDecoder(utf16Of(body) ?? 'utf-8', { ignoreBOM: true }).decode(body);
     return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
   } catch (error) {
     // V8's message quotes the body, so only the position is taken from it, if it has one.

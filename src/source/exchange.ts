@@ -78,7 +78,10 @@ function lateBy(timeoutMs: number, answering: boolean, bytes: number): Transient
   const within = `within ${timeoutMs / 1000} s`;
   return new TransientError(
     answering ? `no complete answer ${within} (${bytes} bytes came)` : `no answer ${within}`,
-    { hint: 'ask for fewer records per page (page_length), or allow more time (page_timeout)' },
+    {
+      hint: 'ask for fewer records per page (page_length), or allow more time (page_timeout)',
+      timedOut: true,
+    },
   );
 }
 

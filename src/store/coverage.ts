@@ -12,45 +12,99 @@ export interface CoverageRow {
   readonly records: number;
   readonly pages: number;
   readonly bytes: number;
+  /** Kinds of proof: total, probe, union; null: nothing is proven. */
   readonly proof: string | null;
+  /** Windows of the day, without those that were split. */
+  readonly windows: number;
+  readonly completeWindows: number;
+  /** When the source was last seen to be as stored. */
+  readonly checkedAt: Date | null;
   readonly lastError: string | null;
   /** When the day is walked next; null: nothing is planned. */
   readonly dueAt: Date | null;
 }
+
+interface CoverageSqlRow {
+  stream: string;
+  day: string;
+  state: CoverageState;
+  records: number;
+  pages: number;
+  bytes: number;
+  proof: string | null;
+  windows: number;
+  complete_windows: number;
+  checked_at: Date | null;
+  last_error: string | null;
+  due_at: Date | null;
+}
+
+const coverageOf = (row: CoverageSqlRow): CoverageRow => ({
+  stream: row.stream,
+  day: row.day,
+  state: row.state,
+  records: row.records,
+  pages: row.pages,
+  bytes: row.bytes,
+  proof: row.proof,
+  windows: row.windows,
+  completeWindows: row.complete_windows,
+  checkedAt: row.checked_at,
+  lastError: row.last_error,
+  dueAt: row.due_at,
+});
 
 /** The coverage of these streams, by stream and day. */
 export async function readCoverage(
   database: Database,
   streamNames: readonly string[],
 ): Promise<CoverageRow[]> {
-  const rows = await database.persist<{
-    stream: string;
-    day: string;
-    state: CoverageState;
-    records: number;
-    pages: number;
-    bytes: number;
-    proof: string | null;
-    last_error: string | null;
-    due_at: Date | null;
-  }>(
-    `select stream, day, state, records, pages, bytes, proof, last_error, due_at
+  const rows = await database.persist<CoverageSqlRow>(
+    `select stream, day, state, records, pages, bytes, proof, windows, complete_windows, checked_at, last_error, due_at
        from daywalk.coverage
       where stream = any ($1::text[])
       order by array_position($1::text[], stream), day`,
     [streamNames],
   );
-  return rows.map((row) => ({
-    stream: row.stream,
-    day: row.day,
-    state: row.state,
-    records: row.records,
-    pages: row.pages,
-    bytes: row.bytes,
-    proof: row.proof,
-    lastError: row.last_error,
-    dueAt: row.due_at,
-  }));
+  return rows.map(coverageOf);
+}
+
+/** The coverage of one day; null: it is not due, or the stream is not known. */
+export async function readCoverageOf(
+  database: Database,
+  stream: string,
+  day: Day,
+): Promise<CoverageRow | null> {
+  const [row] = await database.persist<CoverageSqlRow>(
+    `select stream, day, state, records, pages, bytes, proof, windows, complete_windows, checked_at, last_error, due_at
+       from daywalk.coverage where stream = $1 and day = $2::date`,
+    [stream, day],
+  );
+  return row === undefined ? null : coverageOf(row);
+}
+
+/** A window that could not be walked whole. */
+export interface SplitRow {
+  readonly stream: string;
+  readonly day: Day;
+  readonly from: string;
+  readonly to: string;
+  readonly by: 'time' | 'level';
+  readonly reason: string;
+}
+
+/** The windows of these streams that are split now, by day. */
+export function readSplits(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<SplitRow[]> {
+  return database.persist(
+    `select s.name as stream, w.day, w.from_time as "from", w.to_time as "to", w.split_by as by, w.split_reason as reason
+       from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
+      where w.state = 'split' and s.name = any ($1::text[])
+      order by w.day, w.from_time, w.window_id`,
+    [streamNames],
+  );
 }
 
 /** A window that a worker holds now. */

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Clock } from '../clock.ts';
 import { TransientError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { namedError, OutcomeUnknownError } from './sqlstate.ts';
+import { namedConnectError, namedError, OutcomeUnknownError } from './sqlstate.ts';
 
 /** What the store needs to reach its database. */
 export interface DatabaseOptions {
@@ -26,7 +26,7 @@ export type Values = readonly (
   | boolean
   | null
   | Buffer
-  | readonly (string | number)[]
+  | readonly (string | number | null)[]
 )[];
 
 const FIRST_WAIT_MS = 100;
@@ -136,8 +136,7 @@ export class Database {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      // Nothing was sent, so nothing can have taken effect; still a wrong password is no reason to retry.
-      throw namedError(error);
+      throw namedConnectError(error);
     }
   }
 }

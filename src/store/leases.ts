@@ -20,11 +20,17 @@ export interface Lease {
 /** A window that a worker holds. */
 export interface Claim extends Lease {
   readonly streamId: number;
+  readonly kind: 'day' | 'seam' | 'part';
   readonly day: Day;
   readonly from: WallTime;
   readonly to: WallTime;
+  /** Rule levels, where the window was split by level; null: open. */
+  readonly levelFrom: number | null;
+  readonly levelTo: number | null;
   readonly purpose: Purpose;
   readonly state: WindowState;
+  /** A person asked to walk it again: looking is not enough. */
+  readonly rewalk: boolean;
   /** Claims since the last page was stored, this one included. */
   readonly attempts: number;
   readonly failures: number;
@@ -45,11 +51,15 @@ export async function claimWindow(
   const [row] = await database.persist<{
     window_id: number;
     stream_id: number;
+    kind: Claim['kind'];
     day: string;
     from_time: string;
     to_time: string;
+    level_from: number | null;
+    level_to: number | null;
     purpose: Purpose;
     state: WindowState;
+    rewalk: boolean;
     attempts: number;
     failures: number;
   }>(
@@ -62,17 +72,24 @@ export async function claimWindow(
     windowId: row.window_id,
     leaseId,
     streamId: row.stream_id,
+    kind: row.kind,
     day: row.day,
     from: row.from_time,
     to: row.to_time,
+    levelFrom: row.level_from,
+    levelTo: row.level_to,
     purpose: row.purpose,
     state: row.state,
+    rewalk: row.rewalk,
     attempts: row.attempts,
     failures: row.failures,
   };
 }
 
-/** The two claims differ in the order of days only; SQL stays static, so each is written out. */
+/**
+ * The two claims differ in the order of days only; SQL stays static, so each is written out. Seams come after the days
+ * on both sides of them, because they then have less to ask.
+ */
 const claim = (order: 'asc' | 'desc') => `
   with mine as materialized (
     select window_id from daywalk.windows where lease_id = $1::uuid
@@ -85,7 +102,7 @@ const claim = (order: 'asc' | 'desc') => `
        and (w.lease_expires is null or w.lease_expires < clock_timestamp())
        and ($5::date is null or w.day between $5::date and $6::date)
        and not exists (select from mine)
-     order by w.purpose desc, w.day ${order}, w.from_time ${order}
+     order by w.purpose desc, w.kind = 'seam', w.day ${order}, w.from_time ${order}
      limit 1
        for update skip locked
   ), claimed as (
@@ -99,9 +116,9 @@ const claim = (order: 'asc' | 'desc') => `
      where w.window_id = due.window_id
     returning w.*
   )
-  select window_id, stream_id, day, from_time, to_time, purpose, state, attempts, failures from claimed
+  select window_id, stream_id, kind, day, from_time, to_time, level_from, level_to, purpose, state, rewalk, attempts, failures from claimed
    union all
-  select w.window_id, w.stream_id, w.day, w.from_time, w.to_time, w.purpose, w.state, w.attempts, w.failures
+  select w.window_id, w.stream_id, w.kind, w.day, w.from_time, w.to_time, w.level_from, w.level_to, w.purpose, w.state, w.rewalk, w.attempts, w.failures
     from mine join daywalk.windows w on w.window_id = mine.window_id`;
 const CLAIM_OLDEST_FIRST = claim('asc');
 const CLAIM_NEWEST_FIRST = claim('desc');
@@ -153,6 +170,18 @@ export async function failWindow(
   );
 }
 
+/** How many windows of the scope are due now, held ones included. */
+export async function countDue(database: Database, scope: ClaimScope): Promise<number> {
+  const [row] = await database.persist<{ due: number }>(
+    `select count(*) as due
+       from daywalk.windows
+      where due_at <= clock_timestamp() and stream_id = any ($1::integer[])
+        and ($2::date is null or day between $2::date and $3::date)`,
+    [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
+  );
+  return row?.due ?? 0;
+}
+
 /** Windows in the scope that are due, but held by another process. */
 export interface HeldElsewhere {
   readonly windows: number;
@@ -161,10 +190,10 @@ export interface HeldElsewhere {
   readonly firstExpiryMs: number;
 }
 
-/** What processes other than `owner` hold in the scope; null when nothing. */
+/** What is held in the scope under other leases than these; null when nothing. */
 export async function readHeldElsewhere(
   database: Database,
-  owner: string,
+  leaseIds: readonly string[],
   scope: ClaimScope,
 ): Promise<HeldElsewhere | null> {
   const [row] = await database.persist<{ windows: number; owner: string | null; wait: number }>(
@@ -174,9 +203,26 @@ export async function readHeldElsewhere(
       where lease_expires > clock_timestamp() and due_at <= clock_timestamp()
         and stream_id = any ($1::integer[])
         and ($2::date is null or day between $2::date and $3::date)
-        and lease_owner <> $4`,
-    [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null, owner],
+        and lease_id <> all ($4::uuid[])`,
+    [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null, leaseIds],
   );
   if (row === undefined || row.owner === null) return null;
   return { windows: row.windows, owner: row.owner, firstExpiryMs: row.wait };
+}
+
+/** Gives a complete window back that was looked at and found as it is stored; it is looked at again a day later, for `recheckDays`. */
+export async function noteUnchanged(
+  database: Database,
+  lease: Lease,
+  recheckDays: number,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.windows w
+        set checked_at = clock_timestamp(), attempts = 0,
+            due_at = daywalk.next_check(daywalk.closed_at(w.day, s.time_zone, s.settle), $3),
+            lease_id = null, lease_owner = null, lease_expires = null
+       from daywalk.streams s
+      where s.stream_id = w.stream_id and w.window_id = $1 and w.lease_id = $2::uuid`,
+    [lease.windowId, lease.leaseId, recheckDays],
+  );
 }

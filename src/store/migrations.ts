@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { namedError } from './sqlstate.ts';
+import { namedConnectError, namedError } from './sqlstate.ts';
 
 const FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
 const NAME = /^\d{4}_[a-z_]+\.sql$/;
@@ -96,7 +96,9 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => {});
   try {
-    await client.connect();
+    await client.connect().catch((error: unknown) => {
+      throw namedConnectError(error);
+    });
     return await work(client);
   } catch (error) {
     throw namedError(error);

@@ -3,88 +3,26 @@ import { LeaseLostError } from '../errors.ts';
 import type { Envelope, Page } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import { asJsonb, FACTS, type FactsRow, factsOf, type PageFacts } from './page-facts.ts';
+import { sanitise } from './sanitise.ts';
+import { BodyRefusedError } from './sqlstate.ts';
 
 /** Where the walk stands before the page, as far as the worker knows. */
 export interface Checkpoint {
   readonly walkId: number;
   readonly nextStart: number;
   readonly pages: number;
+  /** The page asks for the last record stored again: where it is not the first one that comes, the list has moved. */
+  readonly skip: 0 | 1;
 }
-
-/** What Postgres read in the body, and whether the page is stored. */
-export interface PageFacts {
-  /** Records in the list; null: there is no list where the envelope says. */
-  readonly records: number | null;
-  /** The JSON type found in the place of the list; null: nothing. */
-  readonly listType: string | null;
-  readonly total: number | null;
-  /** The word that qualifies the total (`gte`: a lower bound). */
-  readonly relation: string | null;
-  /** A non-empty `error`, `errors` or a false `success` at the top of the body. */
-  readonly complaint: string | null;
-  /** Equal for pages with equal records in equal order. */
-  readonly digest: string;
-  /** True: stored, and the checkpoint moved. */
-  readonly stored: boolean;
-}
-
-/** `jsonb`'s binary form is a version byte and the text (src/backend/utils/adt/jsonb.c, jsonb_recv). */
-const JSONB_VERSION = Buffer.from([1]);
-const asJsonb = (body: Buffer) => Buffer.concat([JSONB_VERSION, body]);
-
-/** What both statements read in a body: $1 body, $2 records path, $3 total path, $4 relation path. */
-const FACTS = `
-  page as materialized (
-    select $1::jsonb as body
-  ), found as materialized (
-    select body, body #> $2::text[] as list, body #>> $3::text[] as total, body #>> $4::text[] as relation,
-           case when jsonb_typeof(body) <> 'object' then null
-                when coalesce(body -> 'error', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'error', 200)
-                when coalesce(body -> 'errors', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'errors', 200)
-                when body -> 'success' = 'false' then 'success is false'
-                when body -> 'timed_out' = 'true' then 'timed_out is true: a partial result'
-           end as complaint
-      from page
-  ), facts as materialized (
-    select body, relation, complaint, jsonb_typeof(list) as list_type,
-           case when total ~ '^[0-9]{1,15}$' then total::bigint end as total,
-           case when jsonb_typeof(list) = 'array' then jsonb_array_length(list) end as records,
-           array(select jsonb_hash_extended(r.record, 0)
-                   from jsonb_array_elements(case when jsonb_typeof(list) = 'array' then list else '[]' end)
-                        with ordinality as r (record, position)
-                  order by r.position) as hashes
-      from found
-  )`;
-
-interface FactsRow {
-  records: number | null;
-  list_type: string | null;
-  total: number | null;
-  relation: string | null;
-  complaint: string | null;
-  digest: string;
-  stored: boolean;
-}
-
-const factsOf = (row: FactsRow | undefined): PageFacts => {
-  if (row === undefined) throw new Error('a select from one row returned none');
-  return {
-    records: row.records,
-    listType: row.list_type,
-    total: row.total,
-    relation: row.relation,
-    complaint: row.complaint,
-    digest: row.digest,
-    stored: row.stored,
-  };
-};
 
 /**
- * Stores a page and moves the checkpoint by the records in it; a body without a list, or with a complaint, stores
- * nothing and is told as such. A lost answer is settled here: the statement is repeated, and where it affects no row
+ * Stores a page and moves the checkpoint by the new records in it; a body without a list, with a complaint, or that does
+ * not continue the page before stores nothing and is told as such. A lost answer is settled here: the statement is repeated, and where it affects no row
  * the rows say whether an earlier copy of it was executed.
  * @throws {LeaseLostError} where another worker holds the window.
- * @throws {BodyRefusedError} where Postgres cannot hold the body as `jsonb`.
+ * A body that `jsonb` refuses is stored as a sanitised copy beside its exact bytes.
+ * @throws {EnvelopeError} where the body is not JSON.
  * @throws {UnavailableError} where the database stayed away; the page may or may not be stored.
  */
 export async function storePage(
@@ -94,15 +32,47 @@ export async function storePage(
   checkpoint: Checkpoint,
   page: Page,
   envelope: Envelope,
+  keepBytes: boolean,
   signal?: AbortSignal,
 ): Promise<PageFacts> {
+  let form: StoredForm = { body: page.body, bytes: keepBytes ? page.body : null, changes: null };
   return database.retry(async () => {
-    const facts = await commitPage(database, lease, ttlMs, checkpoint, page, envelope);
-    if (facts.stored || facts.records === null || facts.complaint !== null) return facts;
+    const facts = await commitPage(database, lease, ttlMs, checkpoint, page, form, envelope).catch(
+      (error: unknown) => {
+        if (!(error instanceof BodyRefusedError) || form.changes !== null) throw error;
+        form = quarantined(page.body);
+        return commitPage(database, lease, ttlMs, checkpoint, page, form, envelope);
+      },
+    );
+    if (
+      facts.stored ||
+      facts.records === null ||
+      facts.complaint !== null ||
+      !facts.continues ||
+      !facts.fits
+    )
+      return facts;
     if (await pageIsMine(database, lease, checkpoint, page.sha256))
       return { ...facts, stored: true };
     throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
   }, signal);
+}
+
+/** What goes into the row: the body for `jsonb`, and the bytes received where they are kept. */
+interface StoredForm {
+  readonly body: Buffer;
+  readonly bytes: Buffer | null;
+  /** What was changed where; the last entry may say how many more there are. */
+  readonly changes: readonly object[] | null;
+}
+
+/** A body that `jsonb` refuses: the exact bytes, beside a copy that it takes (DESIGN 3, Fidelity). */
+function quarantined(body: Buffer): StoredForm {
+  const { body: clean, changes, changeCount } = sanitise(body);
+  const more = changeCount - changes.length;
+  const rest =
+    more > 0 ? [{ what: 'more', path: '', offset: 0, found: `${more} more changes` }] : [];
+  return { body: clean, bytes: body, changes: [...changes, ...rest] };
 }
 
 /** One attempt of {@link storePage}: one statement, all or nothing. */
@@ -112,43 +82,54 @@ async function commitPage(
   ttlMs: number,
   checkpoint: Checkpoint,
   page: Page,
+  form: StoredForm,
   envelope: Envelope,
 ): Promise<PageFacts> {
   const [row] = await database.query<FactsRow>(
-    `with ${FACTS}, held as (
+    `with ${FACTS}, fresh as materialized (
+       select facts.*, facts.hashes[$18::integer + 1 :] as new_hashes, facts.records - $18::integer as new_records,
+              $18::integer = 0 or facts.hashes[1] is not distinct from
+                (select p.record_hashes[cardinality(p.record_hashes)]
+                   from daywalk.pages p
+                  where p.walk_id = $8 and p.day = (select day from daywalk.walks where walk_id = $8) and p.records > 0 and p.page_no < $10
+                  order by p.page_no desc limit 1) as continues,
+              not exists (select from daywalk.walks k where k.walk_id = $8 and k.records_path <> $2::text[]) as fits
+         from facts
+     ), held as (
        update daywalk.windows w
           set lease_expires = clock_timestamp() + make_interval(secs => $5::double precision / 1000), attempts = 0
-         from facts
+         from fresh
         where w.window_id = $6 and w.lease_id = $7::uuid and w.current_walk = $8
-          and facts.records is not null and facts.complaint is null
+          and fresh.records is not null and fresh.complaint is null and fresh.continues and fresh.fits
+          and exists (select from daywalk.walks k where k.walk_id = $8 and k.next_start = $9 and k.pages = $10)
        returning w.window_id
      ), moved as (
        update daywalk.walks k
-          set next_start = k.next_start + facts.records,
+          set next_start = k.next_start + fresh.new_records,
               pages = k.pages + 1,
               bytes = k.bytes + $13,
               requests = k.requests + $15,
-              first_total = case when k.pages = 0 then facts.total else k.first_total end,
-              last_total = facts.total,
+              first_total = case when k.pages = 0 then fresh.total else k.first_total end,
+              last_total = fresh.total,
               records_path = $2::text[], total_path = $3::text[], relation_path = $4::text[]
-         from held, facts
+         from held, fresh
         where k.walk_id = $8 and k.window_id = held.window_id and k.outcome is null
           and k.next_start = $9 and k.pages = $10
           and (k.records_path is null or k.records_path = $2::text[])
        returning k.walk_id, k.day
      ), stored as (
-       insert into daywalk.pages (walk_id, page_no, day, start, length, records, total, relation, body,
-                                  record_hashes, sha256, byte_count, fetched_at, duration_ms)
-       select moved.walk_id, $10, moved.day, $9, $11, facts.records, facts.total, facts.relation, facts.body,
-              facts.hashes, $12, $13, clock_timestamp(), $14
-         from moved, facts
+       insert into daywalk.pages (walk_id, page_no, day, start, length, skip, records, total, relation, body,
+                                  bytes, changes, record_hashes, sha256, byte_count, fetched_at, duration_ms)
+       select moved.walk_id, $10, moved.day, $9 - $18, $11, $18, fresh.new_records, fresh.total, fresh.relation, fresh.body,
+              $16::bytea, $17::jsonb, fresh.new_hashes, $12, $13, clock_timestamp(), $14
+         from moved, fresh
        returning page_no
      )
-     select records, list_type, total, relation, complaint, hash_array_extended(hashes, 0)::text as digest,
+     select new_records as records, continues, fits, list_type, total, relation, complaint, hash_array_extended(hashes, 0)::text as digest,
             exists (select from stored) as stored
-       from facts`,
+       from fresh`,
     [
-      asJsonb(page.body),
+      asJsonb(form.body),
       envelope.recordsPath,
       envelope.totalPath,
       envelope.relationPath,
@@ -156,13 +137,16 @@ async function commitPage(
       lease.windowId,
       lease.leaseId,
       checkpoint.walkId,
-      page.start,
+      checkpoint.nextStart,
       checkpoint.pages,
       page.length,
       page.sha256,
       page.body.length,
       Math.round(page.durationMs),
       page.requests,
+      form.bytes,
+      form.changes === null ? null : JSON.stringify(form.changes),
+      checkpoint.skip,
     ],
   );
   return factsOf(row);
@@ -186,41 +170,15 @@ async function pageIsMine(
   return rows.length === 1;
 }
 
-/** What a closing probe shows: its facts, and whether its first record is the last one stored. */
-export interface ProbeFacts extends PageFacts {
-  readonly beginsWithLast: boolean;
-}
-
-/** Reads a probe's answer and compares its first record with the last one of the walk, as `jsonb`; stores nothing. */
-export async function compareProbe(
-  database: Database,
-  walkId: number,
-  page: Page,
-  envelope: Envelope,
-): Promise<ProbeFacts> {
-  const [row] = await database.persist<FactsRow & { begins_with_last: boolean }>(
-    `with ${FACTS}, last as materialized (
-       select p.body #> k.records_path -> -1 as record
-         from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-        where k.walk_id = $5 and p.records > 0
-        order by p.page_no desc limit 1
-     )
-     select records, list_type, total, relation, complaint, hash_array_extended(hashes, 0)::text as digest,
-            false as stored,
-            coalesce((select record from last) = (facts.body #> $2::text[] -> 0), false) as begins_with_last
-       from facts`,
-    [asJsonb(page.body), envelope.recordsPath, envelope.totalPath, envelope.relationPath, walkId],
-  );
-  return { ...factsOf(row), beginsWithLast: row?.begins_with_last ?? false };
-}
-
 /** What the stored pages of a walk showed, in order: a resumed walk begins from it. */
 export async function listPagesSeen(
   database: Database,
   walkId: number,
-): Promise<{ records: number; total: number | null; relation: string | null; digest: string }[]> {
+): Promise<
+  { records: number; skip: number; total: number | null; relation: string | null; digest: string }[]
+> {
   return database.persist(
-    `select p.records, p.total, p.relation, hash_array_extended(p.record_hashes, 0)::text as digest
+    `select p.records, p.skip, p.total, p.relation, hash_array_extended(p.record_hashes, 0)::text as digest
        from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
       where k.walk_id = $1 order by p.page_no`,
     [walkId],

@@ -10,21 +10,28 @@ export interface RunCounts {
   readonly windowsDue: number;
   readonly windowsComplete: number;
   readonly windowsFailed: number;
+  /** Windows that were split into parts. */
+  readonly windowsSplit: number;
+  /** Complete windows that were looked at and found as they are stored. */
+  readonly windowsUnchanged: number;
   readonly pages: number;
   readonly records: number;
   readonly bytes: number;
 }
 
-/** Notes that a run has begun. Returns its id. */
+/** Notes that a run has begun; `key` is a fresh UUID, so that repeating it notes one run. Returns its id. */
 export async function beginRun(
   database: Database,
   trigger: RunTrigger,
+  key: string,
   owner: string,
   range: { readonly from: Day; readonly to: Day } | null,
 ): Promise<number> {
   const [row] = await database.persist<{ run_id: number }>(
-    `insert into daywalk.runs (trigger, owner, from_day, to_day) values ($1, $2, $3, $4) returning run_id`,
-    [trigger, owner, range?.from ?? null, range?.to ?? null],
+    `insert into daywalk.runs (key, trigger, owner, from_day, to_day) values ($5::uuid, $1, $2, $3, $4)
+     on conflict (key) do update set key = excluded.key
+     returning run_id`,
+    [trigger, owner, range?.from ?? null, range?.to ?? null, key],
   );
   if (row === undefined) throw new Error('an insert returned no row');
   return row.run_id;
@@ -41,7 +48,7 @@ export async function endRun(
   await database.query(
     `update daywalk.runs
         set outcome = $2, error = $3, windows_due = $4, windows_complete = $5, windows_failed = $6,
-            pages = $7, records = $8, bytes = $9, finished_at = clock_timestamp()
+            windows_split = $7, windows_unchanged = $8, pages = $9, records = $10, bytes = $11, finished_at = clock_timestamp()
       where run_id = $1 and outcome is null`,
     [
       runId,
@@ -50,6 +57,8 @@ export async function endRun(
       counts.windowsDue,
       counts.windowsComplete,
       counts.windowsFailed,
+      counts.windowsSplit,
+      counts.windowsUnchanged,
       counts.pages,
       counts.records,
       counts.bytes,

@@ -1,4 +1,5 @@
 /** What an error of Postgres means for the statement that met it (SQLSTATE, PostgreSQL manual, appendix A). */
+import pg from 'pg';
 import { DaywalkError, type ErrorDetails, SettingsError, TransientError } from '../errors.ts';
 
 /** The statement may or may not have taken effect: look at the rows before anything else (ARCHITECTURE, leases). */
@@ -27,6 +28,16 @@ const BODY_REFUSED = new Set(['22P02', '22P05', '22003', '22021', '54000', '5400
 /** Serialisation failure, deadlock, lock not available, statement cancelled: the statement had no effect. */
 const NO_EFFECT = new Set(['40001', '40P01', '55P03', '57014']);
 
+/** Names an error of opening a connection: nothing was sent, so nothing can have taken effect. */
+export function namedConnectError(error: unknown): Error {
+  const named = namedError(error);
+  return named instanceof OutcomeUnknownError
+    ? new TransientError(`the database cannot be reached (${read(error).message})`, {
+        hint: 'Is Postgres running, and is DATABASE_URL right?',
+      })
+    : named;
+}
+
 /**
  * Names an error that `pg` threw by what to do about it.
  * Only message, code and names are taken over: detail and context may hold event data (FAULTS S05).
@@ -37,7 +48,7 @@ export function namedError(error: unknown): Error {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
     return error;
   const { code, message } = read(error);
-  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code))
+  if (code === undefined)
     return new OutcomeUnknownError(`the connection to Postgres was lost (${message})`);
   const text = `Postgres says: ${message} (${code})`;
   if (code.startsWith('28') || code === '3D000')
@@ -56,7 +67,8 @@ export function namedError(error: unknown): Error {
 
 function read(error: unknown): { code: string | undefined; message: string } {
   if (!(error instanceof Error)) return { code: undefined, message: String(error) };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  // Only what Postgres itself says has an SQLSTATE; `EPIPE` of a socket looks like one.
+  const code = error instanceof pg.DatabaseError ? error.code : undefined;
   const message =
     error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message;
   return { code, message: message === '' ? (code ?? error.name) : message };

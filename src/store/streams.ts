@@ -86,3 +86,9 @@ function describe(resource: string, filters: Filters): string {
   const text = Object.entries(filters).map(([name, value]) => `${name}=${value}`);
   return `${resource}, ${text.length === 0 ? 'no filters' : `filters ${text.join(', ')}`}`;
 }
+
+/** The names of all streams that were ever planned. */
+export async function listStreamNames(database: Database): Promise<string[]> {
+  const rows = await database.persist<{ name: string }>('select name from daywalk.streams');
+  return rows.map((row) => row.name);
+}

@@ -1,42 +1,62 @@
 /** Walks in the database: opened, looked up after a doubt, and ended with an outcome. Every write is fenced by the lease (I2). */
 import { DaywalkError, LeaseLostError } from '../errors.ts';
-import type { Proof } from '../model.ts';
+import type { Envelope, Proof } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 
 /** The stored pages are not what was walked: the walk proves nothing. */
 export class BrokenChainError extends DaywalkError {}
 
+/** What of its window a walk covers. */
+export type WalkSpan = 'whole' | 'first half' | 'second half' | 'next day';
+
 /** A walk in progress, as its row tells: the checkpoint and what was seen so far. */
 export interface OpenWalk {
   readonly walkId: number;
   readonly number: number;
+  /** A half is walked to be compared with the whole. */
+  readonly span: WalkSpan;
   readonly pageLength: number;
   /** The checkpoint: records stored, and the offset of the next page. */
   readonly nextStart: number;
   readonly pages: number;
   readonly firstTotal: number | null;
   readonly lastTotal: number | null;
+  /** Where its pages have list and total; null before the first one. */
+  readonly envelope: Envelope | null;
 }
 
 interface WalkRow {
   walk_id: number;
   number: number;
+  span: WalkSpan;
   page_length: number;
   next_start: number;
   pages: number;
   first_total: number | null;
   last_total: number | null;
+  records_path: string[] | null;
+  total_path: string[] | null;
+  relation_path: string[] | null;
 }
 
 const openWalkOf = (row: WalkRow): OpenWalk => ({
   walkId: row.walk_id,
   number: row.number,
+  span: row.span,
   pageLength: row.page_length,
   nextStart: row.next_start,
   pages: row.pages,
   firstTotal: row.first_total,
   lastTotal: row.last_total,
+  envelope:
+    row.records_path === null
+      ? null
+      : {
+          recordsPath: row.records_path,
+          totalPath: row.total_path,
+          relationPath: row.relation_path,
+        },
 });
 
 /** The walk in progress of a window that this lease holds; null where there is none. Undefined: the lease is lost. */
@@ -46,7 +66,8 @@ export async function readOpenWalk(
   signal?: AbortSignal,
 ): Promise<OpenWalk | null | undefined> {
   const [row] = await database.persist<Partial<WalkRow>>(
-    `select k.walk_id, k.number, k.page_length, k.next_start, k.pages, k.first_total, k.last_total
+    `select k.walk_id, k.number, k.span, k.page_length, k.next_start, k.pages, k.first_total, k.last_total,
+            k.records_path, k.total_path, k.relation_path
        from daywalk.windows w
        left join daywalk.walks k on k.walk_id = w.current_walk
       where w.window_id = $1 and w.lease_id = $2::uuid`,
@@ -61,6 +82,7 @@ export async function readOpenWalk(
 export async function openWalk(
   database: Database,
   lease: Lease,
+  span: WalkSpan,
   pageLength: number,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -70,39 +92,50 @@ export async function openWalk(
         where window_id = $1 and lease_id = $2::uuid and current_walk is null
           for no key update
      ), opened as (
-       insert into daywalk.walks (window_id, number, day, page_length)
+       insert into daywalk.walks (window_id, number, span, day, page_length)
        select held.window_id,
               1 + coalesce((select max(k.number) from daywalk.walks k where k.window_id = held.window_id), 0),
-              held.day, $3
+              $4, held.day, $3
          from held
        returning walk_id, window_id
      )
      update daywalk.windows w set current_walk = opened.walk_id
        from opened where w.window_id = opened.window_id`,
-    [lease.windowId, lease.leaseId, pageLength],
+    [lease.windowId, lease.leaseId, pageLength, span],
     signal,
   );
 }
 
-/** Ends the walk in progress without a proof; its pages stay (I7). Repeating it does nothing. */
+/** Ends a walk without publishing it, or takes back that it ended well; its pages stay (I7). Repeating it does nothing. */
 export async function endWalk(
   database: Database,
   lease: Lease,
   walkId: number,
-  outcome: 'unproven' | 'shifted' | 'failed',
-  reason: string,
-  requests: number,
+  end: {
+    readonly outcome: 'ended' | 'shifted' | 'failed';
+    readonly reason: string | null;
+    readonly proof: Proof | null;
+    readonly requests: number;
+  },
 ): Promise<void> {
   await database.persist(
     `with held as (
-       update daywalk.windows set current_walk = null
-        where window_id = $1 and lease_id = $2::uuid and current_walk = $3
+       update daywalk.windows set current_walk = nullif(current_walk, $3)
+        where window_id = $1 and lease_id = $2::uuid
        returning window_id
      )
      update daywalk.walks k
-        set outcome = $4, reason = $5, requests = k.requests + $6, finished_at = clock_timestamp()
-       from held where k.walk_id = $3 and k.window_id = held.window_id and k.outcome is null`,
-    [lease.windowId, lease.leaseId, walkId, outcome, reason, requests],
+        set outcome = $4, reason = $5, requests = k.requests + $6, proof = $7::jsonb, finished_at = clock_timestamp()
+       from held where k.walk_id = $3 and k.window_id = held.window_id and (k.outcome is null or k.outcome = 'ended')`,
+    [
+      lease.windowId,
+      lease.leaseId,
+      walkId,
+      end.outcome,
+      end.reason,
+      end.requests,
+      end.proof === null ? null : JSON.stringify(end.proof),
+    ],
   );
 }
 
@@ -114,7 +147,9 @@ export interface EndedWalk {
 }
 
 /**
- * Publishes a proven walk and completes its window (I4, I6). A lost answer is settled by repeating.
+ * Publishes a proven walk and completes its window (I4, I6): only if the lease, the checkpoint and the chain of stored
+ * pages (I3) agree with what was proven. Repeating it gives the same answer, so a lost one is settled by repeating.
+ * @param requests requests that are not noted with the walk yet.
  * @throws {LeaseLostError} where another worker holds the window.
  * @throws {BrokenChainError} where the stored pages are not those that were walked.
  */
@@ -124,60 +159,10 @@ export async function publishWalk(
   walk: EndedWalk,
   proof: Proof,
   requests: number,
+  recheckDays: number,
 ): Promise<void> {
-  await database.retry(async () => {
-    if (await publishOnce(database, lease, walk, proof, requests)) return;
-    const published = await database.query(
-      `select from daywalk.windows where window_id = $1 and published_walk = $2`,
-      [lease.windowId, walk.walkId],
-    );
-    if (published.length === 1) return;
-    if ((await readOpenWalk(database, lease)) === undefined)
-      throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
-    throw new BrokenChainError(
-      `the stored pages of walk ${walk.walkId} are not the ${walk.pages} pages with ${walk.nextStart} records that were walked`,
-      { hint: 'Something else than daywalk changed the table daywalk.pages.' },
-    );
-  });
-}
-
-/** One statement: only if the lease, the checkpoint and the chain of stored pages (I3) agree with what was proven. */
-async function publishOnce(
-  database: Database,
-  lease: Lease,
-  walk: EndedWalk,
-  proof: Proof,
-  requests: number,
-): Promise<boolean> {
-  const rows = await database.query(
-    `with held as materialized (
-       select window_id from daywalk.windows
-        where window_id = $1 and lease_id = $2::uuid and current_walk = $3
-          for update
-     ), chain as materialized (
-       select count(*) as pages, coalesce(sum(p.records), 0) as records,
-              coalesce(bool_and(p.start = p.expected and p.page_no = p.ordinal), true) as unbroken
-         from (select page_no, start, records,
-                      coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected,
-                      row_number() over (order by page_no) - 1 as ordinal
-                 from daywalk.pages
-                where walk_id = $3 and day = (select day from daywalk.walks where walk_id = $3)) as p
-     ), proven as (
-       update daywalk.walks k
-          set outcome = 'proven', proof = $6::jsonb, requests = k.requests + $7, finished_at = clock_timestamp()
-         from held, chain
-        where k.walk_id = $3 and k.window_id = held.window_id and k.outcome is null
-          and k.next_start = $4 and k.pages = $5
-          and chain.unbroken and chain.records = $4 and chain.pages = $5
-       returning k.walk_id, k.window_id
-     )
-     update daywalk.windows w
-        set state = 'complete', published_walk = proven.walk_id, current_walk = null, completed_at = clock_timestamp(),
-            due_at = null, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-            lease_id = null, lease_owner = null, lease_expires = null
-       from proven
-      where w.window_id = proven.window_id
-      returning w.window_id`,
+  const [row] = await database.persist<{ outcome: 'published' | 'lost' | 'broken' }>(
+    `select daywalk.publish_walk($1, $2::uuid, $3, $4, $5, $6::jsonb, $7, $8) as outcome`,
     [
       lease.windowId,
       lease.leaseId,
@@ -186,58 +171,14 @@ async function publishOnce(
       walk.pages,
       JSON.stringify(proof),
       requests,
+      recheckDays,
     ],
   );
-  return rows.length === 1;
-}
-
-/** Records that stand on more than one page of the walk: a sign that the order is not stable (DESIGN 5.3). */
-export async function countRepeatedRecords(database: Database, walkId: number): Promise<number> {
-  const [row] = await database.persist<{ repeated: number }>(
-    `select count(*) as repeated
-       from (select from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-              where p.walk_id = $1
-              group by h.hash having count(distinct p.page_no) > 1) as repeated`,
-    [walkId],
+  if (row?.outcome === 'published') return;
+  if (row?.outcome === 'lost')
+    throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
+  throw new BrokenChainError(
+    `the stored pages of walk ${walk.walkId} are not the ${walk.pages} pages with ${walk.nextStart} records that were walked`,
+    { hint: 'Something else than daywalk changed the table daywalk.pages.' },
   );
-  return row?.repeated ?? 0;
-}
-
-/** The walks of a window since it was last proven: how many, and the largest page that they got. */
-export async function readUnprovenWalks(
-  database: Database,
-  lease: Lease,
-): Promise<{ walks: number; largestPage: number }> {
-  const [row] = await database.persist<{ walks: number; largest_page: number }>(
-    `select count(distinct k.walk_id) as walks, coalesce(max(p.records), 0) as largest_page
-       from daywalk.walks k
-       left join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-      where k.window_id = $1 and k.outcome is not null
-        and k.number > coalesce((select max(number) from daywalk.walks where window_id = $1 and outcome = 'proven'), 0)`,
-    [lease.windowId],
-  );
-  return { walks: row?.walks ?? 0, largestPage: row?.largest_page ?? 0 };
-}
-
-/** The newest walk of the window that reached its end without being believed, if it holds the same records, each as often, as this one. */
-export async function agreesWithEarlierWalk(
-  database: Database,
-  lease: Lease,
-  walkId: number,
-): Promise<number | null> {
-  const [row] = await database.persist<{ walk_id: number; differing: number }>(
-    `with earlier as materialized (
-       select walk_id from daywalk.walks
-        where window_id = $1 and outcome = 'unproven' and walk_id < $2
-        order by walk_id desc limit 1
-     ), counted as (
-       select h.hash, sum(case when p.walk_id = $2 then 1 else -1 end) as surplus
-         from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-        where p.walk_id in ($2, (select walk_id from earlier))
-        group by h.hash
-     )
-     select walk_id, (select count(*) from counted where surplus <> 0) as differing from earlier`,
-    [lease.windowId, walkId],
-  );
-  return row !== undefined && row.differing === 0 ? row.walk_id : null;
 }

@@ -1,8 +1,9 @@
 /** Windows in the database: planned, asked for again, and listed for the planner. */
 import type { Day, Purpose, Window, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
+import type { Lease } from './leases.ts';
 
-/** A window as the planner needs to know it. */
+/** A day of a stream as the planner needs to know it. */
 export interface KnownWindow {
   readonly streamId: number;
   readonly day: Day;
@@ -10,8 +11,6 @@ export interface KnownWindow {
   readonly purpose: Purpose;
   /** When it is to be walked next; milliseconds since the epoch. */
   readonly dueAt: number | null;
-  /** A worker holds it now. */
-  readonly leased: boolean;
 }
 
 /** Now, by the clock of the database; milliseconds since the epoch. */
@@ -23,8 +22,8 @@ export async function databaseNow(database: Database): Promise<number> {
   return row.now;
 }
 
-/** The day windows of the streams, between two days where given; parts of a split day are told as their day. */
-export async function listDayWindows(
+/** The days of the streams that have windows, between two days where given; a day stands as the worst of its windows. */
+export async function listDays(
   database: Database,
   streamIds: readonly number[],
   range: { readonly from: Day; readonly to: Day } | null = null,
@@ -35,15 +34,17 @@ export async function listDayWindows(
     state: WindowState;
     purpose: Purpose;
     due: number | null;
-    leased: boolean;
   }>(
-    `select w.stream_id, w.day, w.state, w.purpose,
-            extract(epoch from w.due_at)::double precision * 1000 as due,
-            coalesce(w.lease_expires > clock_timestamp(), false) as leased
-       from daywalk.windows w
-      where w.stream_id = any ($1::integer[])
-        and w.split_from is null
-        and ($2::date is null or w.day between $2::date and $3::date)`,
+    `select stream_id, day,
+            case when bool_or(state = 'failed') then 'failed'
+                 when bool_and(state = 'complete') then 'complete'
+                 else 'pending' end as state,
+            max(purpose) as purpose,
+            extract(epoch from min(due_at))::double precision * 1000 as due
+       from daywalk.windows
+      where stream_id = any ($1::integer[]) and state <> 'split'
+        and ($2::date is null or day between $2::date and $3::date)
+      group by stream_id, day`,
     [streamIds, range?.from ?? null, range?.to ?? null],
   );
   return rows.map((row) => ({
@@ -52,8 +53,12 @@ export async function listDayWindows(
     state: row.state,
     purpose: row.purpose,
     dueAt: row.due,
-    leased: row.leased,
   }));
+}
+
+/** A window to be planned. */
+export interface PlannedRow extends Window {
+  readonly kind: 'day' | 'seam';
 }
 
 /** Makes rows for planned windows, and the partitions that they need; windows that exist stay as they are. Returns how many were new. */
@@ -61,7 +66,7 @@ export async function planWindows(
   database: Database,
   streamId: number,
   purpose: Purpose,
-  windows: readonly Window[],
+  windows: readonly PlannedRow[],
 ): Promise<number> {
   if (windows.length === 0) return 0;
   const days = windows.map((window) => window.day);
@@ -71,27 +76,107 @@ export async function planWindows(
     [days],
   );
   const rows = await database.persist(
-    `insert into daywalk.windows (stream_id, purpose, day, from_time, to_time)
-     select $1, $2, w.day, w.from_time, w.to_time
-       from unnest($3::date[], $4::timestamp[], $5::timestamp[]) as w (day, from_time, to_time)
-     on conflict (stream_id, from_time, to_time) do nothing
+    `insert into daywalk.windows (stream_id, purpose, kind, day, from_time, to_time)
+     select $1, $2, w.kind, w.day, w.from_time, w.to_time
+       from unnest($3::text[], $4::date[], $5::timestamp[], $6::timestamp[]) as w (kind, day, from_time, to_time)
+     on conflict do nothing
      returning window_id`,
-    [streamId, purpose, days, windows.map((w) => w.from), windows.map((w) => w.to)],
+    [
+      streamId,
+      purpose,
+      windows.map((window) => window.kind),
+      days,
+      windows.map((window) => window.from),
+      windows.map((window) => window.to),
+    ],
   );
   return rows.length;
 }
 
-/** Makes existing windows due now, whatever their state; a complete one stays published until its new walk is. */
+/**
+ * Makes the windows of these days due now.
+ * @param rewalk complete ones too; they stay published until their new walks are.
+ */
 export async function askAgain(
   database: Database,
   streamId: number,
   days: readonly Day[],
+  rewalk: boolean,
 ): Promise<void> {
   if (days.length === 0) return;
   await database.persist(
     `update daywalk.windows
-        set due_at = least(due_at, clock_timestamp()), attempts = 0
-      where stream_id = $1 and day = any ($2::date[]) and state <> 'split'`,
-    [streamId, days],
+        set due_at = least(due_at, clock_timestamp()), attempts = 0, rewalk = $3
+      where stream_id = $1 and day = any ($2::date[]) and state <> 'split' and ($3 or state <> 'complete')`,
+    [streamId, days, rewalk],
   );
+}
+
+/** What is known of a window that is to be split. */
+export interface SplitRequest {
+  readonly by: 'time' | 'level';
+  /** Why, with the numbers. */
+  readonly reason: string;
+  /** The exact total, where there is one: the parts must hold as much. */
+  readonly total: number | null;
+  readonly parts: readonly {
+    readonly from: string;
+    readonly to: string;
+    readonly levelFrom: number | null;
+    readonly levelTo: number | null;
+  }[];
+}
+
+/**
+ * Puts parts in the place of a window, in one statement. The window stays as a row, so that planning cannot bring it
+ * back; parts that are there from an earlier split are walked again. What the window published stays until the last
+ * part is complete. Repeating it does nothing: the lease is gone with the first.
+ */
+export async function splitWindow(
+  database: Database,
+  lease: Lease,
+  request: SplitRequest,
+): Promise<void> {
+  await database.persist(
+    `with split as (
+       update daywalk.windows
+          set state = 'split', split_by = $3, split_reason = $4, split_total = $5, sums_checked = false, due_at = null, rewalk = false,
+              lease_id = null, lease_owner = null, lease_expires = null, last_error = null, last_failed_at = null
+        where window_id = $1 and lease_id = $2::uuid and current_walk is null
+       returning window_id, stream_id, day, purpose
+     )
+     insert into daywalk.windows as w (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
+     select split.stream_id, 'part', split.day, part.from_time, part.to_time, part.level_from, part.level_to,
+            split.window_id, split.purpose
+       from split, unnest($6::timestamp[], $7::timestamp[], $8::integer[], $9::integer[])
+              as part (from_time, to_time, level_from, level_to)
+     on conflict (stream_id, from_time, to_time, coalesce(level_from, -1), coalesce(level_to, -1)) do update
+       set due_at = clock_timestamp(), rewalk = true,
+           state = case when w.state = 'split' then 'pending' else w.state end`,
+    [
+      lease.windowId,
+      lease.leaseId,
+      request.by,
+      request.reason,
+      request.total,
+      request.parts.map((part) => part.from),
+      request.parts.map((part) => part.to),
+      request.parts.map((part) => part.levelFrom),
+      request.parts.map((part) => part.levelTo),
+    ],
+  );
+}
+
+/** Whether the day window that begins with this second is complete. */
+export async function isDayComplete(
+  database: Database,
+  streamId: number,
+  from: string,
+): Promise<boolean> {
+  const rows = await database.persist(
+    `select from daywalk.windows
+      where stream_id = $1 and kind = 'day' and from_time = $2::timestamp and state = 'complete'`,
+    [streamId, from],
+  );
+  return rows.length === 1;
 }

@@ -1,0 +1,75 @@
+/** What is known of a stream's source while the process lives; what outlives it is in store/learned.ts. */
+import type { Envelope } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { type Fact, type LearnedFact, learn } from '../store/learned.ts';
+import type { StreamSeen } from './seen.ts';
+
+/** Knowledge of one stream: read before it is drained, added to while it is. */
+export class StreamMemory {
+  /** Where list and total are; null until a page with records has shown it. */
+  envelope: Envelope | null = null;
+  /** The largest page so far. */
+  fullPage = 0;
+  #deepest = 0;
+  /** An end that a total contradicts: a cap on paging, or a wrong total. */
+  #suspected: { readonly cap: number; readonly reason: string } | null = null;
+  readonly #database: Database;
+  readonly #streamId: number;
+  readonly #facts: Map<Fact, number>;
+
+  constructor(database: Database, streamId: number, facts: readonly LearnedFact[]) {
+    this.#database = database;
+    this.#streamId = streamId;
+    this.#facts = new Map(
+      facts.filter((fact) => fact.streamId === streamId).map(({ fact, value }) => [fact, value]),
+    );
+  }
+
+  /** What a walk begins with. */
+  get seen(): StreamSeen {
+    return {
+      fullPage: this.fullPage,
+      totalsMeanWindow: this.#facts.get('totals') === 1,
+      provenSize: this.#facts.get('proven_size') ?? 0,
+      offsetCap: this.#facts.get('offset_cap') ?? null,
+    };
+  }
+
+  /** The largest page length that works, as far as is known, and not more than `wanted`. */
+  pageLength(wanted: number): number {
+    return Math.min(wanted, this.#facts.get('page_length') ?? wanted);
+  }
+
+  /** Notes how far into a list a walk has come. */
+  reached(records: number): void {
+    this.#deepest = Math.max(this.#deepest, records);
+  }
+
+  /** Notes an early end that may be a cap; it is learned once a part of the window has shown that totals are right. */
+  suspectCap(cap: number, reason: string): void {
+    this.#suspected = { cap, reason };
+  }
+
+  /** A part of a split window holds exactly what its total says: the totals are right, so the early end was a cap. */
+  async confirmCap(): Promise<void> {
+    if (this.#suspected === null) return;
+    const { cap, reason } = this.#suspected;
+    this.#suspected = null;
+    await this.learn('offset_cap', cap, reason);
+  }
+
+  /** Whether an end at `records` may be a cap on paging: not where other walks came much deeper. */
+  mayBeCap(records: number): boolean {
+    const { provenSize, offsetCap } = this.seen;
+    return records >= Math.max(this.#deepest, provenSize, offsetCap ?? 0) / 2;
+  }
+
+  /** Keeps a fact with its evidence, where it is news. */
+  async learn(fact: Fact, value: number, evidence: string): Promise<void> {
+    const known = this.#facts.get(fact);
+    if (known === value || (fact === 'proven_size' && known !== undefined && known >= value))
+      return;
+    this.#facts.set(fact, value);
+    await learn(this.#database, this.#streamId, fact, value, evidence);
+  }
+}

@@ -1,0 +1,171 @@
+/** `verify --deep`: every page of every published walk is fetched again and compared record by record. Nothing is changed. */
+import { EnvelopeError, RequestError } from '../errors.ts';
+import type { Stream } from '../model.ts';
+import { comparePage, type PageDifference } from '../store/page-difference.ts';
+import {
+  type AskedPage,
+  listAskedPages,
+  type PublishedWalk,
+  type PublishedWindow,
+} from '../store/published.ts';
+import { several } from './several.ts';
+import { targetOf } from './span.ts';
+import { notAPage, type SourceCheckParts, type WindowVerdict } from './verify-source.ts';
+
+/** How many places of records are told for each window. */
+const PLACES = 5;
+/** A source that gives pages without end is left after so many that no stored page stands for. */
+const MOST_FURTHER_PAGES = 1_000;
+
+/** Compares several windows at a time; the pages of one come one after the other. */
+export function verifyPages(
+  parts: SourceCheckParts,
+  streams: readonly Stream[],
+  windows: readonly PublishedWindow[],
+  concurrency: number,
+  signal: AbortSignal,
+  onVerdict: (verdict: WindowVerdict) => void = () => {},
+): Promise<WindowVerdict[]> {
+  return several(windows, concurrency, signal, async (window) => {
+    const stream = streams.find((candidate) => candidate.name === window.stream);
+    if (stream === undefined) throw new Error(`stream ${window.stream} was not asked for`);
+    const verdict = await compareWindow(parts, stream, window, signal).catch((error: unknown) =>
+      notAPage(window, error),
+    );
+    onVerdict(verdict);
+    return verdict;
+  });
+}
+
+/** Records by their digest: places in the stored list, and in the source's. A record on both sides only moved. */
+export class LoneRecords {
+  readonly #places = new Map<string, { stored: number[]; came: number[] }>();
+
+  /** Takes in what differs on a page. */
+  add(storedStart: number, cameStart: number, page: PageDifference): void {
+    for (const { position, sha256 } of page.storedOnly)
+      this.#of(sha256).stored.push(storedStart + position - 1);
+    for (const { position, sha256 } of page.cameOnly)
+      this.#of(sha256).came.push(cameStart + position - 1);
+    // What has found its other half on another page is of no more interest.
+    for (const { sha256 } of [...page.storedOnly, ...page.cameOnly]) {
+      const places = this.#places.get(sha256);
+      while (places !== undefined && places.stored.length > 0 && places.came.length > 0) {
+        places.stored.shift();
+        places.came.shift();
+      }
+      if (places?.stored.length === 0 && places.came.length === 0) this.#places.delete(sha256);
+    }
+  }
+
+  /** Where the records are that have no other half, in order. */
+  get left(): { vanished: number[]; appeared: number[] } {
+    const all = [...this.#places.values()];
+    const sorted = (places: number[]) => places.sort((a, b) => a - b);
+    return {
+      vanished: sorted(all.flatMap(({ stored }) => stored)),
+      appeared: sorted(all.flatMap(({ came }) => came)),
+    };
+  }
+
+  #of(sha256: string): { stored: number[]; came: number[] } {
+    const places = this.#places.get(sha256) ?? { stored: [], came: [] };
+    this.#places.set(sha256, places);
+    return places;
+  }
+}
+
+async function compareWindow(
+  parts: SourceCheckParts,
+  stream: Stream,
+  window: PublishedWindow,
+  signal: AbortSignal,
+): Promise<WindowVerdict> {
+  const lone = new LoneRecords();
+  let pages = 0;
+  for (const walk of window.walks)
+    pages += await compareWalk(parts, { stream, window, walk, lone, signal });
+  const { vanished, appeared } = lone.left;
+  const unstable = window.walks.some(
+    ({ proof }) => proof.kind === 'union' || proof.repeated !== undefined,
+  );
+  const same = vanished.length === 0 && appeared.length === 0;
+  const doubt =
+    'the source does not keep its order: a record that one pass does not show may still be there';
+  return {
+    window,
+    state: same ? 'same' : 'changed',
+    differences: !same && unstable ? [doubt] : [],
+    records: {
+      vanished: vanished.length,
+      appeared: appeared.length,
+      vanishedAt: vanished.slice(0, PLACES),
+      appearedAt: appeared.slice(0, PLACES),
+      pages,
+    },
+  };
+}
+
+interface Comparison {
+  readonly stream: Stream;
+  readonly window: PublishedWindow;
+  readonly walk: PublishedWalk;
+  readonly lone: LoneRecords;
+  readonly signal: AbortSignal;
+}
+
+/** @returns how many pages were fetched. */
+async function compareWalk(parts: SourceCheckParts, comparison: Comparison): Promise<number> {
+  const { lone, walk } = comparison;
+  const asked = await listAskedPages(parts.database, walk.walkId);
+  let fetched = 0;
+  /** Fetches what no stored page stands for, up to `end`. */
+  const further = async (from: number, end: number, length: number): Promise<void> => {
+    let start = from;
+    for (let pages = 0; start < end && pages < MOST_FURTHER_PAGES; pages++) {
+      const request = { start, length: Math.min(length, end - start), skip: 0 };
+      const came = await fetchAndCompare(parts, comparison, request, null);
+      fetched += 1;
+      if (came.records === 0) return;
+      lone.add(start, start, came);
+      start += came.records;
+    }
+  };
+  for (const [index, page] of asked.entries()) {
+    const came = await fetchAndCompare(parts, comparison, page, page.pageNo);
+    fetched += 1;
+    const first = page.start + page.skip;
+    const isLast = index === asked.length - 1;
+    // A source that gives longer pages than it did shows the next one's records too.
+    const own = isLast
+      ? came.cameOnly
+      : came.cameOnly.filter((one) => one.position <= page.records);
+    lone.add(first, first, { ...came, cameOnly: own });
+    // One that gives shorter pages shows the rest when it is asked; behind the last page more may have come.
+    const end = isLast ? Number.POSITIVE_INFINITY : first + page.records;
+    await further(first + came.records, end, page.length);
+  }
+  return fetched;
+}
+
+async function fetchAndCompare(
+  { database, fetchPage }: SourceCheckParts,
+  { stream, window, walk, signal }: Comparison,
+  { start, length, skip }: Pick<AskedPage, 'start' | 'length' | 'skip'>,
+  pageNo: number | null,
+): Promise<PageDifference & { records: number }> {
+  const request = { ...targetOf(stream, window), start, length };
+  let body: Buffer;
+  try {
+    body = (await fetchPage(request, { signal })).body;
+  } catch (error) {
+    // Behind the end of a list, an error is an answer too; before it, nothing of what was there is shown any more.
+    if (!(error instanceof RequestError) || start === 0) throw error;
+    if (pageNo !== null) throw error;
+    return { records: 0, total: null, storedOnly: [], cameOnly: [] };
+  }
+  const came = await comparePage(database, walk.walkId, pageNo, skip, body, walk.envelope, signal);
+  if (came.records === null)
+    throw new EnvelopeError(`the answer at start ${start} has no list where the record list was`);
+  return { ...came, records: came.records };
+}

@@ -1,0 +1,128 @@
+/** The splitter: how a window that cannot be walked whole is cut into parts, as pure functions (DESIGN 5.5). */
+import { Temporal } from 'temporal-polyfill';
+import type { Day, WallTime } from '../model.ts';
+
+/** A span of time, and of rule levels where it was cut by level; both ends inclusive, null is open. */
+export interface Span {
+  readonly from: WallTime;
+  readonly to: WallTime;
+  readonly levelFrom: number | null;
+  readonly levelTo: number | null;
+}
+
+/** A window cut into parts that together cover it. */
+export interface Split {
+  readonly by: 'time' | 'level';
+  readonly parts: readonly Span[];
+}
+
+/** A stretch of wall-clock time that the clocks show twice; a request that begins or ends inside it has two meanings. */
+export interface RepeatedTime {
+  readonly from: WallTime;
+  readonly to: WallTime;
+}
+
+/** Parts aim at this share of the cap, so that uneven time does not bring most of them over it again. */
+const FILL = 0.7;
+const MOST_PARTS = 500;
+/** The scale of rule levels is 0 to 15 or 16 where it is known; open ends catch the rest. */
+const MIDDLE_LEVEL = 7;
+const LOWEST_LEVEL = 0;
+const HIGHEST_LEVEL = 16;
+/** Enough for a day in which the clocks change more than once. */
+const MOST_CHANGES = 4;
+
+/** How many parts: as many as the total needs below the cap; two where there is no total. */
+export function partsWanted(total: number | null, cap: number | null): number {
+  if (total === null || cap === null || total <= cap) return 2;
+  return Math.min(MOST_PARTS, Math.max(2, Math.ceil(total / Math.max(1, cap * FILL))));
+}
+
+/**
+ * Cuts a span into parts: by time where more than a second lies between its ends, by level else.
+ * @returns null when it can be cut no further.
+ */
+export function split(span: Span, parts: number, repeated: readonly RepeatedTime[]): Split | null {
+  return splitByTime(span, parts, repeated) ?? splitByLevel(span);
+}
+
+/**
+ * Cuts by time. Neighbours share their boundary second, so that no event between two seconds falls out; a boundary never
+ * lies in a time that the clocks show twice.
+ * @returns null when no boundary fits.
+ */
+export function splitByTime(
+  span: Span,
+  parts: number,
+  repeated: readonly RepeatedTime[],
+): Split | null {
+  if (span.levelFrom !== null || span.levelTo !== null) return null;
+  const first = secondOf(span.from);
+  const last = secondOf(span.to);
+  const twice = repeated.map(({ from, to }) => ({ from: secondOf(from), to: secondOf(to) }));
+  const cuts = new Set<number>();
+  for (let part = 1; part < parts; part++) {
+    const wanted = first + Math.round(((last - first) * part) / parts);
+    const inside = twice.find(({ from, to }) => wanted >= from && wanted <= to);
+    for (const cut of inside === undefined ? [wanted] : [inside.from - 1, inside.to + 1])
+      if (cut > first && cut < last) cuts.add(cut);
+  }
+  if (cuts.size === 0) return null;
+  const ends = [first, ...[...cuts].sort((a, b) => a - b), last];
+  return {
+    by: 'time',
+    parts: ends.slice(1).map((to, index) => ({
+      ...span,
+      from: textOf(ends[index] as number),
+      to: textOf(to),
+    })),
+  };
+}
+
+/** Cuts by rule level, in halves. Records without a level are in no half: the halves must be shown to add up. */
+export function splitByLevel(span: Span): Split | null {
+  const low = span.levelFrom ?? LOWEST_LEVEL;
+  const high = span.levelTo ?? HIGHEST_LEVEL;
+  if (low >= high) return null;
+  const open = span.levelFrom === null && span.levelTo === null;
+  const middle = open ? MIDDLE_LEVEL : Math.floor((low + high) / 2);
+  return {
+    by: 'level',
+    parts: [
+      { ...span, levelTo: middle },
+      { ...span, levelFrom: middle + 1 },
+    ],
+  };
+}
+
+/** The stretches of the day, and of the first second of the next one, that the clocks of the zone show twice. */
+export function repeatedTimes(day: Day, timeZone: string): RepeatedTime[] {
+  const midnight = Temporal.PlainDate.from(day).toZonedDateTime(timeZone);
+  const end = midnight.add({ days: 1, hours: 1 });
+  const found: RepeatedTime[] = [];
+  let at = midnight.subtract({ hours: 1 });
+  for (let change = 0; change < MOST_CHANGES; change++) {
+    const next = at.getTimeZoneTransition('next');
+    if (next === null || Temporal.ZonedDateTime.compare(next, end) > 0) break;
+    const before = next.subtract({ nanoseconds: 1 });
+    const back = (before.offsetNanoseconds - next.offsetNanoseconds) / 1e9;
+    if (back > 0) {
+      const from = secondOf(wallText(next.toPlainDateTime()));
+      found.push({ from: textOf(from), to: textOf(from + back - 1) });
+    }
+    at = next;
+  }
+  return found;
+}
+
+const wallText = (time: Temporal.PlainDateTime): WallTime =>
+  time.toString({ smallestUnit: 'second' }).replace('T', ' ');
+
+/** Seconds of wall-clock time on a scale without zones, on which every day has 86,400. */
+function secondOf(time: WallTime): number {
+  return Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;
+}
+
+function textOf(second: number): WallTime {
+  return new Date(second * 1000).toISOString().slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,83 @@
+/** What was learned about the API in a stream, kept with its evidence (DESIGN 5.5). */
+import type { Database } from './database.ts';
+
+/** page_length: the largest that works; offset_cap: how deep paging goes; proven_size: the largest proven window; totals: 1, they count the window. */
+export type Fact = 'page_length' | 'offset_cap' | 'proven_size' | 'totals';
+
+/** One thing learned. */
+export interface LearnedFact {
+  readonly streamId: number;
+  readonly fact: Fact;
+  readonly value: number;
+  readonly evidence: string;
+  readonly learnedAt: Date;
+}
+
+/** Limits may be lifted: after so many days they are found out anew. What a window has proven stays proven. */
+const LIMIT_DAYS = 30;
+
+/** What is known of these streams; limits only while they are fresh. */
+export async function readLearned(
+  database: Database,
+  streamIds: readonly number[],
+): Promise<LearnedFact[]> {
+  const rows = await database.persist<{
+    stream_id: number;
+    fact: Fact;
+    value: number;
+    evidence: string;
+    learned_at: Date;
+  }>(
+    `select stream_id, fact, value, evidence, learned_at
+       from daywalk.learned
+      where stream_id = any ($1::integer[])
+        and (fact in ('proven_size', 'totals') or learned_at > clock_timestamp() - make_interval(days => $2))
+      order by stream_id, fact`,
+    [streamIds, LIMIT_DAYS],
+  );
+  return rows.map((row) => ({
+    streamId: row.stream_id,
+    fact: row.fact,
+    value: row.value,
+    evidence: row.evidence,
+    learnedAt: row.learned_at,
+  }));
+}
+
+/** All that was learned in these streams, with the stream's name; for people. */
+export async function readLearnedByName(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<(Omit<LearnedFact, 'streamId'> & { readonly name: string })[]> {
+  const rows = await database.persist<{
+    name: string;
+    fact: Fact;
+    value: number;
+    evidence: string;
+    learned_at: Date;
+  }>(
+    `select s.name, l.fact, l.value, l.evidence, l.learned_at
+       from daywalk.learned l join daywalk.streams s on s.stream_id = l.stream_id
+      where s.name = any ($1::text[])
+      order by s.name, l.fact`,
+    [streamNames],
+  );
+  return rows.map(({ learned_at: learnedAt, ...row }) => ({ ...row, learnedAt }));
+}
+
+/** Keeps a fact; a proven size only grows. */
+export async function learn(
+  database: Database,
+  streamId: number,
+  fact: Fact,
+  value: number,
+  evidence: string,
+): Promise<void> {
+  await database.persist(
+    `insert into daywalk.learned as l (stream_id, fact, value, evidence) values ($1, $2, $3, $4)
+     on conflict (stream_id, fact) do update
+       set value = excluded.value, evidence = excluded.evidence, learned_at = excluded.learned_at
+     where l.fact <> 'proven_size' or l.value < excluded.value`,
+    [streamId, fact, value, evidence],
+  );
+}

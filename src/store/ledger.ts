@@ -1,0 +1,175 @@
+/** The ledger: a chain of digests for each stream, one row for each day whenever it is published anew (docs/ledger.md). */
+import type { Day } from '../model.ts';
+import type { Database } from './database.ts';
+
+/** A complete day that the ledger does not show as it is now. */
+export interface DueDay {
+  readonly streamId: number;
+  readonly day: Day;
+}
+
+/** The days of these streams that are to be appended, oldest first. */
+export async function listDueDays(
+  database: Database,
+  streamIds: readonly number[],
+  signal?: AbortSignal,
+): Promise<DueDay[]> {
+  const rows = await database.persist<{ stream_id: number; day: string }>(
+    `select stream_id, day from daywalk.ledger_due where stream_id = any ($1::integer[]) order by day, stream_id`,
+    [streamIds],
+    signal,
+  );
+  return rows.map((row) => ({ streamId: row.stream_id, day: row.day }));
+}
+
+/** A page without a seal. */
+export interface UnsealedPage {
+  readonly walkId: number;
+  readonly pageNo: number;
+  readonly bytes: number;
+}
+
+/** The pages of a day's published walks that have no seal yet, in order. */
+export async function listUnsealedPages(
+  database: Database,
+  { streamId, day }: DueDay,
+): Promise<UnsealedPage[]> {
+  const rows = await database.persist<{ walk_id: number; page_no: number; byte_count: number }>(
+    `select p.walk_id, p.page_no, p.byte_count
+       from daywalk.pages p
+      where p.day = $2::date
+        and p.walk_id = any (array(select k.walk_id from daywalk.windows w
+                                     join daywalk.walks k on k.window_id = w.window_id and k.published
+                                    where w.stream_id = $1 and w.day = $2::date))
+        and not exists (select from daywalk.seals s where s.walk_id = p.walk_id and s.page_no = p.page_no)
+      order by p.walk_id, p.page_no`,
+    [streamId, day],
+  );
+  return rows.map((row) => ({ walkId: row.walk_id, pageNo: row.page_no, bytes: row.byte_count }));
+}
+
+/** Seals pages of a walk, both ends inclusive; sealed ones stay as they are. */
+export async function sealPages(
+  database: Database,
+  walkId: number,
+  firstPage: number,
+  lastPage: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  await database.persist(
+    'select daywalk.seal_pages($1, $2, $3)',
+    [walkId, firstPage, lastPage],
+    signal,
+  );
+}
+
+/** Appends a day, with what is left of its pages to seal. Repeating it does nothing. */
+export async function appendToLedger(
+  database: Database,
+  { streamId, day }: DueDay,
+  signal?: AbortSignal,
+): Promise<void> {
+  await database.persist('select daywalk.append_to_ledger($1, $2::date)', [streamId, day], signal);
+}
+
+/** The end of a stream's chain: to be kept elsewhere, because who can write the whole database can also rebuild it. */
+export interface LedgerHead {
+  readonly stream: string;
+  readonly entries: number;
+  /** Hexadecimal. */
+  readonly digest: string;
+  readonly appendedAt: Date;
+}
+
+/** The newest entry of each of these streams that has any. */
+export async function readLedgerHeads(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<LedgerHead[]> {
+  const rows = await database.persist<{
+    stream: string;
+    entry: number;
+    digest: string;
+    appended_at: Date;
+  }>(
+    `select s.name as stream, l.entry, encode(l.digest, 'hex') as digest, l.appended_at
+       from daywalk.streams s
+      cross join lateral (select * from daywalk.ledger
+                           where stream_id = s.stream_id order by entry desc limit 1) as l
+      where s.name = any ($1::text[])
+      order by array_position($1::text[], s.name)`,
+    [streamNames],
+  );
+  return rows.map((row) => ({
+    stream: row.stream,
+    entries: row.entry,
+    digest: row.digest,
+    appendedAt: row.appended_at,
+  }));
+}
+
+/** A row of the ledger that is not what it should be, in words. */
+export interface LedgerProblem {
+  readonly stream: string;
+  readonly entry: number | null;
+  readonly day: Day;
+  readonly problem: string;
+}
+
+/** Recomputes the whole chains of these streams, and compares the complete days with it. */
+export async function checkLedger(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<LedgerProblem[]> {
+  const rows = await database.persist<{
+    stream: string;
+    entry: number;
+    day: string;
+    missing_before: number;
+    row_ok: boolean;
+    chain_ok: boolean;
+    pages_ok: boolean;
+    walks_ok: boolean;
+    state_ok: boolean | null;
+  }>(
+    `select stream, entry, day, missing_before, row_ok, chain_ok, pages_ok, walks_ok, state_ok
+       from daywalk.ledger_check
+      where stream = any ($1::text[]) and not ok
+      order by array_position($1::text[], stream), entry`,
+    [streamNames],
+  );
+  const broken = rows.flatMap(({ stream, entry, day, ...row }) => {
+    const missing = row.missing_before === 1 ? 'the entry' : `${row.missing_before} entries`;
+    const problems = [
+      row.missing_before > 0 ? `${missing} before it is missing` : null,
+      row.row_ok ? null : 'the row is not what was appended',
+      row.chain_ok || row.missing_before > 0 ? null : 'it does not follow the row before',
+      row.pages_ok ? null : 'the seals of its pages are not what they were',
+      row.walks_ok ? null : 'its walks or their windows are not what they were',
+      row.state_ok === false ? 'what the views show of the day is something else' : null,
+    ];
+    return problems.flatMap((problem) =>
+      problem === null ? [] : [{ stream, entry, day, problem }],
+    );
+  });
+  return [...broken, ...(await listLostDays(database, streamNames))];
+}
+
+/** Days whose pages are sealed, which happens together with their row, and that have no row: it was taken away. */
+async function listLostDays(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<LedgerProblem[]> {
+  const rows = await database.persist<{ stream: string; day: string }>(
+    `select stream, day from daywalk.ledger_due
+      where stream = any ($1::text[]) and entry is null and unsealed_pages = 0
+      order by array_position($1::text[], stream), day`,
+    [streamNames],
+  );
+  return rows.map(({ stream, day }) => ({
+    stream,
+    entry: null,
+    day,
+    problem: 'its pages are sealed, and the ledger has no row for it: the row was removed',
+  }));
+}

@@ -1,0 +1,99 @@
+/** What is stored against its own digests: pages against seals and kept bytes, walks against their pages. */
+import type { Day } from '../model.ts';
+import type { Database } from './database.ts';
+
+/** Which days to look at; null: all. */
+export type DaySpan = { readonly from: Day; readonly to: Day } | null;
+
+/** A walk whose pages are to be checked. */
+export interface StoredWalk {
+  readonly stream: string;
+  readonly day: Day;
+  readonly from: string;
+  readonly to: string;
+  readonly walkId: number;
+  readonly published: boolean;
+  /** By its own word, or by its seals, whichever is more. */
+  readonly pages: number;
+  readonly bytes: number;
+}
+
+/** The walks that are published, or were and have seals, by day. */
+export async function listStoredWalks(
+  database: Database,
+  streamNames: readonly string[],
+  span: DaySpan,
+): Promise<StoredWalk[]> {
+  const rows = await database.persist<{
+    stream: string;
+    day: string;
+    from_time: string;
+    to_time: string;
+    walk_id: number;
+    published: boolean;
+    pages: number;
+    bytes: number;
+  }>(
+    `select s.name as stream, w.day, w.from_time, w.to_time, k.walk_id, k.published, k.bytes,
+            greatest(k.pages, 1 + coalesce(e.last_page, -1))::integer as pages
+       from daywalk.streams s
+       join daywalk.windows w on w.stream_id = s.stream_id
+       join daywalk.walks k on k.window_id = w.window_id
+      cross join lateral (select max(page_no) as last_page from daywalk.seals where walk_id = k.walk_id) as e
+      where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
+        and (k.published or e.last_page is not null)
+      order by w.day, array_position($1::text[], s.name), w.from_time, k.walk_id`,
+    [streamNames, span?.from ?? null, span?.to ?? null],
+  );
+  return rows.map(({ walk_id, from_time, to_time, ...row }) => ({
+    ...row,
+    from: from_time,
+    to: to_time,
+    walkId: walk_id,
+  }));
+}
+
+/** A page as it is found. */
+export interface CheckedPage {
+  readonly pageNo: number;
+  readonly bytes: number;
+  /** False: its day was not complete yet, so that there is only the fast hash of each record to compare with. */
+  readonly sealed: boolean;
+  /** In words; none: it is what was stored. */
+  readonly problems: readonly string[];
+}
+
+/** Recomputes pages of a walk, both ends inclusive, inside Postgres. */
+export async function checkPages(
+  database: Database,
+  walkId: number,
+  firstPage: number,
+  lastPage: number,
+  signal?: AbortSignal,
+): Promise<CheckedPage[]> {
+  const rows = await database.persist<{
+    page_no: number;
+    byte_count: number;
+    sealed: boolean;
+    problems: string[];
+  }>(
+    'select page_no, byte_count, sealed, problems from daywalk.check_pages($1, $2, $3)',
+    [walkId, firstPage, lastPage],
+    signal,
+  );
+  return rows.map((row) => ({
+    pageNo: row.page_no,
+    bytes: row.byte_count,
+    sealed: row.sealed,
+    problems: row.problems,
+  }));
+}
+
+/** What of a walk does not add up, in words. */
+export async function checkWalk(database: Database, walkId: number): Promise<string[]> {
+  const [row] = await database.persist<{ problems: string[] }>(
+    'select daywalk.check_walk($1) as problems',
+    [walkId],
+  );
+  return row?.problems ?? [];
+}

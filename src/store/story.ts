@@ -1,0 +1,195 @@
+/** The story of a day: every window, walk and finding that is known about it, as rows and not in words. */
+import type { Day, Proof, Purpose, WindowState } from '../model.ts';
+import { type CoverageState, readCoverageOf } from './coverage.ts';
+import type { Database } from './database.ts';
+import type { WalkSpan } from './walks.ts';
+
+/** What is known about a stream and day. */
+export interface DayStory {
+  readonly stream: string;
+  readonly day: Day;
+  /** When it closes or closed; null: the stream is not known. */
+  readonly closesAt: Date | null;
+  readonly closed: boolean;
+  readonly state: CoverageState;
+  readonly records: number;
+  readonly pages: number;
+  readonly bytes: number;
+  /** By time; a window that was split comes before its parts. */
+  readonly windows: readonly WindowStory[];
+  /** Newest revision in the ledger. */
+  readonly ledger: {
+    readonly entry: number;
+    readonly revision: number;
+    readonly digest: string;
+    readonly appendedAt: Date;
+  } | null;
+}
+
+/** A window of the day. */
+export interface WindowStory {
+  readonly windowId: number;
+  readonly kind: 'day' | 'seam' | 'part';
+  readonly from: string;
+  readonly to: string;
+  readonly levelFrom: number | null;
+  readonly levelTo: number | null;
+  readonly state: WindowState;
+  readonly purpose: Purpose;
+  readonly splitFrom: number | null;
+  readonly splitBy: 'time' | 'level' | null;
+  readonly splitReason: string | null;
+  readonly splitTotal: number | null;
+  /** Who walks it now. */
+  readonly owner: string | null;
+  readonly rewalk: boolean;
+  readonly attempts: number;
+  readonly failures: number;
+  readonly lastError: string | null;
+  readonly lastFailedAt: Date | null;
+  readonly completedAt: Date | null;
+  readonly checkedAt: Date | null;
+  readonly dueAt: Date | null;
+  readonly walks: readonly WalkStory[];
+  readonly differences: readonly DifferenceStory[];
+}
+
+/** A walk of a window. */
+export interface WalkStory {
+  readonly walkId: number;
+  readonly number: number;
+  readonly span: WalkSpan;
+  readonly pageLength: number;
+  readonly pages: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly requests: number;
+  readonly firstTotal: number | null;
+  readonly lastTotal: number | null;
+  /** Null: in progress. */
+  readonly outcome: 'proven' | 'ended' | 'shifted' | 'failed' | null;
+  readonly reason: string | null;
+  readonly proof: Proof | null;
+  readonly published: boolean;
+  /** Records that another published walk shows. */
+  readonly hidden: number;
+  /** Pages of which `jsonb` holds a changed copy, and the kinds of changes. */
+  readonly quarantined: number;
+  readonly quarantine: readonly string[];
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** What a later walk found to be different. */
+export interface DifferenceStory {
+  readonly walkId: number;
+  readonly foundAt: Date;
+  /** Hours after the day had closed. */
+  readonly afterHours: number;
+  readonly appeared: number;
+  readonly vanished: number;
+}
+
+/** Reads the story of a day of a stream. */
+export async function readDayStory(
+  database: Database,
+  stream: string,
+  day: Day,
+): Promise<DayStory> {
+  const [calendar, coverage, windows, ledger] = await Promise.all([
+    readCalendar(database, stream, day),
+    readCoverageOf(database, stream, day),
+    readWindows(database, stream, day),
+    readLedgerRow(database, stream, day),
+  ]);
+  return {
+    stream,
+    day,
+    closesAt: calendar?.closes_at ?? null,
+    closed: calendar?.closed ?? false,
+    state: coverage?.state ?? 'missing',
+    records: coverage?.records ?? 0,
+    pages: coverage?.pages ?? 0,
+    bytes: coverage?.bytes ?? 0,
+    windows,
+    ledger,
+  };
+}
+
+async function readCalendar(database: Database, stream: string, day: Day) {
+  const [row] = await database.persist<{ closes_at: Date; closed: boolean }>(
+    `select daywalk.closed_at($2::date, time_zone, settle) as closes_at,
+            daywalk.closed_at($2::date, time_zone, settle) <= clock_timestamp() as closed
+       from daywalk.streams where name = $1`,
+    [stream, day],
+  );
+  return row;
+}
+
+async function readLedgerRow(database: Database, stream: string, day: Day) {
+  const [row] = await database.persist<NonNullable<DayStory['ledger']>>(
+    `select l.entry, l.revision, encode(l.digest, 'hex') as digest, l.appended_at as "appendedAt"
+       from daywalk.ledger l join daywalk.streams s on s.stream_id = l.stream_id
+      where s.name = $1 and l.day = $2::date order by l.revision desc limit 1`,
+    [stream, day],
+  );
+  return row ?? null;
+}
+
+async function readWindows(database: Database, stream: string, day: Day): Promise<WindowStory[]> {
+  const windows = await database.persist<Omit<WindowStory, 'walks' | 'differences'>>(
+    `select w.window_id as "windowId", w.kind, w.from_time as "from", w.to_time as "to", w.level_from as "levelFrom",
+            w.level_to as "levelTo", w.state, w.purpose, w.split_from as "splitFrom", w.split_by as "splitBy",
+            w.split_reason as "splitReason", w.split_total as "splitTotal",
+            case when w.lease_expires > clock_timestamp() then w.lease_owner end as owner, w.rewalk, w.attempts, w.failures,
+            w.last_error as "lastError", w.last_failed_at as "lastFailedAt", w.completed_at as "completedAt",
+            w.checked_at as "checkedAt", w.due_at as "dueAt"
+       from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
+      where s.name = $1 and w.day = $2::date
+      order by w.kind = 'seam', w.from_time, w.to_time desc, coalesce(w.level_from, -1), w.window_id`,
+    [stream, day],
+  );
+  const ids = windows.map((window) => window.windowId);
+  const [walks, differences] = await Promise.all([
+    readWalks(database, ids),
+    readDifferences(database, ids),
+  ]);
+  return windows.map((window) => ({
+    ...window,
+    walks: walks.filter((walk) => walk.windowId === window.windowId),
+    differences: differences.filter((difference) => difference.windowId === window.windowId),
+  }));
+}
+
+function readWalks(
+  database: Database,
+  windowIds: readonly number[],
+): Promise<(WalkStory & { windowId: number })[]> {
+  return database.persist(
+    `select k.window_id as "windowId", k.walk_id as "walkId", k.number, k.span, k.page_length as "pageLength", k.pages,
+            k.records, k.bytes, k.requests, k.first_total as "firstTotal", k.last_total as "lastTotal", k.outcome, k.reason,
+            k.proof, k.published, k.started_at as "startedAt", k.finished_at as "finishedAt",
+            (select coalesce(sum(cardinality(o.positions)), 0) from daywalk.overlaps o where o.walk_id = k.walk_id) as hidden,
+            q.pages as quarantined, q.kinds as quarantine
+       from daywalk.walks k
+      cross join lateral (
+        select count(distinct p.page_no) as pages, coalesce(array_agg(distinct c.change ->> 'what'), '{}') as kinds
+          from daywalk.pages p cross join lateral jsonb_array_elements(p.changes) as c (change)
+         where p.walk_id = k.walk_id and p.day = k.day and p.changes is not null) as q
+      where k.window_id = any ($1::bigint[])
+      order by k.window_id, k.number`,
+    [windowIds],
+  );
+}
+
+function readDifferences(
+  database: Database,
+  windowIds: readonly number[],
+): Promise<(DifferenceStory & { windowId: number })[]> {
+  return database.persist(
+    `select window_id as "windowId", walk_id as "walkId", found_at as "foundAt", appeared, vanished,
+            (extract(epoch from after) / 3600)::double precision as "afterHours"
+       from daywalk.differences where window_id = any ($1::bigint[]) order by found_at`,
+    [windowIds],
+  );
+}

@@ -1,0 +1,278 @@
+/** The splitter: parts cover their span, share one second with each neighbour, and cutting comes to an end (DESIGN 5.5). */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dayWindow, seamWindow } from '../../src/plan/days.ts';
+import {
+  partsWanted,
+  type RepeatedTime,
+  repeatedTimes,
+  type Span,
+  split,
+  splitByLevel,
+  splitByTime,
+} from '../../src/plan/split.ts';
+import { wallClock, ZONES, zoneAndInstant } from './zones.ts';
+
+const open = (from: string, to: string): Span => ({ from, to, levelFrom: null, levelTo: null });
+const secondOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;
+const textOf = (second: number) =>
+  new Date(second * 1000).toISOString().slice(0, 19).replace('T', ' ');
+const wholeDay = (day: string) => open(dayWindow(day).from, dayWindow(day).to);
+
+/** A span of a day, or a seam. */
+const span = fc
+  .tuple(
+    fc.constantFrom('2026-03-05', '2024-02-29', '2025-12-31', '0001-01-02'),
+    fc.nat(86_399),
+    fc.nat(86_399),
+  )
+  .map(([day, one, other]) => {
+    const midnight = secondOf(`${day} 00:00:00`);
+    const [from, to] = [Math.min(one, other), Math.max(one, other)];
+    return open(textOf(midnight + from), textOf(midnight + to));
+  });
+const parts = fc.integer({ min: 2, max: 500 });
+
+/** That the parts cover the span, and share exactly one second with each neighbour, each smaller than the span. */
+function expectCut(whole: Span, pieces: readonly Span[]): void {
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces[0]?.from).toBe(whole.from);
+  expect(pieces.at(-1)?.to).toBe(whole.to);
+  for (const [index, piece] of pieces.entries()) {
+    expect(piece.from < piece.to).toBe(true);
+    expect(secondOf(piece.to) - secondOf(piece.from)).toBeLessThan(
+      secondOf(whole.to) - secondOf(whole.from),
+    );
+    const next = pieces[index + 1];
+    if (next !== undefined) expect(next.from).toBe(piece.to);
+  }
+}
+
+/** Cuts again and again. Returns the pieces that can be cut no further. */
+function atoms(whole: Span, count: number, repeated: readonly RepeatedTime[], depth = 0): Span[] {
+  expect(depth).toBeLessThan(30);
+  const cut = split(whole, count, repeated);
+  return cut === null
+    ? [whole]
+    : cut.parts.flatMap((part) => atoms(part, count, repeated, depth + 1));
+}
+
+describe('parts by time', () => {
+  it('cover the span, share one second with each neighbour and are smaller; more than a second can always be cut', () => {
+    fc.assert(
+      fc.property(span, parts, (whole, count) => {
+        const cut = splitByTime(whole, count, []);
+        const length = secondOf(whole.to) - secondOf(whole.from);
+        if (cut === null) expect(length).toBeLessThan(2);
+        else {
+          expect(cut.by).toBe('time');
+          expectCut(whole, cut.parts);
+          expect(cut.parts.length).toBeLessThanOrEqual(count);
+          expect(cut.parts.every((p) => p.levelFrom === null && p.levelTo === null)).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are about as long as each other', () => {
+    const cut = splitByTime(wholeDay('2026-03-05'), 7, []);
+    const lengths = cut?.parts.map(({ from, to }) => secondOf(to) - secondOf(from)) ?? [];
+    expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThanOrEqual(1);
+  });
+
+  it('are none of a span that is cut by level already', () => {
+    expect(splitByTime({ ...wholeDay('2026-03-05'), levelTo: 7 }, 2, [])).toBeNull();
+    expect(splitByTime({ ...wholeDay('2026-03-05'), levelFrom: 8 }, 2, [])).toBeNull();
+  });
+
+  it('are none of a seam, which is two seconds that share no third', () => {
+    const { from, to } = seamWindow('2025-12-31');
+    expect([from, to]).toEqual(['2025-12-31 23:59:59', '2026-01-01 00:00:00']);
+    expect(splitByTime(open(from, to), 2, [])).toBeNull();
+    expect(split(open(from, to), 2, [])?.by).toBe('level');
+  });
+});
+
+describe('clocks that are set back', () => {
+  /** Seconds of the day that the clocks show twice, sampled by an oracle that does not know the code. */
+  const shownTwice = (day: string, timeZone: string): Set<number> => {
+    const from = Date.parse(`${day}T00:00:00Z`) - 20 * 3_600_000;
+    const hours = new Map<string, number>();
+    for (let at = from; at < from + 64 * 3_600_000; at += 900_000) {
+      const shown = wallQuarter(at, timeZone);
+      hours.set(shown, (hours.get(shown) ?? 0) + 1);
+    }
+    return new Set(
+      [...hours]
+        .filter(([shown, times]) => times > 1 && shown.startsWith(day))
+        .map(([shown]) => secondOf(shown)),
+    );
+  };
+
+  it('never get a boundary into a time that they show twice, in any zone, on any day', () => {
+    let met = 0;
+    fc.assert(
+      fc.property(zoneAndInstant, parts, ({ timeZone, now }, count) => {
+        const { day } = wallClock(now, timeZone);
+        const repeated = repeatedTimes(day, timeZone);
+        const twice = repeated.map(({ from, to }) => [secondOf(from), secondOf(to)] as const);
+        met += twice.length;
+        const cut = splitByTime(wholeDay(day), count, repeated);
+        expectCut(wholeDay(day), cut?.parts ?? []);
+        for (const { to } of cut?.parts.slice(0, -1) ?? [])
+          expect(twice.some(([first, last]) => secondOf(to) >= first && secondOf(to) <= last)).toBe(
+            false,
+          );
+      }),
+      { numRuns: 400 },
+    );
+    expect(met).toBeGreaterThan(5);
+  });
+
+  it('are found as Intl shows them, quarter by quarter', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(zoneAndInstant, ({ timeZone, now }) => {
+        const { day } = wallClock(now, timeZone);
+        // Newfoundland changed its clocks at 00:01 until 2011, which quarters do not show.
+        fc.pre(timeZone !== 'America/St_Johns' || now > Date.UTC(2012, 0, 1));
+        const repeated = repeatedTimes(day, timeZone);
+        const inside = (second: number) =>
+          repeated.some(({ from, to }) => second >= secondOf(from) && second <= secondOf(to));
+        const midnight = secondOf(`${day} 00:00:00`);
+        const found = new Set<number>();
+        for (let second = midnight; second < midnight + 86_400; second += 900)
+          if (inside(second)) found.add(second);
+        expect({ timeZone, day, found: [...found] }).toEqual({
+          timeZone,
+          day,
+          found: [...shownTwice(day, timeZone)].sort((a, b) => a - b),
+        });
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it.each([
+    ['Europe/London', '2026-10-25', ['2026-10-25 01:00:00', '2026-10-25 01:59:59']],
+    ['Australia/Lord_Howe', '2026-04-05', ['2026-04-05 01:30:00', '2026-04-05 01:59:59']],
+    ['Antarctica/Troll', '2026-10-25', ['2026-10-25 01:00:00', '2026-10-25 02:59:59']],
+  ])('are known of %s on %s', (timeZone, day, [from, to]) => {
+    expect(repeatedTimes(day, timeZone)).toEqual([{ from, to }]);
+  });
+
+  it.each(ZONES)('repeat nothing where they are set forward, or not at all: %s', (timeZone) => {
+    for (const day of ['2026-01-15', '2026-07-15'])
+      expect(repeatedTimes(day, timeZone)).toEqual([]);
+  });
+
+  it('keep the repeated time whole in one part, however often it is cut', () => {
+    const day = '2026-10-25';
+    const repeated = repeatedTimes(day, 'Europe/London');
+    const whole = open(`${day} 00:58:00`, `${day} 02:02:00`);
+    const around = atoms(whole, 3, repeated).filter(
+      ({ from, to }) => from < `${day} 01:30:00` && to > `${day} 01:30:00`,
+    );
+    for (const { from, to } of around) {
+      expect(from < `${day} 01:00:00`).toBe(true);
+      expect(to > `${day} 01:59:59`).toBe(true);
+    }
+    expect(around.length).toBeGreaterThan(0);
+  });
+});
+
+describe('parts by level', () => {
+  const level = fc.option(fc.integer({ min: 0, max: 20 }), { nil: null });
+
+  it('are two that share no level and cover all, each smaller', () => {
+    fc.assert(
+      fc.property(level, level, (levelFrom, levelTo) => {
+        const whole = { ...open('2026-03-05 12:00:00', '2026-03-05 12:00:00'), levelFrom, levelTo };
+        const cut = splitByLevel(whole);
+        const has = (each: Span, at: number) =>
+          at >= (each.levelFrom ?? -1000) && at <= (each.levelTo ?? 1000);
+        if (cut === null) {
+          expect((levelFrom ?? 0) >= (levelTo ?? 16)).toBe(true);
+          return;
+        }
+        expect(cut.parts).toHaveLength(2);
+        for (let at = -5; at < 40; at++)
+          expect(cut.parts.filter((part) => has(part, at)).length).toBe(has(whole, at) ? 1 : 0);
+        for (const part of cut.parts) {
+          expect([part.from, part.to]).toEqual([whole.from, whole.to]);
+          expect(part).not.toEqual(whole);
+        }
+      }),
+    );
+  });
+
+  it('of one second end with single levels, and with open ends for what is beyond the scale', () => {
+    const ends = atoms(open('2026-03-05 12:00:00', '2026-03-05 12:00:00'), 2, []);
+    for (let at = 1; at < 16; at++)
+      expect(ends.filter((each) => each.levelFrom === at && each.levelTo === at)).toHaveLength(1);
+    expect(ends.filter((each) => each.levelFrom === null).map((each) => each.levelTo)).toEqual([0]);
+    expect(ends.filter((each) => each.levelTo === null).map((each) => each.levelFrom)).toEqual([
+      16,
+    ]);
+    expect(ends).toHaveLength(17);
+  });
+});
+
+describe('cutting again and again', () => {
+  it('comes to an end, with pieces of at most one second between their ends', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(86_000),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 2, max: 9 }),
+        (at, length, count) => {
+          const from = secondOf('2026-03-05 00:00:00') + at;
+          const whole = open(textOf(from), textOf(from + length));
+          const ends = atoms(whole, count, []);
+          expect(ends.every((end) => secondOf(end.to) - secondOf(end.from) <= 1)).toBe(true);
+          // Every second is in some piece, at every level.
+          for (let second = from; second <= from + length; second++)
+            expect(
+              ends.filter((end) => secondOf(end.from) <= second && secondOf(end.to) >= second)
+                .length,
+            ).toBeGreaterThanOrEqual(17);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('how many parts', () => {
+  it('is enough for the cap, with room, and never more than 500 nor fewer than two', () => {
+    fc.assert(
+      fc.property(fc.nat(100_000_000), fc.nat(1_000_000), (total, cap) => {
+        const wanted = partsWanted(total, cap);
+        expect(wanted).toBeGreaterThanOrEqual(2);
+        expect(wanted).toBeLessThanOrEqual(500);
+        if (cap > 0 && wanted < 500) expect(total / wanted).toBeLessThanOrEqual(cap);
+      }),
+    );
+    expect(partsWanted(null, 10_000)).toBe(2);
+    expect(partsWanted(70_000, null)).toBe(2);
+    expect(partsWanted(70_000, 10_000)).toBe(10);
+  });
+});
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+/** What the clocks of the zone show, by `Intl`. */
+function wallQuarter(epochMs: number, timeZone: string): string {
+  const format =
+    formats.get(timeZone) ??
+    new Intl.DateTimeFormat('en-CA-u-hc-h23', {
+      timeZone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+    });
+  formats.set(timeZone, format);
+  const part = Object.fromEntries(format.formatToParts(epochMs).map((p) => [p.type, p.value]));
+  return `${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}:00`;
+}
