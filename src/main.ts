@@ -13,6 +13,7 @@ function listenForSignals(): AbortSignal {
   const interrupted = new AbortController();
   const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
     if (interrupted.signal.aborted) process.exit(EXIT[signal]);
+    process.stderr.write('\ndaywalk: stopping; once more leaves at once\n');
     interrupted.abort(new InterruptedError(signal));
     systemClock.timeout(GRACE_MS).addEventListener('abort', () => process.exit(EXIT[signal]));
   };

@@ -1,14 +1,14 @@
 /** `daywalk backfill`: plans and walks a range of days that a person asked for. */
 import { parseRange } from '../config/day.ts';
-import { EXIT, SettingsError } from '../errors.ts';
+import { EXIT } from '../errors.ts';
 import {
   type BackfillRequest,
   backfill,
   type ExportOptions,
   previewBackfill,
 } from '../export/run.ts';
-import type { Stream } from '../model.ts';
 import type { BackfillStep } from '../plan/backfill.ts';
+import { chosen } from './chosen-streams.ts';
 import { watched, withExport } from './export-verb.ts';
 import { print, printJson } from './output.ts';
 import type { Invocation } from './verb.ts';
@@ -43,23 +43,6 @@ function requestOf(options: Invocation['options']): BackfillRequest {
   };
 }
 
-function chosen(streams: readonly Stream[], names: unknown): readonly Stream[] {
-  if (names === undefined) return streams;
-  const wanted = String(names)
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  const unknown = wanted.filter((name) => !streams.some((stream) => stream.name === name));
-  if (unknown.length > 0 || wanted.length === 0)
-    throw new SettingsError(
-      `flag --stream: there is no stream ${JSON.stringify(unknown[0] ?? '')}`,
-      {
-        hint: `The streams are ${streams.map((stream) => stream.name).join(', ')}.`,
-      },
-    );
-  return streams.filter((stream) => wanted.includes(stream.name));
-}
-
 /** One line per window: day, stream, state, what would be done and why. */
 export function describeSteps(steps: readonly BackfillStep[]): string[] {
   const width = Math.max(...steps.map((step) => step.stream.length));
@@ -69,6 +52,6 @@ export function describeSteps(steps: readonly BackfillStep[]): string[] {
       ({ window, stream, state, action, reason }) =>
         `${window.from} to ${window.to.slice(11)}  ${stream.padEnd(width)}  ${state.padEnd(8)}  ${action.padEnd(6)}  ${reason}`,
     ),
-    `${walks} of ${steps.length} windows would be walked. Nothing was changed.`,
+    `${walks} of ${steps.length} windows would be walked; none was.`,
   ];
 }

@@ -16,7 +16,7 @@ export async function config(invocation: Invocation): Promise<number> {
     ({ name, value, unset, place }) => [name, value ?? `(${unset})`, place] as const,
   );
   const widths = [0, 1].map((column) =>
-    Math.min(48, Math.max(...shown.map((line) => (line[column] ?? '').length))),
+    Math.min(40, Math.max(...shown.map((line) => (line[column] ?? '').length))),
   );
   print(
     ...shown.map(([name, value, place]) =>

@@ -34,7 +34,7 @@ class DemoError extends DaywalkError {}
 export async function demo(invocation: Invocation): Promise<number> {
   await clear();
   const settings = loadSettings({
-    flags: { ...invocation.options, directory: DIRECTORY },
+    flags: { logLevel: 'warn', ...invocation.options, directory: DIRECTORY },
     environment: {},
     cwd: process.cwd(),
   });
@@ -99,8 +99,8 @@ async function show(
 const NEXT = [
   '',
   '  export DAYWALK_API_URL=https://… DAYWALK_API_KEY=…',
-  '  npx daywalk doctor    # checks the settings against the API',
-  '  npx daywalk run       # exports what is due',
+  '  node dist/main.js doctor    # checks the settings against the API',
+  '  node dist/main.js run       # exports what is due',
 ];
 
 /** Removes what an earlier demo left, unless its Postgres still runs; then the new one goes on from it. */

@@ -1,12 +1,17 @@
 /** `daywalk doctor`: checks everything that a run needs; every red line says what to do. */
 import { systemClock } from '../clock.ts';
 import { readEnvironment } from '../config/environment.ts';
+import type { ApiSettings } from '../config/settings.ts';
 import { DaywalkError, EXIT, exitCodeOf } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import { closesAt, dayWindow, lastClosedDay } from '../plan/days.ts';
 import type { Source } from '../source/source.ts';
+import type { Database } from '../store/database.ts';
+import { readStreamDifferences } from '../store/differences.ts';
+import { readLearnedByName } from '../store/learned.ts';
 import { readServerFacts } from '../store/server.ts';
 import { databaseNow } from '../store/windows.ts';
+import { formatCount } from './format.ts';
 import { print, printJson, terminal } from './output.ts';
 import type { Invocation } from './verb.ts';
 import { apiSettingsOf, openApi, openDatabase, openLog } from './wiring.ts';
@@ -46,6 +51,7 @@ export async function doctor(invocation: Invocation): Promise<number> {
       );
       for (const { found, remedy } of facts.concerns)
         examination.note('database', 'warning', found, remedy);
+      await examineStreams(database, settings, examination);
       const skew = Math.abs(systemClock.now() - now);
       if (skew > SKEW_MS)
         examination.note(
@@ -81,6 +87,56 @@ export async function doctor(invocation: Invocation): Promise<number> {
   else print(...describeFindings(examination.findings, terminal(readEnvironment())));
   return examination.exitCode;
 }
+
+/** What was learned about the API, and whether events come later than the settings allow for. */
+async function examineStreams(
+  database: Database,
+  settings: ApiSettings,
+  examination: Examination,
+): Promise<void> {
+  const names = settings.streams.map((stream) => stream.name);
+  for (const { name, fact, value, evidence, learnedAt } of await readLearnedByName(
+    database,
+    names,
+  )) {
+    const since = learnedAt.toISOString().slice(0, 10);
+    examination.note(
+      `learned ${name}`,
+      'ok',
+      `${FACT_WORDS[fact]} ${formatCount(value)}, since ${since}: ${evidence}`,
+    );
+  }
+  for (const { stream, late, longestHours, vanished } of await readStreamDifferences(
+    database,
+    names,
+  )) {
+    const hours = Math.ceil(longestHours);
+    const check = `lateness ${stream}`;
+    if (late > 0)
+      examination.note(
+        check,
+        'warning',
+        `${formatCount(late)} records were found up to ${hours} h after their day had closed`,
+        longestHours > (settings.recheckDays - 1) * 24
+          ? `Raise recheck_days: records still came when its ${settings.recheckDays} days were nearly over.`
+          : `They are in the database now. A longer settle than ${Math.round(settings.settle / 60_000)} min would have waited for the early ones.`,
+      );
+    if (vanished > 0)
+      examination.note(
+        check,
+        'warning',
+        `${formatCount(vanished)} exported records are gone from the source, or differ`,
+        'Look at them in the view daywalk.source_changes.',
+      );
+  }
+}
+
+const FACT_WORDS = {
+  page_length: 'largest page length',
+  offset_cap: 'paging ends at',
+  proven_size: 'largest proven window',
+  totals: 'totals count the window:',
+} as const;
 
 async function askOnce(
   source: Source,

@@ -2,6 +2,7 @@
 import { EXIT } from '../errors.ts';
 import { addDays } from '../plan/days.ts';
 import { type GapRow, readGaps } from '../store/coverage.ts';
+import { listStreamNames } from '../store/streams.ts';
 import { print, printJson } from './output.ts';
 import type { Invocation } from './verb.ts';
 import { openDatabase, openLog, settingsOf } from './wiring.ts';
@@ -12,18 +13,32 @@ export async function gaps(invocation: Invocation): Promise<number> {
   const log = await openLog(settings);
   const { database, close } = await openDatabase(settings, log, invocation.signal);
   try {
+    const names = settings.streams.map((stream) => stream.name);
+    const planned = await listStreamNames(database);
+    const unplanned = names.filter((name) => !planned.includes(name));
     const found = await readGaps(
       database,
       settings.streams.map((stream) => stream.name),
     );
     if (invocation.options.json === true)
       printJson(found.map((gap) => ({ ...gap, command: fillCommand(gap) })));
-    else print(...describeGaps(found));
-    return found.length === 0 ? EXIT.done : EXIT.gaps;
+    else
+      print(
+        ...describeUnplanned(unplanned),
+        ...(unplanned.length > 0 && found.length === 0 ? [] : describeGaps(found)),
+      );
+    return found.length + unplanned.length === 0 ? EXIT.done : EXIT.gaps;
   } finally {
     await close();
     await log.flush();
   }
+}
+
+/** Streams of the settings that this database has never heard of: everything of them is missing. */
+export function describeUnplanned(names: readonly string[]): string[] {
+  return names.map(
+    (name) => `${name}: never planned in this database; \`daywalk run\` begins with it`,
+  );
 }
 
 /** A line for each unbroken span of days in one state, with the command that fills it. */

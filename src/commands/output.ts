@@ -1,4 +1,4 @@
-/** Results go to stdout; what is said along the way goes to stderr. */
+/** Results go to stdout: text for people, JSON for programs. */
 
 /** Prints a result. */
 export function print(...lines: readonly string[]): void {
@@ -8,11 +8,6 @@ export function print(...lines: readonly string[]): void {
 /** Prints a result for programs: one JSON document. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-}
-
-/** Says something to a person who watches. */
-export function say(line: string): void {
-  process.stderr.write(`${line}\n`);
 }
 
 /** What the terminal behind stdout can show. */

@@ -34,16 +34,19 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     groups: readonly Group[],
     load: () => Promise<Verb>,
     own: readonly Option[] = [],
+    argument?: string,
   ) => {
     const command = program.command(name).description(does).exitOverride();
+    if (argument !== undefined) command.argument(`<${argument}>`, `${argument}, YYYY-MM-DD`);
     for (const option of own) command.addOption(option);
     for (const spec of flagsOf(ROWS.filter((row) => groups.includes(row.group))))
       command.addOption(
         new Option(spec.flag, spec.description).helpGroup(`${spec.group} settings:`),
       );
-    command.action(async (options: Record<string, unknown>) => {
+    command.action(async (...called: unknown[]) => {
       const run = await load();
-      onEnd(await run({ options, signal }));
+      const given = argument === undefined ? {} : { [argument]: called[0] };
+      onEnd(await run({ options: { ...command.opts(), ...given }, signal }));
     });
   };
 
@@ -84,6 +87,28 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     READ,
     async () => (await import('./status.ts')).status,
     [json()],
+  );
+  verb(
+    'why',
+    'the story of a day: windows, walks, proof, errors, and the command that mends it',
+    READ,
+    async () => (await import('./why.ts')).why,
+    [new Option('--stream <names>', 'only these streams, separated by commas'), json()],
+    'day',
+  );
+  verb(
+    'verify',
+    'compare what is stored with the source, or with its own digests; exit code 3 when anything differs',
+    EVERYTHING,
+    async () => (await import('./verify.ts')).verify,
+    [
+      new Option('--from <day>', 'first day, YYYY-MM-DD (default: all days)'),
+      new Option('--to <day>', 'last day, YYYY-MM-DD'),
+      new Option('--stream <names>', 'only these streams, separated by commas'),
+      new Option('--deep', 'fetch every page again and compare record by record'),
+      new Option('--offline', 'recompute pages, walks and ledger without the source'),
+      json(),
+    ],
   );
   verb(
     'gaps',

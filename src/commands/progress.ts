@@ -77,6 +77,19 @@ export class Progress {
           'complete',
         );
         break;
+      case 'unchanged':
+        this.#running.delete(event.window.windowId);
+        this.#done += 1;
+        break;
+      case 'split':
+        this.#running.delete(event.window.windowId);
+        this.#windows += event.parts;
+        this.#done += 1;
+        this.#log.info(
+          { ...event.window, by: event.by, parts: event.parts, reason: event.reason },
+          'the window is split',
+        );
+        break;
       case 'failed':
         this.#running.delete(event.window.windowId);
         this.#failed += 1;

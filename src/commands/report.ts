@@ -27,7 +27,7 @@ export function describeRun(report: RunReport, elapsedMs: number): string[] {
     lines.push(`… and ${report.failures.length - MOST_LINES} more failed windows.`);
   if (report.gaps.length > 0)
     lines.push(
-      `${formatCount(report.gaps.length)} days are not complete; \`daywalk gaps\` lists them.`,
+      `${report.gaps.length === 1 ? '1 day is' : `${formatCount(report.gaps.length)} days are`} not complete; \`daywalk gaps\` lists them.`,
     );
   return lines;
 }

@@ -8,12 +8,16 @@ import {
   type RunningWindow,
   readCoverage,
   readRunning,
+  readSplits,
+  type SplitRow,
 } from '../store/coverage.ts';
+import { readStreamDifferences, type StreamDifferences } from '../store/differences.ts';
+import { type LedgerHead, readLedgerHeads } from '../store/ledger.ts';
 import { type RunRow, readLastRun } from '../store/runs.ts';
 import { databaseNow } from '../store/windows.ts';
 import { type CalendarStream, type CellState, renderCalendar } from './calendar.ts';
 import { formatBytes, formatCount } from './format.ts';
-import { describeGaps } from './gaps.ts';
+import { describeGaps, describeUnplanned } from './gaps.ts';
 import { print, printJson, terminal } from './output.ts';
 import type { Invocation } from './verb.ts';
 import { openDatabase, openLog, settingsOf } from './wiring.ts';
@@ -24,6 +28,11 @@ export interface StatusFacts {
   readonly coverage: readonly CoverageRow[];
   readonly running: readonly RunningWindow[];
   readonly lastRun: RunRow | null;
+  readonly differences: readonly StreamDifferences[];
+  /** Windows that could not be walked whole. */
+  readonly splits: readonly SplitRow[];
+  /** The ends of the ledger's chains. */
+  readonly ledger: readonly LedgerHead[];
   /** The newest day that is closed, and the day after it that is not. */
   readonly lastClosed: string;
 }
@@ -35,10 +44,13 @@ export async function status(invocation: Invocation): Promise<number> {
   const { database, close } = await openDatabase(settings, log, invocation.signal);
   try {
     const streams = settings.streams.map((stream) => stream.name);
-    const [coverage, running, lastRun, now] = await Promise.all([
+    const [coverage, running, lastRun, differences, splits, ledger, now] = await Promise.all([
       readCoverage(database, streams),
       readRunning(database),
       readLastRun(database),
+      readStreamDifferences(database, streams),
+      readSplits(database, streams),
+      readLedgerHeads(database, streams),
       databaseNow(database),
     ]);
     const facts = {
@@ -46,6 +58,9 @@ export async function status(invocation: Invocation): Promise<number> {
       coverage,
       running,
       lastRun,
+      differences,
+      splits,
+      ledger,
       lastClosed: lastClosedDay(now, settings.timezone, settings.settle),
     };
     if (invocation.options.json === true) printJson(statusDocument(facts, settings));
@@ -64,11 +79,19 @@ export function statusDocument(facts: StatusFacts, settings: Pick<Settings, 'tim
     lastClosedDay: facts.lastClosed,
     streams: facts.streams.map((stream) => {
       const { days, ...totals } = totalsOf(facts, stream);
-      return { stream, ...totals, days };
+      const ledger = facts.ledger.find((head) => head.stream === stream) ?? null;
+      return { stream, ...totals, ledger, days: days.map((day) => withSplits(day, facts.splits)) };
     }),
     running: facts.running,
     lastRun: facts.lastRun,
+    differences: facts.differences,
   };
+}
+
+/** A day with the reasons for its splits. */
+function withSplits(day: CoverageRow, splits: readonly SplitRow[]) {
+  const own = splits.filter((split) => split.stream === day.stream && split.day === day.day);
+  return { ...day, splits: own.map(({ from, to, by, reason }) => ({ from, to, by, reason })) };
 }
 
 /** The status for people: calendar, totals, what runs, the last run, and what is missing. */
@@ -82,6 +105,9 @@ export function describeStatus(
     ];
   const gaps = facts.coverage.flatMap((row) =>
     row.state === 'complete' ? [] : [{ ...row, state: row.state }],
+  );
+  const unplanned = facts.streams.filter((name) =>
+    facts.coverage.every((row) => row.stream !== name),
   );
   return [
     ...renderCalendar(
@@ -97,9 +123,26 @@ export function describeStatus(
       ({ stream, from, to, owner, records, total }) =>
         `running: ${stream} ${from} to ${to} by ${owner}: ${formatCount(records)}${total === null ? '' : ` of ${formatCount(total)}`} records`,
     ),
+    ...facts.differences.flatMap(describeDifferences),
     ...describeLastRun(facts.lastRun),
     '',
-    ...describeGaps(gaps),
+    ...describeUnplanned(unplanned),
+    ...(unplanned.length > 0 && gaps.length === 0 ? [] : describeGaps(gaps)),
+  ];
+}
+
+function describeDifferences({ stream, late, vanished }: StreamDifferences): string[] {
+  return [
+    ...(late > 0
+      ? [
+          `${stream}: ${formatCount(late)} records came after their day had closed (daywalk.lateness)`,
+        ]
+      : []),
+    ...(vanished > 0
+      ? [
+          `${stream}: ${formatCount(vanished)} exported records are gone from the source, or differ (daywalk.source_changes)`,
+        ]
+      : []),
   ];
 }
 

@@ -15,9 +15,6 @@ import { startEmbedded } from '../store/embedded/embedded.ts';
 import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
 import type { Invocation } from './verb.ts';
 
-/** How long a database that is away is waited for. */
-const DATABASE_PATIENCE_MS = 60_000;
-
 /** The settings of a verb that needs no API. */
 export function settingsOf({ options }: Invocation): Settings {
   return loadSettings({ flags: options, environment: readEnvironment(), cwd: process.cwd() });
@@ -37,7 +34,8 @@ export function openLog(
   return createLogger({
     level: settings.logLevel === 'fatal' ? 'error' : settings.logLevel,
     format: settings.logFormat,
-    secrets: [...secretsOf(settings), ...moreSecrets],
+    // One of three letters would strike half of every line out.
+    secrets: [...secretsOf(settings), ...moreSecrets].filter((secret) => secret.length > 3),
     isTerminal: process.stderr.isTTY === true,
   });
 }
@@ -62,10 +60,7 @@ export async function reachDatabase(
   return { url: started.url, embedded: true, release: () => started.release() };
 }
 
-/**
- * Opens the database with the schema in it: migrates where migrations are pending, refuses a newer one.
- * @param migrates false: a verb that only reads; a database without the schema is then an error.
- */
+/** Opens the database with the schema in it: migrates where migrations are pending, refuses a newer one. */
 export async function openDatabase(
   settings: Settings,
   log: ProcessLogger,
@@ -76,7 +71,7 @@ export async function openDatabase(
     url: reached.url,
     connections: settings.concurrency + 2,
     statementTimeoutMs: settings.statementTimeout,
-    patienceMs: DATABASE_PATIENCE_MS,
+    patienceMs: settings.databasePatience,
     clock: systemClock,
     log,
   });
@@ -141,8 +136,8 @@ function defined<T extends object>(values: T): Defined<T> {
   ) as Defined<T>;
 }
 
-/** Host and process, for people who ask who holds a window. */
-export const owner = (): string => `${hostname()}:${process.pid}`;
+/** Host and process, for people who ask who holds a window; the tail tells a restarted container from the one before. */
+export const owner = (): string => `${hostname()}:${process.pid}:${systemClock.uuid().slice(0, 6)}`;
 
 /** What the export needs of the other parts. */
 export function exportParts(database: Database, source: Source, log: ProcessLogger): DrainParts {
@@ -164,6 +159,9 @@ export function exportOptions(settings: Settings): ExportOptions {
     since: settings.since ?? null,
     timeZone: settings.timezone,
     settleMs: settings.settle,
+    seams: settings.seams,
+    recheckDays: settings.recheckDays,
+    keepBytes: settings.keepBytes === 'always',
     concurrency: settings.concurrency,
     pageLength: settings.pageLength,
     leaseTtlMs: settings.lease,

@@ -1,0 +1,93 @@
+/** `daywalk verify`: stored windows against the source, page by page if asked, or against their own digests offline. */
+import { systemClock } from '../clock.ts';
+import { parseRange } from '../config/day.ts';
+import { EXIT, SettingsError } from '../errors.ts';
+import { verifyPages } from '../export/verify-deep.ts';
+import { verifyWindows } from '../export/verify-source.ts';
+import { verifyStored } from '../export/verify-stored.ts';
+import { listPublishedWindows } from '../store/published.ts';
+import type { DaySpan } from '../store/stored.ts';
+import { chosen } from './chosen-streams.ts';
+import { withExport } from './export-verb.ts';
+import { print, printJson } from './output.ts';
+import type { Invocation } from './verb.ts';
+import {
+  describeStored,
+  describeVerdicts,
+  isSound,
+  storedDocument,
+  verdictDocument,
+} from './verify-text.ts';
+import { openDatabase, openLog, settingsOf } from './wiring.ts';
+
+/** Compares and prints; changes nothing. Exit code 3 when anything differs. */
+export function verify(invocation: Invocation): Promise<number> {
+  const { options } = invocation;
+  if (options.deep === true && options.offline === true)
+    throw new SettingsError('flags --deep and --offline: one asks the source, the other does not', {
+      hint: 'Run `daywalk verify` twice, once with each.',
+    });
+  const span = spanOf(options);
+  return options.offline === true
+    ? againstDigests(invocation, span)
+    : againstSource(invocation, span);
+}
+
+/** Both ends, or none. */
+function spanOf({ from, to }: Invocation['options']): DaySpan {
+  if (from === undefined && to === undefined) return null;
+  if (from === undefined || to === undefined)
+    throw new SettingsError('flags --from and --to: give both, or none for all days');
+  return parseRange(String(from), String(to));
+}
+
+function againstSource(invocation: Invocation, span: DaySpan): Promise<number> {
+  const { options, signal } = invocation;
+  return withExport(invocation, async ({ settings, database, parts, log }) => {
+    const streams = chosen(settings.streams, options.stream);
+    const names = streams.map((stream) => stream.name);
+    const windows = await listPublishedWindows(database, names, span);
+    log.info({ windows: windows.length, deep: options.deep === true }, 'comparing with the source');
+    const compare = options.deep === true ? verifyPages : verifyWindows;
+    const since = systemClock.monotonic();
+    const verdicts = await compare(
+      parts,
+      streams,
+      windows,
+      settings.concurrency,
+      signal,
+      (verdict) => log.debug({ ...nameOf(verdict.window), state: verdict.state }, 'compared'),
+    );
+    const elapsedMs = systemClock.monotonic() - since;
+    if (options.json === true) printJson(verdictDocument(verdicts, elapsedMs));
+    else print(...describeVerdicts(verdicts, elapsedMs));
+    return verdicts.every((verdict) => verdict.state === 'same') ? EXIT.done : EXIT.gaps;
+  });
+}
+
+const nameOf = ({ stream, from, to }: { stream: string; from: string; to: string }) => ({
+  stream,
+  from,
+  to,
+});
+
+async function againstDigests(invocation: Invocation, span: DaySpan): Promise<number> {
+  const { options, signal } = invocation;
+  const settings = settingsOf(invocation);
+  const log = await openLog(settings);
+  try {
+    const { database, close } = await openDatabase(settings, log, signal);
+    try {
+      const names = chosen(settings.streams, options.stream).map((stream) => stream.name);
+      const parts = { database, clock: systemClock };
+      const report = await verifyStored(parts, names, span, settings.concurrency, signal);
+      if (options.json === true) printJson(storedDocument(report));
+      else print(...describeStored(report));
+      return isSound(report) ? EXIT.done : EXIT.gaps;
+    } finally {
+      await close();
+    }
+  } finally {
+    await log.flush();
+  }
+}

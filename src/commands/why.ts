@@ -1,0 +1,36 @@
+/** `daywalk why`: the story of a day, and the command that mends it. */
+import { parseDay } from '../config/day.ts';
+import { EXIT } from '../errors.ts';
+import { readDayStory } from '../store/story.ts';
+import { chosen } from './chosen-streams.ts';
+import { print, printJson } from './output.ts';
+import { describeStory, mendingCommand } from './story-text.ts';
+import type { Invocation } from './verb.ts';
+import { openDatabase, openLog, settingsOf } from './wiring.ts';
+
+/** Tells the story of the day in each stream. */
+export async function why(invocation: Invocation): Promise<number> {
+  const { options } = invocation;
+  const day = parseDay(String(options.day), 'the day');
+  const settings = settingsOf(invocation);
+  const streams = chosen(settings.streams, options.stream);
+  const log = await openLog(settings);
+  const { database, close } = await openDatabase(settings, log, invocation.signal);
+  try {
+    const stories = [];
+    for (const { name } of streams) stories.push(await readDayStory(database, name, day));
+    if (options.json === true)
+      printJson(stories.map((story) => ({ ...story, command: mendingCommand(story) })));
+    else
+      print(
+        ...stories.flatMap((story, index) => [
+          ...(index === 0 ? [] : ['']),
+          ...describeStory(story),
+        ]),
+      );
+    return EXIT.done;
+  } finally {
+    await close();
+    await log.flush();
+  }
+}
