@@ -1,0 +1,4 @@
+import { body } from './cases/body.ts';
+import { torture } from './families.ts';
+
+torture('body', body);

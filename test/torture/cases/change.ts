@@ -1,0 +1,298 @@
+/** Lists that change: while they are walked, and after their day was complete. */
+import type { RecordInput, SimulatorOptions } from '../../../simulator/simulator.ts';
+import { type Case, DAY, EXACT, type Stage } from '../case.ts';
+import { between, inOneSecond, recordText, spread, timeOf } from '../records.ts';
+
+const records = () => spread(950);
+const NOON = timeOf(`${DAY} 12:00:00`);
+const check = (stage: Stage) => stage.makeChecksDue();
+
+/** Changes during the walks, that end; then what is complete is looked at, or walked again where a look cannot tell. */
+const during = (
+  name: string,
+  server: string,
+  sim: SimulatorOptions,
+  more: Partial<Case> = {},
+): Case[] =>
+  (['exact', 'none'] as const).map((totals) => ({
+    name: `${name}, totals ${totals}`,
+    server: `${server}; totals ${totals}`,
+    expect: EXACT,
+    most: 600,
+    // A seam shows what arrives behind it in the next day's first second, until that day is there.
+    options: { seams: false },
+    scene: () => ({ sim: { records: records(), totals, ...sim }, later: [check, check] }),
+    ...more,
+  }));
+
+/** A change after the day was complete, found by looking again. */
+const afterwards = (
+  name: string,
+  server: string,
+  change: (stage: Stage) => void,
+  changes: { appeared: number; vanished: number },
+  sim: SimulatorOptions = {},
+): Case[] =>
+  (['exact', 'none'] as const).map((totals) => ({
+    name: `${name}, totals ${totals}`,
+    server: `${server}; totals ${totals}`,
+    expect: EXACT,
+    scene: () => ({
+      sim: { records: records(), totals, ...sim },
+      later: [
+        async (stage: Stage) => {
+          change(stage);
+          await stage.makeChecksDue();
+        },
+      ],
+      check: async ({ query, complain }) => {
+        const [found] = await query<{ appeared: number; vanished: number }>(
+          `select coalesce(sum(appeared), 0)::integer as appeared, coalesce(sum(vanished), 0)::integer as vanished
+             from daywalk.differences`,
+        );
+        if (found?.appeared !== changes.appeared || found.vanished !== changes.vanished)
+          complain(`noted ${JSON.stringify(found)} where ${JSON.stringify(changes)} was changed`);
+        const gone = await query('select from daywalk.source_changes where record is not null');
+        if (gone.length !== changes.vanished)
+          complain(
+            `source_changes tells of ${gone.length} records where ${changes.vanished} vanished`,
+          );
+      },
+    }),
+  }));
+
+const late = (count: number, from = NOON): RecordInput[] =>
+  between(count, from, 3_600_000, 100_000);
+const removeIds =
+  (...ids: readonly number[]) =>
+  ({ simulator }: Stage) => {
+    simulator.remove(({ text }) => ids.some((id) => text.includes(`"id":"e${id}"`)));
+  };
+
+export const change: readonly Case[] = [
+  ...during('arrivals at the top', 'gets 12 records at the newest end while it is walked', {
+    arrivals: { every: 2, count: 1, where: 'newest', limit: 12 },
+  }),
+  ...during('arrivals at the bottom', 'gets 12 records at the oldest end while it is walked', {
+    arrivals: { every: 2, count: 1, where: 'oldest', limit: 12 },
+  }),
+  ...during('arrivals inside', 'gets 12 records anywhere while it is walked', {
+    arrivals: { every: 2, count: 1, where: 'inside', limit: 12 },
+  }),
+  ...during(
+    'arrivals inside, oldest first',
+    'gets 12 records anywhere while it is walked; oldest first',
+    {
+      order: 'oldest',
+      arrivals: { every: 2, count: 1, where: 'inside', limit: 12 },
+    },
+  ),
+  ...during(
+    'deletions of rows already passed',
+    'loses 8 of its newest records while it is walked',
+    {
+      deletions: { every: 3, count: 1, where: 'newest', limit: 8 },
+    },
+  ),
+  ...during('deletions at the bottom', 'loses 8 of its oldest records while it is walked', {
+    deletions: { every: 3, count: 1, where: 'oldest', limit: 8 },
+  }),
+  ...during(
+    'one deleted, one added',
+    'loses a record and gets another one, 8 times, so that the total stays',
+    {
+      deletions: { every: 3, count: 1, where: 'newest', limit: 8 },
+      arrivals: { every: 3, count: 1, where: 'oldest', limit: 8 },
+    },
+    { fast: true, rewalk: true },
+  ),
+  ...during(
+    'one deleted, one added inside',
+    'loses a record and gets another one inside, 8 times',
+    {
+      deletions: { every: 3, count: 1, where: 'inside', limit: 8 },
+      arrivals: { every: 3, count: 1, where: 'inside', limit: 8 },
+    },
+    { rewalk: true },
+  ),
+  {
+    name: 'arrivals that end with the first run',
+    server: 'gets a record after every page of the first run',
+    expect: EXACT,
+    options: { seams: false },
+    most: 2_000,
+    scene: () => ({
+      sim: { records: spread(450), arrivals: { every: 1, count: 1, where: 'newest' } },
+      later: [
+        async (stage) => {
+          stage.simulator.set({ arrivals: null });
+          await stage.makeChecksDue();
+        },
+        check,
+      ],
+    }),
+  },
+  ...afterwards(
+    'late arrivals',
+    'gets 30 records after the day was complete',
+    ({ simulator }) => simulator.insert(late(30)),
+    { appeared: 30, vanished: 0 },
+  ),
+  ...afterwards(
+    'late arrivals in an empty day',
+    'gets 30 records after the day was complete and empty',
+    ({ simulator }) => simulator.insert(late(30)),
+    { appeared: 30, vanished: 0 },
+    { records: [] },
+  ),
+  ...afterwards(
+    'vanished records',
+    'loses 5 records after the day was complete',
+    removeIds(10, 20, 500, 501, 900),
+    {
+      appeared: 0,
+      vanished: 5,
+    },
+  ),
+  ...afterwards(
+    'all records vanish',
+    'loses all records after the day was complete',
+    ({ simulator }) => {
+      simulator.remove(() => true);
+    },
+    { appeared: 0, vanished: 950 },
+  ),
+  ...afterwards(
+    'a changed record at the end of the list',
+    'changes its oldest record after the day was complete',
+    (stage) => {
+      const [oldest] = stage.simulator.matching({ from: `${DAY} 00:00:00`, to: `${DAY} 23:59:59` });
+      stage.simulator.remove(({ text }) => text === oldest);
+      const time = timeOf(`${DAY} 00:00:00`);
+      stage.simulator.insert([{ text: recordText(time, 'changed', 9), time }]);
+    },
+    { appeared: 1, vanished: 1 },
+  ),
+  {
+    name: 'a changed record in the middle, walked again by hand',
+    server:
+      'changes a record in the middle after the day was complete, which one request cannot see',
+    expect: EXACT,
+    rewalk: true,
+    scene: () => ({
+      sim: { records: records() },
+      later: [
+        (stage) => {
+          removeIds(400)(stage);
+          stage.simulator.insert([{ text: recordText(NOON, 'changed', 9), time: NOON }]);
+        },
+      ],
+      check: async ({ query, complain }) => {
+        const gone = await query('select from daywalk.source_changes where record is not null');
+        if (gone.length !== 1) complain(`source_changes tells of ${gone.length} records`);
+      },
+    }),
+  },
+  ...(['exact', 'none'] as const).map(
+    (totals): Case => ({
+      name: `late arrivals in a split day, totals ${totals}`,
+      server: `pages 300 deep, and gets 30 records after the day was complete; totals ${totals}`,
+      expect: EXACT,
+      most: 700,
+      ...(totals === 'exact' ? { fast: true } : {}),
+      scene: () => ({
+        sim: { records: spread(1_500), totals, offsetCap: { limit: 300, answer: 400 } },
+        later: [
+          async (stage) => {
+            stage.simulator.insert(late(30));
+            await stage.makeChecksDue();
+          },
+        ],
+      }),
+    }),
+  ),
+  ...(['exact', 'none'] as const).map(
+    (totals): Case => ({
+      name: `vanished records in a split day, totals ${totals}`,
+      server: `pages 300 deep, and loses 5 records after the day was complete; totals ${totals}`,
+      expect: EXACT,
+      most: 700,
+      scene: () => ({
+        sim: { records: spread(1_500), totals, offsetCap: { limit: 300, answer: 400 } },
+        later: [
+          async (stage) => {
+            removeIds(10, 20, 500, 501, 900)(stage);
+            await stage.makeChecksDue();
+          },
+        ],
+      }),
+    }),
+  ),
+  {
+    name: 'late arrivals in a second split by level',
+    server:
+      'has 1,500 records in one second, pages 400 deep, and gets 16 records in that second after the day was complete',
+    expect: EXACT,
+    most: 900,
+    scene: () => ({
+      sim: {
+        records: [...spread(200), ...inOneSecond(1_500, `${DAY} 12:00:00`)],
+        offsetCap: { limit: 400, answer: 400 },
+      },
+      later: [
+        async (stage) => {
+          stage.simulator.insert(
+            Array.from({ length: 16 }, (_, level) => ({
+              text: recordText(NOON + 500, `late${level}`, level),
+              time: NOON + 500,
+            })),
+          );
+          await stage.makeChecksDue();
+        },
+      ],
+    }),
+  },
+  ...(['exact', 'none'] as const).map(
+    (totals): Case => ({
+      name: `a complete day that must be split, totals ${totals}`,
+      server: `grows from 500 to 2,000 records after the day was complete, and pages 600 deep; totals ${totals}`,
+      expect: EXACT,
+      most: 900,
+      scene: () => {
+        let grown = false;
+        return {
+          sim: { records: spread(500), totals, offsetCap: { limit: 600, answer: 400 } },
+          later: [
+            async (stage) => {
+              stage.simulator.insert(between(1_500, timeOf(`${DAY} 00:00:00`), 86_000_000, 10_000));
+              grown = true;
+              await stage.makeChecksDue();
+            },
+          ],
+          watch: async ({ query, complain }) => {
+            if (!grown) return;
+            const [seen] = await query<{ n: number }>(
+              'select count(*)::integer as n from daywalk.events',
+            );
+            if (seen?.n !== 500 && seen?.n !== 2_000)
+              complain(`readers saw ${seen?.n} records while the day was walked again`);
+          },
+        };
+      },
+    }),
+  ),
+  {
+    name: 'a complete day behind a broken server',
+    server: 'answers an error object to every request after the day was complete',
+    expect: EXACT,
+    scene: () => ({
+      sim: { records: records() },
+      later: [
+        async ({ simulator, makeChecksDue }) => {
+          simulator.set({ faults: [{ kind: 'error-object' }] });
+          await makeChecksDue();
+        },
+      ],
+    }),
+  },
+];

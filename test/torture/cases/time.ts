@@ -1,0 +1,179 @@
+/** Days of 23 and 25 hours, zones that disagree, and the last fraction of a day's last second. */
+import type { RecordInput } from '../../../simulator/simulator.ts';
+import { type Case, DAY, EXACT, type Scene } from '../case.ts';
+import { between, recordText, spread, timeOf } from '../records.ts';
+
+const HOUR = 3_600_000;
+
+/** A day on which clocks change: its first instant in UTC, and how long it is. */
+const DAYS = {
+  'Berlin, 25 hours': {
+    zone: 'Europe/Berlin',
+    day: '2025-10-26',
+    utc: '2025-10-25 22:00:00',
+    hours: 25,
+    twice: ['02:00:00', '02:59:59'],
+  },
+  'Berlin, 23 hours': {
+    zone: 'Europe/Berlin',
+    day: '2026-03-29',
+    utc: '2026-03-28 23:00:00',
+    hours: 23,
+    twice: null,
+  },
+  'New York, 25 hours': {
+    zone: 'America/New_York',
+    day: '2025-11-02',
+    utc: '2025-11-02 04:00:00',
+    hours: 25,
+    twice: ['01:00:00', '01:59:59'],
+  },
+  'New York, 23 hours': {
+    zone: 'America/New_York',
+    day: '2026-03-08',
+    utc: '2026-03-08 05:00:00',
+    hours: 23,
+    twice: null,
+  },
+} as const;
+
+type ChangeDay = (typeof DAYS)[keyof typeof DAYS];
+
+/** No boundary of a part may lie in the hour that the clocks show twice. */
+const cutsOutside =
+  ({ day, twice }: ChangeDay): NonNullable<Scene['check']> =>
+  async ({ query, complain }) => {
+    const [parts] = await query<{ n: number }>(
+      `select count(*)::integer as n from daywalk.windows where kind = 'part'`,
+    );
+    if ((parts?.n ?? 0) < 2) complain('the day was not split');
+    if (twice === null) return;
+    const inside = await query(
+      `select from daywalk.windows
+        where kind = 'part' and (from_time between $1::timestamp and $2::timestamp or to_time between $1::timestamp and $2::timestamp)`,
+      [`${day} ${twice[0]}`, `${day} ${twice[1]}`],
+    );
+    if (inside.length > 0) complain('a part begins or ends in the hour that the clocks repeat');
+  };
+
+const changes = Object.entries(DAYS).flatMap(([name, change]) =>
+  (['exact', 'none'] as const).map(
+    (totals): Case => ({
+      name: `${name}, split, totals ${totals}`,
+      server: `pages 400 deep on a day of ${change.hours} hours in ${change.zone}; totals ${totals}`,
+      expect: EXACT,
+      from: change.day,
+      options: { timeZone: change.zone },
+      ...(totals === 'exact' && change.hours === 25 ? { fast: true } : {}),
+      scene: () => ({
+        sim: {
+          records: between(1_500, timeOf(change.utc), change.hours * HOUR),
+          timeZone: change.zone,
+          totals,
+          offsetCap: { limit: 400, answer: 400 },
+        },
+        check: cutsOutside(change),
+      }),
+    }),
+  ),
+);
+
+/** Events around the midnight between two days, and at both outer ends. */
+const atMidnights: RecordInput[] = [DAY, '2026-03-02', '2026-03-03'].flatMap((day) => {
+  const midnight = timeOf(`${day} 00:00:00`);
+  return [-1000, -999, -500, -1, 0, 1, 500, 999, 1000].map((offset) => {
+    const time = midnight + offset;
+    return { text: recordText(time, `${day}${offset}`, 3), time };
+  });
+});
+
+const seams = (['seconds', 'exact'] as const).flatMap((subSecond) =>
+  (['exact', 'none'] as const).flatMap((totals) =>
+    [DAY, '2026-03-02'].map(
+      (to): Case => ({
+        name: `${to === DAY ? 'one day' : 'two days'}, midnights compared by ${subSecond}, totals ${totals}`,
+        server: `has events at 23:59:59.999 and compares ${subSecond === 'exact' ? 'to the millisecond' : 'whole seconds'}; totals ${totals}`,
+        expect: EXACT,
+        to,
+        ...(totals === 'exact' && to === DAY ? { fast: true } : {}),
+        scene: () => ({
+          sim: {
+            records: [...spread(120), ...spread(80, '2026-03-02'), ...atMidnights],
+            subSecond,
+            totals,
+          },
+        }),
+      }),
+    ),
+  ),
+);
+
+export const time: readonly Case[] = [
+  ...changes,
+  ...seams,
+  {
+    name: 'more than a page in the last fraction of a second',
+    server: 'has 260 events between 23:59:59.001 and 23:59:59.999, and compares to the millisecond',
+    expect: EXACT,
+    scene: () => ({
+      sim: {
+        records: [...spread(150), ...between(260, timeOf(`${DAY} 23:59:59`) + 1, 990)],
+        subSecond: 'exact',
+      },
+    }),
+  },
+  {
+    name: 'split, events between seconds, compared to the millisecond',
+    server: 'pages 300 deep, and compares to the millisecond',
+    expect: EXACT,
+    scene: () => ({
+      sim: {
+        records: spread(1_700).map((record) => {
+          const at = Number((record as { time: number }).time) + 500;
+          return { text: recordText(at, `h${at}`, 3), time: at };
+        }),
+        subSecond: 'exact',
+        offsetCap: { limit: 300, answer: 'empty' },
+      },
+    }),
+  },
+  {
+    name: 'all in the hour that comes twice',
+    server: 'has 900 events in the repeated hour, and pages 400 deep',
+    expect: EXACT,
+    from: '2025-10-26',
+    options: { timeZone: 'Europe/Berlin' },
+    scene: () => ({
+      sim: {
+        records: between(900, timeOf('2025-10-26 00:00:00'), 2 * HOUR),
+        timeZone: 'Europe/Berlin',
+        offsetCap: { limit: 400, answer: 400 },
+      },
+    }),
+  },
+  {
+    name: 'server in another zone than set',
+    server: 'reads times in America/New_York, where UTC is set; pages 400 deep',
+    expect: EXACT,
+    scene: () => ({
+      sim: {
+        records: spread(1_400),
+        timeZone: 'America/New_York',
+        offsetCap: { limit: 400, answer: 400 },
+      },
+    }),
+  },
+  {
+    name: 'server in another zone than set, on its day of 25 hours',
+    server: 'reads times in America/New_York, where UTC is set; pages 400 deep; the clocks change',
+    expect: EXACT,
+    from: '2025-11-02',
+    scene: () => ({
+      sim: {
+        records: between(1_500, timeOf('2025-11-02 04:00:00'), 25 * HOUR),
+        timeZone: 'America/New_York',
+        offsetCap: { limit: 400, answer: 400 },
+      },
+    }),
+  },
+];

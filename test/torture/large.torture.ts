@@ -1,0 +1,4 @@
+import { large } from './cases/large.ts';
+import { torture } from './families.ts';
+
+torture('large', large);

@@ -1,0 +1,4 @@
+import { paging } from './cases/paging.ts';
+import { torture } from './families.ts';
+
+torture('paging', paging);

@@ -1,0 +1,176 @@
+/** What the server truly holds, beside what readers see; and what must hold after every case, whatever its outcome. */
+
+import type { Simulator } from '../../simulator/simulator.ts';
+import type { Resource } from '../../src/model.ts';
+import { addDays } from '../../src/plan/days.ts';
+
+type Query = <Row extends Record<string, unknown>>(
+  sql: string,
+  values?: readonly unknown[],
+) => Promise<Row[]>;
+
+/** How two multisets of records differ. */
+export interface Difference {
+  readonly missing: number;
+  readonly extra: number;
+  readonly held: number;
+  readonly truth: number;
+}
+
+/** A range of days of one stream. */
+export interface Range {
+  readonly stream: string;
+  readonly resource: Resource;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Texts are sent in portions, since a parameter has a largest size. */
+const PORTION_CHARACTERS = 8_000_000;
+
+/** Everything in the days of the range, to their last fraction of a second, as the lists show it. */
+export function recordsOf(simulator: Simulator, { resource, from, to }: Range): string[] {
+  const next = `${addDays(to, 1)} 00:00:00`;
+  const all = simulator.listed({ resource, from: `${from} 00:00:00`, to: next });
+  const beyond = new Map<string, number>();
+  for (const text of simulator.listed({ resource, from: next, to: next }))
+    beyond.set(text, (beyond.get(text) ?? 0) + 1);
+  return all.reverse().filter((text) => {
+    const left = beyond.get(text) ?? 0;
+    if (left > 0) beyond.set(text, left - 1);
+    return left === 0;
+  });
+}
+
+/** Keeps the truth as hashes of its `jsonb` texts, under a name. */
+async function keepTruth(query: Query, name: string, texts: readonly string[]): Promise<void> {
+  await query('create schema if not exists torture');
+  await query('create unlogged table if not exists torture.truth (name text, hash uuid)');
+  await query('delete from torture.truth where name = $1', [name]);
+  let portion: string[] = [];
+  let characters = 0;
+  const send = async () => {
+    await query(
+      'insert into torture.truth select $1, md5(r::jsonb::text)::uuid from unnest($2::text[]) as r',
+      [name, portion],
+    );
+    portion = [];
+    characters = 0;
+  };
+  for (const text of texts) {
+    portion.push(text);
+    characters += text.length;
+    if (characters > PORTION_CHARACTERS) await send();
+  }
+  if (portion.length > 0) await send();
+}
+
+const DIFFERENCE = (held: string) => `
+  with held as (${held}), one as (select hash, count(*) as n from held group by hash),
+       other as (select hash, count(*) as n from torture.truth where name = $1 group by hash)
+  select coalesce(sum(greatest(coalesce(other.n, 0) - coalesce(one.n, 0), 0)), 0)::integer as missing,
+         coalesce(sum(greatest(coalesce(one.n, 0) - coalesce(other.n, 0), 0)), 0)::integer as extra,
+         coalesce(sum(one.n), 0)::integer as held, coalesce(sum(other.n), 0)::integer as truth
+    from one full join other using (hash)`;
+
+/** What readers see of the range, beside the truth. */
+export async function compareRange(
+  query: Query,
+  range: Range,
+  truth: readonly string[],
+): Promise<Difference> {
+  await keepTruth(query, 'range', truth);
+  const view = range.resource === 'events' ? 'daywalk.events' : 'daywalk.smart_events';
+  const [row] = await query<Difference & Record<string, unknown>>(
+    DIFFERENCE(
+      `select md5(record::text)::uuid as hash from ${view} where stream = $2 and day between $3 and $4`,
+    ),
+    ['range', range.stream, range.from, range.to],
+  );
+  if (row === undefined) throw new Error('a count returned no row');
+  return row;
+}
+
+/** The hard rule, window by window: what is complete holds every record that the server holds for it. */
+export async function completeWithHoles(
+  query: Query,
+  simulator: Simulator,
+  range: Range,
+  stored: (text: string) => string,
+): Promise<string[]> {
+  const windows = await query<{
+    window_id: number;
+    from_text: string;
+    to_text: string;
+    level_from: number | null;
+    level_to: number | null;
+  }>(
+    `select w.window_id::integer, w.from_time::text as from_text, w.to_time::text as to_text, w.level_from, w.level_to
+       from daywalk.windows w join daywalk.streams s using (stream_id)
+      where s.name = $1 and w.state = 'complete' and w.day between $2 and $3`,
+    [range.stream, range.from, range.to],
+  );
+  const problems: string[] = [];
+  for (const window of windows) {
+    const levels = {
+      ...(window.level_from === null ? {} : { rule_level_from: String(window.level_from) }),
+      ...(window.level_to === null ? {} : { rule_level_to: String(window.level_to) }),
+    };
+    const truth = simulator.listed({
+      resource: range.resource,
+      from: window.from_text,
+      to: window.to_text,
+      ...levels,
+    });
+    await keepTruth(query, 'window', truth.map(stored));
+    const [row] = await query<{ missing: number }>(
+      DIFFERENCE(
+        `select md5(r.record::text)::uuid as hash
+           from daywalk.walks k
+           join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+          cross join lateral jsonb_array_elements(p.body #> k.records_path) with ordinality as r (record, position)
+          where k.window_id = $2 and k.outcome = 'proven' and r.position > p.skip`,
+      ),
+      ['window', window.window_id],
+    );
+    if ((row?.missing ?? 0) > 0)
+      problems.push(
+        `window ${window.from_text} to ${window.to_text} is complete and lacks ${row?.missing} records`,
+      );
+  }
+  return problems;
+}
+
+/** What no fault may break: the chain of pages (I3, I1), proofs (I4), reasons, and leases given back. */
+export async function brokenInvariants(query: Query): Promise<string[]> {
+  const rows = await query<{ problem: string }>(
+    `select format('walk %s: the chain of its pages is broken', k.walk_id) as problem
+       from daywalk.walks k
+      cross join lateral (
+        select count(*) as pages, coalesce(sum(p.records), 0) as records,
+               coalesce(bool_and(p.start + p.skip = p.expected and p.page_no = p.place), true) as unbroken
+          from (select page_no, start, skip, records,
+                       coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected,
+                       row_number() over (order by page_no) - 1 as place
+                  from daywalk.pages where walk_id = k.walk_id) as p) as chain
+      where not chain.unbroken or chain.pages <> k.pages or chain.records <> k.next_start
+      union all
+     select format('walk %s is proven for %s records and holds %s', walk_id, proof ->> 'records', records)
+       from daywalk.walks
+      where outcome = 'proven' and proof ->> 'kind' <> 'union' and (proof ->> 'records')::bigint <> records
+      union all
+     select format('window %s is %s without a reason', window_id, state)
+       from daywalk.windows where state = 'failed' and coalesce(last_error, '') = ''
+      union all
+     select format('window %s is complete without a proven walk', w.window_id)
+       from daywalk.windows w
+      where w.state = 'complete'
+        and not exists (select from daywalk.walks k where k.window_id = w.window_id and k.outcome = 'proven')
+      union all
+     select format('window %s is still held', window_id) from daywalk.windows where lease_expires > clock_timestamp()
+      union all
+     select format('page %s of walk %s: the kept bytes are not those received', page_no, walk_id)
+       from daywalk.pages where bytes is not null and sha256(bytes) <> sha256`,
+  );
+  return rows.map((row) => row.problem);
+}
