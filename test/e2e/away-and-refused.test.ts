@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { expectExact } from '../support/multiset.ts';
+import { expectExact, expectNoFalseCompleteness } from '../support/multiset.ts';
 import type { Ended } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -97,8 +97,25 @@ test('a wrong database password: exit code 2', async () => {
   expect(scene.api.counts.requests).toBe(0);
 });
 
-// The program waits 60 s for it (DATABASE_PATIENCE_MS), which no setting shortens yet.
-test.todo('a database that is away: exit code 5');
+test.each([[BACKFILL], [['run']], [['status']], [['gaps']], [['migrate']]])(
+  'a database that is away: exit code 5, after no more than its patience (%s)',
+  async (args) => {
+    const scene = await setScene();
+    const url = new URL(scene.database.url);
+    url.port = String(await freePort());
+    const ended = await scene.run(args, {
+      DATABASE_URL: url.href,
+      DAYWALK_DATABASE_PATIENCE: '1s',
+    });
+    await expectCleanFailure(scene, ended, 5, [
+      /the database (?:is away|cannot be reached)/,
+      'ECONNREFUSED',
+      'DATABASE_URL',
+    ]);
+    expect(ended.elapsedMs).toBeLessThan(10_000);
+    expect(scene.api.counts.requests).toBe(0);
+  },
+);
 
 test('a database that does not exist: exit code 2', async () => {
   const scene = await setScene();
@@ -121,11 +138,15 @@ test.each([['run'], ['status'], ['gaps'], ['migrate']])(
 
 test('what is no page fails its window, not the run, and says what came (exit code 3)', async () => {
   const scene = await setScene({
-    faults: [{ kind: 'html', when: ({ query }) => query.fromDate === '2026-03-02 00:00:00' }],
+    faults: [{ kind: 'html', when: ({ query }) => query.toDate === '2026-03-02 23:59:59' }],
   });
   const ended = await scene.run(BACKFILL);
   expect(ended, ended.stderr).toMatchObject({ code: 3 });
-  expect(ended.stdout).toMatch(/4 windows complete/);
+  expect(await expectNoFalseCompleteness(scene, { from: '2026-03-01', to: '2026-03-03' })).toEqual({
+    complete: 4,
+    failed: 2,
+    waiting: 0,
+  });
   expect(ended.stdout).toMatch(
     /Failed: events 2026-03-02 00:00:00 to 2026-03-02 23:59:59: .*(HTML|<!DOCTYPE|JSON)/i,
   );

@@ -13,7 +13,8 @@ test('refused with exit code 2 and what to do; the checkpoint stays as it was', 
   const file = join(temporaryFolder(), 'daywalk.yaml');
   const backfill = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01', '--config', file];
   await writeFile(file, yaml("rule_level_from: '2'"));
-  const first = scene.start(backfill);
+  // One at a time: the seam waits until the day is done.
+  const first = scene.start(backfill, { DAYWALK_CONCURRENCY: '1' });
   await scene.api.received(4);
   first.kill('SIGTERM');
   await first.ended;

@@ -34,7 +34,9 @@ test.runIf(process.platform === 'linux')(
     try {
       const first = await runProgram(['run'], options);
       expect(first, first.stderr).toMatchObject({ code: 0 });
-      expect(first.stdout).toMatch(/^6 windows complete/);
+      expect(first.stdout).toMatch(/^\d+ windows complete/);
+      const days = JSON.parse((await runProgram(['status', '--json'], options)).stdout).streams;
+      expect(days).toMatchObject([{ complete: 3 }, { complete: 3 }]);
       const password = (await readFile(join(folder, '.daywalk/password'), 'utf8')).trim();
       expect(password.length).toBeGreaterThan(20);
       expect(first.stdout + first.stderr).not.toContain(password);

@@ -41,7 +41,7 @@ describe('totals that mean something else are seen through', () => {
     async (_, options) => {
       const { ended, failed } = await exactOrFailed(options);
       expect(failed).toBe(4);
-      expect(ended.stdout).toMatch(/an empty page at \d+, where the total says \d+/);
+      expect(ended.stdout).toMatch(/empty pages at \d+, where the total says \d+/);
     },
   );
 

@@ -78,9 +78,9 @@ test.each(TOTALS)('one comes and one goes, totals: %s', async (totals) => {
   await walkUnder({ arrivals: change('oldest'), deletions: change('newest'), totals });
 });
 
-test('arrivals that never end: failed with the reason, and bounded', async () => {
+test('arrivals that never end: whole for what was there, or failed with the reason; and bounded', async () => {
   const { scene, reasons } = await walkUnder({ arrivals: { every: 1, count: 1, where: 'newest' } });
-  expect(reasons).toHaveLength(2);
-  for (const reason of reasons) expect(reason).toMatch(/walked 4 times/);
-  expect(scene.api.counts.requests).toBeLessThan(150);
+  for (const reason of reasons)
+    expect(reason).toMatch(/moved|shifted|attempts|more than|does not begin/);
+  expect(scene.api.counts.requests).toBeLessThan(300);
 });

@@ -33,7 +33,7 @@ describe('status and gaps', () => {
         {
           kind: 'html',
           when: ({ resource, query }) =>
-            resource === 'events' && query.fromDate === `${day(3)} 00:00:00`,
+            resource === 'events' && query.toDate === `${day(3)} 23:59:59`,
         },
       ],
     });
@@ -80,7 +80,7 @@ describe('status and gaps', () => {
     await scene.api.received(9);
     const shown = await scene.succeed(['status'], SINCE);
     expect(shown.stdout).toMatch(
-      new RegExp(`^running: events .* by \\S+:${program.pid}: \\d+ of \\d+ records$`, 'm'),
+      new RegExp(`^running: events .* by \\S+:${program.pid}:\\w+: \\d+ of \\d+ records$`, 'm'),
     );
     program.kill('SIGTERM');
     await program.ended;

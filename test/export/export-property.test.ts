@@ -18,7 +18,7 @@ import { Killed, killedAt, openGate } from './perils.ts';
 
 let server: TestDatabase;
 const [day = ''] = closedDays(1);
-const RUNS = 60;
+const RUNS = Number(process.env.EXPORT_RUNS ?? 60);
 /** Runs after the last kill, in which a window that failed for a while gets its chance. */
 const CALM_RUNS = 3;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 it('a complete window misses nothing and doubles nothing, and an honest source is complete (I1, I3, I4, I6)', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(imagined, async (drawn) => {
@@ -57,7 +57,8 @@ it('a complete window misses nothing and doubles nothing, and an honest source i
       else expect(result?.state).toMatch(/complete|failed/);
       const records = drawn.ids.length + drawn.happenings.length;
       const walks = 3 * (drawn.kills.length + CALM_RUNS);
-      expect(source.asked.length).toBeLessThan(walks * (2 * records + 12));
+      // A window may be walked in parts of a record or two, each of them with its halves.
+      expect(source.asked.length).toBeLessThan(walks * (24 * records + 40));
     }),
     { numRuns: RUNS },
   );

@@ -34,6 +34,10 @@ export interface Exporting {
   readonly pageLength?: number;
   readonly concurrency?: number;
   readonly walkAttempts?: number;
+  /** Whether the seams between days are asked for as well; absent: no. */
+  readonly seams?: boolean;
+  /** For how many days complete windows are looked at again; absent: never. */
+  readonly recheckDays?: number;
   readonly leaseTtlMs?: number;
   readonly statementTimeoutMs?: number;
   readonly owner?: string;
@@ -76,6 +80,9 @@ function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
       pageLength: exporting.pageLength ?? 2,
       leaseTtlMs: exporting.leaseTtlMs ?? TTL_MS,
       walkAttempts: exporting.walkAttempts ?? 3,
+      seams: exporting.seams ?? false,
+      recheckDays: exporting.recheckDays ?? 0,
+      keepBytes: false,
     },
     'hand',
     exporting.signal ?? new AbortController().signal,
@@ -90,27 +97,37 @@ export async function expireLeases(server: TestDatabase): Promise<void> {
   );
 }
 
-/** A window as it stands, with the records that readers see, sorted. */
+/** A day as it stands, with the records that readers see, sorted. */
 export interface WindowResult {
   readonly state: string;
   readonly lastError: string | null;
+  /** Of the newest walk that is shown. */
   readonly proof: Record<string, unknown> | null;
+  /** How often the day and its parts were walked from start to end, without the halves. */
   readonly walks: number;
+  /** How many windows it has, without those that were split. */
+  readonly windows: number;
   readonly published: string[];
 }
 
-/** Every window of the stream, by day. */
+/** Every day of the stream. */
 export async function readResults(
   server: TestDatabase,
   stream: Stream,
 ): Promise<Map<string, WindowResult>> {
   const windows = await server.query(
-    `select w.day::text, w.state, w.last_error, k.proof,
-            (select count(*)::int from daywalk.walks o where o.window_id = w.window_id) as walks
+    `select w.day::text,
+            case when bool_or(w.state = 'failed') then 'failed'
+                 when bool_and(w.state in ('complete', 'split')) then 'complete'
+                 else 'pending' end as state,
+            (array_agg(w.last_error order by w.last_failed_at desc) filter (where w.last_error is not null))[1] as last_error,
+            (count(distinct w.window_id) filter (where w.state <> 'split'))::int as windows,
+            (array_agg(k.proof order by k.walk_id desc) filter (where k.published))[1] as proof,
+            (count(*) filter (where k.span = 'whole'))::int as walks
        from daywalk.windows w
        join daywalk.streams s on s.stream_id = w.stream_id
-       left join daywalk.walks k on k.walk_id = w.published_walk
-      where s.name = $1 order by w.day`,
+       left join daywalk.walks k on k.window_id = w.window_id
+      where s.name = $1 group by w.day order by w.day`,
     [stream.name],
   );
   const shown = await server.query<{ day: string; record: string }>(
@@ -125,6 +142,7 @@ export async function readResults(
         lastError: row.last_error,
         proof: row.proof,
         walks: row.walks,
+        windows: row.windows,
         published: shown
           .filter((record) => record.day === row.day)
           .map(({ record }) => record)

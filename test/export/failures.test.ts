@@ -13,8 +13,9 @@ import {
   UnavailableError,
   WalkError,
 } from '../../src/errors.ts';
+import { failureOf } from '../../src/export/failure.ts';
 import { Tally } from '../../src/export/tally.ts';
-import { failureOf, nextPageLength } from '../../src/export/window.ts';
+import { nextPageLength } from '../../src/export/window.ts';
 import type { Proof } from '../../src/model.ts';
 import { BodyRefusedError, StatementError } from '../../src/store/sqlstate.ts';
 
@@ -49,7 +50,7 @@ describe('a failure', () => {
   it('tells its hint', () => {
     expect(
       failureOf(new EnvelopeError('no list', { hint: 'Set records_path' }), 0, 0.5)?.reason,
-    ).toBe('no list. Set records_path');
+    ).toBe('no list (Set records_path)');
   });
 
   it('waits longer each time, up to six hours, spread by chance', () => {
@@ -70,7 +71,7 @@ describe('a failure', () => {
 
 describe('the page length of the next walk', () => {
   it('is that of the settings for the first one', () => {
-    expect(nextPageLength(1000, { walks: 0, largestPage: 0 })).toBe(1000);
+    expect(nextPageLength(1000, { walks: 0, largestPage: 0, records: 0 })).toBe(1000);
   });
 
   it('is another one for every further walk, at least one, and never longer than what came', () => {
@@ -80,7 +81,9 @@ describe('the page length of the next walk', () => {
         fc.nat(20),
         fc.nat(10_000),
         (pageLength, walks, largestPage) => {
-          const next = nextPageLength(pageLength, { walks, largestPage });
+          // More than one page came: with one page only, no other length would change anything.
+          const records = largestPage + 1;
+          const next = nextPageLength(pageLength, { walks, largestPage, records });
           expect(next).toBeGreaterThanOrEqual(1);
           expect(next).toBeLessThanOrEqual(pageLength);
           if (walks > 0 && largestPage > 0) expect(next).toBeLessThanOrEqual(largestPage);
@@ -91,8 +94,15 @@ describe('the page length of the next walk', () => {
   });
 
   it('differs between any two of the first five walks, where pages are not tiny', () => {
-    const lengths = [0, 1, 2, 3, 4].map((walks) => nextPageLength(50, { walks, largestPage: 50 }));
+    const lengths = [0, 1, 2, 3, 4].map((walks) =>
+      nextPageLength(50, { walks, largestPage: 50, records: 60 }),
+    );
     expect(new Set(lengths).size).toBe(5);
+  });
+
+  it('stays where the window fits into one page, because there the order hides nothing', () => {
+    expect(nextPageLength(50, { walks: 2, largestPage: 49, records: 49 })).toBe(50);
+    expect(nextPageLength(50, { walks: 2, largestPage: 50, records: 50 })).toBeLessThan(50);
   });
 });
 
@@ -113,12 +123,16 @@ describe('the tally of a run', () => {
     tally.add({ kind: 'page', window, records: 3, bytes: 40, total: 53 });
     tally.add({ kind: 'complete', window, proof });
     tally.add({ kind: 'failed', window, reason: 'shifted' });
+    tally.add({ kind: 'split', window, by: 'time', parts: 2, reason: 'capped' });
+    tally.add({ kind: 'unchanged', window });
     tally.add({ kind: 'waiting', windows: 2, owner: 'x' });
     tally.add({ kind: 'stream-stopped', stream: 'events', reason: 'gone' });
     expect(tally.counts).toEqual({
       windowsDue: 3,
       windowsComplete: 1,
       windowsFailed: 1,
+      windowsSplit: 1,
+      windowsUnchanged: 1,
       pages: 2,
       records: 53,
       bytes: 740,

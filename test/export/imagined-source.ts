@@ -6,6 +6,18 @@ import { findEnvelope } from '../../src/source/envelope.ts';
 /** What a source tells as its total: nothing, the truth, the records of the page, less than there is, more than there is. */
 export type Totals = 'none' | 'exact' | 'page' | 'bound' | 'beyond';
 
+/** The second of its day at which a record happened: anywhere in the day, the same for the same record. */
+export function secondOf(record: string): number {
+  const id = Number(/\d+/.exec(record)?.[0] ?? 0);
+  return (id * 7_919 + 40_000) % 86_400;
+}
+
+/** The level of a record, from 0 to 16. */
+export function levelOf(record: string): number {
+  const id = Number(/\d+/.exec(record)?.[0] ?? 0);
+  return (id * 5 + 3) % 17;
+}
+
 /** How a source serves its lists; absent: whole, true and stable. */
 export interface Habits {
   readonly totals?: Totals;
@@ -32,10 +44,12 @@ export interface Habits {
     request: PageRequest,
   ) => string;
   readonly startIgnored?: boolean;
+  /** The second of the day at which a record happened. */
+  readonly at?: (record: string) => number;
 }
 
 export class ImaginedSource {
-  /** The records of each window, by the first second of it. */
+  /** The records of each day, by the first second of it. */
   readonly lists = new Map<string, readonly string[]>();
   /** Every request, in order. */
   readonly asked: PageRequest[] = [];
@@ -68,9 +82,24 @@ export class ImaginedSource {
   readonly findEnvelope = (body: Buffer, stream: Stream): Envelope =>
     findEnvelope(body, { recordsPath: stream.recordsPath, totalPath: stream.totalPath });
 
+  /** The records between two seconds and between two levels, in the order of their days' lists. */
+  within({ from, to, filters }: Pick<PageRequest, 'from' | 'to' | 'filters'>): string[] {
+    const at = this.#habits.at ?? secondOf;
+    const lowest = Number(filters.rule_level_from ?? 0);
+    const highest = Number(filters.rule_level_to ?? 99);
+    const [first, last] = [epochOf(from), epochOf(to)];
+    return [...this.lists].flatMap(([day, list]) =>
+      list.filter((record) => {
+        const second = epochOf(day) + at(record);
+        const level = levelOf(record);
+        return second >= first && second <= last && level >= lowest && level <= highest;
+      }),
+    );
+  }
+
   answer(request: PageRequest, number: number): string {
     const { arrange, clamp, shorten, startIgnored, totals = 'none', wrap = wrapped } = this.#habits;
-    const whole = this.lists.get(request.from) ?? [];
+    const whole = this.within(request);
     const list = arrange?.(whole, number, request) ?? whole;
     const start = startIgnored ? 0 : request.start;
     const room = list.slice(start, start + Math.min(request.length, clamp ?? request.length));
@@ -79,6 +108,11 @@ export class ImaginedSource {
     return wrap(records, totalOf(totals, list.length, records.length), request);
   }
 }
+
+const epochOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;
+
+/** The first second of the day in which a request begins: the name of its list. */
+export const listOf = (request: PageRequest) => `${request.from.slice(0, 10)} 00:00:00`;
 
 function totalOf(totals: Totals, length: number, page: number): number | null {
   switch (totals) {

@@ -111,15 +111,20 @@ describe('the envelope of a walk', () => {
     expect(states.at(-1)).not.toBe('pending');
   });
 
-  it('that the source changes within a walk is an error of the answer, not a lost lease', async () => {
+  it('that the source changes within a walk shifts it, and is no lost lease; windows of one page complete', async () => {
     const wrap = (list: readonly string[], _: number | null, request: PageRequest) =>
       `{"${request.start < 8 ? 'data' : 'items'}":[${list.join(',')}]}`;
     const source = new ImaginedSource({ [day]: records(1, 14) }, { wrap });
     const stream = newStream();
     await runOnce({ server, source, stream, since: day, pageLength: 4 });
-    expect((await readResults(server, stream)).get(day)).toMatchObject({ state: 'failed' });
-    const [window] = await server.query('select lease_id, last_error from daywalk.windows');
-    expect(window?.lease_id).toBeNull();
+    expect(await complaints(server, source, stream)).toEqual([]);
+    expect((await readResults(server, stream)).get(day)).toMatchObject({ state: 'complete' });
+    expect(await server.query('select from daywalk.windows where lease_id is not null')).toEqual(
+      [],
+    );
+    expect(
+      await server.query('select outcome, reason from daywalk.walks order by walk_id limit 1'),
+    ).toMatchObject([{ outcome: 'shifted', reason: expect.stringMatching(/elsewhere|no list/) }]);
   });
 });
 
@@ -162,7 +167,7 @@ describe('stored pages that something else has changed', () => {
     expect(
       await server.query('select outcome, reason from daywalk.walks order by number'),
     ).toMatchObject([
-      { outcome: 'failed', reason: expect.stringContaining('not the 4 pages with 14 records') },
+      { outcome: 'failed', reason: expect.stringContaining('not the 5 pages with 14 records') },
       { outcome: 'proven' },
     ]);
     expect((await server.query('select from daywalk.events')).length).toBe(14);

@@ -39,6 +39,15 @@ function paused(longestMs: number): Gate {
   };
 }
 
+/** The same, and the timer's renewals come too late to keep a lease. */
+function pausedWithoutRenewals(longestMs: number): Gate {
+  const pause = paused(longestMs);
+  return (sql, act) =>
+    sql !== null && /^\s*update daywalk\.windows\s+set lease_expires/.test(sql)
+      ? systemClock.sleep(longestMs).then(() => pause(sql, act))
+      : pause(sql, act);
+}
+
 /** Runs several processes at once on the same days. */
 async function runTogether(count: number, exporting: Exporting): Promise<void> {
   await Promise.all(
@@ -78,7 +87,7 @@ describe('two processes', () => {
 
   it('whose leases end in the middle of everything lose and double nothing', async () => {
     const source = new ImaginedSource(lists());
-    // A pause of 80 ms outlives a lease of 60 ms, which is renewed each 20 ms while a page is fetched.
+    // A pause of up to 240 ms outlives a lease of 60 ms, which is renewed each 20 ms while a page is fetched.
     const exporting = {
       server,
       source,
@@ -86,11 +95,15 @@ describe('two processes', () => {
       since: days[0] ?? '',
       concurrency: 3,
       pageLength: 5,
-      gate: paused(80),
+      gate: pausedWithoutRenewals(240),
       leaseTtlMs: 60,
     };
     await runTogether(3, exporting);
     expect(await complaints(server, source, exporting.stream)).toEqual([]);
+    // A window that was claimed ten times in vain is left alone for a while.
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp() where state = 'failed'`,
+    );
     await runOnce({ ...exporting, gate: (_, act) => act(), leaseTtlMs: 60_000 });
     expect(await complaints(server, source, exporting.stream)).toEqual([]);
     const results = [...(await readResults(server, exporting.stream)).values()];
@@ -133,15 +146,16 @@ describe('a claim whose first copy arrives late', () => {
     const held = proxy.ambush('hold', /for update skip locked/);
     const [first = '', second = ''] = closedDays(2);
     const source = new ImaginedSource({ [first]: records(1, 5), [second]: records(6, 3) });
-    const exporting = { server, source, stream: newStream(), since: first };
+    // The lease that nobody knows ends soon; until then the run waits for it.
+    const exporting = { server, source, stream: newStream(), since: first, leaseTtlMs: 2_000 };
     const report = await runOnce({
       ...exporting,
       server: { ...server, url: proxy.url },
-      statementTimeoutMs: 300,
+      statementTimeoutMs: 1_000,
       gate: async (statement, act) => {
         const result = await act();
         // The first window is done, so that no window has the lease any more that the held claim names.
-        if (statement !== null && /set state = 'complete'/.test(statement)) {
+        if (statement !== null && /daywalk\.publish_walk/.test(statement)) {
           held.release();
           await held.executed;
         }

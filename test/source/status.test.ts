@@ -122,7 +122,6 @@ describe('a 200 that is no page (B01, B04, B08, B10)', () => {
     ['a byte order mark', '\ufeff', 'an empty body'],
     ['text', 'OK', 'a body that is not a JSON object or list: "OK"'],
     ['a prefix against hijacking', ")]}',\n[]", 'not a JSON object or list'],
-    ['UTF-16', Buffer.from('\ufeff{}', 'utf16le'), 'UTF-16'],
     ['gzip that does not say so', Buffer.from('1f8b0800', 'hex'), 'gzip, without saying so'],
     ['half an object', '{"data":[{"a":1}]', 'JSON that is not complete: 17 bytes'],
     ['half a list', '[{"a":1}', 'not complete'],

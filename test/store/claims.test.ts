@@ -1,7 +1,6 @@
 /** Claims: who gets which window, in which order, and what is held by others. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dayWindow } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
 import {
   type Claim,
@@ -17,6 +16,7 @@ import {
   beginWalk,
   claimDay,
   clear,
+  dayRow,
   ENVELOPE,
   EVERYTHING,
   openDatabase,
@@ -48,7 +48,7 @@ const claim = (
 const window = async (windowId: number) => {
   const [row] = await server.query(
     `select state, attempts, failures, last_error, lease_id, lease_owner, lease_number, lease_expires is null as free,
-            round(extract(epoch from due_at - clock_timestamp()))::int as due_in, current_walk, published_walk
+            round(extract(epoch from due_at - clock_timestamp()))::int as due_in, current_walk
        from daywalk.windows where window_id = $1`,
     [windowId],
   );
@@ -59,9 +59,9 @@ const window = async (windowId: number) => {
 describe('the order of claims', () => {
   it('is scheduled, recheck, backfill; then the day, oldest first; then nothing', async () => {
     const streamId = await registerEvents(database);
-    await planWindows(database, streamId, 'backfill', ['2026-01-01', '2026-01-02'].map(dayWindow));
-    await planWindows(database, streamId, 'recheck', ['2026-02-02', '2026-02-01'].map(dayWindow));
-    await planWindows(database, streamId, 'scheduled', ['2026-03-02', '2026-03-01'].map(dayWindow));
+    await planWindows(database, streamId, 'backfill', ['2026-01-01', '2026-01-02'].map(dayRow));
+    await planWindows(database, streamId, 'recheck', ['2026-02-02', '2026-02-01'].map(dayRow));
+    await planWindows(database, streamId, 'scheduled', ['2026-03-02', '2026-03-01'].map(dayRow));
     const got: string[] = [];
     for (
       let next = await claim({ streamIds: [streamId] });
@@ -87,7 +87,7 @@ describe('the order of claims', () => {
       '2026-03-04',
     ]);
     const other = await registerEvents(database, { name: 'other' });
-    await planWindows(database, other, 'scheduled', [dayWindow('2026-03-02')]);
+    await planWindows(database, other, 'scheduled', [dayRow('2026-03-02')]);
     const scope = {
       streamIds: [streamId],
       newestFirst: true,
@@ -110,7 +110,7 @@ describe('the order of claims', () => {
       `update daywalk.windows set due_at = clock_timestamp() + interval '1 second' where day = '2026-03-01'`,
     );
     await server.query(
-      `update daywalk.windows set state = 'split', due_at = null where day = '2026-03-02'`,
+      `update daywalk.windows set state = 'split', split_by = 'time', due_at = null where day = '2026-03-02'`,
     );
     expect((await claim({ streamIds: [streamId] }))?.day).toBe('2026-03-03');
     expect((await claim({ streamIds: [streamId] }))?.day).toBe('2026-03-04');
@@ -221,6 +221,7 @@ describe('a claim', () => {
       begun.checkpoint,
       pageOf(0, records(1, 2)),
       ENVELOPE,
+      false,
     );
     await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
     const next = await beginWalk(database, streamId);
@@ -237,16 +238,17 @@ describe('what others hold', () => {
   it('is told with its owner and the first expiry, in the scope only', async () => {
     const streamId = await planDays(database, ['2026-03-01', '2026-03-02', '2026-03-03']);
     const scope = { ...EVERYTHING, streamIds: [streamId] };
-    expect(await readHeldElsewhere(database, 'here', scope)).toBeNull();
-    await claimDay(database, streamId, 'here');
-    expect(await readHeldElsewhere(database, 'here', scope)).toBeNull();
+    const mine: string[] = [];
+    expect(await readHeldElsewhere(database, mine, scope)).toBeNull();
+    mine.push((await claimDay(database, streamId, 'here')).leaseId);
+    expect(await readHeldElsewhere(database, mine, scope)).toBeNull();
     await claimDay(database, streamId, 'there');
-    const held = await readHeldElsewhere(database, 'here', scope);
+    const held = await readHeldElsewhere(database, mine, scope);
     expect(held).toMatchObject({ windows: 1, owner: 'there' });
     expect(held?.firstExpiryMs).toBeGreaterThan(TTL_MS - 10_000);
     expect(held?.firstExpiryMs).toBeLessThanOrEqual(TTL_MS);
-    expect(await readHeldElsewhere(database, 'here', { ...scope, streamIds: [99] })).toBeNull();
+    expect(await readHeldElsewhere(database, mine, { ...scope, streamIds: [99] })).toBeNull();
     const elsewhere = { from: '2026-03-03', to: '2026-03-09' };
-    expect(await readHeldElsewhere(database, 'here', { ...scope, range: elsewhere })).toBeNull();
+    expect(await readHeldElsewhere(database, mine, { ...scope, range: elsewhere })).toBeNull();
   });
 });

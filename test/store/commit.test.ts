@@ -1,10 +1,10 @@
 /** The statement that commits a page: stored with its checkpoint or not at all, and only by the holder of the lease. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LeaseLostError } from '../../src/errors.ts';
+import { EnvelopeError, LeaseLostError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
-import { type PageFacts, storePage } from '../../src/store/pages.ts';
-import { BodyRefusedError } from '../../src/store/sqlstate.ts';
+import type { PageFacts } from '../../src/store/page-facts.ts';
+import { storePage } from '../../src/store/pages.ts';
 import { endWalk } from '../../src/store/walks.ts';
 import { audit } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -41,7 +41,15 @@ const store = (
   change: Partial<Begun['checkpoint']> = {},
   envelope = ENVELOPE,
 ): Promise<PageFacts> =>
-  storePage(database, begun.claim, TTL_MS, { ...begun.checkpoint, ...change }, page, envelope);
+  storePage(
+    database,
+    begun.claim,
+    TTL_MS,
+    { ...begun.checkpoint, ...change },
+    page,
+    envelope,
+    false,
+  );
 
 const rows = async () => ({
   windows: await server.query(
@@ -168,18 +176,144 @@ describe('a body that is no page', () => {
   );
 
   it.each([
-    ['not JSON', '<html>', '22P02'],
-    ['cut', '{"data":[{"id": 1}', '22P02'],
-    ['nothing', '', '22P02'],
-    ['a NUL', '{"data":["\\u0000"]}', '22P05'],
-    ['half a surrogate', '{"data":["\\ud800"]}', '22P02'],
-    ['a number too large', '{"data":[1e131072]}', '22003'],
-    ['too deep', `{"data":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, '54001'],
-  ])('is refused by Postgres and changes nothing: %s', async (_, body, sqlstate) => {
+    ['not JSON', '<html>'],
+    ['cut', '{"data":[{"id": 1}'],
+    ['nothing', ''],
+    ['two bodies in one', '{"data":[]}{"data":[]}'],
+  ])('is refused and changes nothing, also not as a copy: %s', async (_, body) => {
     const before = await rows();
     const error = await store(pageOfBody(0, body)).catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(BodyRefusedError);
-    expect((error as BodyRefusedError).sqlstate).toBe(sqlstate);
+    expect(error).toBeInstanceOf(EnvelopeError);
+    expect(await rows()).toEqual(before);
+  });
+});
+
+describe('a body that jsonb refuses', () => {
+  const deep = `{"data":[{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}]}`;
+  it.each([
+    ['a NUL', '{"data":[{"id":"a\\u0000b"}],"total":1}'],
+    ['half a surrogate', '{"data":[{"id":"\\ud800"}],"total":1}'],
+    ['a number too large', '{"data":[{"id":1e131072}],"total":1}'],
+    ['too deep', deep],
+  ])(
+    'is stored as a copy, beside its exact bytes and what was changed where: %s (I5)',
+    async (_, body) => {
+      const page = pageOfBody(0, body);
+      expect(await store(page)).toMatchObject({ stored: true, records: 1 });
+      const [row] = await server.query(
+        'select bytes, sha256, byte_count, changes from daywalk.pages where walk_id = $1',
+        [begun.checkpoint.walkId],
+      );
+      expect(row).toMatchObject({
+        bytes: page.body,
+        sha256: page.sha256,
+        byte_count: page.body.length,
+        changes: [{ what: expect.any(String), offset: expect.any(Number) }],
+      });
+      expect(await audit(server)).toEqual([]);
+    },
+  );
+
+  it('keeps the bytes of other pages only where that is asked for', async () => {
+    await store();
+    const page = pageOf(3, records(4, 1), 4);
+    await storePage(
+      database,
+      begun.claim,
+      TTL_MS,
+      { ...begun.checkpoint, nextStart: 3, pages: 1 },
+      page,
+      ENVELOPE,
+      true,
+    );
+    expect(
+      await server.query(
+        'select bytes, changes from daywalk.pages where walk_id = $1 order by page_no',
+        [begun.checkpoint.walkId],
+      ),
+    ).toEqual([
+      { bytes: null, changes: null },
+      { bytes: page.body, changes: null },
+    ]);
+  });
+});
+
+describe('a page that asks for the last record again (docs/decisions/0008)', () => {
+  const next = { nextStart: 3, pages: 1, skip: 1 } as const;
+
+  it('is stored without it: the checkpoint moves by the new records only (I1, I3)', async () => {
+    await store();
+    expect(await store(pageOf(2, records(3, 3), 5), next)).toMatchObject({
+      stored: true,
+      continues: true,
+      records: 2,
+    });
+    const [page] = await server.query(
+      `select start::int, skip, records, cardinality(record_hashes) as hashes, jsonb_array_length(body -> 'data') as came
+         from daywalk.pages where walk_id = $1 and page_no = 1`,
+      [begun.checkpoint.walkId],
+    );
+    expect(page).toEqual({ start: 2, skip: 1, records: 2, hashes: 2, came: 3 });
+    expect((await rows()).walks).toMatchObject([{ next_start: '5', pages: 2, records: '5' }]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('with nothing new behind it is stored as an empty page', async () => {
+    await store();
+    expect(await store(pageOf(2, records(3, 1), 3), next)).toMatchObject({
+      stored: true,
+      records: 0,
+    });
+    expect((await rows()).walks).toMatchObject([{ next_start: '3', pages: 2 }]);
+  });
+
+  it('compares with the last record, past empty pages', async () => {
+    await store();
+    await store(pageOf(2, records(3, 1), 3), next);
+    expect(await store(pageOf(2, records(3, 2), 4), { ...next, pages: 2 })).toMatchObject({
+      stored: true,
+      records: 1,
+    });
+  });
+
+  it.each([
+    ['another record', records(4, 3)],
+    ['a record that came before', records(2, 3)],
+    ['no record', []],
+  ])('that begins with %s stores nothing and moves nothing', async (_, list) => {
+    await store();
+    const before = await rows();
+    expect(await store(pageOf(2, list, 5), next)).toMatchObject({
+      stored: false,
+      continues: false,
+      records: list.length - 1,
+    });
+    expect(await rows()).toEqual(before);
+  });
+
+  it('finds the record also where its keys come in another order, and its last digit is a zero', async () => {
+    await store(pageOf(0, ['{"a": 1, "b": 2.50}'], 2));
+    const again = pageOf(0, ['{"b": 2.5, "a": 1.0}', '{"c": 3}'], 2);
+    expect(await store(again, { nextStart: 1, pages: 1, skip: 1 })).toMatchObject({ stored: true });
+  });
+
+  it('repeated after a lost answer finds its page (I1)', async () => {
+    await store();
+    await store(pageOf(2, records(3, 3), 5), next);
+    const before = await rows();
+    expect(await store(pageOf(2, records(3, 3), 5), next)).toMatchObject({ stored: true });
+    expect(await rows()).toEqual(before);
+  });
+});
+
+describe('a page whose list is elsewhere than on the pages before', () => {
+  it('stores nothing, and says so', async () => {
+    await store();
+    const before = await rows();
+    const elsewhere = { ...ENVELOPE, recordsPath: ['items'] };
+    expect(
+      await store(pageOfBody(3, '{"items":[{"id": 4}]}'), { nextStart: 3, pages: 1 }, elsewhere),
+    ).toMatchObject({ stored: false, fits: false, records: 1 });
     expect(await rows()).toEqual(before);
   });
 });
@@ -214,7 +348,12 @@ describe('the fence', () => {
 
   it('refuses a page of a walk that has ended, though the lease holds (I7)', async () => {
     await store();
-    await endWalk(database, begun.claim, begun.checkpoint.walkId, 'shifted', 'the list moved', 1);
+    await endWalk(database, begun.claim, begun.checkpoint.walkId, {
+      outcome: 'shifted',
+      reason: 'the list moved',
+      proof: null,
+      requests: 1,
+    });
     const before = await rows();
     await expect(store(pageOf(3, records(4, 2)), { nextStart: 3, pages: 1 })).rejects.toThrow(
       LeaseLostError,

@@ -40,7 +40,15 @@ async function begin(): Promise<{ database: Database; begun: Begun }> {
 /** What `jsonb` shows of one record that was stored. */
 async function roundTrip(record: string): Promise<string | undefined> {
   const { database, begun } = await begin();
-  await storePage(database, begun.claim, TTL_MS, begun.checkpoint, pageOf(0, [record]), ENVELOPE);
+  await storePage(
+    database,
+    begun.claim,
+    TTL_MS,
+    begun.checkpoint,
+    pageOf(0, [record]),
+    ENVELOPE,
+    false,
+  );
   const [row] = await server.query<{ record: string }>(
     `select (body #> '{data,0}')::text as record from daywalk.pages where walk_id = $1`,
     [begun.checkpoint.walkId],
@@ -98,7 +106,7 @@ describe('the page beside its body', () => {
     const { database, begun } = await begin();
     const text = '{ "total" : 3 ,\n "data" : [ {"b":1,"a":2} , {"a":2,"b":1} , {"a":2,"b":1.0} ] }';
     const page = pageOfBody(0, text);
-    await storePage(database, begun.claim, TTL_MS, begun.checkpoint, page, ENVELOPE);
+    await storePage(database, begun.claim, TTL_MS, begun.checkpoint, page, ENVELOPE, false);
     const [row] = await server.query(
       `select sha256, byte_count, record_hashes, length, duration_ms, total::int from daywalk.pages where walk_id = $1`,
       [begun.checkpoint.walkId],
@@ -131,6 +139,7 @@ describe('the page beside its body', () => {
       begun.checkpoint,
       { ...pageOf(0, lines), length: 2000 },
       ENVELOPE,
+      false,
     );
     const [row] = await server.query(
       `with sent as (select ordinality as n, line::jsonb as record from unnest($2::text[]) with ordinality as l (line, ordinality)),

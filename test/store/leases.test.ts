@@ -12,8 +12,8 @@ import {
   renewLease,
 } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
-import { endWalk, openWalk, readOpenWalk } from '../../src/store/walks.ts';
-import { askAgain, listDayWindows } from '../../src/store/windows.ts';
+import { endWalk, openWalk, publishWalk, readOpenWalk } from '../../src/store/walks.ts';
+import { askAgain, listDays } from '../../src/store/windows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   beginWalk,
@@ -49,7 +49,7 @@ const claim = (
 const window = async (windowId: number) => {
   const [row] = await server.query(
     `select state, attempts, failures, last_error, lease_id, lease_owner, lease_number, lease_expires is null as free,
-            round(extract(epoch from due_at - clock_timestamp()))::int as due_in, current_walk, published_walk
+            round(extract(epoch from due_at - clock_timestamp()))::int as due_in, current_walk
        from daywalk.windows where window_id = $1`,
     [windowId],
   );
@@ -86,7 +86,7 @@ describe('giving back', () => {
       lease_id: null,
     });
     expect(await claim({ streamIds: [streamId] })).toBeNull();
-    await askAgain(database, streamId, [held.day]);
+    await askAgain(database, streamId, [held.day], true);
     expect(await claimDay(database, streamId)).toMatchObject({
       state: 'failed',
       failures: 1,
@@ -97,17 +97,21 @@ describe('giving back', () => {
   it('a failure of a complete window leaves it complete and published', async () => {
     const streamId = await planDays(database);
     const { claim: held, checkpoint } = await beginWalk(database, streamId);
-    await endWalk(database, held, checkpoint.walkId, 'failed', 'x', 0);
-    await server.query(`update daywalk.windows set state = 'complete', published_walk = $1`, [
-      checkpoint.walkId,
-    ]);
-    await failWindow(database, held, 'the API answered 500', 1000);
+    const { walkId } = checkpoint;
+    const proof = { kind: 'total', firstTotal: 0, lastTotal: 0, records: 0 } as const;
+    await publishWalk(database, held, { walkId, nextStart: 0, pages: 0 }, proof, 0, 0);
+    await askAgain(database, streamId, [held.day], true);
+    const again = await claimDay(database, streamId);
+    expect(again).toMatchObject({ windowId: held.windowId, state: 'complete', rewalk: true });
+    await failWindow(database, again, 'the API answered 500', 1000);
     expect(await window(held.windowId)).toMatchObject({
       state: 'complete',
-      published_walk: String(checkpoint.walkId),
       failures: 1,
       last_error: 'the API answered 500',
     });
+    expect(await server.query('select walk_id::int from daywalk.walks where published')).toEqual([
+      { walk_id: walkId },
+    ]);
   });
 
   it('asking again makes windows due now, and never later than they were; split ones stay', async () => {
@@ -119,14 +123,17 @@ describe('giving back', () => {
       `update daywalk.windows set due_at = '2026-01-01Z' where day = '2026-03-02'`,
     );
     await server.query(
-      `update daywalk.windows set state = 'split', due_at = null where day = '2026-03-03'`,
+      `update daywalk.windows set state = 'split', split_by = 'time', due_at = null where day = '2026-03-03'`,
     );
-    await askAgain(database, streamId, ['2026-03-01', '2026-03-02', '2026-03-03']);
-    const known = await listDayWindows(database, [streamId]);
+    await askAgain(database, streamId, ['2026-03-01', '2026-03-02', '2026-03-03'], true);
+    const known = await listDays(database, [streamId]);
     const due = new Map(known.map(({ day, dueAt }) => [day, dueAt]));
     expect(Math.abs((due.get('2026-03-01') ?? 0) - Date.now())).toBeLessThan(10_000);
     expect(due.get('2026-03-02')).toBe(Date.UTC(2026, 0, 1));
-    expect(due.get('2026-03-03')).toBeNull();
+    expect(due.has('2026-03-03')).toBe(false);
+    expect(
+      await server.query(`select due_at, rewalk from daywalk.windows where state = 'split'`),
+    ).toEqual([{ due_at: null, rewalk: false }]);
   });
 });
 
@@ -138,8 +145,17 @@ describe('a worker that lost its lease (I2)', () => {
     ],
     ['releases nothing', (held) => releaseLease(database, held)],
     ['fails nothing', (held) => failWindow(database, held, 'mine', 1000)],
-    ['ends no walk', (held, walkId) => endWalk(database, held, walkId, 'shifted', 'mine', 1)],
-    ['opens no walk', (held) => openWalk(database, held, 7)],
+    [
+      'ends no walk',
+      (held, walkId) =>
+        endWalk(database, held, walkId, {
+          outcome: 'shifted',
+          reason: 'mine',
+          proof: null,
+          requests: 1,
+        }),
+    ],
+    ['opens no walk', (held) => openWalk(database, held, 'whole', 7)],
     [
       'reads no checkpoint',
       async (held) => expect(await readOpenWalk(database, held)).toBeUndefined(),
@@ -173,6 +189,7 @@ describe('a worker that lost its lease (I2)', () => {
       checkpoint,
       pageOf(0, records(1, 3)),
       ENVELOPE,
+      false,
     ).catch((error: unknown) => error);
     await untilWaiting(1);
     await thief.query('commit');
@@ -191,7 +208,7 @@ describe('a worker that lost its lease (I2)', () => {
     await locker.query('begin');
     await locker.query('select from daywalk.windows for update');
     const copies = [1, 2].map(() =>
-      storePage(database, held, TTL_MS, checkpoint, pageOf(0, records(1, 3)), ENVELOPE),
+      storePage(database, held, TTL_MS, checkpoint, pageOf(0, records(1, 3)), ENVELOPE, false),
     );
     await untilWaiting(2);
     await locker.query('commit');

@@ -56,6 +56,7 @@ async function walkPages(sizes: readonly number[], of: Begun = begun): Promise<E
       checkpoint,
       pageOf(nextStart, records(nextStart + 1, size)),
       ENVELOPE,
+      false,
     );
     nextStart += size;
   }
@@ -63,7 +64,7 @@ async function walkPages(sizes: readonly number[], of: Begun = begun): Promise<E
 }
 
 const publish = (walk: EndedWalk, of: Begun = begun) =>
-  publishWalk(database, of.claim, walk, proofOf(walk.nextStart), 1);
+  publishWalk(database, of.claim, walk, proofOf(walk.nextStart), 1, 0);
 
 const positions = () =>
   server.query<{ position: number }>(`select position::int from daywalk.events order by position`);
@@ -129,12 +130,17 @@ describe('publishing a walk', () => {
     const walk = await walkPages([3, 2, 1]);
     await server.query(damage);
     await expect(publish(walk)).rejects.toThrow(BrokenChainError);
-    expect(await server.query('select state, published_walk from daywalk.windows')).toEqual([
-      { state: 'pending', published_walk: null },
+    expect(await server.query('select state from daywalk.windows')).toEqual([{ state: 'pending' }]);
+    expect(await server.query('select outcome, published from daywalk.walks')).toEqual([
+      { outcome: null, published: false },
     ]);
-    expect(await server.query('select outcome from daywalk.walks')).toEqual([{ outcome: null }]);
     // The lease still holds: the walk is ended, and the next one publishes.
-    await endWalk(database, begun.claim, walk.walkId, 'failed', 'broken', 0);
+    await endWalk(database, begun.claim, walk.walkId, {
+      outcome: 'failed',
+      reason: 'broken',
+      proof: null,
+      requests: 0,
+    });
     const again = { claim: begun.claim, checkpoint: await openedWalk(database, begun.claim) };
     await publish(await walkPages([3, 3], again), again);
     expect((await positions()).map((row) => row.position)).toEqual([0, 1, 2, 3, 4, 5]);
@@ -171,11 +177,30 @@ describe('publishing a walk', () => {
     expect(await server.query('select * from daywalk.windows')).toEqual(before);
   });
 
-  it('never publishes a walk that was ended without a proof (I4)', async () => {
+  it.each(['shifted', 'failed'] as const)(
+    'never publishes a walk that met a fault: %s (I4)',
+    async (outcome) => {
+      const walk = await walkPages([3]);
+      const end = { outcome, reason: 'moved', proof: null, requests: 0 };
+      await endWalk(database, begun.claim, walk.walkId, end);
+      await expect(publish(walk)).rejects.toThrow(BrokenChainError);
+      expect(await server.query('select state from daywalk.windows')).toEqual([
+        { state: 'pending' },
+      ]);
+      expect(await server.query('select outcome, published from daywalk.walks')).toEqual([
+        { outcome, published: false },
+      ]);
+    },
+  );
+
+  it('publishes a walk that came to its end before, once its evidence is there', async () => {
     const walk = await walkPages([3]);
-    await endWalk(database, begun.claim, walk.walkId, 'unproven', 'unstable', 0);
-    await expect(publish(walk)).rejects.toThrow();
-    expect(await server.query('select state from daywalk.windows')).toEqual([{ state: 'pending' }]);
+    const proof = proofOf(3);
+    const end = { outcome: 'ended', reason: null, proof, requests: 0 } as const;
+    await endWalk(database, begun.claim, walk.walkId, end);
+    await publish(walk);
+    expect(await positions()).toHaveLength(3);
+    expect(await audit(server)).toEqual([]);
   });
 });
 
@@ -212,7 +237,12 @@ describe('a walk of a complete window', () => {
     await server.query(`update daywalk.windows set due_at = clock_timestamp()`);
     const again = await beginWalk(database, streamId);
     const walk = await walkPages([4], again);
-    await endWalk(database, again.claim, walk.walkId, 'shifted', 'moved', 1);
+    await endWalk(database, again.claim, walk.walkId, {
+      outcome: 'shifted',
+      reason: 'moved',
+      proof: null,
+      requests: 1,
+    });
     expect(await positions()).toHaveLength(5);
     expect(await audit(server)).toEqual([]);
   });
@@ -222,8 +252,18 @@ describe('ending a walk', () => {
   it('notes outcome and reason, once, and keeps the pages (I7)', async () => {
     const walk = await walkPages([3]);
     const pages = await server.query('select * from daywalk.pages');
-    await endWalk(database, begun.claim, walk.walkId, 'shifted', 'the total moved', 2);
-    await endWalk(database, begun.claim, walk.walkId, 'failed', 'another', 2);
+    await endWalk(database, begun.claim, walk.walkId, {
+      outcome: 'shifted',
+      reason: 'the total moved',
+      proof: null,
+      requests: 2,
+    });
+    await endWalk(database, begun.claim, walk.walkId, {
+      outcome: 'failed',
+      reason: 'another',
+      proof: null,
+      requests: 2,
+    });
     expect(await server.query('select outcome, reason, requests from daywalk.walks')).toEqual([
       { outcome: 'shifted', reason: 'the total moved', requests: 3 },
     ]);

@@ -1,4 +1,5 @@
 /** Runs: noted once when they begin and once when they end, whatever is lost on the way. */
+import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { beginRun, endRun, type RunCounts, readLastRun } from '../../src/store/runs.ts';
@@ -21,6 +22,8 @@ const counts: RunCounts = {
   windowsDue: 3,
   windowsComplete: 2,
   windowsFailed: 1,
+  windowsSplit: 4,
+  windowsUnchanged: 5,
   pages: 9,
   records: 3_000_000_000,
   bytes: 9_000_000_000,
@@ -29,7 +32,7 @@ const counts: RunCounts = {
 it('the last run is told as it stands, then as it ended', async () => {
   expect(await readLastRun(database)).toBeNull();
   const range = { from: '2026-03-01', to: '2026-03-05' };
-  const runId = await beginRun(database, 'backfill', 'host 1', range);
+  const runId = await beginRun(database, 'backfill', randomUUID(), 'host 1', range);
   expect(await readLastRun(database)).toMatchObject({ runId, outcome: null, finishedAt: null });
   await endRun(database, runId, 'gaps', counts, null);
   await endRun(database, runId, 'unexpected', { ...counts, pages: 0 }, 'late');
@@ -43,8 +46,12 @@ it('the last run is told as it stands, then as it ended', async () => {
     error: null,
     finishedAt: expect.any(Date),
   });
-  expect(await server.query('select from_day::text, to_day::text from daywalk.runs')).toEqual([
-    { from_day: '2026-03-01', to_day: '2026-03-05' },
+  expect(
+    await server.query(
+      'select from_day::text, to_day::text, windows_split, windows_unchanged from daywalk.runs',
+    ),
+  ).toEqual([
+    { from_day: '2026-03-01', to_day: '2026-03-05', windows_split: 4, windows_unchanged: 5 },
   ]);
 });
 
@@ -53,7 +60,7 @@ it('a run whose first note lost its answer is one run', async () => {
   onTestFinished(() => proxy.close());
   const beyond = openDatabase(proxy.url);
   proxy.ambush('drop-after', /insert into daywalk\.runs/);
-  const runId = await beginRun(beyond, 'hand', 'host 1', null);
+  const runId = await beginRun(beyond, 'hand', randomUUID(), 'host 1', null);
   await endRun(beyond, runId, 'done', counts, null);
   expect(await server.query('select outcome from daywalk.runs')).toEqual([{ outcome: 'done' }]);
 });

@@ -1,5 +1,6 @@
 /** What an error of Postgres becomes: named by what to do, and without the data that Postgres quotes. */
 import { inspect } from 'node:util';
+import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SettingsError, TransientError, UnavailableError } from '../../src/errors.ts';
 import {
@@ -12,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openDatabase, planDays } from '../support/store.ts';
 
 const postgres = (code: string) =>
-  Object.assign(new Error('says Postgres'), {
+  Object.assign(new pg.DatabaseError('says Postgres', 0, 'error'), {
     code,
     detail: 'CANARY',
     where: 'CANARY',
@@ -99,7 +100,9 @@ describe('a real error', () => {
     const database = openDatabase(server.url);
     await planDays(database);
     const error = await database
-      .query(`insert into daywalk.runs (trigger, owner, outcome) values ('hand', 'CANARY', 'done')`)
+      .query(
+        `insert into daywalk.runs (key, trigger, owner, outcome) values (gen_random_uuid(), 'hand', 'CANARY', 'done')`,
+      )
       .catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(StatementError);
     expect(inspect(error, { depth: 9 })).not.toContain('CANARY');

@@ -26,7 +26,7 @@ import {
 } from '../support/store.ts';
 
 const PAGE = /insert into daywalk\.pages/;
-const PUBLISH = /set state = 'complete'/;
+const PUBLISH = /daywalk\.publish_walk/;
 const page = pageOf(0, records(1, 3), 3);
 const proof = { kind: 'total', firstTotal: 3, lastTotal: 3, records: 3 } as const;
 
@@ -52,7 +52,7 @@ async function begin(
 }
 
 const storeIn = (database: Database, { claim, checkpoint }: Begun, body = page) =>
-  storePage(database, claim, TTL_MS, checkpoint, body, ENVELOPE);
+  storePage(database, claim, TTL_MS, checkpoint, body, ENVELOPE, false);
 
 async function expectOnePage(): Promise<void> {
   expect(
@@ -154,19 +154,15 @@ describe('publishing', () => {
       await storeIn(database, begun);
       const ambush = proxy.ambush(fault, PUBLISH);
       const { walkId } = begun.checkpoint;
-      await publishWalk(database, begun.claim, { walkId, nextStart: 3, pages: 1 }, proof, 2);
+      await publishWalk(database, begun.claim, { walkId, nextStart: 3, pages: 1 }, proof, 2, 0);
       ambush.release();
       if (fault === 'hold') await ambush.executed;
       expect(
-        await server.query(
-          'select state, published_walk::int, lease_id, current_walk from daywalk.windows',
-        ),
-      ).toEqual([
-        { state: 'complete', published_walk: walkId, lease_id: null, current_walk: null },
-      ]);
-      expect(await server.query('select outcome, requests from daywalk.walks')).toEqual([
-        { outcome: 'proven', requests: 3 },
-      ]);
+        await server.query('select state, lease_id, current_walk from daywalk.windows'),
+      ).toEqual([{ state: 'complete', lease_id: null, current_walk: null }]);
+      expect(
+        await server.query('select walk_id::int, outcome, published, requests from daywalk.walks'),
+      ).toEqual([{ walk_id: walkId, outcome: 'proven', published: true, requests: 3 }]);
       expect(await audit(server)).toEqual([]);
     },
   );
@@ -199,7 +195,7 @@ describe('other statements', () => {
       const database = openDatabase(proxy.url, { statementTimeoutMs: 500 });
       const claim = await claimDay(database, await planDays(database));
       proxy.ambush(fault, /insert into daywalk\.walks/);
-      await openWalk(database, claim, 100);
+      await openWalk(database, claim, 'whole', 100);
       expect(await readOpenWalk(database, claim)).toMatchObject({ number: 1, pageLength: 100 });
       expect(await server.query('select from daywalk.walks')).toHaveLength(1);
     },

@@ -1,17 +1,18 @@
 /** The views that people read: published walks only, and for every day either what is there or what is missing (I6). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addDays, dayWindow } from '../../src/plan/days.ts';
+import { addDays } from '../../src/plan/days.ts';
 import { readCoverage, readGaps, readRunning } from '../../src/store/coverage.ts';
 import type { Database } from '../../src/store/database.ts';
 import { failWindow, releaseLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { endWalk, publishWalk } from '../../src/store/walks.ts';
-import { planWindows } from '../../src/store/windows.ts';
+import { type PlannedRow, planWindows } from '../../src/store/windows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   type Begun,
   beginWalk,
   clear,
+  dayRow,
   ENVELOPE,
   openDatabase,
   pageOf,
@@ -39,7 +40,15 @@ async function storeRecords(
   first: number,
   count: number,
 ): Promise<void> {
-  await storePage(database, claim, TTL_MS, checkpoint, pageOf(0, records(first, count)), ENVELOPE);
+  await storePage(
+    database,
+    claim,
+    TTL_MS,
+    checkpoint,
+    pageOf(0, records(first, count)),
+    ENVELOPE,
+    false,
+  );
 }
 
 async function publish({ claim, checkpoint }: Begun, count: number): Promise<void> {
@@ -49,6 +58,7 @@ async function publish({ claim, checkpoint }: Begun, count: number): Promise<voi
     claim,
     { walkId: checkpoint.walkId, nextStart: count, pages: 1 },
     proof,
+    0,
     0,
   );
 }
@@ -73,7 +83,12 @@ describe('the events', () => {
     await exportNext(streamId, 1, 2);
     const shifted = await beginWalk(database, streamId);
     await storeRecords(shifted, 10, 2);
-    await endWalk(database, shifted.claim, shifted.checkpoint.walkId, 'shifted', 'moved', 0);
+    await endWalk(database, shifted.claim, shifted.checkpoint.walkId, {
+      outcome: 'shifted',
+      reason: 'moved',
+      proof: null,
+      requests: 0,
+    });
     await storeRecords(await beginWalk(database, streamId), 20, 2);
     expect(await ids()).toEqual([1, 2]);
   });
@@ -81,7 +96,7 @@ describe('the events', () => {
   it('carry stream, day, place and page, one row for each record, in the view of their resource', async () => {
     const streamId = await planDays(database, ['2026-03-01']);
     const smart = await registerEvents(database, { name: 'smart', resource: 'smart-event' });
-    await planWindows(database, smart, 'scheduled', [dayWindow('2026-03-01')]);
+    await planWindows(database, smart, 'scheduled', [dayRow('2026-03-01')]);
     await exportNext(streamId, 1, 2);
     await exportNext(smart, 5, 3);
     const rows = await server.query(
@@ -124,7 +139,7 @@ describe('the events', () => {
       const page = { ...pageOf(0, []), body: Buffer.from(body) };
       const envelope = { recordsPath: path, totalPath: null, relationPath: null };
       expect(
-        await storePage(database, begun.claim, TTL_MS, begun.checkpoint, page, envelope),
+        await storePage(database, begun.claim, TTL_MS, begun.checkpoint, page, envelope, false),
       ).toMatchObject({ records: 1 });
       await publish(begun, 1);
     }
@@ -164,7 +179,7 @@ describe('the coverage', () => {
     const since = addDays(yesterday, -4);
     const streamId = await registerEvents(database, {}, since);
     const days = [0, 1, 2, 3].map((index) => addDays(since, index));
-    await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
+    await planWindows(database, streamId, 'scheduled', days.map(dayRow));
     await exportNext(streamId, 1, 3);
     const failed = await beginWalk(database, streamId);
     await failWindow(database, failed.claim, 'no proof', 60_000);
@@ -194,7 +209,7 @@ describe('the coverage', () => {
 
   it('has backfilled days before the first one, too, and no day that is not closed', async () => {
     const streamId = await registerEvents(database, {}, yesterday);
-    await planWindows(database, streamId, 'backfill', [dayWindow('2020-02-29')]);
+    await planWindows(database, streamId, 'backfill', [dayRow('2020-02-29')]);
     expect(await coverage()).toEqual([
       ['2020-02-29', 'pending', 0],
       [yesterday, 'missing', 0],
@@ -203,18 +218,19 @@ describe('the coverage', () => {
 
   it('a day with several windows is complete only when all are (DESIGN 5.5)', async () => {
     const streamId = await registerEvents(database, {}, yesterday);
-    const half = (from: string, to: string) => ({
+    const half = (from: string, to: string): PlannedRow => ({
+      kind: 'day',
       day: yesterday,
       from: `${yesterday} ${from}`,
       to: `${yesterday} ${to}`,
     });
     await planWindows(database, streamId, 'scheduled', [
-      dayWindow(yesterday),
+      dayRow(yesterday),
       half('00:00:00', '12:00:00'),
       half('12:00:00', '23:59:58'),
     ]);
     await server.query(
-      `update daywalk.windows set state = 'split', due_at = null where to_time - from_time > interval '23:59:58'`,
+      `update daywalk.windows set state = 'split', split_by = 'time', due_at = null where to_time - from_time > interval '23:59:58'`,
     );
     await exportNext(streamId, 1, 3);
     expect(await coverage()).toEqual([[yesterday, 'pending', 3]]);

@@ -1,14 +1,15 @@
 /** Planning windows: idempotent, by many at once, with the partitions that their days need; dates are text. */
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { daysBetween, dayWindow } from '../../src/plan/days.ts';
+import { daysBetween } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
 import { claimWindow } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
-import { databaseNow, listDayWindows, planWindows } from '../../src/store/windows.ts';
+import { databaseNow, listDays, planWindows } from '../../src/store/windows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   beginWalk,
   clear,
+  dayRow,
   ENVELOPE,
   EVERYTHING,
   openDatabase,
@@ -40,7 +41,7 @@ const partitions = async () =>
 describe('planning', () => {
   it('makes each window once; one that exists stays as it is', async () => {
     const streamId = await registerEvents(database);
-    const windows = daysBetween('2026-02-27', '2026-03-02').map(dayWindow);
+    const windows = daysBetween('2026-02-27', '2026-03-02').map(dayRow);
     expect(await planWindows(database, streamId, 'scheduled', windows.slice(0, 2))).toBe(2);
     await server.query(`update daywalk.windows set state = 'failed', failures = 2, due_at = null`);
     expect(await planWindows(database, streamId, 'backfill', windows)).toBe(2);
@@ -60,20 +61,22 @@ describe('planning', () => {
 
   it('does not bring a window back that was split', async () => {
     const streamId = await planDays(database, ['2026-03-01']);
-    await server.query(`update daywalk.windows set state = 'split', due_at = null`);
-    expect(await planWindows(database, streamId, 'scheduled', [dayWindow('2026-03-01')])).toBe(0);
+    await server.query(
+      `update daywalk.windows set state = 'split', split_by = 'time', due_at = null`,
+    );
+    expect(await planWindows(database, streamId, 'scheduled', [dayRow('2026-03-01')])).toBe(0);
     expect(await server.query('select state from daywalk.windows')).toEqual([{ state: 'split' }]);
   });
 
   it('tells windows as the planner needs them, those of the streams and days asked for', async () => {
     const streamId = await planDays(database, ['2026-03-01', '2026-03-02']);
     const other = await registerEvents(database, { name: 'other' });
-    await planWindows(database, other, 'backfill', [dayWindow('2026-03-01')]);
+    await planWindows(database, other, 'backfill', [dayRow('2026-03-01')]);
     await server.query(
       `update daywalk.windows set due_at = '2026-04-01T00:00:00.250Z' where day = '2026-03-01'`,
     );
     await server.query(`update daywalk.windows set due_at = null where day = '2026-03-02'`);
-    const known = await listDayWindows(database, [streamId, other]);
+    const known = await listDays(database, [streamId, other]);
     expect([...known].sort((a, b) => a.streamId - b.streamId || (a.day < b.day ? -1 : 1))).toEqual([
       {
         streamId,
@@ -81,7 +84,6 @@ describe('planning', () => {
         state: 'pending',
         purpose: 'scheduled',
         dueAt: Date.UTC(2026, 3, 1) + 250,
-        leased: false,
       },
       {
         streamId,
@@ -89,7 +91,6 @@ describe('planning', () => {
         state: 'pending',
         purpose: 'scheduled',
         dueAt: null,
-        leased: false,
       },
       {
         streamId: other,
@@ -97,11 +98,10 @@ describe('planning', () => {
         state: 'pending',
         purpose: 'backfill',
         dueAt: Date.UTC(2026, 3, 1) + 250,
-        leased: false,
       },
     ]);
     expect(
-      await listDayWindows(database, [streamId], { from: '2026-03-02', to: '2026-03-02' }),
+      await listDays(database, [streamId], { from: '2026-03-02', to: '2026-03-02' }),
     ).toHaveLength(1);
   });
 });
@@ -118,10 +118,18 @@ describe('partitions', () => {
       '2026-02-28',
       '9998-12-31',
     ];
-    await planWindows(database, streamId, 'backfill', days.map(dayWindow));
+    await planWindows(database, streamId, 'backfill', days.map(dayRow));
     for (const _ of days) {
       const { claim, checkpoint } = await beginWalk(database, streamId);
-      await storePage(database, claim, TTL_MS, checkpoint, pageOf(0, records(1, 1)), ENVELOPE);
+      await storePage(
+        database,
+        claim,
+        TTL_MS,
+        checkpoint,
+        pageOf(0, records(1, 1)),
+        ENVELOPE,
+        false,
+      );
     }
     const stored = await server.query(
       'select relname as name, day::text from daywalk.pages p join pg_class c on c.oid = p.tableoid order by day',
@@ -133,7 +141,7 @@ describe('partitions', () => {
 
   it('and windows are made once when several processes plan the same years', async () => {
     const streamId = await registerEvents(database);
-    const days = daysBetween('2030-11-15', '2032-02-10').map(dayWindow);
+    const days = daysBetween('2030-11-15', '2032-02-10').map(dayRow);
     const planners = Array.from({ length: 6 }, () => openDatabase(server.url, { connections: 2 }));
     const made = await Promise.all(
       planners.map((planner) => planWindows(planner, streamId, 'backfill', days)),
@@ -182,9 +190,7 @@ describe('dates and times', () => {
         from: '2026-03-05 00:00:00',
         to: '2026-03-05 23:59:59',
       });
-      expect((await listDayWindows(database, [streamId])).map(({ day }) => day)).toEqual([
-        '2026-03-05',
-      ]);
+      expect((await listDays(database, [streamId])).map(({ day }) => day)).toEqual(['2026-03-05']);
       expect(Math.abs((await databaseNow(database)) - Date.now())).toBeLessThan(60_000);
     },
   );

@@ -148,6 +148,11 @@ afterEach(() => {
   expect(offences.splice(0)).toEqual([]);
 });
 
+// A run that is broken off has no afterEach.
+process.once('exit', () => {
+  for (const child of started) child.kill('SIGKILL');
+});
+
 afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });

@@ -1,17 +1,28 @@
 /** Which pages the API was asked for, from the simulator's log. */
 import type { LoggedRequest } from '../../simulator/simulator.ts';
 
-/** A probe asks for two records, whatever the page length is; it stores nothing. */
-const PROBE_LENGTH = '2';
+/** Probes ask for one or two records, whatever the page length is, or far beyond any end; they store nothing. */
+const PROBE_LENGTHS = ['1', '2'];
+const FAR = 2_000_000_000;
 
-/** The window and start of each request for a page, probes left out. */
-export function pagesAsked(requests: readonly LoggedRequest[]): { window: string; page: string }[] {
+/** One request for a page. */
+export interface PageAsked {
+  /** Resource and first second. */
+  readonly window: string;
+  /** Resource, both ends, start and length: two walks that ask for the same page. */
+  readonly page: string;
+}
+
+/** The window and place of each request for a page, probes left out. */
+export function pagesAsked(requests: readonly LoggedRequest[]): PageAsked[] {
   return requests
-    .filter(({ query }) => query.length !== PROBE_LENGTH)
-    .map(({ resource, query }) => {
-      const window = `${resource} ${query.fromDate}`;
-      return { window, page: `${window} ${query.start}` };
-    });
+    .filter(
+      ({ query }) => !PROBE_LENGTHS.includes(query.length ?? '') && Number(query.start) !== FAR,
+    )
+    .map(({ resource, query }) => ({
+      window: `${resource} ${query.fromDate}`,
+      page: `${resource} ${query.fromDate} to ${query.toDate} ${query.start}+${query.length}`,
+    }));
 }
 
 /** For each window the pages that were asked for more than once, or again after `earlier` requests. */
@@ -27,3 +38,12 @@ export function askedAgain(
   }
   return again;
 }
+
+/** Whether a request is about a seam: the seconds on both sides of a midnight, or the one after it alone. */
+export const isSeam = ({ query }: Pick<LoggedRequest, 'query'>): boolean =>
+  /00:00:00$/.test(query.toDate ?? '') &&
+  (/23:59:59$/.test(query.fromDate ?? '') || query.fromDate === query.toDate);
+
+/** Requests for days and their parts; a seam at the edge of a range is looked at more than once on purpose. */
+export const withoutSeams = (requests: readonly LoggedRequest[]): LoggedRequest[] =>
+  requests.filter((request) => !isSeam(request));

@@ -3,14 +3,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Logger, silentLogger } from '../../src/log.ts';
-import type { Envelope, Page, Stream } from '../../src/model.ts';
-import { dayWindow } from '../../src/plan/days.ts';
+import type { Day, Envelope, Page, Stream } from '../../src/model.ts';
+import { dayWindow, seamWindow } from '../../src/plan/days.ts';
 import { Database } from '../../src/store/database.ts';
 import { type Claim, type ClaimScope, claimWindow } from '../../src/store/leases.ts';
 import type { Checkpoint } from '../../src/store/pages.ts';
 import { registerStream } from '../../src/store/streams.ts';
 import { openWalk, readOpenWalk } from '../../src/store/walks.ts';
-import { planWindows } from '../../src/store/windows.ts';
+import { type PlannedRow, planWindows } from '../../src/store/windows.ts';
 import type { TestDatabase } from './database.ts';
 
 export const DAY = '2026-03-05';
@@ -29,12 +29,18 @@ export const hastyClock: Clock = {
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal),
 };
 
-/** Empties all tables: cheaper than a new database for every test of a file. */
+/** Empties all tables: cheaper than a new database for every test of a file. The ledger refuses it from anybody else. */
 export async function clear(server: TestDatabase): Promise<void> {
   await server.query(
-    'truncate daywalk.streams, daywalk.windows, daywalk.walks, daywalk.pages, daywalk.runs restart identity',
+    `begin; set local session_replication_role = replica;
+     truncate daywalk.streams, daywalk.runs restart identity cascade; commit`,
   );
 }
+
+/** The window of a day, to be planned. */
+export const dayRow = (day: Day): PlannedRow => ({ ...dayWindow(day), kind: 'day' });
+/** The seam behind a day, to be planned. */
+export const seamRow = (day: Day): PlannedRow => ({ ...seamWindow(day), kind: 'seam' });
 
 export interface Opening {
   readonly connections?: number;
@@ -75,7 +81,7 @@ export async function planDays(
   stream: Partial<Stream> = {},
 ): Promise<number> {
   const streamId = await registerEvents(database, stream);
-  await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
+  await planWindows(database, streamId, 'scheduled', days.map(dayRow));
   return streamId;
 }
 
@@ -109,10 +115,10 @@ export async function beginWalk(
 
 /** Opens a walk of a claimed window where none is open; its checkpoint. */
 export async function openedWalk(database: Database, claim: Claim): Promise<Checkpoint> {
-  await openWalk(database, claim, 100);
+  await openWalk(database, claim, 'whole', 100);
   const walk = await readOpenWalk(database, claim);
   if (!walk) throw new Error('no walk was opened');
-  return walk;
+  return { ...walk, skip: 0 };
 }
 
 /** A page with these records, each a JSON text, below `data`, with a total unless that is null. */

@@ -1,0 +1,96 @@
+/** A simulated API exported into a test database: what a verification begins with. */
+
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../simulator/simulator.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { DrainParts } from '../../src/export/drain.ts';
+import { backfill, type ExportOptions } from '../../src/export/run.ts';
+import { silentLogger } from '../../src/log.ts';
+import type { Stream } from '../../src/model.ts';
+import { openSource } from '../../src/source/source.ts';
+import { Database } from '../../src/store/database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+const KEY = 'key-of-the-test';
+const DAY = '2026-03-01';
+
+/** A simulator and what was exported from it. */
+export interface SimulatedExport {
+  readonly api: Simulator;
+  readonly server: TestDatabase;
+  readonly database: Database;
+  readonly parts: DrainParts;
+  readonly streams: readonly Stream[];
+  readonly day: string;
+  /** Exports the days again, as `backfill --only all` does. */
+  again(from?: string, to?: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Exports one day, or the days up to `to`. */
+export async function simulateExport(
+  given: SimulatorOptions = {},
+  { to = DAY, keepBytes = false, pageLength = 100 } = {},
+): Promise<SimulatedExport> {
+  const api = await startSimulator({
+    key: KEY,
+    eventsPerDay: 1_250,
+    dayVariation: 0,
+    seed: 'verify',
+    ...given,
+  });
+  const server = await createTestDatabase();
+  const database = new Database({
+    url: server.url,
+    connections: 6,
+    statementTimeoutMs: 30_000,
+    patienceMs: 3_000,
+    clock: systemClock,
+    log: silentLogger,
+  });
+  const source = openSource({ baseUrl: api.url, key: KEY, clock: systemClock, retryAttempts: 1 });
+  const streams: Stream[] = [{ name: 'events', resource: 'events', filters: {} }];
+  const parts: DrainParts = {
+    database,
+    fetchPage: (request, options) => source.fetchPage(request, options),
+    findEnvelope: (body) => source.findEnvelope(body),
+    clock: systemClock,
+    log: silentLogger,
+    owner: 'test',
+  };
+  const options: ExportOptions = {
+    streams,
+    since: null,
+    timeZone: 'UTC',
+    settleMs: 0,
+    seams: true,
+    recheckDays: 7,
+    keepBytes,
+    concurrency: 2,
+    pageLength,
+    leaseTtlMs: 60_000,
+    walkAttempts: 4,
+  };
+  const again = async (from = DAY, last = to) => {
+    const request = { from, to: last, only: 'all', newestFirst: false } as const;
+    await backfill(parts, options, request, new AbortController().signal);
+  };
+  await again();
+  return {
+    api,
+    server,
+    database,
+    parts,
+    streams,
+    day: DAY,
+    again,
+    async close() {
+      await database.close();
+      await source.close();
+      await api.close();
+    },
+  };
+}
