@@ -42,7 +42,7 @@ describe('precedence', () => {
         const settings = load({
           flags: flag ? { [key]: f } : {},
           environment: env ? { [row.env[0]]: e } : { [row.env[0]]: '' },
-          files: file ? { '/work/daywalk.yaml': yamlOf(row.name, y) } : {},
+          files: file ? { '/srv/daywalk.yaml': yamlOf(row.name, y) } : {},
         });
         const line = describeSettings(settings).find((line) => line.name === row.name);
         const expected = flag
@@ -51,7 +51,7 @@ describe('precedence', () => {
             ? [e, `environment ${row.env[0]}`]
             : file
               ? [y, `daywalk.yaml:${row.name.includes('.') ? '2:3' : '1:1'}`]
-              : [row.key === 'directory' ? '/work/.daywalk' : row.default, 'default'];
+              : [row.key === 'directory' ? '/srv/.daywalk' : row.default, 'default'];
         expect([line?.value, line?.place]).toEqual(expected);
       }),
     );
@@ -76,15 +76,15 @@ describe('precedence', () => {
       flags: { config: 'etc/d.yaml' },
       environment: { DAYWALK_DIRECTORY: 'data' },
       files: {
-        '/work/etc/d.yaml': 'database: { url_file: db.url }',
-        '/work/etc/db.url': 'postgres://db/x\n',
+        '/srv/etc/d.yaml': 'database: { url_file: db.url }',
+        '/srv/etc/db.url': 'postgres://db/x\n',
       },
     });
-    expect(settings.directory).toBe('/work/data');
-    expect(settings.databaseUrlFile).toBe('/work/etc/db.url');
+    expect(settings.directory).toBe('/srv/data');
+    expect(settings.databaseUrlFile).toBe('/srv/etc/db.url');
     expect(settings.databaseUrl?.reveal()).toBe('postgres://db/x');
-    expect(settings.origins['database.url']?.place).toBe('/work/etc/db.url (etc/d.yaml:1:13)');
-    expect(settings.config).toBe('/work/etc/d.yaml');
+    expect(settings.origins['database.url']?.place).toBe('/srv/etc/db.url (etc/d.yaml:1:13)');
+    expect(settings.config).toBe('/srv/etc/d.yaml');
   });
 });
 
@@ -248,7 +248,7 @@ describe('files', () => {
     expect(problemsOf(() => load({ environment: { DAYWALK_CONFIG: '/x' } }))).toEqual([
       'environment DAYWALK_CONFIG: /x does not exist',
     ]);
-    expect(problemsOf(() => load({ files: { '/work/daywalk.yml': '' } }))[0]).toContain(
+    expect(problemsOf(() => load({ files: { '/srv/daywalk.yml': '' } }))[0]).toContain(
       'rename it',
     );
   });

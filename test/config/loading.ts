@@ -3,7 +3,7 @@ import { type LoadOptions, loadSettings } from '../../src/config/load.ts';
 import { SettingsError } from '../../src/errors.ts';
 
 export interface Given extends Partial<Omit<LoadOptions, 'readFile'>> {
-  /** Content by absolute path; the working directory is /work. */
+  /** Content by absolute path; the working directory is /srv. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
 }
 
@@ -11,7 +11,7 @@ export function load({ files = {}, ...given }: Given = {}) {
   return loadSettings({
     flags: {},
     environment: {},
-    cwd: '/work',
+    cwd: '/srv',
     ...given,
     readFile: (path) => {
       const content = files[path];
@@ -23,7 +23,7 @@ export function load({ files = {}, ...given }: Given = {}) {
 
 /** Settings with `yaml` as their file. */
 export function loadYaml(yaml: string, given: Given = {}) {
-  return load({ ...given, files: { '/work/daywalk.yaml': yaml, ...given.files } });
+  return load({ ...given, files: { '/srv/daywalk.yaml': yaml, ...given.files } });
 }
 
 /** The lines of the SettingsError that `run` must throw. */
