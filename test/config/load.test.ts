@@ -248,9 +248,7 @@ describe('files', () => {
     expect(problemsOf(() => load({ environment: { DAYWALK_CONFIG: '/x' } }))).toEqual([
       'environment DAYWALK_CONFIG: /x does not exist',
     ]);
-    expect(problemsOf(() => load({ files: { '/srv/daywalk.yml': '' } }))[0]).toContain(
-      'rename it',
-    );
+    expect(problemsOf(() => load({ files: { '/srv/daywalk.yml': '' } }))[0]).toContain('rename it');
   });
   test('real files: a folder, a device without end, a path through a file', () => {
     const cwd = mkdtempSync(join(tmpdir(), 'daywalk-config-'));
