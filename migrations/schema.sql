@@ -330,7 +330,7 @@ declare
 begin
   select p.* into above from daywalk.windows w join daywalk.windows p on p.window_id = w.split_from
    where w.window_id = target;
-  while above.window_id is not null loop
+  while above.state = 'split' loop
     if exists (select from daywalk.leaves(above.window_id) where state <> 'complete') then return; end if;
     if above.split_total is not null and not above.sums_checked then
       -- A part that begins where the window begins may be hidden by neighbours outside: the total counts it all the same.
@@ -635,6 +635,12 @@ begin
          attempts = 0, failures = 0, last_error = null, last_failed_at = null,
          lease_id = null, lease_owner = null, lease_expires = null
    where window_id = target;
+  -- Parts of an earlier split: the whole stands for them now. They stay as rows, and come back if it is split again.
+  update daywalk.windows
+     set state = 'split', split_by = coalesce(split_by, 'time'), due_at = null, rewalk = false,
+         split_reason = 'the window that it is a part of was walked whole',
+         last_error = null, last_failed_at = null, lease_id = null, lease_owner = null, lease_expires = null
+   where window_id in (select daywalk.subtree(target)) and window_id <> target;
   perform daywalk.show_window(target);
   perform daywalk.check_sums(target);
   return 'published';
