@@ -89,7 +89,7 @@ async function makeCluster(
   );
   signal.throwIfAborted();
   if (!made.ok) {
-    await rm(workshop, { recursive: true, force: true });
+    await removeFolder(workshop);
     throw new SettingsError(
       `the embedded Postgres could not make its data in ${folder.path}; its last words:\n${made.output}`,
       { hint: OWN_DATABASE_HINT },
@@ -99,15 +99,14 @@ async function makeCluster(
   await rename(passwordFile, folder.password);
   await rename(data, folder.data);
   await syncFolder(folder.path);
-  await rm(workshop, { recursive: true, force: true });
+  await removeFolder(workshop);
 }
 
 const HALF_MADE = 'making-';
 
 async function removeHalfMade(folder: Folder): Promise<void> {
   for (const name of await readdir(folder.path))
-    if (name.startsWith(HALF_MADE))
-      await rm(join(folder.path, name), { recursive: true, force: true });
+    if (name.startsWith(HALF_MADE)) await removeFolder(join(folder.path, name));
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {
@@ -125,4 +124,9 @@ async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);
   await folder?.close();
+}
+
+/** Removes a folder in which an initdb that was cut off may still be writing its last files. */
+function removeFolder(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }

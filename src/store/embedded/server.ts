@@ -97,7 +97,7 @@ function serverCommand(folder: Folder, binaries: Binaries, port: number): string
     port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    max_connections: 50,
+    max_connections: 200,
     shared_buffers: '128MB',
     max_wal_size: '2GB',
     timezone: 'UTC',
