@@ -1,6 +1,6 @@
 /** The coverage calendar of `daywalk status`: one row a month, one cell a day, as text. */
 import type { Day } from '../model.ts';
-import { formatCount } from './format.ts';
+import { formatCount } from '../report/format.ts';
 
 /** How a day is shown. */
 interface Look {

@@ -4,10 +4,10 @@ import type { ApiSettings } from '../config/settings.ts';
 import type { DrainParts } from '../export/drain.ts';
 import type { RunEvent, RunReport } from '../export/run.ts';
 import type { ProcessLogger } from '../log.ts';
+import { describeRun, exitCodeOfRun } from '../report/run-text.ts';
 import type { Database } from '../store/database.ts';
 import { print, printJson } from './output.ts';
 import { Progress } from './progress.ts';
-import { describeRun, exitCodeOfRun } from './report.ts';
 import type { Invocation } from './verb.ts';
 import { apiSettingsOf, exportParts, openApi, openDatabase, openLog } from './wiring.ts';
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { Logger } from '../log.ts';
-import { formatCount, formatDuration } from './format.ts';
+import { formatCount, formatDuration } from '../report/format.ts';
 
 const REDRAW_MS = 200;
 const LOG_MS = 30_000;

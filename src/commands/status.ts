@@ -1,41 +1,17 @@
 /** `daywalk status`: the coverage calendar, totals, what runs now, and what is wrong. */
 import { readEnvironment } from '../config/environment.ts';
-import type { Settings } from '../config/settings.ts';
 import { EXIT } from '../errors.ts';
-import { addDays, lastClosedDay } from '../plan/days.ts';
-import {
-  type CoverageRow,
-  type RunningWindow,
-  readCoverage,
-  readRunning,
-  readSplits,
-  type SplitRow,
-} from '../store/coverage.ts';
-import { readStreamDifferences, type StreamDifferences } from '../store/differences.ts';
-import { type LedgerHead, readLedgerHeads } from '../store/ledger.ts';
-import { type RunRow, readLastRun } from '../store/runs.ts';
-import { databaseNow } from '../store/windows.ts';
+import { addDays } from '../plan/days.ts';
+import { formatBytes, formatCount } from '../report/format.ts';
+import { describeGaps, describeUnplanned } from '../report/gaps.ts';
+import { readStatus, type StatusFacts, statusDocument, totalsOf } from '../report/status.ts';
+import type { CoverageRow } from '../store/coverage.ts';
+import type { StreamDifferences } from '../store/differences.ts';
+import type { RunRow } from '../store/runs.ts';
 import { type CalendarStream, type CellState, renderCalendar } from './calendar.ts';
-import { formatBytes, formatCount } from './format.ts';
-import { describeGaps, describeUnplanned } from './gaps.ts';
 import { print, printJson, terminal } from './output.ts';
 import type { Invocation } from './verb.ts';
 import { openDatabase, openLog, settingsOf } from './wiring.ts';
-
-/** What `status` knows. */
-export interface StatusFacts {
-  readonly streams: readonly string[];
-  readonly coverage: readonly CoverageRow[];
-  readonly running: readonly RunningWindow[];
-  readonly lastRun: RunRow | null;
-  readonly differences: readonly StreamDifferences[];
-  /** Windows that could not be walked whole. */
-  readonly splits: readonly SplitRow[];
-  /** The ends of the ledger's chains. */
-  readonly ledger: readonly LedgerHead[];
-  /** The newest day that is closed, and the day after it that is not. */
-  readonly lastClosed: string;
-}
 
 /** Prints where the export stands. */
 export async function status(invocation: Invocation): Promise<number> {
@@ -44,54 +20,17 @@ export async function status(invocation: Invocation): Promise<number> {
   const { database, close } = await openDatabase(settings, log, invocation.signal);
   try {
     const streams = settings.streams.map((stream) => stream.name);
-    const [coverage, running, lastRun, differences, splits, ledger, now] = await Promise.all([
-      readCoverage(database, streams),
-      readRunning(database),
-      readLastRun(database),
-      readStreamDifferences(database, streams),
-      readSplits(database, streams),
-      readLedgerHeads(database, streams),
-      databaseNow(database),
-    ]);
-    const facts = {
-      streams,
-      coverage,
-      running,
-      lastRun,
-      differences,
-      splits,
-      ledger,
-      lastClosed: lastClosedDay(now, settings.timezone, settings.settle),
-    };
-    if (invocation.options.json === true) printJson(statusDocument(facts, settings));
+    const facts = await readStatus(database, streams, {
+      timeZone: settings.timezone,
+      settleMs: settings.settle,
+    });
+    if (invocation.options.json === true) printJson(statusDocument(facts));
     else print(...describeStatus(facts, terminal(readEnvironment())));
     return EXIT.done;
   } finally {
     await close();
     await log.flush();
   }
-}
-
-/** The status for programs. */
-export function statusDocument(facts: StatusFacts, settings: Pick<Settings, 'timezone'>): unknown {
-  return {
-    timezone: settings.timezone,
-    lastClosedDay: facts.lastClosed,
-    streams: facts.streams.map((stream) => {
-      const { days, ...totals } = totalsOf(facts, stream);
-      const ledger = facts.ledger.find((head) => head.stream === stream) ?? null;
-      return { stream, ...totals, ledger, days: days.map((day) => withSplits(day, facts.splits)) };
-    }),
-    running: facts.running,
-    lastRun: facts.lastRun,
-    differences: facts.differences,
-  };
-}
-
-/** A day with the reasons for its splits. */
-function withSplits(day: CoverageRow, splits: readonly SplitRow[]) {
-  const own = splits.filter((split) => split.stream === day.stream && split.day === day.day);
-  return { ...day, splits: own.map(({ from, to, by, reason }) => ({ from, to, by, reason })) };
 }
 
 /** The status for people: calendar, totals, what runs, the last run, and what is missing. */
@@ -155,19 +94,6 @@ function describeLastRun(run: RunRow | null): string[] {
 
 const second = (instant: Date): string =>
   `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-
-function totalsOf(facts: StatusFacts, stream: string) {
-  const days = facts.coverage.filter((row) => row.stream === stream);
-  const sum = (of: (row: CoverageRow) => number) => days.reduce((total, row) => total + of(row), 0);
-  return {
-    closed: days.length,
-    complete: days.filter((row) => row.state === 'complete').length,
-    records: sum((row) => row.records),
-    pages: sum((row) => row.pages),
-    bytes: sum((row) => row.bytes),
-    days,
-  };
-}
 
 const CELLS: Record<CoverageRow['state'], CellState> = {
   complete: 'complete',

@@ -1,8 +1,8 @@
 /** What a verification found, in sentences and as documents. */
 import type { WindowVerdict } from '../export/verify-source.ts';
 import type { StoredFinding, StoredReport } from '../export/verify-stored.ts';
+import { formatBytes, formatCount, formatDuration } from '../report/format.ts';
 import type { LedgerProblem } from '../store/ledger.ts';
-import { formatBytes, formatCount, formatDuration } from './format.ts';
 
 /** So many findings are listed in text; `--json` has all. */
 const MOST_LINES = 50;

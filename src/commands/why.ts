@@ -1,10 +1,10 @@
 /** `daywalk why`: the story of a day, and the command that mends it. */
 import { parseDay } from '../config/day.ts';
 import { EXIT } from '../errors.ts';
+import { describeStory, mendingCommand } from '../report/story-text.ts';
 import { readDayStory } from '../store/story.ts';
 import { chosen } from './chosen-streams.ts';
 import { print, printJson } from './output.ts';
-import { describeStory, mendingCommand } from './story-text.ts';
 import type { Invocation } from './verb.ts';
 import { openDatabase, openLog, settingsOf } from './wiring.ts';
 

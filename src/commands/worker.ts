@@ -3,9 +3,9 @@ import { schedule } from 'node-cron';
 import { systemClock } from '../clock.ts';
 import { DaywalkError, EXIT, RefusedError, SettingsError } from '../errors.ts';
 import { catchUp } from '../export/run.ts';
+import { describeRun } from '../report/run-text.ts';
 import { type ExportSession, withExport } from './export-verb.ts';
 import { Progress } from './progress.ts';
-import { describeRun } from './report.ts';
 import type { Invocation } from './verb.ts';
 import { exportOptions } from './wiring.ts';
 

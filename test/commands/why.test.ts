@@ -1,7 +1,7 @@
 /** `daywalk why`: the sentences that the rows of a day become, and a story read from a real database. */
 import { describe, expect, it } from 'vitest';
-import { describeProof } from '../../src/commands/proof-text.ts';
-import { describeStory, mendingCommand } from '../../src/commands/story-text.ts';
+import { describeProof } from '../../src/report/proof-text.ts';
+import { describeStory, mendingCommand } from '../../src/report/story-text.ts';
 import {
   type DayStory,
   readDayStory,

@@ -1,7 +1,7 @@
 /** Counts, bytes and durations for people: the shapes, and no odd number where the unit changes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatBytes, formatCount, formatDuration } from '../../src/commands/format.ts';
+import { formatBytes, formatCount, formatDuration } from '../../src/report/format.ts';
 
 describe('formatCount', () => {
   it.each([

@@ -1,0 +1,54 @@
+/** Gaps in words: unbroken spans of days in one state, each with the command that fills it. */
+import type { Day } from '../model.ts';
+import { addDays } from '../plan/days.ts';
+import type { GapRow } from '../store/coverage.ts';
+
+/** Streams of the settings that this database has never heard of: everything of them is missing. */
+export function describeUnplanned(names: readonly string[]): string[] {
+  return names.map(
+    (name) => `${name}: never planned in this database; \`daywalk run\` begins with it`,
+  );
+}
+
+/** A line for each unbroken span of days in one state, with the command that fills it. */
+export function describeGaps(found: readonly GapRow[]): string[] {
+  if (found.length === 0) return ['No gaps: every closed day is complete.'];
+  return spansOf(found).flatMap((span) => [
+    `${span.stream}: ${span.from === span.to ? span.from : `${span.from} to ${span.to}`} ${span.state}${span.lastError === null ? '' : `: ${span.lastError}`}`,
+    ...(span.state === 'running' ? [] : [`  ${fillCommand({ ...span, day: span.from }, span.to)}`]),
+  ]);
+}
+
+/** The command that fills a gap, to be copied. */
+export function fillCommand(gap: Pick<GapRow, 'stream' | 'day'>, to = gap.day): string {
+  return `daywalk backfill --from ${gap.day} --to ${to} --stream ${gap.stream}`;
+}
+
+/** Days that follow each other, in the same state for the same reason. */
+export interface GapSpan {
+  readonly stream: string;
+  readonly state: GapRow['state'];
+  readonly from: Day;
+  readonly to: Day;
+  readonly lastError: string | null;
+}
+
+/** The spans of the gaps, in the order of their first days. */
+export function spansOf(found: readonly GapRow[]): GapSpan[] {
+  type Growing = { -readonly [Key in keyof GapSpan]: GapSpan[Key] };
+  const spans: Growing[] = [];
+  const open = new Map<string, Growing>();
+  for (const { stream, day, state, lastError } of found) {
+    const last = open.get(stream);
+    const follows =
+      last?.state === state && last.lastError === lastError && addDays(last.to, 1) === day;
+    if (last !== undefined && follows) {
+      last.to = day;
+      continue;
+    }
+    const span = { stream, state, from: day, to: day, lastError };
+    open.set(stream, span);
+    spans.push(span);
+  }
+  return spans;
+}
