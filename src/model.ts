@@ -52,6 +52,13 @@ export interface Window {
 export const PURPOSES = ['scheduled', 'recheck', 'backfill'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
+/** A priority says who goes first when requests have to wait: earlier purposes, then pages that a walk needs now. */
+export interface Priority {
+  readonly purpose: Purpose;
+  /** A page that is fetched before its walk needs it; it may become needed while it waits. */
+  ahead?: boolean;
+}
+
 /** Where a window stands. */
 export const WINDOW_STATES = ['pending', 'complete', 'failed', 'split'] as const;
 export type WindowState = (typeof WINDOW_STATES)[number];

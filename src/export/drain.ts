@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { LeaseLostError, RequestError, SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Envelope, Page, PageRequest, Proof, Stream } from '../model.ts';
+import type { Envelope, Proof, Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { readLastEnvelope } from '../store/evidence.ts';
 import { readLearned } from '../store/learned.ts';
@@ -17,13 +17,14 @@ import {
 import { failureOf } from './failure.ts';
 import { whileLeased } from './lease-keeper.ts';
 import { StreamMemory } from './memory.ts';
+import type { FetchPage } from './reading.ts';
 import { recheck } from './recheck.ts';
 import { type WindowContext, type WindowEnd, walkWindow } from './window.ts';
 
 /** What draining needs; the wiring fills it. */
 export interface DrainParts {
   readonly database: Database;
-  readonly fetchPage: (request: PageRequest, options: { signal: AbortSignal }) => Promise<Page>;
+  readonly fetchPage: FetchPage;
   readonly findEnvelope: (body: Buffer, stream: Stream) => Envelope;
   readonly clock: Clock;
   readonly log: Logger;
@@ -209,6 +210,7 @@ async function walkOne(context: DrainContext, claim: Claim): Promise<void> {
           stream,
           memory,
           fetchPage: context.fetchPage,
+          priority: { purpose: claim.purpose },
           findEnvelope: (body) => context.findEnvelope(body, stream),
           onPage: (page) => onEvent({ kind: 'page', window, ...page }),
         },

@@ -1,13 +1,20 @@
 /** Reading an answer: fetched, understood by its envelope, and asked for again where it is no page (FAULTS H13). */
 import { EnvelopeError, WalkError } from '../errors.ts';
-import type { Envelope, Page, PageRequest } from '../model.ts';
+import type { Envelope, Page, PageRequest, Priority } from '../model.ts';
 import type { PageFacts } from '../store/page-facts.ts';
 import type { StreamMemory } from './memory.ts';
 
+/** Fetches one page, when the limiter says that it may; see source/. */
+export type FetchPage = (
+  request: PageRequest,
+  options: { readonly signal: AbortSignal; readonly priority?: Priority },
+) => Promise<Page>;
+
 /** What reading needs. */
 export interface ReadingContext {
-  /** Fetches one page; see source/. */
-  readonly fetchPage: (request: PageRequest, options: { signal: AbortSignal }) => Promise<Page>;
+  readonly fetchPage: FetchPage;
+  /** Of every request of this walk. */
+  readonly priority: Priority;
   /** Finds the envelope in a first page; see source/envelope.ts. */
   readonly findEnvelope: (body: Buffer) => Envelope;
   readonly memory: StreamMemory;
@@ -37,9 +44,10 @@ export async function readPage<Facts extends PageFacts>(
   request: PageRequest,
   read: (page: Page, envelope: Envelope) => Promise<Facts>,
 ): Promise<Reading<Facts>> {
+  const { signal, priority } = context;
   for (let attempt = 1; ; attempt++) {
     try {
-      const page = await context.fetchPage(request, { signal: context.signal });
+      const page = await context.fetchPage(request, { signal, priority });
       return { facts: await understood(context, page, read), page, wasted: attempt - 1 };
     } catch (error) {
       if (!(error instanceof EnvelopeError) || attempt === BODY_ATTEMPTS) throw error;

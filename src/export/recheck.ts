@@ -15,11 +15,12 @@ import type { WindowContext } from './window.ts';
 export async function recheck(context: WindowContext, claim: Claim): Promise<boolean> {
   const walk = await readProvenWalk(context.database, claim.windowId);
   if (walk === null) return false;
+  const { signal, priority } = context;
   const start = Math.max(0, walk.records - 1);
   let page: Page;
   try {
     const request = { ...targetOf(context.stream, spanOf(claim)), start, length: 2 };
-    page = await context.fetchPage(request, { signal: context.signal });
+    page = await context.fetchPage(request, { signal, priority });
   } catch (error) {
     // A list that has become shorter may answer with an error there; a walk tells.
     if (error instanceof RequestError && start > 0) return false;

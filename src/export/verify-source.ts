@@ -1,16 +1,17 @@
 /** `verify`: complete windows against the source, with one request each. Nothing is changed. */
 import { EnvelopeError, RequestError, TooLargeError } from '../errors.ts';
-import type { Page, PageRequest, Stream } from '../model.ts';
+import type { Page, Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { compareProbe, type ProbeFacts } from '../store/probes.ts';
 import type { PublishedWalk, PublishedWindow } from '../store/published.ts';
+import type { FetchPage } from './reading.ts';
 import { several } from './several.ts';
 import { targetOf } from './span.ts';
 
 /** What a comparison with the source needs; the wiring fills it. */
 export interface SourceCheckParts {
   readonly database: Database;
-  readonly fetchPage: (request: PageRequest, options: { signal: AbortSignal }) => Promise<Page>;
+  readonly fetchPage: FetchPage;
 }
 
 /** A window against the source. */

@@ -18,6 +18,8 @@ export interface AttemptOptions {
   readonly signal: AbortSignal;
   /** What was asked for, for the message. */
   readonly place: string;
+  /** Milliseconds that count against the policy's time, so far. */
+  readonly elapsedMs: () => number;
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
@@ -28,9 +30,8 @@ export interface AttemptOptions {
  */
 export async function untilItSucceeds<T>(
   attempt: () => Promise<T>,
-  { policy, clock, signal, place, onRetry }: AttemptOptions,
+  { policy, clock, signal, place, elapsedMs, onRetry }: AttemptOptions,
 ): Promise<T> {
-  const startedAt = clock.monotonic();
   const failures: TransientError[] = [];
   let waitMs = 0;
   try {
@@ -51,7 +52,7 @@ export async function untilItSucceeds<T>(
           if (!(error instanceof TransientError)) return false;
           const wait = nextWait(policy, {
             failures: failures.length,
-            elapsedMs: clock.monotonic() - startedAt,
+            elapsedMs: elapsedMs(),
             floorMs: error.retryAfterMs ?? 0,
             random: clock.random(),
           });
@@ -65,7 +66,7 @@ export async function untilItSucceeds<T>(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof TransientError)) throw error;
-    throw gaveUp(failures, error, place, clock.monotonic() - startedAt);
+    throw gaveUp(failures, error, place, elapsedMs());
   }
 }
 

@@ -3,20 +3,22 @@ import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import { RefusedError, TransientError } from '../errors.ts';
-import type { Page, PageRequest } from '../model.ts';
+import type { Page, PageRequest, Priority } from '../model.ts';
 import type { Address } from './address.ts';
 import { type RetryNotice, untilItSucceeds } from './attempts.ts';
 import { decodeBody, refuseNonJson } from './body.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { ConnectionLostError } from './failure.ts';
-import type { Gate } from './gate.ts';
 import type { Keyring } from './keyring.ts';
+import type { Limiter, Turn } from './limiter.ts';
 import { pageHeaders, pageUrl } from './request.ts';
 import type { RetryPolicy } from './retry.ts';
 import { errorOfStatus } from './status.ts';
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
+  /** Who goes first when requests have to wait; absent: as scheduled work. */
+  readonly priority?: Priority | undefined;
   /** Told before each wait. */
   readonly onRetry?: (notice: RetryNotice) => void;
 }
@@ -32,7 +34,7 @@ export interface Shared {
   readonly bodyLimitBytes: number;
   readonly address: Address;
   readonly keyring: Keyring;
-  readonly gate: Gate;
+  readonly limiter: Limiter;
   readonly dispatcher: Dispatcher;
   /** A dispatcher that has no connection yet. */
   readonly freshDispatcher: () => Dispatcher;
@@ -46,35 +48,54 @@ interface Asked {
   readonly url: string;
   readonly place: string;
   readonly signal: AbortSignal;
+  readonly priority: Priority;
+}
+
+/** What fetching a page has taken so far. */
+interface Spent {
+  requests: number;
+  /** When its first request went; null: none did. */
+  startedAt: number | null;
+  /** Milliseconds in the limiter's line after that. */
+  waitedMs: number;
+  freshConnection: boolean;
+  freshKey: boolean;
 }
 
 /** As `Source.fetchPage`. */
 export async function fetchPage(
   shared: Shared,
   request: PageRequest,
-  { signal, onRetry }: FetchOptions,
+  { signal, onRetry, priority = { purpose: 'scheduled' } }: FetchOptions,
 ): Promise<Page> {
   const { clock } = shared;
   const url = `${shared.address.shown}/api/${request.resource}`;
   const place = `${url} (start ${request.start}, length ${request.length})`;
-  const asked = { path: pageUrl(shared.baseUrl, request), url, place, signal };
-  const spent = { requests: 0, freshConnection: false, freshKey: false };
-  await shared.gate.pass(signal);
-  const startedAt = clock.monotonic();
+  const asked = { path: pageUrl(shared.baseUrl, request), url, place, signal, priority };
+  const spent: Spent = {
+    requests: 0,
+    startedAt: null,
+    waitedMs: 0,
+    freshConnection: false,
+    freshKey: false,
+  };
+  const elapsedMs = (): number =>
+    spent.startedAt === null ? 0 : clock.monotonic() - spent.startedAt;
   const body = await untilItSucceeds(() => attempt(shared, asked, spent), {
     policy: shared.policy,
     clock,
     signal,
     place,
     onRetry,
+    // Standing in line is no fault of the API, and must not use up its time.
+    elapsedMs: () => elapsedMs() - spent.waitedMs,
   });
-  const durationMs = clock.monotonic() - startedAt;
   return {
     start: request.start,
     length: request.length,
     body,
     sha256: createHash('sha256').update(body).digest(),
-    durationMs,
+    durationMs: elapsedMs(),
     requests: spent.requests,
   };
 }
@@ -83,15 +104,11 @@ export async function fetchPage(
  * One counted attempt. Two things are tried once more at once, and once for each page: a connection that was lost
  * before an answer (a kept one may have been closed just then), and a key that was refused, if there is another now.
  */
-async function attempt(
-  shared: Shared,
-  asked: Asked,
-  spent: { requests: number; freshConnection: boolean; freshKey: boolean },
-): Promise<Buffer> {
+async function attempt(shared: Shared, asked: Asked, spent: Spent): Promise<Buffer> {
   let fresh: Dispatcher | undefined;
   try {
     for (;;) {
-      await shared.gate.pass(asked.signal);
+      const turn = await waitForTurn(shared, asked, spent);
       const key = shared.keyring.current();
       const mayBeKept = shared.everAnswered;
       spent.requests++;
@@ -105,11 +122,21 @@ async function attempt(
           spent.freshKey = true;
           if (!(await shared.keyring.renew(key))) throw error;
         } else throw error;
+      } finally {
+        turn.end();
       }
     }
   } finally {
     await fresh?.destroy();
   }
+}
+
+async function waitForTurn({ clock, limiter }: Shared, asked: Asked, spent: Spent): Promise<Turn> {
+  const since = clock.monotonic();
+  const turn = await limiter.pass(asked.priority, asked.signal);
+  if (spent.startedAt === null) spent.startedAt = clock.monotonic();
+  else spent.waitedMs += clock.monotonic() - since;
+  return turn;
 }
 
 /** One request; its body when it is one that may be a page. */
@@ -146,7 +173,7 @@ async function ask(
 
 /** The error of an answer that is not a 200; a wait that 429 or 503 asks for holds everyone. */
 async function refusal(shared: Shared, asked: Asked, answer: Answer): Promise<Error> {
-  const { clock, policy, keyring, gate } = shared;
+  const { clock, policy, keyring, limiter } = shared;
   const { status, headers, wire } = answer;
   const encoding = headers['content-encoding'];
   const body = await decodeBody({ wire, encoding }, wire.length * 50, asked.place).catch(() =>
@@ -169,7 +196,7 @@ async function refusal(shared: Shared, asked: Asked, answer: Answer): Promise<Er
     },
   );
   if (error instanceof TransientError && (status === 429 || status === 503))
-    gate.hold(error.retryAfterMs ?? 0);
+    limiter.hold(error.retryAfterMs ?? 0);
   return error;
 }
 

@@ -6,8 +6,8 @@ import { parseBase } from './address.ts';
 import { openDispatcher, type ProxyOptions, proxySecrets, type TlsOptions } from './dispatcher.ts';
 import { type EnvelopeHints, findEnvelope } from './envelope.ts';
 import { type FetchOptions, fetchPage, type Shared } from './fetch.ts';
-import { openGate } from './gate.ts';
 import { openKeyring } from './keyring.ts';
+import { type LimiterState, openLimiter } from './limiter.ts';
 
 /** What holds where an option is absent. Milliseconds and bytes. */
 export const SOURCE_DEFAULTS = {
@@ -39,7 +39,7 @@ export interface SourceOptions {
   readonly allowHttp?: boolean;
   /** Whether to ask for compressed answers. */
   readonly gzip?: boolean;
-  /** Most connections at a time; further requests wait for one. */
+  /** Most requests under way at a time, each on a connection of its own; further ones wait for their turn. */
   readonly connections?: number;
   readonly connectTimeoutMs?: number;
   /** The whole of one attempt: waiting for a connection, headers and body. */
@@ -65,6 +65,8 @@ export interface Source {
   fetchPage(request: PageRequest, options: FetchOptions): Promise<Page>;
   /** As `findEnvelope`, with the key struck out of its messages. */
   findEnvelope(body: Buffer, hints?: EnvelopeHints): Envelope;
+  /** What the limiter of this source does now. */
+  limits(): LimiterState;
   /** Drops all connections; what is under way fails. */
   close(): Promise<void>;
 }
@@ -92,7 +94,7 @@ export function openSource(options: SourceOptions): Source {
       retryAfterLimitMs: Math.min(settings.retryAfterLimitMs, LONGEST_TIMER_MS),
     },
     keyring: openKeyring(key, refreshKey, proxySecrets(proxy)),
-    gate: openGate(clock),
+    limiter: openLimiter(clock, connections),
     dispatcher: connect(connections),
     freshDispatcher: () => connect(1),
     everAnswered: false,
@@ -101,6 +103,7 @@ export function openSource(options: SourceOptions): Source {
     fetchPage: (request, fetch) => fetchPage(shared, request, fetch),
     findEnvelope: (body, hints) =>
       findEnvelope(body, { ...hints, secrets: shared.keyring.secrets() }),
+    limits: () => shared.limiter.state(),
     close: () => shared.dispatcher.destroy(),
   };
 }

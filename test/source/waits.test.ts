@@ -1,7 +1,6 @@
 /** Waiting between attempts: jitter, what the server asks for, and one gate for all windows (H22, H32). */
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../src/errors.ts';
-import { openGate } from '../../src/source/gate.ts';
 import { openSource } from '../../src/source/source.ts';
 import { fakeClock } from './fake-clock.ts';
 import { CANARY, firstPage, open } from './open.ts';
@@ -73,7 +72,7 @@ describe('the jitter', () => {
   });
 });
 
-describe('the gate', () => {
+describe('what the server asks for', () => {
   test.each([429, 503])('holds the other windows after a %i', async (status) => {
     const server = await scriptedServer([busy('9', status), emptyPage]);
     const { fails, fetch, clock } = open(server.url, { retryAttempts: 1 });
@@ -88,25 +87,5 @@ describe('the gate', () => {
     await fails();
     await fetch();
     expect(clock.waits).toEqual([]);
-  });
-
-  test('opens once, at the latest instant named, also one named during the wait', async () => {
-    const clock = fakeClock();
-    const gate = openGate(clock);
-    gate.hold(5000);
-    gate.hold(2000);
-    clock.onSleep = () => {
-      if (clock.waits.length === 1) gate.hold(6000);
-    };
-    const { signal } = new AbortController();
-    await gate.pass(signal);
-    await gate.pass(signal);
-    expect(clock.waits).toEqual([5000, 1000]);
-  });
-
-  test('lets nobody through who was told to stop', async () => {
-    const stop = new AbortController();
-    stop.abort(new Error('stop'));
-    await expect(openGate(fakeClock()).pass(stop.signal)).rejects.toThrow('stop');
   });
 });
