@@ -123,12 +123,18 @@ export function closesAt(day: Day, timeZone: string, settleMs: number): number {
   return endsAt(day, timeZone) + settleMs;
 }
 
+/** The day that it is at `nowMs` in the zone. */
+export function dayAt(nowMs: number, timeZone: string): Day {
+  requireTimeZone(timeZone);
+  const here = Temporal.Instant.fromEpochMilliseconds(Math.floor(nowMs));
+  return here.toZonedDateTimeISO(timeZone).toPlainDate().toString();
+}
+
 /** The newest day that is closed at `nowMs`; every day before it is closed, and none after it. */
 export function lastClosedDay(nowMs: number, timeZone: string, settleMs: number): Day {
   requireTimeZone(timeZone);
   const settled = nowMs - settleMs;
-  const here = Temporal.Instant.fromEpochMilliseconds(Math.floor(settled));
-  let day = addDays(here.toZonedDateTimeISO(timeZone).toPlainDate().toString(), -1);
+  let day = addDays(dayAt(settled, timeZone), -1);
   // Yesterday may come again where clocks are set back over midnight.
   while (endsAt(day, timeZone) > settled) day = addDays(day, -1);
   return day;

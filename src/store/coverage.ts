@@ -153,7 +153,10 @@ export interface GapRow {
   readonly lastError: string | null;
 }
 
-/** What is missing of these streams, oldest first, between two days where given. */
+/**
+ * What is missing of these streams, oldest first, between two days where given: the rows of `daywalk.gaps`, found
+ * without working out what the complete days hold.
+ */
 export async function readGaps(
   database: Database,
   streamNames: readonly string[],
@@ -166,10 +169,34 @@ export async function readGaps(
     due_at: Date | null;
     last_error: string | null;
   }>(
-    `select stream, day, state, due_at, last_error
-       from daywalk.gaps
-      where stream = any ($1::text[]) and ($2::date is null or day between $2::date and $3::date)
-      order by day, array_position($1::text[], stream)`,
+    `with mine as (
+       select stream_id, name, greatest(since, coalesce($2::date, since)) as first_day,
+              least(((clock_timestamp() - settle) at time zone time_zone)::date - 1, $3::date) as last_day
+         from daywalk.streams where name = any ($1::text[])
+     ), unfinished as (
+       select w.stream_id, w.day
+         from daywalk.windows w join mine m on m.stream_id = w.stream_id
+        where w.state in ('pending', 'failed') and ($2::date is null or w.day between $2::date and $3::date)
+        group by w.stream_id, w.day
+     ), found as (
+       select w.stream_id, w.day,
+              case when bool_or(w.lease_expires > clock_timestamp()) then 'running'
+                   when bool_or(w.state = 'failed') then 'failed'
+                   else 'pending' end as state,
+              min(w.due_at) as due_at,
+              (array_agg(w.last_error order by w.last_failed_at desc) filter (where w.last_error is not null))[1] as last_error
+         from unfinished u
+         join daywalk.windows w on w.stream_id = u.stream_id and w.day = u.day and w.state <> 'split'
+        group by w.stream_id, w.day
+       union all
+       select m.stream_id, d.day::date, 'missing', null, null
+         from mine m
+        cross join lateral generate_series(m.first_day::timestamp, m.last_day::timestamp, interval '1 day') as d (day)
+        where not exists (select from daywalk.windows w where w.stream_id = m.stream_id and w.day = d.day::date)
+     )
+     select m.name as stream, f.day, f.state, f.due_at, f.last_error
+       from found f join mine m on m.stream_id = f.stream_id
+      order by f.day, array_position($1::text[], m.name)`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
   return rows.map((row) => ({

@@ -1,0 +1,67 @@
+/** The state of each day of a stream, as people are shown it: a pure function of what the store knows and of the calendar. */
+import type { Day } from '../model.ts';
+import { daysBetween } from './days.ts';
+
+/**
+ * How a day stands: complete with records · complete without any · not closed yet · being walked · failed ·
+ * missing (closed and wanted, but not walked yet) · out of scope (before the stream begins, or in the future).
+ */
+export const DAY_STATES = [
+  'complete',
+  'empty',
+  'open',
+  'running',
+  'failed',
+  'missing',
+  'out',
+] as const;
+export type DayState = (typeof DAY_STATES)[number];
+
+/** What the store knows of a day that has windows; windows that were split do not count, their parts do. */
+export interface DayFacts {
+  readonly day: Day;
+  readonly windows: number;
+  readonly completeWindows: number;
+  /** Whether any window failed. */
+  readonly failed: boolean;
+  /** Whether a worker holds any window now. */
+  readonly running: boolean;
+  /** Records that readers see. */
+  readonly records: number;
+}
+
+/** Where the days of a stream begin and end. */
+export interface DayScope {
+  /** The first day that the stream wants; null: the stream was never planned. */
+  readonly since: Day | null;
+  /** The newest day that is closed. */
+  readonly lastClosed: Day;
+  /** The day that it is now in the source's time zone. */
+  readonly today: Day;
+}
+
+/** How one day stands; `facts` are absent where it has no windows. */
+export function dayState(day: Day, facts: DayFacts | undefined, scope: DayScope): DayState {
+  if (facts !== undefined && facts.windows > 0) {
+    if (facts.completeWindows === facts.windows) return facts.records === 0 ? 'empty' : 'complete';
+    if (facts.running) return 'running';
+    // The settle delay was made longer since the windows were planned.
+    if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';
+    return facts.failed ? 'failed' : 'missing';
+  }
+  if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';
+  return scope.since === null || day < scope.since ? 'out' : 'missing';
+}
+
+/** A state for every day of the inclusive range, oldest first, with what the store knows of it. */
+export function dayStates<Facts extends DayFacts>(
+  range: { readonly from: Day; readonly to: Day },
+  known: readonly Facts[],
+  scope: DayScope,
+): { readonly day: Day; readonly state: DayState; readonly facts: Facts | null }[] {
+  const byDay = new Map(known.map((facts) => [facts.day, facts]));
+  return daysBetween(range.from, range.to).map((day) => {
+    const facts = byDay.get(day);
+    return { day, state: dayState(day, facts, scope), facts: facts ?? null };
+  });
+}
