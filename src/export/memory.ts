@@ -11,6 +11,8 @@ export class StreamMemory {
   /** The largest page so far. */
   fullPage = 0;
   #deepest = 0;
+  /** What the windows proven so far hold, and for how long: what to expect of others. */
+  #proven = { records: 0, seconds: 0 };
   /** An end that a total contradicts: a cap on paging, or a wrong total. */
   #suspected: { readonly cap: number; readonly reason: string } | null = null;
   readonly #database: Database;
@@ -43,6 +45,18 @@ export class StreamMemory {
   /** Notes how far into a list a walk has come. */
   reached(records: number): void {
     this.#deepest = Math.max(this.#deepest, records);
+  }
+
+  /** Notes what a proven window holds. */
+  proved(records: number, seconds: number): void {
+    this.#proven.records += records;
+    this.#proven.seconds += seconds;
+  }
+
+  /** How many records so many seconds hold, if they are like those of the windows proven so far; 0: nothing is known. */
+  expected(seconds: number): number {
+    const proven = this.#proven;
+    return proven.seconds === 0 ? 0 : Math.round((proven.records / proven.seconds) * seconds);
   }
 
   /** Notes an early end that may be a cap; it is learned once a part of the window has shown that totals are right. */

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { LeaseLostError, WalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Proof, Stream } from '../model.ts';
-import { partsWanted, type Split } from '../plan/split.ts';
+import { partsWanted, type Split, secondsOf } from '../plan/split.ts';
 import { readDifference } from '../store/differences.ts';
 import { readEarlierWalks, readWalkSizes, type WalkSizes } from '../store/evidence.ts';
 import type { Claim } from '../store/leases.ts';
@@ -162,7 +162,8 @@ async function splitUp(
   total: number | null,
   size: number,
 ): Promise<WindowEnd> {
-  const parts = cut(claim, context.stream, context.timeZone, partsWanted(total, size));
+  const wanted = partsWanted(total, size, context.memory.expected(secondsOf(claim)));
+  const parts = cut(claim, context.stream, context.timeZone, wanted);
   if (parts === null)
     throw new WalkError(
       'capped',
@@ -193,6 +194,8 @@ async function publish(
   }
   if (claim.kind === 'part' && proof.kind === 'total' && proof.records > 0)
     await context.memory.confirmCap();
+  if (claim.kind !== 'seam' && claim.levelFrom === null && claim.levelTo === null)
+    context.memory.proved(walk.nextStart, secondsOf(claim));
   if (claim.state === 'complete') await tellDifference(context, claim, walk.walkId);
   if (proof.kind === 'total' || proof.kind === 'union' || proof.halves !== undefined)
     await context.memory.learn(

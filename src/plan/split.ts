@@ -25,6 +25,7 @@ export interface RepeatedTime {
 /** Parts aim at this share of the cap, so that uneven time does not bring most of them over it again. */
 const FILL = 0.7;
 const MOST_PARTS = 500;
+const MOST_PARTS_EXPECTED = 16;
 /** The scale of rule levels is 0 to 15 or 16 where it is known; open ends catch the rest. */
 const MIDDLE_LEVEL = 7;
 const LOWEST_LEVEL = 0;
@@ -32,10 +33,20 @@ const HIGHEST_LEVEL = 16;
 /** Enough for a day in which the clocks change more than once. */
 const MOST_CHANGES = 4;
 
-/** How many parts: as many as the total needs below the cap; two where there is no total. */
-export function partsWanted(total: number | null, cap: number | null): number {
-  if (total === null || cap === null || total <= cap) return 2;
-  return Math.min(MOST_PARTS, Math.max(2, Math.ceil(total / Math.max(1, cap * FILL))));
+/**
+ * How many parts: as many as the total needs below the cap; without one, as many as the records expected need, but few,
+ * because what is expected of a burst elsewhere is not here; two where nothing is known.
+ */
+export function partsWanted(total: number | null, cap: number | null, expected = 0): number {
+  const records = total ?? expected;
+  if (cap === null || records <= cap) return 2;
+  const wanted = Math.max(2, Math.ceil(records / Math.max(1, cap * FILL)));
+  return Math.min(total === null ? MOST_PARTS_EXPECTED : MOST_PARTS, wanted);
+}
+
+/** How long a span is, with both ends, on the clock of the wall. */
+export function secondsOf(span: Pick<Span, 'from' | 'to'>): number {
+  return secondOf(span.to) - secondOf(span.from) + 1;
 }
 
 /**

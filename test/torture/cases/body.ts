@@ -20,6 +20,13 @@ const holding = (value: string | Uint8Array, index = 0): RecordInput => ({
   time: NOON,
 });
 
+/** Lists in lists. */
+const lists = (depth: number, inside = '') => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`;
+
+/** What is left of them in `jsonb`: 500 levels with the three around them, then a string with the beginning. */
+const cutLists = (depth: number) =>
+  lists(497, `"${'['.repeat(1_000)}… (cut by daywalk, ${2 * (depth - 497)} bytes)"`);
+
 const among = (...records: readonly RecordInput[]) => ({
   sim: { records: [...spread(250), ...records] },
 });
@@ -229,10 +236,9 @@ export const body: readonly Case[] = [
     name: 'depth 20,000',
     server: 'has lists in lists, 20,000 deep, in a record',
     expect: quarantined(/depth|deep/),
-    // What became of it is a string with its beginning; the other records are compared.
-    stored: (text) => text,
+    stored: (text) => text.replace(lists(20_000), cutLists(20_000)),
     scene: () => ({
-      ...among(holding(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)),
+      ...among(holding(lists(20_000))),
       check: async ({ query, complain }) => {
         const [row] = await query<{ n: number; kept: number }>(
           `select (select count(*)::integer from daywalk.events) as n,
