@@ -1,188 +1,164 @@
-/** `npm run bench`: how long an export takes, against the floor of fetching the same pages and inserting them, in one run. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** `npm run bench`: measures every case against its floor, prints the tables and writes docs/performance.md. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
-import { request } from 'undici';
-import { systemClock } from '../src/clock.ts';
-import { backfill } from '../src/export/run.ts';
-import { silentLogger } from '../src/log.ts';
-import { openSource } from '../src/source/source.ts';
-import { Database } from '../src/store/database.ts';
-import { startEmbedded } from '../src/store/embedded/embedded.ts';
-import { migrate } from '../src/store/migrations.ts';
-import { startPageServer } from './page-server.ts';
+import { parseArgs } from 'node:util';
+import type { Bench, Case } from './case.ts';
+import { growth } from './cases/growth.ts';
+import { latency } from './cases/latency.ts';
+import { memory } from './cases/memory.ts';
+import { peers } from './cases/peers.ts';
+import { planning } from './cases/planning.ts';
+import { reading } from './cases/reading.ts';
+import { smallPages } from './cases/small-pages.ts';
+import { start } from './cases/start.ts';
+import { throughput } from './cases/throughput.ts';
+import { describeMachine } from './machine.ts';
+import { type Measured, paperOf, tableOf } from './page.ts';
+import { embeddedPostgres, givenPostgres, installedPostgres, type Postgres } from './postgres.ts';
 
-const DAY = { recordsPerPage: 1_000, pages: 25 };
-const DAYS = 8;
-const ROUNDS = 3;
-const CONCURRENCY = [1, 2, 4, 8];
-const FROM = '2026-03-01';
-const TO = '2026-03-08';
+const CASES: readonly Case[] = [
+  throughput,
+  latency,
+  smallPages,
+  memory,
+  growth,
+  planning,
+  reading,
+  start,
+  peers,
+];
 
-/** Milliseconds that `work` takes. */
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
+const USAGE = `npm run bench -- [--case NAME]… [--quick] [--dataset FILE]
+
+  --case NAME     only this case (${CASES.map((one) => one.name).join(', ')}); may be given several times
+  --quick         small sizes and one round: to see that everything runs, not to measure
+  --dataset FILE  records of an NDJSON file, plain or gzip, instead of made ones
+  DATABASE_URL    a Postgres to use instead of one of its own; databases are made there, and dropped
+
+All cases in full size write docs/performance.md.
+`;
+
+const root = new URL('../../../', import.meta.url);
+
+interface Chosen {
+  readonly cases: readonly Case[];
+  readonly quick: boolean;
+  readonly dataset: string | null;
 }
 
-async function parallel(jobs: readonly (() => Promise<unknown>)[], width: number): Promise<void> {
-  const queue = [...jobs];
-  const worker = async () => {
-    for (let job = queue.shift(); job !== undefined; job = queue.shift()) await job();
+/** @throws {TypeError} for a command line that it does not understand. */
+function readCommandLine(args: readonly string[]): Chosen | 'help' {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      case: { type: 'string', multiple: true },
+      quick: { type: 'boolean', default: false },
+      dataset: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const names = values.case ?? CASES.map((one) => one.name);
+  const unknown = names.find((name) => CASES.every((one) => one.name !== name));
+  if (unknown !== undefined)
+    throw new TypeError(
+      `there is no case ${unknown}; there are ${CASES.map((one) => one.name).join(', ')}`,
+    );
+  if (values.dataset !== undefined && !existsSync(values.dataset))
+    throw new TypeError(`there is no file ${values.dataset}`);
+  return {
+    cases: CASES.filter((one) => names.includes(one.name)),
+    quick: values.quick,
+    dataset: values.dataset ?? null,
   };
-  await Promise.all(Array.from({ length: width }, worker));
 }
 
-/** A database of its own for one measurement. */
-async function fresh(adminUrl: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  await client.query(`drop database if exists ${name} with (force)`);
-  await client.query(`create database ${name}`);
-  await client.end();
-  const url = new URL(adminUrl);
-  url.pathname = `/${name}`;
-  return url.href;
-}
-
-/** The same pages fetched and thrown away. */
-async function fetchFloor(url: string, bodies: readonly Buffer[], width: number): Promise<number> {
-  const step = DAY.recordsPerPage - 1;
-  const jobs = Array.from({ length: DAYS }, () => async () => {
-    for (const page of bodies.keys()) {
-      const answer = await request(`${url}/?start=${page * step}&length=${DAY.recordsPerPage}`);
-      await answer.body.arrayBuffer();
-    }
+/** Runs one case under its limit; what goes wrong in it is told, and the next case is run. */
+async function measure(
+  one: Case,
+  bench: Omit<Bench, 'signal'>,
+  stop: AbortSignal,
+): Promise<Measured> {
+  const began = performance.now();
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(one.limitMs)]);
+  const outcome = await one.run({ ...bench, signal }).catch((error: unknown) => {
+    stop.throwIfAborted();
+    const reason = signal.aborted ? `it took longer than ${one.limitMs / 1000} s` : String(error);
+    return { failed: reason };
   });
-  return timed(() => parallel(jobs, width));
+  return { one, outcome, tookMs: performance.now() - began };
 }
 
-/** The same pages inserted from memory into a table of the same shape. */
-async function insertFloor(
-  adminUrl: string,
-  bodies: readonly Buffer[],
-  width: number,
-): Promise<number> {
-  const url = await fresh(adminUrl, 'daywalk_floor');
-  const pool = new pg.Pool({ connectionString: url, max: width });
-  await pool.query(
-    'create table pages (walk_id bigint, page_no int, body jsonb, primary key (walk_id, page_no))',
-  );
-  const version = Buffer.from([1]);
-  const jobs = Array.from({ length: DAYS }, (_, day) => async () => {
-    for (const [page, body] of bodies.entries())
-      await pool.query('insert into pages values ($1, $2, $3::jsonb)', [
-        day,
-        page,
-        Buffer.concat([version, body]),
-      ]);
-  });
-  const took = await timed(() => parallel(jobs, width));
-  await pool.end();
-  return took;
-}
-
-/** The whole export: planned, walked, proven, published. */
-async function wholeExport(
-  adminUrl: string,
-  apiUrl: string,
-  width: number,
-): Promise<{ ms: number; cpuMs: number }> {
-  const url = await fresh(adminUrl, 'daywalk_export');
-  await migrate(url);
-  const common = { clock: systemClock, log: silentLogger };
-  const database = new Database({
-    url,
-    connections: width + 2,
-    statementTimeoutMs: 60_000,
-    patienceMs: 5_000,
-    ...common,
-  });
-  const source = openSource({
-    baseUrl: apiUrl,
-    key: 'bench-key',
-    clock: systemClock,
-    connections: width,
-  });
-  const cpu = process.cpuUsage();
-  const ms = await timed(() =>
-    backfill(
-      {
-        database,
-        fetchPage: (page, options) => source.fetchPage(page, options),
-        findEnvelope: (body) => source.findEnvelope(body),
-        owner: 'bench',
-        ...common,
-      },
-      {
-        streams: [{ name: 'events', resource: 'events', filters: {} }],
-        since: FROM,
-        timeZone: 'UTC',
-        settleMs: 0,
-        seams: true,
-        recheckDays: 0,
-        keepBytes: false,
-        concurrency: width,
-        pageLength: DAY.recordsPerPage,
-        leaseTtlMs: 60_000,
-        walkAttempts: 4,
-      },
-      { from: FROM, to: TO, newestFirst: false },
-      new AbortController().signal,
-    ),
-  );
-  const { user, system } = process.cpuUsage(cpu);
-  await database.close();
-  await source.close();
-  return { ms, cpuMs: (user + system) / 1000 };
-}
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
-async function main(): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'daywalk-bench-'));
-  const embedded = await startEmbedded({ directory });
-  const pages = await startPageServer(DAY);
-  // The server has a process of its own, so that its work is not counted as the worker's.
-  const child = fork(fileURLToPath(new URL('./serve.js', import.meta.url)), [JSON.stringify(DAY)]);
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
-  const mb = (pages.bytesPerDay * DAYS) / 1e6;
-  process.stdout.write(
-    `${DAYS} days, ${pages.bodies.length} pages each, ${mb.toFixed(0)} MB; medians of ${ROUNDS}\n\n`,
-  );
-  process.stdout.write(
-    '| concurrency | export | MB/s | floor: fetch + insert | ratio | worker CPU per MB |\n|---|---|---|---|---|---|\n',
-  );
+async function runAll(chosen: Chosen, postgres: Postgres, stop: AbortSignal): Promise<Measured[]> {
+  let other: Promise<Postgres | null> | undefined;
+  const withLz4 = () => {
+    if (postgres.lz4) return Promise.resolve(postgres);
+    other ??= installedPostgres();
+    return other.then((found) => (found?.lz4 ? found : null));
+  };
+  const measured: Measured[] = [];
   try {
-    for (const width of CONCURRENCY) {
-      const rounds = { whole: [] as number[], floor: [] as number[], cpu: [] as number[] };
-      for (let round = 0; round < ROUNDS; round++) {
-        const floor =
-          (await fetchFloor(url, pages.bodies, width)) +
-          (await insertFloor(embedded.url, pages.bodies, width));
-        const whole = await wholeExport(embedded.url, url, width);
-        rounds.floor.push(floor);
-        rounds.whole.push(whole.ms);
-        rounds.cpu.push(whole.cpuMs / mb);
-      }
-      const whole = median(rounds.whole);
-      const floor = median(rounds.floor);
-      process.stdout.write(
-        `| ${width} | ${(whole / 1000).toFixed(2)} s | ${((mb * 1000) / whole).toFixed(0)} | ${(floor / 1000).toFixed(2)} s | ${(whole / floor).toFixed(2)} | ${median(rounds.cpu).toFixed(1)} ms |\n`,
-      );
+    for (const one of chosen.cases) {
+      const say = (text: string) => process.stderr.write(`${one.name}: ${text}\n`);
+      const bench = {
+        quick: chosen.quick,
+        dataset: chosen.dataset,
+        servers: { withLz4 },
+        postgres,
+        say,
+      };
+      const done = await measure(one, bench, stop);
+      measured.push(done);
+      const { outcome, tookMs } = done;
+      const text = 'failed' in outcome ? `failed: ${outcome.failed}` : tableOf(outcome.rows);
+      process.stdout.write(`\n## ${one.title} (${(tookMs / 1000).toFixed(0)} s)\n\n${text}\n`);
     }
   } finally {
-    child.kill();
-    await pages.close();
-    await embedded.release({ untilStopped: true });
-    await rm(directory, { recursive: true, force: true });
+    await (await other)?.close();
+  }
+  return measured;
+}
+
+/** Only a full run is a measurement that the paper may show. */
+function writePaper(chosen: Chosen, measured: readonly Measured[], postgres: Postgres): void {
+  if (chosen.quick || chosen.cases.length < CASES.length) return;
+  const profile = fileURLToPath(new URL('bench/profile.md', root));
+  const paper = paperOf(measured, {
+    machine: describeMachine(),
+    postgres: postgres.what,
+    command: chosen.dataset === null ? 'npm run bench' : 'npm run bench -- --dataset FILE',
+    date: new Date().toISOString().slice(0, 10),
+    profile: existsSync(profile) ? readFileSync(profile, 'utf8') : null,
+  });
+  writeFileSync(new URL('docs/performance.md', root), paper);
+  process.stdout.write('\nwritten: docs/performance.md\n');
+}
+
+async function main(): Promise<number> {
+  let chosen: ReturnType<typeof readCommandLine>;
+  try {
+    chosen = readCommandLine(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`bench: ${(error as Error).message}\n\n${USAGE}`);
+    return 2;
+  }
+  if (chosen === 'help') {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
+  const given = process.env.DATABASE_URL;
+  const postgres = await (given === undefined ? embeddedPostgres() : givenPostgres(given));
+  try {
+    process.stdout.write(`${describeMachine()}\n${postgres.what}\n`);
+    const measured = await runAll(chosen, postgres, stop.signal);
+    writePaper(chosen, measured, postgres);
+    return measured.some(({ outcome }) => 'failed' in outcome) ? 1 : 0;
+  } finally {
+    await postgres.close();
   }
 }
 
-await main();
+process.exit(await main());

@@ -1,85 +1,75 @@
-/** A page server that costs next to nothing: bodies made in advance, offsets honoured, one day like the other. */
-import { createServer } from 'node:http';
+/** A page server that costs next to nothing: it cuts pages out of records made in advance, and waits as long as it is told. */
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { makeRecords, type RecordKind } from './records.ts';
+import { pageFor, type ServedDays } from './served-days.ts';
 
-/** What it serves. */
-export interface ServedDay {
-  readonly recordsPerPage: number;
-  readonly pages: number;
+/** What it serves, and how slowly. */
+export interface ServedSource {
+  readonly records: RecordKind;
+  readonly recordsPerDay: number;
+  readonly firstDay: string;
+  /** What every request takes. */
+  readonly latencyMs?: number;
+  /** What a request takes more for each record that it skips, as an SQL `OFFSET` does. */
+  readonly msPerSkipped?: number;
+}
+
+/** What was asked of it so far. */
+export interface Served {
+  readonly requests: number;
+  /** What all requests waited, in sum. */
+  readonly waitedMs: number;
+  readonly bytes: number;
 }
 
 /** A running page server. */
 export interface PageServer {
   readonly url: string;
-  /** Bytes of the bodies of one day. */
-  readonly bytesPerDay: number;
-  /** The bodies of one day, in order. */
-  readonly bodies: readonly Buffer[];
+  served(): Served;
   close(): Promise<void>;
 }
 
-/** One record with the make-up of a security event, about 900 bytes. */
-function recordText(index: number): string {
-  const agent = index % 97;
-  return JSON.stringify({
-    timestamp: `2026-03-01T${String(Math.floor(index / 3600) % 24).padStart(2, '0')}:00:00.000Z`,
-    sequence: index,
-    agent: { id: String(agent).padStart(3, '0'), name: `host-${agent}`, ip: `10.0.${agent}.7` },
-    manager: { name: 'manager-1' },
-    rule: {
-      level: index % 16,
-      id: String(5_700 + (index % 60)),
-      description: 'sshd: authentication failed for a user that does not exist',
-      groups: ['syslog', 'sshd', 'authentication_failed'],
-      mitre: { id: ['T1110'], tactic: ['Credential Access'], technique: ['Brute Force'] },
-    },
-    full_log: `Mar  1 10:00:00 host-${agent} sshd[${index}]: Failed password for invalid user admin from 203.0.113.${index % 250} port ${1024 + (index % 60_000)} ssh2`,
-    location: '/var/log/auth.log',
-    data: {
-      srcip: `203.0.113.${index % 250}`,
-      srcport: String(1024 + (index % 60_000)),
-      srcuser: 'admin',
-    },
-  });
-}
-
-/** Starts a server whose every day holds the same records; a page asked for from one record before is as cheap. */
-export async function startPageServer({ recordsPerPage, pages }: ServedDay): Promise<PageServer> {
-  const total = recordsPerPage * pages - Math.floor(recordsPerPage / 2);
-  const records = Array.from({ length: total }, (_, index) => recordText(index));
-  const made = new Map<string, Buffer>();
-  const body = (start: number, length: number): Buffer => {
-    const key = `${start} ${length}`;
-    const known = made.get(key);
-    if (known !== undefined) return known;
-    const page = Buffer.from(
-      `{"total":${total},"data":[${records.slice(start, start + length).join(',')}]}`,
-    );
-    made.set(key, page);
-    return page;
-  };
-  const step = recordsPerPage - 1;
-  const bodies = Array.from({ length: Math.ceil((total - 1) / step) }, (_, page) =>
-    body(page * step, recordsPerPage),
-  );
+/** Starts it on a port of its own. */
+export async function startPageServer(source: ServedSource): Promise<PageServer> {
+  const block = makeRecords(source.records);
+  const days: ServedDays = { ...source, block };
+  let served = { requests: 0, waitedMs: 0, bytes: 0 };
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
-    const seam = (query.get('fromDate') ?? '').endsWith('23:59:59');
-    const answer = seam
-      ? Buffer.from('{"total":0,"data":[]}')
-      : body(Number(query.get('start')), Number(query.get('length')));
-    response.writeHead(200, {
-      'content-type': 'application/json',
-      'content-length': answer.length,
+    const start = Number(query.get('start'));
+    const page = pageFor(days, {
+      fromDate: query.get('fromDate') ?? '',
+      toDate: query.get('toDate') ?? '',
+      start,
+      length: Number(query.get('length')),
     });
-    response.end(answer);
+    const waitMs =
+      (source.latencyMs ?? 0) + (source.msPerSkipped ?? 0) * Math.min(start, page.total);
+    served = {
+      requests: served.requests + 1,
+      waitedMs: served.waitedMs + waitMs,
+      bytes: served.bytes + page.bytes,
+    };
+    if (waitMs === 0) send(response, page.pieces, page.bytes);
+    else setTimeout(() => send(response, page.pieces, page.bytes), waitMs);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    bytesPerDay: bodies.reduce((sum, page) => sum + page.length, 0),
-    bodies,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    served: () => served,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
+}
+
+function send(response: ServerResponse, pieces: readonly Buffer[], bytes: number): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes });
+  response.cork();
+  for (const piece of pieces) if (piece.length > 0) response.write(piece);
+  response.end();
 }

@@ -1,0 +1,105 @@
+/** Case `peers`: daywalk against what one would write instead. */
+import { fileURLToPath } from 'node:url';
+import type { Bench, Case, Row } from '../case.ts';
+import { withDatabase } from '../databases.ts';
+import { environmentOf } from '../exporter.ts';
+import { type Ended, mustBeWell, runDaywalk, runNode, runProgram } from '../program.ts';
+import { seconds } from '../rows.ts';
+import { withSource } from '../source.ts';
+import { figureOf, inTurn, spreadOf } from '../statistics.ts';
+import { dayAfter, FIRST_DAY, served, type Workload } from '../workload.ts';
+
+const CONCURRENCY = 4;
+const FAST = { times: 2, rounds: 3 };
+const SLOW = { times: CONCURRENCY * 0.9, rounds: 1, latencyMs: 100 };
+
+const LOOP = fileURLToPath(new URL('../peers/loop.js', import.meta.url));
+const SHELL = fileURLToPath(new URL('../../../../bench/peers/curl-psql.sh', import.meta.url));
+
+export const peers: Case = {
+  name: 'peers',
+  title: 'Against what one would write instead',
+  about:
+    'The same days into an empty database, each as a process of its own from its start to its end: `daywalk backfill` at concurrency 4; [the loop](../bench/peers/loop.ts) that a good engineer writes in an hour (fetch, `JSON.parse`, `JSON.stringify`, insert, one page at a time); and [a shell script](../bench/peers/curl-psql.sh) of `curl` and `psql`. Neither of the two proves anything, resumes, or notices a list that moved. The ratio is the time of the peer over the time of daywalk.',
+  limitMs: 300_000,
+  async run(bench) {
+    const many: Workload = { days: 8, pagesPerDay: bench.quick ? 2 : 25, pageLength: 1_000 };
+    const fewer: Workload = { ...many, pagesPerDay: bench.quick ? 1 : 12 };
+    const shell = await shellRuns(bench);
+    return {
+      rows: [
+        ...(await compare(bench, many, 0, bench.quick ? 1 : FAST.rounds, FAST.times, shell)),
+        ...(await compare(bench, fewer, SLOW.latencyMs, SLOW.rounds, SLOW.times, shell)),
+      ],
+      notes: [
+        `${many.days * many.pagesPerDay} pages without latency, ${FAST.rounds} rounds; ${fewer.days * fewer.pagesPerDay} pages with 100 ms, one round.`,
+        ...(shell
+          ? []
+          : ['`curl` or `psql` is not installed here: the shell script was left out.']),
+      ],
+    };
+  },
+  words: { reached: '', missed: '' },
+};
+
+async function shellRuns({ signal }: Bench): Promise<boolean> {
+  try {
+    for (const program of ['curl', 'psql'])
+      mustBeWell(await runProgram(program, ['--version'], {}, signal));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function compare(
+  bench: Bench,
+  workload: Workload,
+  latencyMs: number,
+  rounds: number,
+  times: number,
+  shell: boolean,
+): Promise<Row[]> {
+  const to = dayAfter(workload.days - 1);
+  const range = [FIRST_DAY, to, String(workload.pageLength)];
+  return withSource({ ...served(bench, workload), latencyMs }, bench.signal, async ({ url }) => {
+    const inDatabase = (schema: boolean, run: (databaseUrl: string) => Promise<Ended>) => () =>
+      withDatabase(bench.postgres.url, { schema }, async (scratch) => {
+        bench.say(`${workload.days} days, ${latencyMs} ms`);
+        return mustBeWell(await run(scratch.url)).ms;
+      });
+    const contenders: Record<string, () => Promise<number>> = {
+      daywalk: inDatabase(true, (databaseUrl) => {
+        const { pageLength } = workload;
+        const order = { databaseUrl, apiUrl: url, concurrency: CONCURRENCY, pageLength };
+        const args = ['backfill', '--from', FIRST_DAY, '--to', to];
+        return runDaywalk(args, environmentOf(order), bench.signal);
+      }),
+      loop: inDatabase(false, (database) =>
+        runNode([LOOP, url, database, ...range], {}, bench.signal),
+      ),
+      ...(shell && {
+        shell: inDatabase(false, (database) =>
+          runProgram('sh', [SHELL, url, database, ...range], {}, bench.signal),
+        ),
+      }),
+    };
+    const { daywalk = [], ...others } = await inTurn(rounds, contenders);
+    const own = figureOf(daywalk);
+    const behind = latencyMs === 0 ? 'no latency' : `${latencyMs} ms`;
+    const rows = Object.entries(others).map(([name, values]): Row => {
+      const peer = figureOf(values);
+      const ratio = peer.median / own.median;
+      return {
+        what: `${name === 'loop' ? 'the loop' : 'curl and psql'}, ${behind}`,
+        measured: seconds(own.median),
+        floor: seconds(peer.median),
+        ratio,
+        target: `≥ ${times} × as fast`,
+        reached: ratio >= times,
+        spread: rounds > 1 ? Math.max(spreadOf(own), spreadOf(peer)) : null,
+      };
+    });
+    return rows;
+  });
+}

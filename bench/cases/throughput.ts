@@ -1,0 +1,103 @@
+/** Case `throughput`: the whole export against fetching the same pages, plus inserting the same pages. */
+import type { Bench, Case, Row } from '../case.ts';
+import type { Compression } from '../databases.ts';
+import type { Postgres } from '../postgres.ts';
+import { againstFloor, againstLimit, milliseconds, seconds } from '../rows.ts';
+import { withSource } from '../source.ts';
+import { inTurn, median } from '../statistics.ts';
+import {
+  exportWorkload,
+  fetchFloor,
+  insertFloor,
+  pagesOf,
+  served,
+  type Workload,
+} from '../workload.ts';
+
+const ROUNDS = 3;
+const MOST_OF_FLOOR = { ratio: 1.15, text: '≤ 1.15 × floor' };
+const MOST_CPU_PER_MB = { most: 5, text: '≤ 5 ms per MB' };
+
+export const throughput: Case = {
+  name: 'throughput',
+  title: 'Throughput',
+  about:
+    'The whole export (plan, walk, prove, publish, seal) of 200,000 events in pages of 1,000 records, from a source that costs next to nothing. Floor: the same pages fetched and thrown away, plus the same pages inserted from memory into a table made as `daywalk.pages` is, with as many connections, in the same round. CPU is user and system time of the worker.',
+  limitMs: 360_000,
+  async run(bench) {
+    const workload: Workload = {
+      days: bench.quick ? 2 : 8,
+      pagesPerDay: bench.quick ? 4 : 25,
+      pageLength: 1_000,
+    };
+    const source = served(bench, workload);
+    const pages = pagesOf(source, workload);
+    const mb = pages.flat().reduce((sum, page) => sum + page.length, 0) / 1e6;
+    const rounds = bench.quick ? 1 : ROUNDS;
+    const servers = await serversFor(bench);
+    const rows = await withSource(source, bench.signal, async ({ url }) => {
+      const found: Row[] = [];
+      for (const [compression, server] of servers)
+        for (const width of bench.quick ? [4] : [1, 2, 4, 8]) {
+          bench.say(`${compression}, concurrency ${width}`);
+          const target = { postgresUrl: server.url, compression };
+          const results = await inTurn<'floor' | 'whole', { ms: number; cpuMs: number }>(rounds, {
+            floor: async () => {
+              const fetched = await fetchFloor(url, workload, width, bench.signal);
+              return { ms: fetched + (await insertFloor(target, pages, width)), cpuMs: 0 };
+            },
+            whole: () => exportWorkload(bench, url, workload, width, target),
+          });
+          found.push(...rowsOf(`${compression}, concurrency ${width}`, results, mb));
+        }
+      return found;
+    });
+    return { rows, notes: notesOf(servers, mb, rounds) };
+  },
+  words: {
+    reached: 'Postgres is the limit: it parses every page once, and nothing else does.',
+    missed:
+      'Above the floor lie the hash of every record (which proves that no record stands on two pages), the checkpoint in the same statement, publishing, and the seal of every page, a SHA-256 over its text for the ledger. The floor does none of it. On a machine with few cores they compete with the parsing of the next page; with a core for each connection they run beside it. To come closer, sealing would have to be put off until the export is done, or the seal be made from something cheaper than the text of the page.',
+  },
+};
+
+/** Both compressions, each with a server that has it. */
+async function serversFor(bench: Bench): Promise<Map<Compression, Postgres>> {
+  const servers = new Map<Compression, Postgres>([['pglz', bench.postgres]]);
+  const lz4 = await bench.servers.withLz4();
+  if (lz4 !== null) servers.set('lz4', lz4);
+  return servers;
+}
+
+function rowsOf(
+  what: string,
+  { floor, whole }: Record<'floor' | 'whole', readonly { ms: number; cpuMs: number }[]>,
+  mb: number,
+): Row[] {
+  const ms = whole.map((one) => one.ms);
+  return [
+    againstFloor(
+      { what, format: seconds, also: `${Math.round((mb * 1000) / median(ms))} MB/s` },
+      ms,
+      floor.map((one) => one.ms),
+      MOST_OF_FLOOR,
+    ),
+    againstLimit(
+      { what: `${what}: worker CPU per MB`, format: milliseconds },
+      whole.map((one) => one.cpuMs / mb),
+      MOST_CPU_PER_MB,
+    ),
+  ];
+}
+
+function notesOf(servers: Map<Compression, Postgres>, mb: number, rounds: number): string[] {
+  const [pglz, lz4] = [servers.get('pglz'), servers.get('lz4')];
+  return [
+    `${mb.toFixed(0)} MB of JSON; ${rounds} rounds.`,
+    lz4 === undefined
+      ? 'No server with lz4 was to be had: the embedded Postgres for Linux is built without it.'
+      : lz4 === pglz
+        ? 'Both compressions on the same server.'
+        : `lz4 on ${lz4.what}, because the server of the other cases is built without it.`,
+  ];
+}

@@ -1,0 +1,77 @@
+/** The whole export in this process: wired and set as the program is, planned, walked, proven, published, sealed. */
+import {
+  exportOptions,
+  exportParts,
+  openApi,
+  openDatabase,
+  openLog,
+} from '../src/commands/wiring.ts';
+import { loadSettings } from '../src/config/load.ts';
+import type { ApiSettings } from '../src/config/settings.ts';
+import { backfill, type RunReport } from '../src/export/run.ts';
+
+/** Which export. */
+export interface ExportOrder {
+  readonly databaseUrl: string;
+  readonly apiUrl: string;
+  readonly from: string;
+  readonly to: string;
+  readonly concurrency: number;
+  readonly pageLength: number;
+  readonly signal: AbortSignal;
+}
+
+/** What it took. */
+export interface Exported {
+  readonly ms: number;
+  /** User and system time of this process. */
+  readonly cpuMs: number;
+  readonly report: RunReport;
+}
+
+/** Settings are those that a user would set, by environment; everything else is the default. */
+export function environmentOf(
+  order: Pick<ExportOrder, 'databaseUrl' | 'apiUrl' | 'concurrency' | 'pageLength'>,
+): Record<string, string> {
+  return {
+    DATABASE_URL: order.databaseUrl,
+    DAYWALK_API_URL: order.apiUrl,
+    DAYWALK_API_KEY: 'bench-key',
+    DAYWALK_CONCURRENCY: String(order.concurrency),
+    DAYWALK_PAGE_LENGTH: String(order.pageLength),
+    DAYWALK_STREAMS: 'events',
+    DAYWALK_LOG_LEVEL: 'error',
+    DAYWALK_LOG_FORMAT: 'json',
+  };
+}
+
+/** Exports the range and checks that every day of it is complete. */
+export async function exportRange(order: ExportOrder): Promise<Exported> {
+  const settings: ApiSettings = loadSettings({
+    flags: {},
+    environment: environmentOf(order),
+    cwd: '/',
+    require: ['api'],
+  });
+  const log = await openLog(settings);
+  const source = await openApi(settings);
+  const { database, close } = await openDatabase(settings, log, order.signal);
+  try {
+    const parts = exportParts(database, source, log);
+    const request = { from: order.from, to: order.to, newestFirst: false };
+    const cpu = process.cpuUsage();
+    const began = performance.now();
+    const report = await backfill(parts, exportOptions(settings), request, order.signal);
+    const ms = performance.now() - began;
+    const { user, system } = process.cpuUsage(cpu);
+    if (report.gaps.length > 0)
+      throw new Error(
+        `the export left ${report.gaps.length} days incomplete: ${report.failures[0]?.reason ?? 'without a reason'}`,
+      );
+    return { ms, cpuMs: (user + system) / 1000, report };
+  } finally {
+    await close();
+    await source.close();
+    await log.flush();
+  }
+}

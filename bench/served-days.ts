@@ -1,0 +1,72 @@
+/** What the page server has: days of records, spread over each day as people work, and the page that a request asks for. */
+import { type Block, textOf } from './records.ts';
+
+/** The days of a source: each holds `recordsPerDay`; when the records are used up the first day's come again. */
+export interface ServedDays {
+  readonly block: Block;
+  readonly recordsPerDay: number;
+  /** The day that has the first records, YYYY-MM-DD. */
+  readonly firstDay: string;
+}
+
+/** A request as far as the server looks at it. */
+export interface Asked {
+  readonly fromDate: string;
+  readonly toDate: string;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** A page in pieces, so that nothing is copied. */
+export interface ServedPage {
+  readonly total: number;
+  readonly records: number;
+  readonly pieces: readonly Buffer[];
+  readonly bytes: number;
+}
+
+const DAY_SECONDS = 86_400;
+const TAIL = Buffer.from(']}');
+/** At noon four times as many as at midnight. */
+const SWING = 0.6;
+
+/**
+ * The page for a request. No record lies in the first or the last second of a day, so that seams are empty; a request
+ * for more than one day is one for a seam.
+ */
+export function pageFor(days: ServedDays, asked: Asked): ServedPage {
+  const { first, last } = recordsOf(days, asked);
+  const total = last - first;
+  const from = first + Math.min(asked.start, total);
+  const to = Math.min(from + asked.length, last);
+  const head = Buffer.from(`{"total":${total},"data":[`);
+  const pieces = [head, textOf(days.block, from, to), TAIL];
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return { total, records: to - from, pieces, bytes };
+}
+
+function recordsOf(days: ServedDays, { fromDate, toDate }: Asked): { first: number; last: number } {
+  const day = fromDate.slice(0, 10);
+  if (toDate.slice(0, 10) !== day) return { first: 0, last: 0 };
+  const whole = Math.floor(days.block.count / days.recordsPerDay);
+  const number = (epochDay(day) - epochDay(days.firstDay)) % whole;
+  const offset = (number < 0 ? number + whole : number) * days.recordsPerDay;
+  return {
+    first: offset + recordsBefore(days.recordsPerDay, secondOf(fromDate)),
+    last: offset + recordsBefore(days.recordsPerDay, secondOf(toDate) + 1),
+  };
+}
+
+/** How many records of a day lie before that second of it. */
+function recordsBefore(recordsPerDay: number, second: number): number {
+  const share = Math.min(1, Math.max(0, (second - 1) / (DAY_SECONDS - 2)));
+  const passed = share - (SWING / (2 * Math.PI)) * Math.sin(2 * Math.PI * share);
+  return Math.round(recordsPerDay * passed);
+}
+
+const epochDay = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 86_400_000;
+
+function secondOf(time: string): number {
+  const [hours = 0, minutes = 0, seconds = 0] = time.slice(11).split(':').map(Number);
+  return (hours * 60 + minutes) * 60 + seconds;
+}

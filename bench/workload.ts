@@ -1,0 +1,147 @@
+/** The export that most cases run: so many days of so many pages, and the floors of the same pages. */
+import pg from 'pg';
+import { Agent, request } from 'undici';
+import type { Bench } from './case.ts';
+import { type Compression, withDatabase } from './databases.ts';
+import { type Exported, exportRange } from './exporter.ts';
+import type { ServedSource } from './page-server.ts';
+import { type Block, makeRecords } from './records.ts';
+import { pageFor } from './served-days.ts';
+import { parallel, timed } from './statistics.ts';
+
+/** Days of pages. */
+export interface Workload {
+  readonly days: number;
+  readonly pagesPerDay: number;
+  readonly pageLength: number;
+}
+
+export const FIRST_DAY = '2026-03-01';
+
+/** The day that is `days` after the first one. */
+export function dayAfter(days: number, first = FIRST_DAY): string {
+  return new Date(Date.parse(`${first}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** Pages overlap by one record; the last one is one short of full, as the last page of a day is hardly ever full. */
+export function recordsPerDay({ pagesPerDay, pageLength }: Workload): number {
+  return pagesPerDay * (pageLength - 1);
+}
+
+/** What the page server needs in order to serve the workload. */
+export function served(bench: Pick<Bench, 'dataset'>, workload: Workload): ServedSource {
+  const perDay = recordsPerDay(workload);
+  const count = perDay * workload.days;
+  return {
+    records:
+      bench.dataset === null
+        ? { kind: 'events', count }
+        : { kind: 'file', path: bench.dataset, count },
+    recordsPerDay: perDay,
+    firstDay: FIRST_DAY,
+  };
+}
+
+/** The workload's pages as the page server gives them, by day. */
+export function pagesOf(source: ServedSource, workload: Workload): readonly (readonly Buffer[])[] {
+  const block: Block = makeRecords(source.records);
+  const { pageLength } = workload;
+  return Array.from({ length: workload.days }, (_, day) =>
+    Array.from({ length: workload.pagesPerDay }, (_, page) => {
+      const start = page * (pageLength - 1);
+      const times = timesOf(day);
+      return Buffer.concat(
+        pageFor({ ...source, block }, { ...times, start, length: pageLength }).pieces,
+      );
+    }),
+  );
+}
+
+const timesOf = (day: number) => ({
+  fromDate: `${dayAfter(day)} 00:00:00`,
+  toDate: `${dayAfter(day)} 23:59:59`,
+});
+
+/** Exports the workload into a database of its own. */
+export function exportWorkload(
+  bench: Bench,
+  apiUrl: string,
+  workload: Workload,
+  concurrency: number,
+  target: { readonly postgresUrl: string; readonly compression?: Compression } = {
+    postgresUrl: bench.postgres.url,
+  },
+): Promise<Exported> {
+  const { postgresUrl, ...compressed } = target;
+  return withDatabase(postgresUrl, { schema: true, ...compressed }, ({ url }) =>
+    exportRange({
+      databaseUrl: url,
+      apiUrl,
+      from: FIRST_DAY,
+      to: dayAfter(workload.days - 1),
+      concurrency,
+      pageLength: workload.pageLength,
+      signal: bench.signal,
+    }),
+  );
+}
+
+/** The same pages fetched and thrown away, a day after the other on each of `width` connections; milliseconds. */
+export async function fetchFloor(
+  apiUrl: string,
+  workload: Workload,
+  width: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const dispatcher = new Agent({ connections: width });
+  const jobs = Array.from({ length: workload.days }, (_, day) => async () => {
+    const times = new URLSearchParams(timesOf(day));
+    for (let page = 0; page < workload.pagesPerDay; page++) {
+      const start = page * (workload.pageLength - 1);
+      const answer = await request(
+        `${apiUrl}/?${times}&start=${start}&length=${workload.pageLength}`,
+        { dispatcher, signal },
+      );
+      await answer.body.arrayBuffer();
+    }
+  });
+  try {
+    return await timed(() => parallel(jobs, width));
+  } finally {
+    await dispatcher.close();
+  }
+}
+
+const JSONB_VERSION = Buffer.from([1]);
+
+/** The same pages inserted from memory into a table as `daywalk.pages` is, with `width` connections; milliseconds. */
+export function insertFloor(
+  target: { readonly postgresUrl: string; readonly compression?: Compression },
+  pages: readonly (readonly Buffer[])[],
+  width: number,
+): Promise<number> {
+  const { postgresUrl, ...compressed } = target;
+  return withDatabase(postgresUrl, { schema: true, ...compressed }, async ({ url, query }) => {
+    await query('create table floor (like daywalk.pages including all)');
+    const pool = new pg.Pool({ connectionString: url, max: width });
+    const jobs = pages.map((bodies, day) => async () => {
+      for (const [page, body] of bodies.entries())
+        await pool.query(
+          `insert into floor (walk_id, page_no, day, start, length, records, body, record_hashes, sha256, byte_count,
+                              fetched_at, duration_ms)
+           values ($1, $2, $3, 0, 1, 0, $4::jsonb, '{}', $5, $6, clock_timestamp(), 0)`,
+          [
+            day,
+            page,
+            dayAfter(day),
+            Buffer.concat([JSONB_VERSION, body]),
+            Buffer.alloc(32),
+            body.length,
+          ],
+        );
+    });
+    const took = await timed(() => parallel(jobs, width));
+    await pool.end();
+    return took;
+  });
+}
