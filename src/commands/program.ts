@@ -125,6 +125,26 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     [json()],
   );
   verb(
+    'export',
+    'records of complete days as files, one folder a day, with a manifest; exit code 3 when days are not complete',
+    READ,
+    async () => (await import('./export.ts')).exportVerb,
+    [
+      new Option('--out <folder>', 'where to write').makeOptionMandatory(),
+      new Option('--format <format>', 'what to write')
+        .choices(['ndjson', 'ndjson.gz', 'parquet'])
+        .default('ndjson.gz'),
+      new Option('--from <day>', 'first day, YYYY-MM-DD (default: the first day there is)'),
+      new Option('--to <day>', 'last day, YYYY-MM-DD (default: the last closed day)'),
+      new Option('--stream <names>', 'only these streams, separated by commas'),
+      new Option(
+        '--check-files',
+        'compare files that are there with their digests, and write those that differ again (default: sizes only)',
+      ),
+      json(),
+    ],
+  );
+  verb(
     'config',
     'every effective setting and where it came from, secrets masked',
     EVERYTHING,

@@ -41,12 +41,27 @@ const PARTS: Record<string, { readonly imports: readonly string[]; readonly reas
     imports: [...LEAVES, 'plan', 'store', 'export'],
     reason: 'words and numbers are the same on a terminal, a page and in a message',
   },
+  archive: {
+    imports: [...LEAVES, 'plan', 'store'],
+    reason:
+      'the archive reads what is stored: it knows neither the source nor the settings; its wiring gives it what it needs',
+  },
   serve: {
-    imports: [...LEAVES, 'config', 'plan', 'source', 'store', 'export', 'report'],
+    imports: [...LEAVES, 'config', 'plan', 'source', 'store', 'export', 'archive', 'report'],
     reason: 'the daemon is started by a command and does not know it',
   },
   commands: {
-    imports: [...LEAVES, 'config', 'plan', 'source', 'store', 'export', 'report', 'serve'],
+    imports: [
+      ...LEAVES,
+      'config',
+      'plan',
+      'source',
+      'store',
+      'export',
+      'archive',
+      'report',
+      'serve',
+    ],
     reason: 'commands are called by main and do not know it',
   },
   main: {
@@ -58,6 +73,7 @@ const PARTS: Record<string, { readonly imports: readonly string[]; readonly reas
       'store',
       'export',
       'report',
+      'archive',
       'serve',
       'commands',
     ],

@@ -1,0 +1,20 @@
+/** Where a day's file lies below the folder of an export: Hive's layout, which DuckDB, Spark and Trino read. */
+import type { Day } from '../model.ts';
+
+/** What an export writes; each format has its own file name, so that several may share a folder. */
+export const FORMATS = ['ndjson', 'ndjson.gz', 'parquet'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** The path of a day's file, from the folder, with `/` between its parts. */
+export function pathOf(stream: string, day: Day, format: Format): string {
+  return `stream=${safe(stream)}/day=${day}/records.${format}`;
+}
+
+/** As Hive writes a value into a path: what could mean something to a file system becomes %XX. */
+function safe(value: string): string {
+  return value.replaceAll(/[^a-z0-9_-]/g, (character) =>
+    [...Buffer.from(character)]
+      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+      .join(''),
+  );
+}
