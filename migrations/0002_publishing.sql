@@ -38,8 +38,9 @@ language sql stable as $$
 $$;
 
 -- Marks the records of a window that another published walk shows: one of a neighbour that shares a second with it, or
--- an earlier walk of the same window. A record that occurs twice in one walk stays twice. Hashes find the candidates,
--- equality of the whole record decides. Arrays and not joins, because a planner that guesses wrong here takes seconds.
+-- an earlier page of a union. A record that occurs twice in one walk stays twice; in a union, whose order did not hold
+-- from page to page, only what occurs twice on one page does. Hashes find the candidates, equality of the whole record
+-- decides. Arrays and not joins, because a planner that guesses wrong here takes seconds.
 create function daywalk.mark_overlaps(target bigint) returns void
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
@@ -78,11 +79,15 @@ begin
           select h.hash
             from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
            where p.walk_id = any (my_walks) and p.day = me.day and cardinality(my_walks) > 1
-           group by h.hash having count(distinct p.walk_id) > 1) as candidates;
+           group by h.hash having count(distinct (p.walk_id, p.page_no)) > 1) as candidates;
   if shared is null then return; end if;
   insert into daywalk.overlaps (walk_id, page_no, positions)
   with candidates as materialized (
-    select k.walk_id = any (my_walks) as mine, k.window_id, k.walk_id, k.number, p.page_no, (r.position - p.skip)::integer as position, r.record
+    select k.walk_id = any (my_walks) as mine, k.window_id, k.walk_id, k.number, p.page_no,
+           -- What a record may occur twice in: a page of a union, else the walk.
+           case when k.published and (select count(*) from daywalk.walks x where x.window_id = k.window_id and x.published) > 1
+                then p.page_no else 0 end as unit,
+           (r.position - p.skip)::integer as position, r.record
       from daywalk.walks k
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
      cross join lateral (select array_agg(h.position) as positions
@@ -94,16 +99,16 @@ begin
   ), theirs as materialized (
     select record, sum(copies) as copies
       from (select window_id, record, max(copies) as copies
-              from (select window_id, walk_id, record, count(*) as copies from candidates
-                     where not mine group by window_id, walk_id, record) as by_walk
+              from (select window_id, walk_id, unit, record, count(*) as copies from candidates
+                     where not mine group by window_id, walk_id, unit, record) as by_unit
              group by window_id, record) as by_window
      group by record
   ), copies as materialized (
-    select walk_id, number, page_no, position, record,
-           row_number() over (partition by walk_id, record order by page_no, position) as copy
+    select walk_id, number, page_no, unit, position, record,
+           row_number() over (partition by walk_id, unit, record order by page_no, position) as copy
       from candidates where mine
   ), earlier as materialized (
-    select record, number, max(copy) as copies from copies group by record, number
+    select record, number, unit, max(copy) as copies from copies group by record, number, unit
   )
   select c.walk_id, c.page_no, array_agg(c.position order by c.position)
     from copies c
@@ -111,7 +116,8 @@ begin
    where c.copy <= greatest(
            coalesce(t.copies, 0),
            case when cardinality(my_walks) > 1
-                then coalesce((select max(e.copies) from earlier e where e.record = c.record and e.number < c.number), 0)
+                then coalesce((select max(e.copies) from earlier e
+                                where e.record = c.record and (e.number, e.unit) < (c.number, c.unit)), 0)
                 else 0 end)
    group by c.walk_id, c.page_no;
 end $$;

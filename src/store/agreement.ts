@@ -28,15 +28,18 @@ export async function walksAgree(database: Database, one: number, other: number)
   return row?.agree ?? false;
 }
 
-/** How many records the walks hold together: each as often as the walk that holds it most often. */
+/**
+ * How many records the walks hold together: each as often as the page that holds it most often. A page is one answer,
+ * so what stands on it twice is there twice; what stands on two pages may be one record that moved.
+ */
 export async function countUnion(database: Database, walkIds: readonly number[]): Promise<number> {
   const [row] = await database.persist<{ records: number }>(
     `select coalesce(sum(most), 0)::bigint as records
        from (select max(copies) as most
-               from (select h.hash, p.walk_id, count(*) as copies
+               from (select h.hash, count(*) as copies
                        from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
                       where p.walk_id = any ($1::bigint[])
-                      group by h.hash, p.walk_id) as by_walk
+                      group by h.hash, p.walk_id, p.page_no) as by_page
               group by hash) as by_record`,
     [walkIds],
   );

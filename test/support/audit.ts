@@ -34,10 +34,10 @@ export async function audit(database: TestDatabase): Promise<string[]> {
          from newest n
         cross join lateral (
           select max(copies) as most
-            from (select h.hash, p.walk_id, count(*) as copies
+            from (select h.hash, count(*) as copies
                     from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
                    where p.walk_id in (select b.walk_id from believed b where b.window_id = n.window_id)
-                   group by h.hash, p.walk_id) as by_walk
+                   group by h.hash, p.walk_id, p.page_no) as by_page
            group by hash) as by_record
         where n.proof ->> 'kind' = 'union' group by n.walk_id
      )
