@@ -2,6 +2,7 @@
 import type { Envelope, Proof } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import type { PublishedWalk } from './published.ts';
 import type { EndedWalk, WalkSpan } from './walks.ts';
 
 /** What the walks of a window since it was last proven have shown of its size. */
@@ -108,25 +109,21 @@ export async function readLastEnvelope(
   };
 }
 
-/** The newest proven walk of a window, as a recheck needs it. */
+/** The newest proven walk of a window; null where there is none. */
 export async function readProvenWalk(
   database: Database,
   windowId: number,
-): Promise<{
-  walkId: number;
-  records: number;
-  lastTotal: number | null;
-  recordsPath: string[];
-  totalPath: string[] | null;
-} | null> {
+): Promise<PublishedWalk | null> {
   const [row] = await database.persist<{
     walk_id: number;
     records: number;
     last_total: number | null;
     records_path: string[];
     total_path: string[] | null;
+    relation_path: string[] | null;
+    proof: Proof;
   }>(
-    `select walk_id, records, last_total, records_path, total_path
+    `select walk_id, records, last_total, records_path, total_path, relation_path, proof
        from daywalk.walks
       where window_id = $1 and outcome = 'proven'
       order by number desc limit 1`,
@@ -137,7 +134,11 @@ export async function readProvenWalk(
     walkId: row.walk_id,
     records: row.records,
     lastTotal: row.last_total,
-    recordsPath: row.records_path,
-    totalPath: row.total_path,
+    envelope: {
+      recordsPath: row.records_path,
+      totalPath: row.total_path,
+      relationPath: row.relation_path,
+    },
+    proof: row.proof,
   };
 }
