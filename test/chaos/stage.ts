@@ -1,0 +1,166 @@
+/** A stage: the real program between a simulated API and a Postgres behind a proxy, with every call of it numbered. */
+import { expect } from 'vitest';
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../simulator/simulator.ts';
+import { audit, forbidChanges } from '../support/audit.ts';
+import { until } from '../support/condition.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Days, expectExact } from '../support/multiset.ts';
+import { API_KEY, type Ended, type Program, startProgram } from '../support/program.ts';
+import { pagesAsked, withoutSeams } from '../support/requests.ts';
+import { type Moment, startStepProxy, type Verdict } from '../support/step-proxy.ts';
+import { clear } from '../support/store.ts';
+
+/** What the program is given. */
+export interface Setup {
+  readonly name: string;
+  readonly api: SimulatorOptions;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly days: Days;
+  readonly streams: readonly string[];
+}
+
+/** A call of the program: an HTTP request, or a statement, before it takes effect and after. */
+export interface Call {
+  /** From 1; both moments of a statement have the same. */
+  readonly number: number;
+  readonly moment: Moment;
+  /** SQL; null: an HTTP request. */
+  readonly statement: string | null;
+}
+
+/** Decides what becomes of a call; `cut` ends its connection. */
+export type Peril = (call: Call, program: Program) => Verdict | Promise<Verdict>;
+
+/** One life of the program. */
+export interface Life {
+  readonly ended: Ended;
+  /** How many calls it made. */
+  readonly calls: number;
+  /** The most pages of any one day window that were asked for again: stored ones, and those that an earlier life left unstored. */
+  readonly again: { readonly stored: number; readonly unstored: number };
+}
+
+/** A database and its proxy; set anew for every trial. */
+export interface Stage {
+  readonly database: TestDatabase;
+  /** An empty database and a fresh API. */
+  set(setup: Setup): Promise<void>;
+  /** The API of the trial. */
+  api(): Simulator;
+  /** Runs the program to its end or its death; `peril` sees every call. */
+  live(args: readonly string[], peril?: Peril): Promise<Life>;
+  /** Every record once, every day complete, every invariant kept; how many records there are. */
+  expectWhole(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Opens a stage; its database forbids that anything stored changes (I7). */
+export async function openStage(): Promise<Stage> {
+  const database = await createTestDatabase();
+  await forbidChanges(database);
+  let now: { api: Simulator; setup: Setup } | undefined;
+  let life: { program: Promise<Program>; peril: Peril; calls: number } | undefined;
+  const meet = async (statement: string | null, moment: Moment): Promise<Verdict> => {
+    if (life === undefined) return 'pass';
+    if (moment === 'before') life.calls += 1;
+    return life.peril({ number: life.calls, moment, statement }, await life.program);
+  };
+  const proxy = await startStepProxy(database.url, meet);
+  const current = () => {
+    if (now === undefined) throw new Error('the stage is not set');
+    return now;
+  };
+  return {
+    database,
+    api: () => current().api,
+    async set(setup) {
+      await now?.api.close();
+      await clear(database);
+      const api = await startSimulator({
+        key: API_KEY,
+        seed: setup.name,
+        dayVariation: 0,
+        ...setup.api,
+        respond: async () => {
+          if ((await meet(null, 'before')) === 'cut') return { kind: 'reset' };
+          return (await meet(null, 'after')) === 'cut' ? { kind: 'reset-body' } : undefined;
+        },
+      });
+      now = { api, setup };
+    },
+    async live(args, peril = () => 'pass') {
+      const { api, setup } = current();
+      const before = api.requests.length;
+      const stored = await storedPages(database);
+      // A call can come before `startProgram` has returned only in theory; it waits all the same.
+      let begin: (program: Program) => void = () => {};
+      life = { peril, calls: 0, program: new Promise((resolve) => (begin = resolve)) };
+      const program = startProgram(args, {
+        environment: {
+          DAYWALK_API_URL: api.url,
+          DAYWALK_API_KEY: API_KEY,
+          DATABASE_URL: proxy.url,
+          ...setup.environment,
+        },
+      });
+      begin(program);
+      const ended = await program.ended;
+      const { calls } = life;
+      life = undefined;
+      // What a dead program has sent may still be executed: until then nothing is counted.
+      await until('its connections to end', () => proxy.open() === 0);
+      await expireLeases(database);
+      return { ended, calls, again: askedAgain(api, before, stored) };
+    },
+    async expectWhole() {
+      const { api, setup } = current();
+      const records = await expectExact({ api, database }, setup.days, setup.streams);
+      expect(await audit(database)).toEqual([]);
+      return records;
+    },
+    async close() {
+      await now?.api.close();
+      await proxy.close();
+    },
+  };
+}
+
+/** A killed program's leases come to this by themselves. */
+async function expireLeases(database: TestDatabase): Promise<void> {
+  await database.query(
+    `update daywalk.windows set lease_expires = 'epoch' where lease_id is not null`,
+  );
+}
+
+/** The pages of all walks over whole windows, named as in `pagesAsked`. */
+async function storedPages(database: TestDatabase): Promise<Set<string>> {
+  const rows = await database.query<{ page: string }>(
+    `select format('%s %s to %s %s+%s', s.resource, to_char(w.from_time, 'YYYY-MM-DD HH24:MI:SS'),
+                   to_char(w.to_time, 'YYYY-MM-DD HH24:MI:SS'), p.start, p.length) as page
+       from daywalk.pages p
+       join daywalk.walks k on k.walk_id = p.walk_id and k.day = p.day and k.span = 'whole'
+       join daywalk.windows w on w.window_id = k.window_id
+       join daywalk.streams s on s.stream_id = w.stream_id`,
+  );
+  return new Set(rows.map(({ page }) => page));
+}
+
+function askedAgain(api: Simulator, before: number, stored: ReadonlySet<string>): Life['again'] {
+  const earlier = new Set(
+    pagesAsked(withoutSeams(api.requests.slice(0, before))).map(({ page }) => page),
+  );
+  const windows = new Map<string, { stored: number; unstored: number }>();
+  for (const { window, page } of pagesAsked(withoutSeams(api.requests.slice(before)))) {
+    const counts = windows.get(window) ?? { stored: 0, unstored: 0 };
+    if (stored.has(page)) counts.stored += 1;
+    else if (earlier.has(page)) counts.unstored += 1;
+    windows.set(window, counts);
+  }
+  const most = (kind: 'stored' | 'unstored') =>
+    Math.max(0, ...[...windows.values()].map((counts) => counts[kind]));
+  return { stored: most('stored'), unstored: most('unstored') };
+}

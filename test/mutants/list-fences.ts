@@ -1,0 +1,277 @@
+/** Mutants of leases, checkpoints and commits: what keeps a page from being lost or stored twice. */
+import { type Mutant, mutant } from './mutant.ts';
+
+const PAGES = 'src/store/pages.ts';
+const LEASES = 'src/store/leases.ts';
+const WALKS = 'src/store/walks.ts';
+const PUBLISHING = 'migrations/0002_publishing.sql';
+
+const COMMIT = ['test/store/commit.test.ts'];
+const UNKNOWN = ['test/store/unknown-outcome.test.ts'];
+const STEPS = ['test/export/every-step.test.ts'];
+const LEASE_TESTS = ['test/store/leases.test.ts', 'test/store/claims.test.ts'];
+
+/** The statement of a page as two: the edits that cut it in two parts at run time. */
+const TWO_STATEMENTS = [
+  {
+    file: PAGES,
+    find: 'const [row] = await database.query<FactsRow>(\n    `with ${FACTS}',
+    replace: 'const statement = `with ${FACTS}',
+  },
+  {
+    file: PAGES,
+    find: 'exists (select from stored) as stored\n       from fresh`,\n    [',
+    replace: 'exists (select from stored) as stored\n       from fresh`;\n  const values = [',
+  },
+];
+const MOVE_ONLY =
+  "statement.replace('from moved, fresh\\n       returning page_no', 'from moved, fresh where false returning page_no').replace('exists (select from stored)', 'exists (select from moved)')";
+const STORE_ONLY =
+  "statement.replace(/and exists \\(select from daywalk.walks k where k.walk_id = \\$8 and k.next_start = \\$9 and k.pages = \\$10\\)/, '').replace(/update daywalk.walks k\\s+set next_start[\\s\\S]*?returning k.walk_id, k.day/, 'select k.walk_id, k.day from daywalk.walks k, held where k.walk_id = $8 and $15::integer is not null')";
+const ENDING = {
+  file: PAGES,
+  find: '      checkpoint.skip,\n    ],\n  );\n  return factsOf(row);',
+};
+const inOrder = (first: string, second: string) => ({
+  ...ENDING,
+  replace: `      checkpoint.skip,\n    ];\n  const [one] = await database.query<FactsRow>(${first}, values);\n  const [two] = one?.stored ? await database.query<FactsRow>(${second}, values) : [one];\n  return factsOf(two);`,
+});
+
+export const FENCE_MUTANTS: readonly Mutant[] = [
+  mutant(
+    'a page is stored without a look at the lease',
+    PAGES,
+    'where w.window_id = $6 and w.lease_id = $7::uuid and w.current_walk = $8',
+    'where w.window_id = $6 and $7::uuid is not null and w.current_walk = $8',
+    COMMIT,
+  ),
+  {
+    name: 'a page is stored without compare-and-set',
+    edits: [
+      {
+        file: PAGES,
+        find: 'and exists (select from daywalk.walks k where k.walk_id = $8 and k.next_start = $9 and k.pages = $10)',
+        replace: '',
+      },
+      {
+        file: PAGES,
+        find: 'and k.outcome is null\n          and k.next_start = $9 and k.pages = $10',
+        replace: 'and k.outcome is null',
+      },
+    ],
+    tests: COMMIT,
+  },
+  {
+    name: 'compare-and-set looks at the start and not at the page number',
+    edits: [
+      { file: PAGES, find: 'k.next_start = $9 and k.pages = $10)', replace: 'k.next_start = $9)' },
+      {
+        file: PAGES,
+        find: 'and k.next_start = $9 and k.pages = $10\n',
+        replace: 'and k.next_start = $9\n',
+      },
+    ],
+    tests: COMMIT,
+  },
+  {
+    name: 'compare-and-set looks at the page number and not at the start',
+    edits: [
+      { file: PAGES, find: 'k.next_start = $9 and k.pages = $10)', replace: 'k.pages = $10)' },
+      {
+        file: PAGES,
+        find: 'and k.next_start = $9 and k.pages = $10\n',
+        replace: 'and k.pages = $10\n',
+      },
+    ],
+    tests: COMMIT,
+  },
+  {
+    name: 'two statements: the checkpoint first, then the page',
+    edits: [...TWO_STATEMENTS, inOrder(MOVE_ONLY, STORE_ONLY)],
+    tests: STEPS,
+  },
+  {
+    name: 'two statements: the page first, then the checkpoint',
+    edits: [...TWO_STATEMENTS, inOrder(STORE_ONLY, MOVE_ONLY)],
+    tests: STEPS,
+  },
+  mutant(
+    'a page is stored in a walk that has ended',
+    PAGES,
+    'k.window_id = held.window_id and k.outcome is null',
+    'k.window_id = held.window_id',
+    [...COMMIT, 'test/model/lease-replay.test.ts'],
+  ),
+  mutant(
+    'a page does not renew the lease',
+    PAGES,
+    'set lease_expires = clock_timestamp() + make_interval(secs => $5::double precision / 1000), attempts = 0',
+    'set lease_expires = case when $5::double precision > 0 then w.lease_expires end, attempts = 0',
+    COMMIT,
+  ),
+  mutant(
+    'an unknown outcome is taken for a failure',
+    PAGES,
+    'if (await pageIsMine(database, lease, checkpoint, page.sha256))\n      return { ...facts, stored: true };',
+    '',
+    UNKNOWN,
+  ),
+  mutant(
+    'an unknown outcome is taken for a success',
+    PAGES,
+    'const facts = await commitPage(database, lease, ttlMs, checkpoint, page, form, envelope).catch(\n      (error: unknown) => {',
+    "const facts = await commitPage(database, lease, ttlMs, checkpoint, page, form, envelope).catch(\n      (error: unknown) => {\n        if ((error as Error).constructor.name === 'OutcomeUnknownError') return { records: 3, continues: true, fits: true, listType: 'array', total: 3, relation: null, complaint: null, digest: '0', stored: true };",
+    UNKNOWN,
+  ),
+  mutant(
+    'any page with this number settles an unknown outcome',
+    PAGES,
+    'p.page_no = $4 and p.sha256 = $5`',
+    'p.page_no = $4 and $5::bytea is not null`',
+    COMMIT,
+  ),
+  mutant(
+    'a page settles an unknown outcome though the lease is gone',
+    PAGES,
+    'where w.window_id = $1 and w.lease_id = $2::uuid\n        and p.walk_id',
+    'where w.window_id = $1 and $2::uuid is not null\n        and p.walk_id',
+    UNKNOWN,
+  ),
+  mutant(
+    'a connection whose statement was given up serves the next one',
+    'src/store/database.ts',
+    'client.release(broken);',
+    'client.release();',
+    UNKNOWN,
+  ),
+  mutant(
+    'a statement has no deadline',
+    'src/store/database.ts',
+    'const result = await raceAgainst(running, deadline, this.#options.statementTimeoutMs);',
+    'void deadline; void raceAgainst; const result = await running;',
+    UNKNOWN,
+  ),
+  mutant(
+    'a database that is away is waited for without end',
+    'src/store/database.ts',
+    'if (away >= patienceMs)',
+    'if (away >= patienceMs * 1e6)',
+    [...UNKNOWN, '-t', 'stays away'],
+  ),
+  mutant(
+    'the lease id is a counter',
+    'src/export/drain.ts',
+    'clock.uuid(),\n      owner,',
+    "`00000000-0000-4000-8000-${String(++(globalThis as unknown as { leases: number }).leases || ((globalThis as unknown as { leases: number }).leases = 1)).padStart(12, '0')}`,\n      owner,",
+    ['test/e2e/several-workers.test.ts'],
+  ),
+  mutant(
+    'the lease of a claim ends by the clock of the worker',
+    LEASES,
+    'lease_expires = clock_timestamp() + make_interval(secs => $3::double precision / 1000),\n           attempts = w.attempts + 1',
+    'lease_expires = to_timestamp(${Date.now() / 1000}) + make_interval(secs => $3::double precision / 1000),\n           attempts = w.attempts + 1',
+    ['test/e2e/bad-clocks.test.ts'],
+  ),
+  mutant(
+    'days close by the clock of the worker',
+    'src/store/windows.ts',
+    'return row.now;',
+    'return Date.now();',
+    ['test/e2e/bad-clocks.test.ts'],
+  ),
+  mutant(
+    'a lease that is held may be claimed',
+    LEASES,
+    'and (w.lease_expires is null or w.lease_expires < clock_timestamp())\n       and ($5',
+    'and ($5',
+    LEASE_TESTS,
+  ),
+  mutant(
+    'a lease never ends',
+    LEASES,
+    'and (w.lease_expires is null or w.lease_expires < clock_timestamp())\n       and ($5',
+    'and w.lease_expires is null\n       and ($5',
+    LEASE_TESTS,
+  ),
+  mutant('a repeated claim takes another window', LEASES, 'and not exists (select from mine)', '', [
+    ...UNKNOWN,
+    ...LEASE_TESTS,
+  ]),
+  mutant(
+    'claims do not lock what they choose',
+    LEASES,
+    'limit 1\n       for update skip locked',
+    'limit 1',
+    [...LEASE_TESTS, 'test/export/together.test.ts'],
+  ),
+  mutant(
+    'a renewal does not look at the lease id',
+    LEASES,
+    'set lease_expires = clock_timestamp() + make_interval(secs => $3::double precision / 1000)\n      where window_id = $1 and lease_id = $2::uuid',
+    'set lease_expires = clock_timestamp() + make_interval(secs => $3::double precision / 1000)\n      where window_id = $1 and $2::uuid is not null',
+    LEASE_TESTS,
+  ),
+  mutant(
+    'a loser gives back a lease that is another one\u2019s',
+    LEASES,
+    'attempts = greatest(0, attempts - 1)\n      where window_id = $1 and lease_id = $2::uuid',
+    'attempts = greatest(0, attempts - 1)\n      where window_id = $1 and $2::uuid is not null',
+    LEASE_TESTS,
+  ),
+  mutant(
+    'a loser fails the window of another one',
+    LEASES,
+    'lease_id = null, lease_owner = null, lease_expires = null\n      where window_id = $1 and lease_id = $2::uuid`,\n    [lease.windowId, lease.leaseId, error, delayMs]',
+    'lease_id = null, lease_owner = null, lease_expires = null\n      where window_id = $1 and $2::uuid is not null`,\n    [lease.windowId, lease.leaseId, error, delayMs]',
+    LEASE_TESTS,
+  ),
+  mutant(
+    'a walk is opened though one is in progress',
+    WALKS,
+    'and lease_id = $2::uuid and current_walk is null\n',
+    'and lease_id = $2::uuid\n',
+    [...UNKNOWN, 'test/model/lease-replay.test.ts'],
+  ),
+  mutant(
+    'a loser ends a walk',
+    WALKS,
+    'set current_walk = nullif(current_walk, $3)\n        where window_id = $1 and lease_id = $2::uuid',
+    'set current_walk = nullif(current_walk, $3)\n        where window_id = $1 and $2::uuid is not null',
+    [...LEASE_TESTS, 'test/store/publish.test.ts', 'test/model/lease-replay.test.ts'],
+  ),
+  mutant(
+    'a loser splits a window',
+    'src/store/windows.ts',
+    'where window_id = $1 and lease_id = $2::uuid and current_walk is null\n       returning window_id, stream_id, day, purpose',
+    'where window_id = $1 and $2::uuid is not null and current_walk is null\n       returning window_id, stream_id, day, purpose',
+    ['test/store/windows.test.ts'],
+  ),
+  mutant(
+    'a window is published without a look at the lease',
+    PUBLISHING,
+    'where window_id = target and lease_id = lease for update',
+    'where window_id = target and lease is not null for update',
+    ['test/store/publish.test.ts'],
+  ),
+  mutant(
+    'a window is published without a sum over its pages',
+    PUBLISHING,
+    "if sound is not true then return 'broken'; end if;",
+    '',
+    ['test/store/publish.test.ts'],
+  ),
+  mutant(
+    'publishing that is repeated after a lost answer counts as lost',
+    PUBLISHING,
+    "then 'published' else 'lost' end;",
+    "then 'lost' else 'lost' end;",
+    UNKNOWN,
+  ),
+  mutant(
+    'a lost lease does not stop the walk',
+    'src/export/lease-keeper.ts',
+    'if (!held)',
+    'if (!held && claim.windowId < 0)',
+    [...LEASE_TESTS, 'test/export/lease-keeper.test.ts', 'test/export/together.test.ts'],
+  ),
+];

@@ -1,0 +1,7 @@
+/** Every deliberate fault (FAULTS 6.6 and more), with the tests that ought to notice it. */
+import { FENCE_MUTANTS } from './list-fences.ts';
+import { PROOF_MUTANTS } from './list-proofs.ts';
+import { SOURCE_MUTANTS } from './list-source.ts';
+import type { Mutant } from './mutant.ts';
+
+export const MUTANTS: readonly Mutant[] = [...FENCE_MUTANTS, ...PROOF_MUTANTS, ...SOURCE_MUTANTS];
