@@ -627,6 +627,10 @@ begin
   update daywalk.walks set outcome = 'proven', proof = coalesce(proof, evidence)
    where walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')))
      and window_id = target;
+  -- Another walk may be open still, for a comparison that is not needed any more.
+  update daywalk.walks
+     set outcome = 'failed', reason = 'the window was published without it', finished_at = clock_timestamp()
+   where walk_id = me.current_walk and walk_id <> walk and outcome is null;
   select daywalk.closed_at(me.day, s.time_zone, s.settle) into closed
     from daywalk.streams s where s.stream_id = me.stream_id;
   update daywalk.windows

@@ -5,26 +5,22 @@ import type { Flaw } from './lease-model.ts';
 import type { Budget } from './worker-model.ts';
 
 const NOTHING: Budget = { crashes: 0, unknown: 0, shifts: 0, failovers: 0 };
+/** What may go wrong, in all combinations up to these: each is a visit of its own. `npm run chaos` goes further. */
 const BUDGETS: readonly Budget[] = [
-  { ...NOTHING, crashes: 1, unknown: 1, shifts: 1 },
-  { ...NOTHING, unknown: 2 },
-  { ...NOTHING, crashes: 1, failovers: 1 },
+  { ...NOTHING, crashes: 1 },
+  { ...NOTHING, unknown: 1 },
+  { ...NOTHING, shifts: 1 },
 ];
 
-describe.each(BUDGETS)(
-  'with $crashes crashes, $unknown lost answers, $shifts shifts, $failovers failovers',
-  (budget) => {
-    test('nothing is ever wrong, and nothing is stuck (I1 to I4)', () => {
-      const t = performance.now();
-      const { states, steps, stuck, wrong } = explore(budget);
-      console.log(JSON.stringify(budget), states, steps, stuck, performance.now() - t);
-      expect(wrong).toBeNull();
-      expect(stuck).toBe(0);
-      expect(states).toBeGreaterThan(1_000);
-      expect(steps).toBeGreaterThan(states);
-    });
-  },
-);
+describe.each(BUDGETS)('$crashes crashes, $unknown lost answers, $shifts shifts', (budget) => {
+  test('nothing is ever wrong, and nothing is stuck (I1 to I4)', () => {
+    const { states, steps, stuck, wrong } = explore(budget);
+    expect(wrong).toBeNull();
+    expect(stuck).toBe(0);
+    expect(states).toBeGreaterThan(5_000);
+    expect(steps).toBeGreaterThan(states);
+  });
+});
 
 describe('a design with a flaw is found out', () => {
   test.each<[Flaw, Budget, RegExp]>([
@@ -34,7 +30,6 @@ describe('a design with a flaw is found out', () => {
     ['no sum at publishing', { ...NOTHING, failovers: 1, unknown: 1 }, /^I4: /],
   ])('%s', (flaw, budget, found) => {
     const { wrong } = explore(budget, flaw);
-    console.log(flaw, wrong);
     expect(wrong?.what).toMatch(found);
     expect(wrong?.path.length).toBeGreaterThan(3);
   });

@@ -11,12 +11,15 @@ const UNKNOWN = ['test/store/unknown-outcome.test.ts'];
 const STEPS = ['test/export/every-step.test.ts'];
 const LEASE_TESTS = ['test/store/leases.test.ts', 'test/store/claims.test.ts'];
 
+/** A place in a template string where code stands. */
+const hole = (code: string) => ['$', '{', code, '}'].join('');
+
 /** The statement of a page as two: the edits that cut it in two parts at run time. */
 const TWO_STATEMENTS = [
   {
     file: PAGES,
-    find: 'const [row] = await database.query<FactsRow>(\n    `with ${FACTS}',
-    replace: 'const statement = `with ${FACTS}',
+    find: `const [row] = await database.query<FactsRow>(\n    \`with ${hole('FACTS')}`,
+    replace: `const statement = \`with ${hole('FACTS')}`,
   },
   {
     file: PAGES,
@@ -36,6 +39,10 @@ const inOrder = (first: string, second: string) => ({
   ...ENDING,
   replace: `      checkpoint.skip,\n    ];\n  const [one] = await database.query<FactsRow>(${first}, values);\n  const [two] = one?.stored ? await database.query<FactsRow>(${second}, values) : [one];\n  return factsOf(two);`,
 });
+
+/** A number that counts on in the process. */
+const COUNTED =
+  '((globalThis as unknown as { leases?: number }).leases = ((globalThis as unknown as { leases?: number }).leases ?? 0) + 1)';
 
 export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
@@ -162,14 +169,14 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     'the lease id is a counter',
     'src/export/drain.ts',
     'clock.uuid(),\n      owner,',
-    "`00000000-0000-4000-8000-${String(++(globalThis as unknown as { leases: number }).leases || ((globalThis as unknown as { leases: number }).leases = 1)).padStart(12, '0')}`,\n      owner,",
+    `\`00000000-0000-4000-8000-${hole(`String(${COUNTED}).padStart(12, '0')`)}\`,\n      owner,`,
     ['test/e2e/several-workers.test.ts'],
   ),
   mutant(
     'the lease of a claim ends by the clock of the worker',
     LEASES,
     'lease_expires = clock_timestamp() + make_interval(secs => $3::double precision / 1000),\n           attempts = w.attempts + 1',
-    'lease_expires = to_timestamp(${Date.now() / 1000}) + make_interval(secs => $3::double precision / 1000),\n           attempts = w.attempts + 1',
+    `lease_expires = to_timestamp(${hole('Date.now() / 1000')}) + make_interval(secs => $3::double precision / 1000),\n           attempts = w.attempts + 1`,
     ['test/e2e/bad-clocks.test.ts'],
   ),
   mutant(

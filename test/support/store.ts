@@ -9,7 +9,7 @@ import { Database } from '../../src/store/database.ts';
 import { type Claim, type ClaimScope, claimWindow } from '../../src/store/leases.ts';
 import type { Checkpoint } from '../../src/store/pages.ts';
 import { registerStream } from '../../src/store/streams.ts';
-import { openWalk, readOpenWalk } from '../../src/store/walks.ts';
+import { openWalk, readOpenWalk, type WalkSpan } from '../../src/store/walks.ts';
 import { type PlannedRow, planWindows } from '../../src/store/windows.ts';
 import type { TestDatabase } from './database.ts';
 
@@ -114,8 +114,12 @@ export async function beginWalk(
 }
 
 /** Opens a walk of a claimed window where none is open; its checkpoint. */
-export async function openedWalk(database: Database, claim: Claim): Promise<Checkpoint> {
-  await openWalk(database, claim, 'whole', 100);
+export async function openedWalk(
+  database: Database,
+  claim: Claim,
+  span: WalkSpan = 'whole',
+): Promise<Checkpoint> {
+  await openWalk(database, claim, span, 100);
   const walk = await readOpenWalk(database, claim);
   if (!walk) throw new Error('no walk was opened');
   return { ...walk, skip: 0 };
