@@ -5,23 +5,24 @@ import { SETUPS } from './setups.ts';
 import { type Call, openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
+/** The calls of a run that nothing disturbs. */
+const calls: string[] = [];
 beforeAll(async () => {
   stage = await openStage();
+  await stage.set(SETUPS.totals);
+  const life = await stage.live(['run'], (call: Call) => {
+    if (call.moment === 'before') calls.push(call.statement ?? 'request');
+    return 'pass';
+  });
+  expect(life.ended, life.ended.stderr).toMatchObject({ code: 0 });
 });
 afterAll(() => stage.close());
 
-/** The first call that this matches, in a run that nothing disturbs. */
-async function callOf(pattern: RegExp): Promise<number> {
-  await stage.set(SETUPS.totals);
-  let found = 0;
-  const look = (call: Call) => {
-    if (found === 0 && pattern.test(call.statement ?? 'request')) found = call.number;
-    return 'pass' as const;
-  };
-  const life = await stage.live(['run'], look);
-  expect(life.ended, life.ended.stderr).toMatchObject({ code: 0 });
-  expect(found, `a call that is ${pattern}`).toBeGreaterThan(0);
-  return found;
+/** The number of the first call that this matches. */
+function callOf(pattern: RegExp): number {
+  const at = calls.findIndex((text) => pattern.test(text));
+  expect(at, `a call that is ${pattern}`).toBeGreaterThan(-1);
+  return at + 1;
 }
 
 test.each<[string, RegExp, Call['moment']]>([
@@ -30,7 +31,7 @@ test.each<[string, RegExp, Call['moment']]>([
   ['after a window is published', /publish_walk/, 'after'],
   ['before a day is put into the ledger', /append_to_ledger/, 'before'],
 ])('SIGKILL %s: the next run makes it whole (I1 to I4, I6, I7)', async (_, pattern, moment) => {
-  const at = await callOf(pattern);
+  const at = callOf(pattern);
   await stage.set(SETUPS.totals);
   const { ended } = await stage.live(['run'], killAt(at, moment));
   expect(ended.signal).toBe('SIGKILL');

@@ -1,5 +1,6 @@
 /** kill -9 at random moments, again and again: nothing is lost, nothing is doubled, hardly anything is asked for twice. */
 import { expect, test } from 'vitest';
+import { dice } from '../support/dice.ts';
 import { expectExact } from '../support/multiset.ts';
 import { askedAgain, withoutSeams } from '../support/requests.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -13,17 +14,6 @@ async function expireLeases({ database }: Scene): Promise<void> {
   await database.query(
     `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 s' where lease_id is not null`,
   );
-}
-
-/** Numbers from 0 to 1 that come again with the same seed (mulberry32). */
-function dice(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 test(`a backfill killed ${KILLS} times is whole in the end (I1, I2, I3; seed ${SEED})`, async () => {

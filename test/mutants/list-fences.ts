@@ -102,13 +102,22 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     edits: [...TWO_STATEMENTS, inOrder(STORE_ONLY, MOVE_ONLY)],
     tests: STEPS,
   },
-  mutant(
-    'a page is stored in a walk that has ended',
-    PAGES,
-    'k.window_id = held.window_id and k.outcome is null',
-    'k.window_id = held.window_id',
-    [...COMMIT, 'test/model/lease-replay.test.ts'],
-  ),
+  {
+    name: 'a page is stored in a walk that has ended',
+    edits: [
+      {
+        file: PAGES,
+        find: 'k.window_id = held.window_id and k.outcome is null',
+        replace: 'k.window_id = held.window_id',
+      },
+      {
+        file: PAGES,
+        find: 'w.lease_id = $7::uuid and w.current_walk = $8',
+        replace: 'w.lease_id = $7::uuid',
+      },
+    ],
+    tests: COMMIT,
+  },
   mutant(
     'a page does not renew the lease',
     PAGES,

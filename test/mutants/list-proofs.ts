@@ -149,8 +149,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day is closed before it has ended',
     'src/plan/days.ts',
-    'toPlainDate().toString(), -1);\n  // Yesterday',
-    'toPlainDate().toString(), 0);\n  return day;\n  // Yesterday',
+    'let day = addDays(dayAt(settled, timeZone), -1);',
+    'return dayAt(settled, timeZone);\n  let day = addDays(dayAt(settled, timeZone), -1);',
     ['test/plan/days.test.ts', 'test/plan/planner.test.ts'],
   ),
   mutant(
