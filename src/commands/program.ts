@@ -145,6 +145,32 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     ],
   );
   verb(
+    'fields',
+    'which fields the stored records have, since when, how often, and a value of each',
+    READ,
+    async () => (await import('./fields.ts')).fields,
+    [
+      new Option('--from <day>', 'first day, YYYY-MM-DD (default: the first day there is)'),
+      new Option('--to <day>', 'last day, YYYY-MM-DD (default: the last day there is)'),
+      new Option('--stream <names>', 'only these streams, separated by commas'),
+      new Option('--all', 'look at every record (default: some records of at most 60 days)'),
+      json(),
+    ],
+  );
+  verb(
+    'serve-archive',
+    'answer the two operations of the API from what is stored, until stopped',
+    [...READ, 'Archive'],
+    async () => (await import('./serve-archive.ts')).serveArchiveVerb,
+    [
+      new Option('--stream <names>', 'only these streams, separated by commas'),
+      new Option(
+        '--allow-incomplete',
+        'answer from what is published of days that are not complete, too (default: an error)',
+      ),
+    ],
+  );
+  verb(
     'config',
     'every effective setting and where it came from, secrets masked',
     EVERYTHING,

@@ -8,7 +8,17 @@ export type Kind =
   /** Bytes. */
   | { readonly kind: 'size'; readonly min: number; readonly max: number }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  | { readonly kind: 'boolean' | 'date' | 'timezone' | 'cron' | 'path' | 'text' | 'names' }
+  | {
+      readonly kind:
+        | 'boolean'
+        | 'date'
+        | 'timezone'
+        | 'cron'
+        | 'path'
+        | 'text'
+        | 'names'
+        | 'fields';
+    }
   /** The database's and a proxy's URL may hold a password, so their values are secrets. */
   | { readonly kind: 'url'; readonly of: 'api' | 'database' | 'proxy' }
   | { readonly kind: 'apiKey' }
@@ -16,7 +26,15 @@ export type Kind =
   | { readonly kind: 'jsonPath'; readonly none: boolean };
 
 /** The headings under which help and the README list the settings. */
-export type Group = 'General' | 'API' | 'Database' | 'Schedule' | 'Streams' | 'Walking' | 'Log';
+export type Group =
+  | 'General'
+  | 'API'
+  | 'Database'
+  | 'Schedule'
+  | 'Streams'
+  | 'Walking'
+  | 'Archive'
+  | 'Log';
 
 export interface Setting<K extends Kind = Kind, D extends string | null = string | null> {
   readonly group: Group;

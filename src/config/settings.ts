@@ -65,6 +65,25 @@ export interface Settings {
   readonly retryAfterLimit: number;
   readonly walkAttempts: number;
 
+  readonly archiveHost: string;
+  readonly archivePort: number;
+  readonly archivePrefix: string | undefined;
+  readonly archiveKey: Secret | undefined;
+  readonly archiveKeyFile: string | undefined;
+  readonly archiveMaxLength: number;
+  /** Paths of keys in a record. */
+  readonly archiveTime: readonly (readonly string[])[];
+  readonly archiveAgent: readonly (readonly string[])[];
+  readonly archiveAgentTags: readonly (readonly string[])[] | undefined;
+  readonly archiveManager: readonly (readonly string[])[];
+  readonly archiveManagerTags: readonly (readonly string[])[] | undefined;
+  readonly archiveRuleLevel: readonly (readonly string[])[];
+  readonly archiveRuleMitreTechnique: readonly (readonly string[])[];
+  readonly archiveRuleMitreTactic: readonly (readonly string[])[];
+  readonly archiveOrganization: readonly (readonly string[])[] | undefined;
+  readonly archiveDetectionType: readonly (readonly string[])[] | undefined;
+  readonly archiveHideread: readonly (readonly string[])[] | undefined;
+
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   readonly logFormat: 'json' | 'pretty' | 'auto';
 

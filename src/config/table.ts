@@ -1,5 +1,6 @@
 /** The one table of every setting; help, validation, `daywalk config` and the README table come from it. */
 import { type Setting, section } from './setting.ts';
+import { ARCHIVE } from './table-archive.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -264,6 +265,8 @@ export const SETTINGS = {
     'How often a window is walked whose list shifts under the walk, before it fails.',
   ),
 
+  ...ARCHIVE,
+
   logLevel: log(
     'log.level',
     { kind: 'choice', choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] },
@@ -292,5 +295,6 @@ export const ROWS: readonly Row[] = (Object.keys(SETTINGS) as SettingKey[]).map(
 /** Secrets that may also come from a file, and the setting that names it. */
 export const SECRET_FILES = [
   ['apiKey', 'apiKeyFile'],
+  ['archiveKey', 'archiveKeyFile'],
   ['databaseUrl', 'databaseUrlFile'],
 ] as const satisfies readonly (readonly [SettingKey, SettingKey])[];

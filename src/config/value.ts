@@ -23,9 +23,11 @@ export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' |
         ? readonly string[] | (N extends true ? null : never)
         : K extends { kind: 'names' }
           ? readonly string[]
-          : K extends { kind: 'apiKey' } | { kind: 'url'; of: 'database' | 'proxy' }
-            ? Secret
-            : string;
+          : K extends { kind: 'fields' }
+            ? readonly (readonly string[])[]
+            : K extends { kind: 'apiKey' } | { kind: 'url'; of: 'database' | 'proxy' }
+              ? Secret
+              : string;
 
 /** One value for every row of the table; undefined only where the row has no default. */
 export type Values = {
@@ -35,7 +37,14 @@ export type Values = {
 };
 
 /** Any value. */
-export type Value = string | number | boolean | Secret | readonly string[] | null;
+export type Value =
+  | string
+  | number
+  | boolean
+  | Secret
+  | readonly string[]
+  | readonly (readonly string[])[]
+  | null;
 
 /** Reads `text`; relative paths are relative to `folder`. Secrets are read as they are, everything else without the space around it. */
 export function parseValue(kind: Kind, text: string, folder: string): Value | Wrong {
@@ -67,6 +76,8 @@ export function parseValue(kind: Kind, text: string, folder: string): Value | Wr
       return /\p{Cc}/u.test(word) ? new Wrong('holds a control character') : word;
     case 'names':
       return word.split(',').map((name) => name.trim());
+    case 'fields':
+      return parseFields(word);
     case 'url':
       return parseApiUrl(word);
     case 'jsonPath':
@@ -89,9 +100,23 @@ export function formatValue(kind: Kind, value: Value): string {
       return formatJsonPath(value as readonly string[] | null);
     case 'names':
       return (value as readonly string[]).join(', ');
+    case 'fields':
+      return (value as readonly (readonly string[])[]).map(formatJsonPath).join(', ');
     default:
       return String(value);
   }
+}
+
+/** Places in a record, with commas between them. */
+function parseFields(word: string): readonly (readonly string[])[] | Wrong {
+  const paths: (readonly string[])[] = [];
+  for (const text of word.split(',')) {
+    const path = parseJsonPath(text.trim());
+    if (path instanceof Wrong) return path;
+    if (path.length === 0) return new Wrong('is the whole record, which is no field');
+    paths.push(path);
+  }
+  return paths;
 }
 
 function parseKey(text: string): Secret | Wrong {

@@ -29,6 +29,9 @@ export type Values = readonly (
   | readonly (string | number | null)[]
 )[];
 
+/** Runs one statement of a snapshot. */
+export type Query = <Row extends pg.QueryResultRow>(sql: string, values?: Values) => Promise<Row[]>;
+
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -98,6 +101,41 @@ export class Database {
     signal?: AbortSignal,
   ): Promise<Row[]> {
     return this.retry(() => this.query<Row>(sql, values), signal);
+  }
+
+  /**
+   * Runs reads that all see one state, in a read-only transaction on one connection.
+   * @throws {OutcomeUnknownError} or {@link namedError}, never repeated; what `work` throws.
+   */
+  async snapshot<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    const { clock, statementTimeoutMs } = this.#options;
+    let broken = true;
+    const query: Query = async <Row extends pg.QueryResultRow>(
+      sql: string,
+      values: Values = [],
+    ) => {
+      const deadline = clock.timeout(statementTimeoutMs);
+      const running = client.query<Row>(sql, values as unknown[]);
+      return (await raceAgainst(running, deadline, statementTimeoutMs)).rows;
+    };
+    try {
+      await query('begin transaction isolation level repeatable read, read only');
+      const result = await work(query);
+      await query('commit');
+      broken = false;
+      return result;
+    } catch (error) {
+      const named = namedError(error);
+      if (!(named instanceof OutcomeUnknownError))
+        broken = await query('rollback').then(
+          () => false,
+          () => true,
+        );
+      throw named;
+    } finally {
+      client.release(broken);
+    }
   }
 
   /** Repeats `attempt` while it fails with what may pass; see {@link persist}. */
