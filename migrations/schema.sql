@@ -421,7 +421,8 @@ $function$;
 CREATE OR REPLACE FUNCTION daywalk.ledger_digest(l daywalk.ledger)
  RETURNS bytea
  LANGUAGE sql
- STABLE
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select daywalk.text_digest(jsonb_build_array(
     (l).stream_id, (l).entry, (l).day, (l).revision, (l).walks, (l).pages, (l).records, (l).bytes,
@@ -432,10 +433,73 @@ $function$;
 CREATE OR REPLACE FUNCTION daywalk.ledger_origin(stream integer)
  RETURNS bytea
  LANGUAGE sql
- STABLE
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select daywalk.text_digest(jsonb_build_array(name, resource, filters)::text) from daywalk.streams where stream_id = stream
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.let_read(role name)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  own record;
+begin
+  -- Functions that came after this one, too.
+  revoke execute on all functions in schema daywalk from public;
+  execute format('grant usage on schema daywalk to %I', role);
+  for own in
+    select c.relname from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
+  loop
+    execute format('grant select on daywalk.%I to %I', own.relname, role);
+  end loop;
+  -- A view calls its functions with the rights of whoever reads it.
+  for own in
+    select distinct p.oid::regprocedure as signature
+      from pg_class c
+      join pg_rewrite r on r.ev_class = c.oid
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_proc'::regclass
+      join pg_proc p on p.oid = d.refobjid
+     where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
+       and p.pronamespace = 'daywalk'::regnamespace and p.provolatile <> 'v'
+  loop
+    execute format('grant execute on function %s to %I', own.signature, role);
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.let_work(role name)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  own record;
+begin
+  -- Functions that came after this one, too.
+  revoke execute on all functions in schema daywalk from public;
+  execute format('grant usage on schema daywalk to %I', role);
+  for own in
+    select c.relname, c.relkind from pg_class c
+     where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+  loop
+    execute format('grant select on daywalk.%I to %I', own.relname, role);
+    if own.relkind <> 'v' and own.relname <> 'migrations' then
+      execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
+    end if;
+  end loop;
+  execute format('grant delete on daywalk.overlaps to %I', role);
+  execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
+  for own in
+    select p.oid::regprocedure as signature from pg_proc p
+     where p.pronamespace = 'daywalk'::regnamespace
+       and (not p.prosecdef or p.provolatile <> 'v' or p.proname = 'ensure_partition')
+       and p.proname not in ('let_work', 'let_read')
+  loop
+    execute format('grant execute on function %s to %I', own.signature, role);
+  end loop;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.mark_overlaps(target bigint)
  RETURNS void
@@ -575,7 +639,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION daywalk.overlaps_digest(of_walks bigint[])
  RETURNS bytea
  LANGUAGE sql
- STABLE
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select daywalk.text_digest(coalesce(string_agg(o.walk_id || ':' || o.page_no || ':' || array_to_string(o.positions, ' '), ',' order by o.walk_id, o.page_no), ''))
     from daywalk.overlaps o where o.walk_id = any (of_walks)
@@ -676,7 +741,8 @@ $function$;
 CREATE OR REPLACE FUNCTION daywalk.seals_digest(of_walks bigint[])
  RETURNS bytea
  LANGUAGE sql
- STABLE
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select daywalk.text_digest(coalesce(string_agg(s.walk_id || ':' || s.page_no || ':' || encode(s.digest, 'hex'), ',' order by s.walk_id, s.page_no), ''))
     from daywalk.seals s where s.walk_id = any (of_walks)
@@ -759,7 +825,8 @@ $function$;
 CREATE OR REPLACE FUNCTION daywalk.walks_digest(of_walks bigint[])
  RETURNS bytea
  LANGUAGE sql
- STABLE
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(
            k.walk_id, w.stream_id, w.window_id, w.kind, w.day, w.from_time, w.to_time, w.level_from, w.level_to, k.number, k.span,

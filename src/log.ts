@@ -137,7 +137,7 @@ function strikeInLine(line: string, strike: (text: string) => string): string {
 }
 
 /** Writes what is unsafe as JSON does (in a JSON line it can only stand inside strings, where that means the same). */
-function visible(text: string): string {
+export function visible(text: string): string {
   return text.replace(
     UNSAFE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

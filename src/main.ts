@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import { systemClock } from './clock.ts';
 import { readProgram } from './commands/program.ts';
 import { DaywalkError, EXIT, exitCodeOf, InterruptedError } from './errors.ts';
+import { visible } from './log.ts';
 
 /** A stop that takes longer than this is cut short: leases end by themselves, checkpoints are safe (DESIGN 7). */
 const GRACE_MS = 4_500;
@@ -41,7 +42,7 @@ async function main(): Promise<number> {
   } catch (error) {
     // Commander has printed its own message, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.settings;
-    process.stderr.write(explain(error));
+    process.stderr.write(explain(error).split('\n').map(visible).join('\n'));
     return exitCodeOf(error);
   }
 }

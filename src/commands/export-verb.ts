@@ -19,16 +19,20 @@ export interface ExportSession {
   readonly log: ProcessLogger;
 }
 
-/** Opens log, source and database, calls `work`, and closes them whatever happens. */
+/**
+ * Opens log, source and database, calls `work`, and closes them whatever happens.
+ * @param daemon waits for a database that is away when it starts, as it does later.
+ */
 export async function withExport<T>(
   invocation: Invocation,
   work: (session: ExportSession) => Promise<T>,
+  daemon = false,
 ): Promise<T> {
   const settings = apiSettingsOf(invocation);
   const log = await openLog(settings);
   const source = await openApi(settings);
   try {
-    const { database, close } = await openDatabase(settings, log, invocation.signal);
+    const { database, close } = await openDatabase(settings, log, invocation.signal, daemon);
     try {
       return await work({ settings, database, parts: exportParts(database, source, log), log });
     } finally {

@@ -11,7 +11,7 @@ export async function migrateVerb(invocation: Invocation): Promise<number> {
   const log = await openLog(settings);
   const reached = await reachDatabase(settings, log, invocation.signal);
   try {
-    const state = await readSchemaState(reached.url);
+    const state = await readSchemaState(reached.url, settings.statementTimeout);
     if (state.newer.length > 0) throw newerDatabase(state);
     if (state.pending.length === 0) print('The schema is up to date.');
     else if (invocation.options.dryRun === true)

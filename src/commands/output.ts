@@ -1,13 +1,27 @@
-/** Results go to stdout: text for people, JSON for programs. */
+/** Results go to stdout: text for people, JSON for programs; foreign text in them can steer no terminal. */
+import { visible } from '../log.ts';
 
-/** Prints a result. */
+/** The colours that we print; the rest of what a terminal obeys is shown instead. */
+const ESCAPE = '\u001b';
+const COLOUR = new RegExp(`(${ESCAPE}\\[(?:0|2|3[0-7]|90)m)`);
+
+/** Prints a result, a line each. */
 export function print(...lines: readonly string[]): void {
-  for (const line of lines) process.stdout.write(`${line}\n`);
+  for (const line of lines) process.stdout.write(`${harmless(line)}\n`);
 }
 
 /** Prints a result for programs: one JSON document. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  const lines = JSON.stringify(value, null, 2).split('\n');
+  process.stdout.write(`${lines.map(visible).join('\n')}\n`);
+}
+
+/** A line with nothing in it that a terminal obeys, but for colours: names and errors come from the API and the database. */
+export function harmless(line: string): string {
+  return line
+    .split(COLOUR)
+    .map((part, index) => (index % 2 === 1 ? part : visible(part)))
+    .join('');
 }
 
 /** What the terminal behind stdout can show. */

@@ -6,6 +6,7 @@ import { secretsOf } from '../config/describe.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
 import type { ApiSettings, Settings } from '../config/settings.ts';
+import { skipsCertificateCheck } from '../config/url.ts';
 import type { DrainParts } from '../export/drain.ts';
 import type { ExportOptions } from '../export/run.ts';
 import { createLogger, type ProcessLogger } from '../log.ts';
@@ -54,19 +55,28 @@ export async function reachDatabase(
   log: ProcessLogger,
   signal: AbortSignal,
 ): Promise<{ url: string; embedded: boolean; release(): Promise<void> }> {
+  if (settings.databaseUrl !== undefined && skipsCertificateCheck(settings.databaseUrl))
+    log.warn(
+      'DATABASE_URL switches the check of the database certificate off: whoever stands between can read and change everything; use sslmode=verify-full with sslrootcert',
+    );
   if (settings.databaseUrl !== undefined)
     return { url: settings.databaseUrl.reveal(), embedded: false, release: async () => {} };
   const started = await startEmbedded({ directory: settings.directory, signal, log });
   return { url: started.url, embedded: true, release: () => started.release() };
 }
 
-/** Opens the database with the schema in it: migrates where migrations are pending, refuses a newer one. */
+/**
+ * Opens the database with the schema in it: migrates where migrations are pending, refuses a newer one.
+ * @param forAsLongAsItTakes a database that is away is waited for until the signal aborts, not for the patience only.
+ */
 export async function openDatabase(
   settings: Settings,
   log: ProcessLogger,
   signal: AbortSignal,
+  forAsLongAsItTakes = false,
 ): Promise<OpenDatabase> {
   const reached = await reachDatabase(settings, log, signal);
+  const patienceMs = forAsLongAsItTakes ? Number.POSITIVE_INFINITY : undefined;
   const database = new Database({
     url: reached.url,
     connections: settings.concurrency + 2,
@@ -80,10 +90,14 @@ export async function openDatabase(
     await reached.release();
   };
   try {
-    const state = await database.retry(() => readSchemaState(reached.url), signal);
+    const state = await database.retry(
+      () => readSchemaState(reached.url, settings.statementTimeout),
+      signal,
+      patienceMs,
+    );
     if (state.newer.length > 0) throw newerDatabase(state);
     if (state.pending.length > 0) {
-      const applied = await database.retry(() => migrate(reached.url, log), signal);
+      const applied = await database.retry(() => migrate(reached.url, log), signal, patienceMs);
       log.info({ migrations: applied }, 'the schema was brought up');
     }
     return { database, url: reached.url, embedded: reached.embedded, close };

@@ -11,12 +11,12 @@ import { exportOptions } from './wiring.ts';
 
 /** Runs until it is stopped, or until the key or the settings are refused. */
 export function worker(invocation: Invocation): Promise<number> {
-  return withExport(invocation, async (session) => {
-    await eachTick(session.settings.schedule, invocation.signal, session, () =>
-      pass(session, invocation.signal),
-    );
+  const { signal } = invocation;
+  const untilStopped = async (session: ExportSession) => {
+    await eachTick(session.settings.schedule, signal, session, () => pass(session, signal));
     return EXIT.done;
-  });
+  };
+  return withExport(invocation, untilStopped, true);
 }
 
 /**

@@ -37,7 +37,25 @@ export function parseDatabaseUrl(text: string): Secret | Wrong {
       `is not like ${example}; in user and password, write # as %23, / as %2F, ? as %3F`,
     );
   if (url.hostname.includes(',')) return hidden('names several hosts; give it one');
-  return new Secret(text);
+  return new Secret(verifying(text));
+}
+
+/** Ways to ask for TLS that `pg` takes for the strictest one today, and may take for weaker ones in its next version. */
+const STRICT_TODAY = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
+
+/** The URL with the check of the server's certificate asked for by name, wherever TLS is. */
+function verifying(text: string): string {
+  return /[?&]uselibpqcompat=/.test(text) ? text : text.replace(STRICT_TODAY, '$1verify-full');
+}
+
+/** Whether the URL asks for TLS without a full check of the certificate: then whoever stands between can read everything. */
+export function skipsCertificateCheck(secret: Secret): boolean {
+  const { searchParams } = databaseUrlOf(secret.reveal());
+  const mode = searchParams.get('sslmode');
+  return (
+    mode === 'no-verify' ||
+    (searchParams.has('uselibpqcompat') && ['prefer', 'require', 'verify-ca'].includes(mode ?? ''))
+  );
 }
 
 /** A proxy's URL; without a scheme it is taken for http. */

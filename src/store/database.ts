@@ -34,6 +34,8 @@ export type Query = <Row extends pg.QueryResultRow>(sql: string, values?: Values
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
+/** How long closing all connections may take. */
+const LONGEST_GOODBYE_MS = 2_000;
 
 const int8 = 20;
 /** Counts come as numbers, instants as Date, and `date` and `timestamp` as the text that Postgres sends (FAULTS D29, D30). */
@@ -139,8 +141,12 @@ export class Database {
   }
 
   /** Repeats `attempt` while it fails with what may pass; see {@link persist}. */
-  async retry<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { clock, patienceMs, log } = this.#options;
+  async retry<T>(
+    attempt: () => Promise<T>,
+    signal?: AbortSignal,
+    patienceMs = this.#options.patienceMs,
+  ): Promise<T> {
+    const { clock, log } = this.#options;
     const since = clock.monotonic();
     for (let failures = 0; ; failures++) {
       signal?.throwIfAborted();
@@ -152,7 +158,9 @@ export class Database {
         if (away >= patienceMs)
           throw new UnavailableError('database', `the database is away: ${error.message}`, {
             cause: error,
-            hint: 'Is Postgres running, and is DATABASE_URL right? `daywalk doctor` tells more.',
+            hint:
+              error.hint ??
+              'Is Postgres running, and is DATABASE_URL right? `daywalk doctor` tells more.',
           });
         const wait =
           Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures) * (0.5 + clock.random() / 2);
@@ -165,9 +173,16 @@ export class Database {
     }
   }
 
-  /** Closes all connections. */
+  /** Closes all connections; on a line that has gone silent nobody answers a goodbye, so it is not waited for. */
   async close(): Promise<void> {
-    await this.#pool.end();
+    const closed = this.#pool.end();
+    await raceAgainst(
+      closed,
+      this.#options.clock.timeout(LONGEST_GOODBYE_MS),
+      LONGEST_GOODBYE_MS,
+    ).catch((error: unknown) => {
+      if (!(error instanceof OutcomeUnknownError)) throw error;
+    });
   }
 
   async #connect(): Promise<pg.PoolClient> {

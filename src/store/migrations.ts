@@ -11,6 +11,11 @@ const NAME = /^\d{4}_[a-z_]+\.sql$/;
 /** Any number that nothing else in the database uses as an advisory lock. */
 const LOCK = 0x6461_7977;
 
+/** How long looking at the schema may take. */
+const LONGEST_LOOK_MS = 10_000;
+/** After so long without a sign, whether the other side still lives is asked: a migration may take hours. */
+const SIGN_OF_LIFE_MS = 10_000;
+
 /** How the database's schema stands against the code. */
 export interface SchemaState {
   /** Migrations that the database has and the code does not: it is newer. */
@@ -19,9 +24,19 @@ export interface SchemaState {
   readonly pending: readonly string[];
 }
 
-/** Compares the migrations that a database has had with those of the code. */
-export async function readSchemaState(url: string): Promise<SchemaState> {
-  return withClient(url, (client) => compare(client));
+/**
+ * Compares the migrations that a database has had with those of the code.
+ * @param limitMs how long a silent database is waited for, to connect and to answer.
+ */
+export async function readSchemaState(
+  url: string,
+  limitMs = LONGEST_LOOK_MS,
+): Promise<SchemaState> {
+  const limit = Math.min(limitMs, LONGEST_LOOK_MS);
+  return withClient(url, (client) => compare(client), {
+    connectionTimeoutMillis: limit,
+    query_timeout: limit,
+  });
 }
 
 /**
@@ -92,9 +107,31 @@ async function compare(client: pg.Client): Promise<SchemaState> {
   };
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => {});
+type Limits = Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_timeout'>;
+
+function openClient(url: string, limits: Limits): pg.Client {
+  try {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: SIGN_OF_LIFE_MS,
+      ...limits,
+    });
+    client.on('error', () => {});
+    return client;
+  } catch (error) {
+    // The files that the URL names are read here.
+    throw namedConnectError(error);
+  }
+}
+
+async function withClient<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  limits: Limits = {},
+): Promise<T> {
+  const client = openClient(url, limits);
   try {
     await client.connect().catch((error: unknown) => {
       throw namedConnectError(error);

@@ -3,6 +3,7 @@ import { LeaseLostError } from '../errors.ts';
 import type { Envelope, Page } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import { mayExpand } from './number-bombs.ts';
 import { asJsonb, FACTS, type FactsRow, factsOf, type PageFacts } from './page-facts.ts';
 import { sanitise } from './sanitise.ts';
 import { BodyRefusedError } from './sqlstate.ts';
@@ -21,7 +22,7 @@ export interface Checkpoint {
  * not continue the page before stores nothing and is told as such. A lost answer is settled here: the statement is repeated, and where it affects no row
  * the rows say whether an earlier copy of it was executed.
  * @throws {LeaseLostError} where another worker holds the window.
- * A body that `jsonb` refuses is stored as a sanitised copy beside its exact bytes.
+ * A body that `jsonb` refuses, or that it could not write out again, is stored as a sanitised copy beside its exact bytes.
  * @throws {EnvelopeError} where the body is not JSON.
  * @throws {UnavailableError} where the database stayed away; the page may or may not be stored.
  */
@@ -35,7 +36,7 @@ export async function storePage(
   keepBytes: boolean,
   signal?: AbortSignal,
 ): Promise<PageFacts> {
-  let form: StoredForm = { body: page.body, bytes: keepBytes ? page.body : null, changes: null };
+  let form = formOf(page.body, keepBytes);
   return database.retry(async () => {
     const facts = await commitPage(database, lease, ttlMs, checkpoint, page, form, envelope).catch(
       (error: unknown) => {
@@ -64,6 +65,14 @@ interface StoredForm {
   readonly bytes: Buffer | null;
   /** What was changed where; the last entry may say how many more there are. */
   readonly changes: readonly object[] | null;
+}
+
+/** The body as it came, unless numbers in it would make the table unreadable, which `jsonb` itself does not mind. */
+function formOf(body: Buffer, keepBytes: boolean): StoredForm {
+  const asItCame = { body, bytes: keepBytes ? body : null, changes: null };
+  if (!mayExpand(body)) return asItCame;
+  const clean = quarantined(body);
+  return clean.body === body ? asItCame : clean;
 }
 
 /** A body that `jsonb` refuses: the exact bytes, beside a copy that it takes (DESIGN 3, Fidelity). */

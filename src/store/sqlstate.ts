@@ -28,8 +28,28 @@ const BODY_REFUSED = new Set(['22P02', '22P05', '22003', '22021', '54000', '5400
 /** Serialisation failure, deadlock, lock not available, statement cancelled: the statement had no effect. */
 const NO_EFFECT = new Set(['40001', '40P01', '55P03', '57014']);
 
+/** Checks of a certificate that failed, by OpenSSL's names: waiting mends none of them. */
+const BAD_CERTIFICATE =
+  /^(?:CERT_|(?:DEPTH_ZERO_)?SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
+
+/** What the server is short of, and what to do about it. */
+const SHORTAGES = new Map([
+  ['53100', 'Make room on the disk of the database; nothing is lost, the next run goes on.'],
+  ['53200', 'Give the database server more memory, or lower page_length.'],
+  ['53300', 'Raise max_connections of the server, put PgBouncer in front, or lower concurrency.'],
+]);
+
 /** Names an error of opening a connection: nothing was sent, so nothing can have taken effect. */
 export function namedConnectError(error: unknown): Error {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  if (typeof code === 'string' && BAD_CERTIFICATE.test(code))
+    return new SettingsError(`the certificate of the database is refused (${code})`, {
+      hint: 'Name the authority that signed it in DATABASE_URL: ?sslmode=verify-full&sslrootcert=/path/to/ca.pem; the host name must be that of the certificate.',
+    });
+  if (syscall === 'open')
+    return new SettingsError(`a file that DATABASE_URL names cannot be read (${code})`, {
+      hint: 'Check sslrootcert, sslcert and sslkey in DATABASE_URL.',
+    });
   const named = namedError(error);
   return named instanceof OutcomeUnknownError
     ? new TransientError(`the database cannot be reached (${read(error).message})`, {
@@ -56,10 +76,16 @@ export function namedError(error: unknown): Error {
       hint: 'Check user, password and database name in DATABASE_URL.',
     });
   if (code === '42501')
-    return new SettingsError(text, { hint: 'Give the role of DATABASE_URL the missing right.' });
+    return new SettingsError(text, {
+      hint: 'Give the role of DATABASE_URL the missing right: docs/roles.md; `daywalk migrate` needs the owner.',
+    });
   if (code === '3F000' || code === '42P01' || code === '42703' || code === '42883')
     return new SettingsError(text, { hint: 'Run `daywalk migrate`, then try again.' });
-  if (NO_EFFECT.has(code) || code.startsWith('53')) return new TransientError(text);
+  if (NO_EFFECT.has(code)) return new TransientError(text);
+  if (code.startsWith('53'))
+    return new TransientError(text, {
+      hint: SHORTAGES.get(code) ?? 'Look at the log of the database server.',
+    });
   if (/^(08|57|58|25)/.test(code)) return new OutcomeUnknownError(text);
   if (BODY_REFUSED.has(code)) return new BodyRefusedError(code, text);
   return new StatementError(code, text);

@@ -115,7 +115,7 @@ describe.each(all.map((page) => [page.path, page] as const))('%s', (_, page) => 
   });
 
   test('names only scripts and settings that exist', () => {
-    const scripts = [...page.text.matchAll(/\bnpm (?:run(?: --silent)? )([a-z:-]+)/g)];
+    const scripts = [...page.text.matchAll(/\bnpm (?:run(?: --silent)? )([a-z\d:-]+)/g)];
     const names = scripts.map(([, name = '']) => name);
     expect(names.filter((name) => !(name in manifest.scripts))).toEqual([]);
     const known = new Set(ROWS.flatMap((row) => row.env));

@@ -1,8 +1,7 @@
 /** The API or the database refuses or is away: one clear message, the right exit code, nothing half done. */
 
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { expectExact, expectNoFalseCompleteness } from '../support/multiset.ts';
 import type { Ended } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -25,16 +24,6 @@ async function expectCleanFailure(
     `select from daywalk.windows where lease_id is not null or state <> 'pending' or failures > 0`,
   );
   expect(windows).toEqual([]);
-}
-
-/** A port at which nobody listens. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 test('a base URL with a wrong path: exit code 2', async () => {
@@ -117,10 +106,15 @@ test.each([[BACKFILL], [['run']], [['status']], [['gaps']], [['migrate']]])(
   },
 );
 
-test('a database that does not exist: exit code 2', async () => {
+test('a database that does not exist: exit code 2, and 5 behind PgBouncer', async () => {
   const scene = await setScene();
-  const ended = await scene.run(BACKFILL, { DATABASE_URL: `${scene.database.url}_not` });
-  await expectCleanFailure(scene, ended, 2, [/_not" does not exist/, 'DATABASE_URL']);
+  const ended = await scene.run(BACKFILL, {
+    DATABASE_URL: `${scene.database.url}_not`,
+    DAYWALK_DATABASE_PATIENCE: '1s',
+  });
+  // PgBouncer gives every such answer the code 08P01, which may also pass: waited for, then told.
+  const code = inject('pgbouncerPort') === undefined ? 2 : 5;
+  await expectCleanFailure(scene, ended, code, [/_not" does not exist/, 'DATABASE_URL']);
 });
 
 test.each([['run'], ['status'], ['gaps'], ['migrate']])(

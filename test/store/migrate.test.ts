@@ -123,8 +123,7 @@ describe('the role of a worker', () => {
     const server = await createTestDatabase();
     const role = `worker_${server.name}`;
     await server.query(`create role ${role} login password 'pw'`);
-    await server.query(`grant usage on schema daywalk to ${role}`);
-    await server.query(`grant select, insert, update on all tables in schema daywalk to ${role}`);
+    await server.query(`select daywalk.let_work('${role}')`);
     const client = new pg.Client({
       connectionString: Object.assign(new URL(server.url), { username: role, password: 'pw' }).href,
     });

@@ -5,7 +5,9 @@ import { afterAll, afterEach, expect, inject } from 'vitest';
 /** A database for one test. It is dropped after the test file, or kept, with its URL printed, if a test failed. */
 export interface TestDatabase {
   readonly name: string;
+  /** For the program; through PgBouncer where the suite runs with one. */
   readonly url: string;
+  /** For the test; always direct. */
   readonly pool: pg.Pool;
   /** The rows of one statement. */
   query<Row extends pg.QueryResultRow = pg.QueryResultRow>(
@@ -53,6 +55,8 @@ async function create(template: string): Promise<TestDatabase> {
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 5 });
+  const port = inject('pgbouncerPort');
+  if (port !== undefined) [url.hostname, url.port] = ['127.0.0.1', String(port)];
   pool.on('error', () => undefined);
   const entry: Open = {
     kept: false,

@@ -46,6 +46,8 @@ export interface ProgramOptions {
   readonly secrets?: readonly string[];
   /** If it runs longer it is killed, and its test fails; 100 s otherwise. */
   readonly longestMs?: number;
+  /** A command that starts it, such as `unshare`, with its arguments. */
+  readonly under?: readonly string[];
 }
 
 const started = new Set<ChildProcess>();
@@ -64,7 +66,8 @@ export function temporaryFolder(): string {
 export function startProgram(args: readonly string[], options: ProgramOptions = {}): Program {
   const began = performance.now();
   const { longestMs = LONGEST_MS } = options;
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const [command = '', ...words] = [...(options.under ?? []), process.execPath, MAIN, ...args];
+  const child = spawn(command, words, {
     cwd: options.folder ?? temporaryFolder(),
     // A zone far from UTC, so that a day shifted by it would be seen.
     env: {

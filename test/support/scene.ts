@@ -19,18 +19,24 @@ export interface Scene {
   /** Runs the program to its end. */
   run(args: readonly string[], environment?: Environment): Promise<Ended>;
   /** Starts the program. */
-  start(args: readonly string[], environment?: Environment): Program;
+  start(args: readonly string[], environment?: Environment, under?: readonly string[]): Program;
   /** Runs the program and expects exit code 0. */
   succeed(args: readonly string[], environment?: Environment): Promise<Ended>;
 }
 
 const open = new Set<Simulator>();
 
-/** Sets a scene; the API ends with the test, the database with the file. Small pages, so that few records make many. */
-export async function setScene(options: SimulatorOptions = {}): Promise<Scene> {
+/**
+ * Sets a scene; the API ends with the test, the database with the file. Small pages, so that few records make many.
+ * @param given a database of the test's own.
+ */
+export async function setScene(
+  options: SimulatorOptions = {},
+  given?: TestDatabase,
+): Promise<Scene> {
   const api = await startSimulator({ key: API_KEY, seed: 'e2e', eventsPerDay: 230, ...options });
   open.add(api);
-  const database = await createTestDatabase();
+  const database = given ?? (await createTestDatabase());
   const environment: Environment = {
     DAYWALK_API_URL: api.url,
     DAYWALK_API_KEY: API_KEY,
@@ -38,8 +44,8 @@ export async function setScene(options: SimulatorOptions = {}): Promise<Scene> {
     DAYWALK_PAGE_LENGTH: '40',
   };
   const secrets = secretsIn(database.url);
-  const start = (args: readonly string[], more: Environment = {}) =>
-    startProgram(args, { environment: { ...environment, ...more }, secrets });
+  const start = (args: readonly string[], more: Environment = {}, under: readonly string[] = []) =>
+    startProgram(args, { environment: { ...environment, ...more }, secrets, under });
   const run = (args: readonly string[], more: Environment = {}) =>
     runProgram(args, { environment: { ...environment, ...more }, secrets });
   return {

@@ -1,0 +1,76 @@
+-- Roles: what a worker and a reader need, and nothing else. The owner of the schema gives it with one statement each, and
+-- again after an upgrade that brought new tables; docs/roles.md tells how.
+
+-- By default anybody may run a function, and ensure_partition runs with the rights of its owner.
+revoke all on schema daywalk from public;
+revoke execute on all functions in schema daywalk from public;
+
+-- The views of the ledger compute digests over tables that a reader may not see.
+alter function daywalk.seals_digest(bigint[]) security definer set search_path = pg_catalog, pg_temp;
+alter function daywalk.walks_digest(bigint[]) security definer set search_path = pg_catalog, pg_temp;
+alter function daywalk.overlaps_digest(bigint[]) security definer set search_path = pg_catalog, pg_temp;
+alter function daywalk.ledger_origin(integer) security definer set search_path = pg_catalog, pg_temp;
+alter function daywalk.ledger_digest(daywalk.ledger) security definer set search_path = pg_catalog, pg_temp;
+
+-- A worker reads and writes rows; it removes only marks of overlaps, which are found anew at each publishing. It may not
+-- delete pages, change the schema, or run what writes with the owner's rights, but for making the month's partition.
+create function daywalk.let_work(role name) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  own record;
+begin
+  -- Functions that came after this one, too.
+  revoke execute on all functions in schema daywalk from public;
+  execute format('grant usage on schema daywalk to %I', role);
+  for own in
+    select c.relname, c.relkind from pg_class c
+     where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+  loop
+    execute format('grant select on daywalk.%I to %I', own.relname, role);
+    if own.relkind <> 'v' and own.relname <> 'migrations' then
+      execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
+    end if;
+  end loop;
+  execute format('grant delete on daywalk.overlaps to %I', role);
+  execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
+  for own in
+    select p.oid::regprocedure as signature from pg_proc p
+     where p.pronamespace = 'daywalk'::regnamespace
+       and (not p.prosecdef or p.provolatile <> 'v' or p.proname = 'ensure_partition')
+       and p.proname not in ('let_work', 'let_read')
+  loop
+    execute format('grant execute on function %s to %I', own.signature, role);
+  end loop;
+end $$;
+
+-- A reader selects from the views, which show published walks only, and from nothing else.
+create function daywalk.let_read(role name) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  own record;
+begin
+  -- Functions that came after this one, too.
+  revoke execute on all functions in schema daywalk from public;
+  execute format('grant usage on schema daywalk to %I', role);
+  for own in
+    select c.relname from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
+  loop
+    execute format('grant select on daywalk.%I to %I', own.relname, role);
+  end loop;
+  -- A view calls its functions with the rights of whoever reads it.
+  for own in
+    select distinct p.oid::regprocedure as signature
+      from pg_class c
+      join pg_rewrite r on r.ev_class = c.oid
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_proc'::regclass
+      join pg_proc p on p.oid = d.refobjid
+     where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
+       and p.pronamespace = 'daywalk'::regnamespace and p.provolatile <> 'v'
+  loop
+    execute format('grant execute on function %s to %I', own.signature, role);
+  end loop;
+end $$;
+
+revoke execute on function daywalk.let_work(name), daywalk.let_read(name) from public;
+comment on function daywalk.let_work is 'Gives a role what a worker needs; run by the owner of the schema, again after an upgrade.';
+comment on function daywalk.let_read is 'Gives a role the views to read; run by the owner of the schema, again after an upgrade.';

@@ -1,0 +1,41 @@
+/** A database behind a line that is silent: no verb waits for ever, whenever the silence begins (FAULTS D17). */
+import { expect, test } from 'vitest';
+import { until } from '../support/condition.ts';
+import { layLine } from '../support/line.ts';
+import { setScene } from '../support/scene.ts';
+
+const HASTY = { DAYWALK_DATABASE_PATIENCE: '1s', DAYWALK_STATEMENT_TIMEOUT: '1s' };
+/** Patience, one statement, and what closing the connections may take. */
+const LONGEST_MS = 12_000;
+
+test.each([[['run']], [['status']], [['migrate']]])(
+  'silent from the beginning: %s ends with exit code 5',
+  async (args) => {
+    const scene = await setScene();
+    const line = await layLine(Number(new URL(scene.database.url).port || 5432));
+    line.freeze();
+    const ended = await scene.run(args, { ...HASTY, DATABASE_URL: line.over(scene.database.url) });
+    expect(ended, ended.stderr).toMatchObject({ code: 5, stdout: '' });
+    expect(ended.elapsedMs).toBeLessThan(LONGEST_MS);
+    await line.close();
+  },
+);
+
+test('silent in mid-run: exit code 5, and connections that cannot be closed do not keep the program', async () => {
+  const scene = await setScene({ latency: 10 });
+  const line = await layLine(Number(new URL(scene.database.url).port || 5432));
+  const program = scene.start(['backfill', '--from', '2026-03-01', '--to', '2026-03-04'], {
+    ...HASTY,
+    DATABASE_URL: line.over(scene.database.url),
+  });
+  await until(
+    'a page',
+    async () => (await scene.database.query('select from daywalk.pages limit 1')).length,
+  );
+  line.freeze();
+  const at = performance.now();
+  const ended = await program.ended;
+  expect(ended, ended.stderr).toMatchObject({ code: 5, stdout: '' });
+  expect(performance.now() - at).toBeLessThan(LONGEST_MS);
+  await line.close();
+});

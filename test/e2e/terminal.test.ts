@@ -1,0 +1,55 @@
+/** Text from the API, or from whoever writes to the database, can steer no terminal: not in logs, not in any verb's output (S08). */
+import { expect, test } from 'vitest';
+import { setScene } from '../support/scene.ts';
+
+/** Sets the title, clears, moves and colours, in 7 and 8 bits; turns the direction; breaks lines. */
+const HOSTILE =
+  '\u001b]0;mine\u0007\u001b[2J\u009b31mred\u202egnirts\u2028line\r\ndaywalk: all is well\u0000';
+/** The same in JSON, as an API may send it, and as Postgres keeps it: it knows no U+0000. */
+const KEPT = HOSTILE.replace('\u0000', '');
+const BACKFILL = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01'];
+
+/** What a terminal would obey; a line feed is ours. */
+const OBEYED = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
+const ourLines = (text: string) => text.replaceAll('\n', '');
+
+test('an answer with hostile keys and texts is told harmlessly, by run, status, gaps and why', async () => {
+  const scene = await setScene({
+    respond: () => ({
+      body: JSON.stringify({ [KEPT]: [{ a: 1 }], [`${KEPT}2`]: [{ a: 1 }], error: HOSTILE }),
+    }),
+  });
+  for (const args of [
+    BACKFILL,
+    ['status'],
+    ['status', '--json'],
+    ['gaps'],
+    ['gaps', '--json'],
+    ['why', '2026-03-01'],
+  ]) {
+    const { stdout, stderr } = await scene.run(args);
+    expect(ourLines(stdout + stderr)).not.toMatch(OBEYED);
+    expect(stdout + stderr).not.toMatch(/^daywalk: all is well/m);
+  }
+});
+
+test('text that somebody else wrote into the tables is shown harmlessly', async () => {
+  const scene = await setScene();
+  await scene.succeed(BACKFILL);
+  await scene.database.query(
+    `update daywalk.windows set state = 'failed', last_error = $1, lease_owner = $1, due_at = clock_timestamp()`,
+    [KEPT],
+  );
+  await scene.database.query(`update daywalk.runs set error = $1, outcome = 'gaps'`, [KEPT]);
+  for (const args of [
+    ['status'],
+    ['status', '--json'],
+    ['gaps'],
+    ['why', '2026-03-01'],
+    ['doctor'],
+  ]) {
+    const { stdout, stderr } = await scene.run(args);
+    expect(ourLines(stdout + stderr)).not.toMatch(OBEYED);
+    if (args[0] === 'gaps') expect(stdout).toContain('\\u001b]0;mine\\u0007');
+  }
+});

@@ -1,0 +1,60 @@
+/** TLS to Postgres: a certificate that does not hold is refused, and the one way around it is said loudly. */
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { makeCertificates } from '../source/certificates.ts';
+import { CLUSTER, databaseIn, startCluster } from '../support/cluster.ts';
+import { setScene } from '../support/scene.ts';
+import { plainUser, testWith } from '../support/tool.ts';
+
+testWith(
+  ['openssl', ...CLUSTER],
+  'the certificate of the database is checked: authority, name and file; no-verify works and warns',
+  async () => {
+    const made = makeCertificates();
+    if (made === null) throw new Error('openssl made no certificates');
+    const folder = mkdtempSync(join(tmpdir(), 'daywalk-tls-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = (name: string, content: string) => {
+      const path = join(folder, name);
+      writeFileSync(path, content, { mode: 0o600 });
+      const user = plainUser();
+      if (user !== undefined) for (const one of [folder, path]) chownSync(one, user.uid, user.gid);
+      return path;
+    };
+    const ca = file('ca.pem', made.ca);
+    const cluster = await startCluster({
+      ssl: 'on',
+      ssl_cert_file: file('server.pem', made.server.cert),
+      ssl_key_file: file('server.key', made.server.key),
+    });
+    const scene = await setScene({}, await databaseIn(cluster));
+    const status = (parameters: string, host = '127.0.0.1') =>
+      scene.run(['status'], {
+        DATABASE_URL: `${cluster.url('daywalk').replace('127.0.0.1', host)}?${parameters}`,
+        DAYWALK_DATABASE_PATIENCE: '0s',
+      });
+
+    for (const mode of ['verify-full', 'require']) {
+      const unknown = await status(`sslmode=${mode}`);
+      expect(unknown, unknown.stderr).toMatchObject({ code: 2, stdout: '' });
+      expect(unknown.stderr).toMatch(/certificate of the database is refused[\s\S]*sslrootcert/);
+      expect(unknown.stderr).not.toMatch(/Warning/);
+    }
+    expect(await status(`sslmode=require&sslrootcert=${ca}`)).toMatchObject({ code: 0 });
+    const otherName = await status(`sslmode=verify-full&sslrootcert=${ca}`, 'localhost');
+    expect(otherName.stderr).toMatch(/ERR_TLS_CERT_ALTNAME_INVALID/);
+    expect(otherName).toMatchObject({ code: 2 });
+    const missing = await status('sslmode=verify-full&sslrootcert=/nowhere/ca.pem');
+    expect(missing.stderr).toMatch(/file that DATABASE_URL names cannot be read \(ENOENT\)/);
+    expect(missing).toMatchObject({ code: 2 });
+
+    const loud = await status('sslmode=no-verify');
+    expect(loud).toMatchObject({ code: 0 });
+    expect(loud.stderr).toMatch(
+      /"level":"warn".*switches the check of the database certificate off/,
+    );
+    await cluster.stop('fast');
+  },
+);

@@ -1,0 +1,106 @@
+/** Numbers of a few bytes that Postgres writes out in thousands (FAULTS B15): stored exactly while the table stays readable, else marked beside their bytes. */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { mayExpand } from '../../src/store/number-bombs.ts';
+import { storePage } from '../../src/store/pages.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { jsonbTaster } from '../support/jsonb-taster.ts';
+import { beginWalk, ENVELOPE, openDatabase, pageOf, planDays, TTL_MS } from '../support/store.ts';
+
+const { asText } = jsonbTaster();
+let server: TestDatabase;
+let streams = 0;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+
+/** Stores a page with these records; what the row then holds. */
+async function stored(records: readonly string[]) {
+  const database = openDatabase(server.url);
+  streams += 1;
+  const streamId = await planDays(database, ['2026-03-05'], { name: `bombs-${streams}` });
+  const begun = await beginWalk(database, streamId);
+  const page = pageOf(0, records);
+  const facts = await storePage(
+    database,
+    begun.claim,
+    TTL_MS,
+    begun.checkpoint,
+    page,
+    ENVELOPE,
+    false,
+  );
+  const [row] = await server.query<{ text: string; bytes: Buffer | null; changes: number | null }>(
+    `select body::text as text, bytes, jsonb_array_length(changes) as changes
+       from daywalk.pages where walk_id = $1`,
+    [begun.checkpoint.walkId],
+  );
+  return { facts, page, row };
+}
+
+describe('a page of numbers', () => {
+  it('such as 1e131071, a few of them: stored exactly, and written out', async () => {
+    const { facts, row } = await stored(['{"n": 1e131071}', '{"n": -2.50e20}']);
+    expect(facts).toMatchObject({ stored: true, records: 2 });
+    expect(row?.text).toContain(`1${'0'.repeat(131_071)}}`);
+    expect(row?.text).toContain('-250000000000000000000');
+    expect(row).toMatchObject({ bytes: null, changes: null });
+  });
+
+  it('such as 1e131071, so many that the row could not be read or dumped: marked strings, beside the exact bytes', async () => {
+    const bombs = Array.from({ length: 8_201 }, () => '{"n": 1e131071}');
+    const { facts, page, row } = await stored([...bombs, '{"n": 1.10}']);
+    expect(facts).toMatchObject({ stored: true, records: 8_202 });
+    expect(row?.text).toContain('{"n": "1e131071"}');
+    expect(row?.text).toContain('{"n": 1.10}');
+    expect(row?.text.length).toBeLessThan(2 * page.body.length);
+    expect(row?.bytes?.equals(page.body)).toBe(true);
+    // The first 1,000, and how many more there are.
+    expect(row?.changes).toBe(1_001);
+  });
+});
+
+describe('the quick look', () => {
+  const number = fc
+    .tuple(
+      fc.constantFrom('', '-'),
+      fc.constantFrom('0', '1', '7', '123', '1.5', '0.000', '0.0001', '9.99'),
+      fc.constantFrom('', 'e', 'E', 'e+', 'E-', 'e-', 'e00', 'e+0'),
+      fc.integer({ min: 0, max: 400 }),
+    )
+    .map(([sign, digits, e, power]) => `${sign}${digits}${e === '' ? '' : `${e}${power}`}`);
+  const space = fc.constantFrom('', ' ', '\n', '\t', '\r\n');
+  const body = fc
+    .array(fc.tuple(fc.oneof(number, fc.json({ maxDepth: 2 })), space), {
+      minLength: 1,
+      maxLength: 5,
+    })
+    .map((values) =>
+      Buffer.from(`[${values.map(([value, gap]) => `${gap}${value}${gap}`).join(',')}]`),
+    );
+
+  it('never overlooks a body that Postgres writes out four times as long', async () => {
+    await fc.assert(
+      fc.asyncProperty(body, async (bytes) => {
+        const written = await asText(bytes).catch(() => '');
+        // Postgres puts a blank behind each comma and colon.
+        const longer = written.replaceAll(/[,:] /g, '').length > 4 * bytes.length;
+        if (longer) expect(mayExpand(bytes)).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each([
+    '{"sha":"9e12345678"}',
+    '{"a":"x1e99"}',
+    '[1e5,2E-7,1e05]',
+    '[12345678901234567890]',
+    '',
+  ])('passes %s', (text) => expect(mayExpand(Buffer.from(text))).toBe(false));
+  it.each(['1e99', '[1E+10]', '[-1.5e-10]', '{"a":1e0099}', '[\n1e400]', '["size: 1e99"]'])(
+    'stops at %s',
+    (text) => expect(mayExpand(Buffer.from(text))).toBe(true),
+  );
+});

@@ -1,0 +1,180 @@
+/** The roles of docs/roles.md: the worker runs a whole export and can do no more, the reader sees the views and nothing else. */
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectExact } from '../support/multiset.ts';
+import { API_KEY, runProgram } from '../support/program.ts';
+
+const DAYS = { from: '2026-03-01', to: '2026-03-02' };
+const DENIED = '42501';
+
+let api: Simulator;
+let server: TestDatabase;
+let worker: pg.Pool;
+let reader: pg.Pool;
+const roles: string[] = [];
+const page = readFileSync(new URL('../../docs/roles.md', import.meta.url), 'utf8');
+
+/** The database as another role sees it. */
+function urlOf(role: string, database = server): string {
+  const url = new URL(database.url);
+  [url.username, url.password] = [role, 'of-the-test'];
+  return url.href;
+}
+
+/** The statements of the page that this role is given, with the names of this test. */
+async function give(name: 'let_work' | 'let_read', role: string): Promise<void> {
+  const statement = page.match(new RegExp(`select daywalk\\.${name}\\('\\w+'\\);`))?.[0];
+  if (statement === undefined) throw new Error(`docs/roles.md does not tell ${name}`);
+  await server.query(statement.replace(/'\w+'/, `'${role}'`));
+}
+
+async function newRole(what: string): Promise<string> {
+  const role = `${server.name}_${what}`;
+  await server.query(`create role ${role} login password 'of-the-test'`);
+  roles.push(role);
+  return role;
+}
+
+beforeAll(async () => {
+  api = await startSimulator({ key: API_KEY, seed: 'roles', eventsPerDay: 120 });
+  server = await createTestDatabase();
+  const [work, read] = [await newRole('worker'), await newRole('reader')];
+  await give('let_work', work);
+  await give('let_read', read);
+  worker = new pg.Pool({ connectionString: urlOf(work), max: 2 });
+  reader = new pg.Pool({ connectionString: urlOf(read), max: 2 });
+});
+
+afterAll(async () => {
+  await api.close();
+  await worker.end();
+  await reader.end();
+  for (const role of roles) {
+    await server.query(`drop owned by ${role}`);
+    await server.query(`drop role ${role}`);
+  }
+});
+
+/** The program as the worker. */
+const run = (args: readonly string[], more: Record<string, string> = {}) =>
+  runProgram(args, {
+    environment: {
+      DAYWALK_API_URL: api.url,
+      DAYWALK_API_KEY: API_KEY,
+      DATABASE_URL: urlOf(roles[0] ?? ''),
+      DAYWALK_PAGE_LENGTH: '40',
+      ...more,
+    },
+  });
+
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'done',
+    (error: { code?: string }) => error.code,
+  );
+
+describe('the worker', () => {
+  it('exports, walks again, and answers every reading verb', async () => {
+    const range = ['--from', DAYS.from, '--to', DAYS.to];
+    for (const args of [
+      ['doctor'],
+      ['backfill', ...range],
+      ['backfill', ...range, '--only', 'all'],
+      ['status', '--json'],
+      ['why', DAYS.from],
+      ['verify', ...range],
+      ['verify', ...range, '--offline'],
+    ]) {
+      const ended = await run(args);
+      expect(ended, `${args.join(' ')}:\n${ended.stdout}${ended.stderr}`).toMatchObject({
+        code: 0,
+      });
+    }
+    await expectExact({ api, database: server }, DAYS);
+  }, 90_000);
+
+  it.each([
+    'delete from daywalk.pages',
+    `update daywalk.pages set body = '{}'`,
+    'truncate daywalk.pages',
+    'drop table daywalk.pages',
+    'alter table daywalk.pages add column more text',
+    'delete from daywalk.windows',
+    'delete from daywalk.walks',
+    'delete from daywalk.ledger',
+    `update daywalk.ledger set digest = ''`,
+    'alter table daywalk.ledger disable trigger all',
+    'create table daywalk.mine (a int)',
+    'create schema mine',
+    `create function daywalk.mine() returns int language sql as 'select 1'`,
+    `insert into daywalk.migrations (name, run_on) values ('x', now())`,
+    `select daywalk.let_work('public')`,
+    `select daywalk.let_read(current_user)`,
+    'create role mine',
+    `copy daywalk.windows to program 'true'`,
+    `select pg_read_file('postgresql.conf')`,
+  ])('may not: %s', async (statement) => {
+    expect(await codeOf(worker.query(statement))).toBe(DENIED);
+  });
+
+  it('says what it needs where the schema is missing: exit code 2', async () => {
+    const empty = await createEmptyDatabase();
+    const ended = await run(['run'], { DATABASE_URL: urlOf(roles[0] ?? '', empty) });
+    expect(ended, ended.stderr).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toMatch(/permission denied for database .*\(42501\)/);
+    expect(ended.stderr).toMatch(/docs\/roles\.md/);
+  });
+});
+
+describe('the reader', () => {
+  const relations = (kinds: string) =>
+    server.query<{ name: string }>(
+      `select format('daywalk.%I', relname) as name from pg_class
+        where relnamespace = 'daywalk'::regnamespace and relkind = any ($1::text[]) order by 1`,
+      [[...kinds]],
+    );
+
+  it('selects from every view', async () => {
+    const views = await relations('v');
+    expect(views.length).toBeGreaterThan(5);
+    for (const { name } of views)
+      expect([name, await codeOf(reader.query(`select * from ${name}`))]).toEqual([name, 'done']);
+    const [row] = (await reader.query('select count(*)::int as records from daywalk.events')).rows;
+    expect(row.records).toBeGreaterThan(100);
+  });
+
+  it('reads and writes no table, partitions among them', async () => {
+    const tables = await relations('rp');
+    expect(tables.map(({ name }) => name)).toContain('daywalk.pages_2026_03');
+    for (const { name } of tables)
+      for (const statement of [`select from ${name}`, `delete from ${name}`, `truncate ${name}`])
+        expect([statement, await codeOf(reader.query(statement))]).toEqual([statement, DENIED]);
+  });
+
+  it('calls no function that writes', async () => {
+    const functions = await server.query<{ name: string }>(
+      `select p.oid::regprocedure::text as name from pg_proc p
+        where p.pronamespace = 'daywalk'::regnamespace and p.provolatile = 'v'
+          and has_function_privilege($1, p.oid, 'execute')`,
+      [roles[1]],
+    );
+    expect(functions).toEqual([]);
+    expect(await codeOf(reader.query(`select daywalk.ensure_partition('2099-01-01')`))).toBe(
+      DENIED,
+    );
+    expect(await codeOf(reader.query('create table daywalk.mine (a int)'))).toBe(DENIED);
+  });
+});
+
+it('somebody without a role here sees nothing', async () => {
+  const pool = new pg.Pool({ connectionString: urlOf(await newRole('nobody')), max: 1 });
+  try {
+    expect(await codeOf(pool.query('select * from daywalk.events'))).toBe(DENIED);
+    expect(await codeOf(pool.query(`select daywalk.ensure_partition('2099-01-01')`))).toBe(DENIED);
+  } finally {
+    await pool.end();
+  }
+});

@@ -1,0 +1,201 @@
+/** A Postgres server of a test's own, from Debian's package: to be stopped, killed, filled up and promoted. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, onTestFinished } from 'vitest';
+import { migrate } from '../../src/store/migrations.ts';
+import { until } from './condition.ts';
+import type { TestDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
+import { plainUser, tool } from './tool.ts';
+
+/** The programs that a cluster needs, for `testWith`. */
+export const CLUSTER = ['initdb', 'postgres', 'pg_basebackup'] as const;
+
+/** How a server is stopped: `fast` ends its sessions, `immediate` leaves recovery to the next start. */
+export type StopMode = 'fast' | 'immediate';
+const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
+
+/** Sessions, so that the program, the test and a standby fit. */
+const SETTINGS = { max_connections: '40', wal_level: 'replica', synchronous_commit: 'on' };
+
+/** A server of this test, with superuser `postgres` and no password, on loopback. */
+export interface Cluster {
+  readonly port: number;
+  readonly folder: string;
+  url(database?: string): string;
+  start(): Promise<void>;
+  stop(mode: StopMode): Promise<void>;
+  /** A standby that streams from it. */
+  standby(): Promise<Cluster>;
+  /** Makes a standby a primary. */
+  promote(): Promise<void>;
+  /** One statement in a session of its own. */
+  ask(statement: string, database?: string): Promise<Record<string, unknown>[]>;
+}
+
+const running = new Set<ChildProcess>();
+const folders: string[] = [];
+
+/** Makes and starts a server. */
+export async function startCluster(settings: Record<string, string> = {}): Promise<Cluster> {
+  const folder = newFolder();
+  await asPostgres('initdb', [
+    '-D',
+    folder,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+    '--no-instructions',
+  ]);
+  return started(folder, await freePort(), settings);
+}
+
+/** A database with the schema in it, as `createTestDatabase` gives one. */
+export async function databaseIn(
+  cluster: Cluster,
+  url = cluster.url('daywalk'),
+): Promise<TestDatabase> {
+  await cluster.ask('create database daywalk');
+  await migrate(cluster.url('daywalk'));
+  const pool = new pg.Pool({ connectionString: url, max: 5 });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  onTestFinished(() => pool.end());
+  return {
+    name: 'daywalk',
+    url,
+    pool,
+    query: async <Row extends pg.QueryResultRow>(
+      statement: string,
+      values: readonly unknown[] = [],
+    ) => (await pool.query<Row>(statement, [...values])).rows,
+    drop: async () => undefined,
+  };
+}
+
+async function started(
+  folder: string,
+  port: number,
+  settings: Record<string, string>,
+): Promise<Cluster> {
+  let server: ChildProcess | undefined;
+  const all = { ...SETTINGS, ...settings };
+  const url = (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`;
+  const cluster: Cluster = {
+    port,
+    folder,
+    url,
+    async start() {
+      const given = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+      const child = spawn(
+        tool('postgres'),
+        [
+          '-D',
+          folder,
+          '-p',
+          String(port),
+          '-c',
+          'listen_addresses=127.0.0.1',
+          '-c',
+          'unix_socket_directories=',
+          ...given,
+        ],
+        { stdio: ['ignore', 'ignore', 'pipe'], ...plainUser() },
+      );
+      running.add(child);
+      let said = '';
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-8000);
+      });
+      server = child;
+      await until('Postgres to answer', () => {
+        if (child.exitCode !== null) throw new Error(`Postgres ended:\n${said}`);
+        return cluster.ask('select').then(
+          () => true,
+          () => false,
+        );
+      });
+    },
+    async stop(mode) {
+      if (server === undefined || server.exitCode !== null) return;
+      server.kill(SIGNALS[mode]);
+      await once(server, 'close');
+      running.delete(server);
+    },
+    async standby() {
+      const copy = newFolder();
+      await asPostgres('pg_basebackup', [
+        '-D',
+        copy,
+        '-d',
+        url(),
+        '-R',
+        '-X',
+        'stream',
+        '-c',
+        'fast',
+        '--no-sync',
+      ]);
+      const standby = await started(copy, await freePort(), settings);
+      await until(
+        'the standby to stream',
+        async () => (await cluster.ask('select from pg_stat_replication')).length === 1,
+      );
+      return standby;
+    },
+    async promote() {
+      await cluster.ask('select pg_promote()');
+      await until('the standby to be a primary', async () => {
+        const [row] = await cluster.ask('select pg_is_in_recovery() as recovering');
+        return row?.recovering === false;
+      });
+    },
+    async ask(statement, database) {
+      const client = new pg.Client({ connectionString: url(database) });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        return (await client.query(statement)).rows;
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    },
+  };
+  await cluster.start();
+  return cluster;
+}
+
+/** A folder that the server may own. */
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'daywalk-cluster-'));
+  folders.push(folder);
+  const user = plainUser();
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  return folder;
+}
+
+async function asPostgres(program: string, args: readonly string[]): Promise<void> {
+  await promisify(execFile)(tool(program), [...args], { cwd: '/', ...plainUser() });
+}
+
+afterAll(async () => {
+  for (const server of running) {
+    if (server.exitCode !== null || server.signalCode !== null) continue;
+    server.kill('SIGQUIT');
+    await once(server, 'close');
+  }
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+process.once('exit', () => {
+  for (const server of running) server.kill('SIGQUIT');
+});
