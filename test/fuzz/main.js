@@ -1,6 +1,6 @@
-/** `npm run fuzz -- --minutes N`: feeds every target for N minutes (1 by default), then prints a table of what was tried. */
+/** `npm run fuzz -- --minutes N`: feeds every target for N minutes (1 by default), then writes what was tried into docs/reliability.md. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,9 +26,28 @@ const { status } = spawnSync(
 );
 const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 rmSync(folder, { recursive: true });
-console.log('\n| what must hold | inputs tried | slowest run |\n|---|---:|---:|');
-for (const line of lines.sort()) {
-  const { name, tried, slowest } = JSON.parse(line);
-  console.log(`| ${name} | ${tried.toLocaleString('en')} | ${Math.ceil(slowest)} ms |`);
-}
+const figures = lines
+  .filter((line) => line !== '')
+  .map((line) => JSON.parse(line))
+  .sort((one, other) => one.name.localeCompare(other.name));
+const total = figures.reduce((sum, { tried }) => sum + tried, 0);
+const table = [
+  `${values.minutes} minutes for each target: ${total.toLocaleString('en')} inputs, ${status === 0 ? 'no findings' : 'with findings'}.`,
+  '',
+  '| what must hold | inputs tried | slowest run, ms |',
+  '|---|---:|---:|',
+  ...figures.map(
+    ({ name, tried, slowest }) =>
+      `| ${name} | ${tried.toLocaleString('en')} | ${Math.ceil(slowest)} |`,
+  ),
+].join('\n');
+console.log(`\n${table}`);
+const path = join(root, 'docs/reliability.md');
+const page = readFileSync(path, 'utf8');
+const marks = /(<!-- fuzz -->\n)[\s\S]*(<!-- \/fuzz -->)/;
+if (status === 0)
+  writeFileSync(
+    path,
+    page.replace(marks, (_, begin, end) => `${begin}${table}\n${end}`),
+  );
 process.exit(status ?? 1);
