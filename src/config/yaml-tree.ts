@@ -37,15 +37,15 @@ export function parseYaml(text: string, file: string, problems: Problems): Mappi
     lineCounter: lines,
     prettyErrors: false,
     logLevel: 'error',
+    // Looked for below: the parser compares every key with every other one.
+    uniqueKeys: false,
   });
   // What follows the first error of grammar is mostly its consequence.
-  const broken = document.errors.find((error) => error.code !== 'DUPLICATE_KEY');
+  const [broken] = document.errors;
   if (broken) {
     problems.add(spotOf(broken.pos[0]), reasonOf(broken));
     return undefined;
   }
-  for (const error of document.errors)
-    problems.add(spotOf(error.pos[0]), 'the same key stands here a second time; keep one of them');
   for (const warning of document.warnings)
     problems.add(spotOf(warning.pos[0]), 'a value that begins with ! needs quotes');
   const top = treeOf(document.contents, spotOf, 0, problems);
@@ -81,14 +81,19 @@ function entriesOf(
   depth: number,
   problems: Problems,
 ): Entry[] {
+  const seen = new Set<string>();
   return items.flatMap(({ key, value }) => {
     const spot = spotOf((key as { range?: [number] } | null)?.range?.[0]);
     if (!isScalar(key)) {
       problems.add(spot, 'a key must be a plain word');
       return [];
     }
+    const name = textOf(key);
+    if (seen.has(name))
+      problems.add(spot, 'the same key stands here a second time; keep one of them');
+    seen.add(name);
     const child = treeOf(value, spotOf, depth + 1, problems);
-    return { key: textOf(key), spot, value: child.is === 'empty' ? { ...child, spot } : child };
+    return { key: name, spot, value: child.is === 'empty' ? { ...child, spot } : child };
   });
 }
 
