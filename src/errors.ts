@@ -82,6 +82,7 @@ export const WALK_FAULTS = [
   'unstable-order',
   'empty-before-total',
   'capped',
+  'beyond-known-cap',
   'fruitless',
 ] as const;
 export type WalkFault = (typeof WALK_FAULTS)[number];

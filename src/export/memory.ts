@@ -1,7 +1,7 @@
 /** What is known of a stream's source while the process lives; what outlives it is in store/learned.ts. */
 import type { Envelope } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { type Fact, type LearnedFact, learn } from '../store/learned.ts';
+import { type Fact, forget, type LearnedFact, learn } from '../store/learned.ts';
 import type { StreamSeen } from './seen.ts';
 
 /** Knowledge of one stream: read before it is drained, added to while it is. */
@@ -15,6 +15,7 @@ export class StreamMemory {
   #proven = { records: 0, seconds: 0 };
   /** An end that a total contradicts: a cap on paging, or a wrong total. */
   #suspected: { readonly cap: number; readonly reason: string } | null = null;
+  #doubted = false;
   readonly #database: Database;
   readonly #streamId: number;
   readonly #facts: Map<Fact, number>;
@@ -76,6 +77,17 @@ export class StreamMemory {
   mayBeCap(records: number): boolean {
     const { provenSize, offsetCap } = this.seen;
     return records >= Math.max(this.#deepest, provenSize, offsetCap ?? 0) / 2;
+  }
+
+  /**
+   * Forgets the cap on paging, once while the process lives, so that it is met again or not.
+   * @returns whether there was one to forget.
+   */
+  async doubtCap(): Promise<boolean> {
+    if (this.#doubted || !this.#facts.delete('offset_cap')) return false;
+    this.#doubted = true;
+    await forget(this.#database, this.#streamId, 'offset_cap');
+    return true;
   }
 
   /** Keeps a fact with its evidence, where it is news. */

@@ -60,7 +60,7 @@ export function afterPage(seen: WalkSeen): Step {
   if (total !== null && seen.firstTotal !== null && total !== seen.firstTotal)
     return fault('shifted', `the total moved from ${seen.firstTotal} to ${total} during the walk`);
   const cap = beyondCap(seen);
-  if (cap !== null) return fault('capped', cap);
+  if (cap !== null) return fault('beyond-known-cap', cap);
   if (total !== null && seen.records < total) {
     // An empty page may be a moment's weakness of the source: it is asked for again.
     if (seen.emptyRun < EMPTY_PAGES) return { kind: 'page' };

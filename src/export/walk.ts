@@ -7,6 +7,7 @@ import {
   WalkError,
 } from '../errors.ts';
 import type { PageRequest, Proof } from '../model.ts';
+import { secondsOf } from '../plan/split.ts';
 import type { Database } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import { listPagesSeen, storePage } from '../store/pages.ts';
@@ -189,7 +190,22 @@ export class Walk {
     if (!known && facts.total !== null && this.#seen.totalsMeanWindow)
       await this.#learnTotals(facts.total, facts.records);
     onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
-    return afterPage(this.#seen);
+    const step = afterPage(this.#seen);
+    return step.kind === 'page' && this.#seen.pages === 1 ? this.#lookDeep(step) : step;
+  }
+
+  /** Without a total one request, as deep as paging is known to go, may spare a walk to there (DESIGN 5.5). */
+  async #lookDeep(step: Step): Promise<Step> {
+    const { memory } = this.#context;
+    const { offsetCap } = memory.seen;
+    const { lastTotal, lowerBound } = this.#seen;
+    const expected = memory.expected(secondsOf(this.#target));
+    if (offsetCap === null || (lastTotal !== null && !lowerBound)) return step;
+    if (offsetCap <= this.#seen.records + 1 || (expected > 0 && expected < offsetCap)) return step;
+    const answer = await this.#ask(offsetCap - 2, 1).catch(() => null);
+    if (answer === null || answer.records === 0) return step;
+    const reason = `a record is there at ${offsetCap - 2}, and paging goes no deeper than ${offsetCap}`;
+    return { kind: 'fault', fault: 'beyond-known-cap', reason };
   }
 
   #learnTotals(total: number, records: number): Promise<void> {
@@ -205,6 +221,7 @@ export class Walk {
     const { memory } = this.#context;
     let length = memory.pageLength(this.#walk.pageLength);
     let refusal: Error | null = null;
+    let refusedInDepth = false;
     for (;;) {
       try {
         const answer = await ask(length);
@@ -221,7 +238,12 @@ export class Walk {
           length = Math.max(1, Math.floor(length / 2));
           continue;
         }
-        throw await this.#deepFault(refusal ?? error);
+        if (!(await this.#isDepth(error))) throw refusal ?? error;
+        const { offsetCap } = memory.seen;
+        const known = offsetCap !== null && this.#seen.records >= offsetCap;
+        // Refused once may be a moment's weakness, and a limit is remembered for weeks.
+        if (known || refusedInDepth) throw await this.#capped((refusal ?? error) as Error);
+        refusedInDepth = true;
       }
     }
   }
@@ -245,18 +267,22 @@ export class Walk {
     );
   }
 
-  /** Where only the deep pages of a list are refused, paging has an end: the window is to be split. */
-  async #deepFault(error: unknown): Promise<unknown> {
-    const { memory } = this.#context;
-    const start = this.#seen.records;
+  /** Whether only the deep pages of the list are refused: paging has an end, and the window is to be split. */
+  async #isDepth(error: unknown): Promise<boolean> {
     const refused =
       (error instanceof RequestError && error.status >= 400) ||
       (error instanceof UnavailableError && error.part === 'api');
-    if (start === 0 || !refused) return error;
-    const shallow = await this.#ask(0, 1).catch(() => null);
-    if (shallow === null) return error;
+    if (this.#seen.records === 0 || !refused) return false;
+    return this.#ask(0, 1).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #capped(error: Error): Promise<WalkError> {
+    const start = this.#seen.records;
     const reason = `the source answers at start 0 and not at ${start}: ${error.message}`;
-    await memory.learn('offset_cap', start, reason);
+    await this.#context.memory.learn('offset_cap', start, reason);
     return new WalkError('capped', reason, { cause: error });
   }
 

@@ -78,7 +78,7 @@ function make(
     case 'publish':
       return publish(context, claim, move.walk, move.proof, 0);
     case 'split':
-      return splitUp(context, claim, move.reason, move.total, move.size);
+      return splitUp(context, claim, move);
   }
 }
 
@@ -147,35 +147,48 @@ async function ended(
       },
     );
   const size = context.memory.seen.offsetCap ?? pass.records;
-  if (walk.span !== 'whole') return splitUp(context, claim, error.message, null, size);
+  const remembered = error.fault === 'beyond-known-cap';
+  const reason = error.message;
+  if (walk.span !== 'whole')
+    return splitUp(context, claim, { reason, total: null, size, remembered });
   if (error.fault === 'empty-before-total') context.memory.suspectCap(pass.records, error.message);
-  return splitUp(context, claim, error.message, pass.exactTotal, size);
+  return splitUp(context, claim, { reason, total: pass.exactTotal, size, remembered });
 }
 
 /** Faults that smaller windows may not meet. */
-const SPLITS: ReadonlySet<string> = new Set(['capped', 'empty-before-total']);
+const SPLITS: ReadonlySet<string> = new Set(['capped', 'beyond-known-cap', 'empty-before-total']);
 
+/** @returns null: what is remembered of the source is in doubt, so walk again. */
 async function splitUp(
   context: WindowContext,
   claim: Claim,
-  reason: string,
-  total: number | null,
-  size: number,
-): Promise<WindowEnd> {
+  { reason, total, size, remembered = false }: SplitReason,
+): Promise<WindowEnd | null> {
   const wanted = partsWanted(total, size, context.memory.expected(secondsOf(claim)));
   const parts = cut(claim, context.stream, context.timeZone, wanted);
-  if (parts === null)
-    throw new WalkError(
-      'capped',
-      `${reason}; a window of one second and one level can be split no further`,
-    );
-  if (parts.by === 'level' && total === null)
-    throw new WalkError(
-      'capped',
-      `${reason}; in one second it can be split by level only, and without an exact total nothing shows that levels add up`,
-    );
-  await splitWindow(context.database, claim, { ...parts, reason, total });
-  return { kind: 'split', by: parts.by, parts: parts.parts.length, reason };
+  if (parts !== null && (parts.by === 'time' || total !== null)) {
+    await splitWindow(context.database, claim, { ...parts, reason, total });
+    return { kind: 'split', by: parts.by, parts: parts.parts.length, reason };
+  }
+  // A window must not fail because of a limit that may be gone, or never was one.
+  if (remembered && (await context.memory.doubtCap())) return null;
+  throw new WalkError(
+    'capped',
+    parts === null
+      ? `${reason}; a window of one second and one level can be split no further`
+      : `${reason}; in one second it can be split by level only, and without an exact total nothing shows that levels add up`,
+  );
+}
+
+/** Why a window is split, and what is known of its size. */
+interface SplitReason {
+  readonly reason: string;
+  /** The exact total, where there is one. */
+  readonly total: number | null;
+  /** The most records that one part should hold. */
+  readonly size: number;
+  /** The reason is a limit that was not met now, but earlier. */
+  readonly remembered?: boolean;
 }
 
 async function publish(

@@ -81,3 +81,11 @@ export async function learn(
     [streamId, fact, value, evidence],
   );
 }
+
+/** Forgets a fact that is in doubt; where it holds it is learned again. */
+export async function forget(database: Database, streamId: number, fact: Fact): Promise<void> {
+  await database.persist('delete from daywalk.learned where stream_id = $1 and fact = $2', [
+    streamId,
+    fact,
+  ]);
+}

@@ -1,5 +1,6 @@
 /** Sources that do not page as they should: a named failure in bounded requests, never a loop and never a loss (DESIGN 5.2 to 5.4). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { UnavailableError } from '../../src/errors.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { clear, records } from '../support/store.ts';
@@ -58,6 +59,39 @@ describe('a source that ignores start', () => {
       published: result.state === 'complete' ? records(1, 3) : [],
     });
     expect(result.requests).toBeLessThan(20);
+  });
+});
+
+describe('a page in depth that is refused', () => {
+  const refusing = (refusals: number): Habits => {
+    let left = refusals;
+    return {
+      totals: 'exact',
+      before: (_, request) => {
+        if (request.start > 5 && request.start < 1_000_000 && left-- > 0)
+          throw new UnavailableError('api', 'the API is away');
+      },
+    };
+  };
+
+  it('once is no limit: the walk goes on', async () => {
+    const result = await exportDay(records(1, 20), refusing(1));
+    expect(result).toMatchObject({ state: 'complete', windows: 1 });
+    expect(await server.query("select from daywalk.learned where fact = 'offset_cap'")).toEqual([]);
+  });
+
+  it('twice is one, until a window would fail for it', async () => {
+    // All in one second and level, so that no split helps.
+    const result = await exportDay(same(12), { ...refusing(2), at: () => 60 });
+    expect(result).toMatchObject({ state: 'complete', published: same(12) });
+    expect(await server.query("select from daywalk.learned where fact = 'offset_cap'")).toEqual([]);
+  });
+
+  it('always is one, and a window that can be split no further fails', async () => {
+    const result = await exportDay(same(12), { ...refusing(1_000), at: () => 60 });
+    expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result.lastError).toMatch(/can be split no further/);
+    expect(result.requests).toBeLessThan(200);
   });
 });
 

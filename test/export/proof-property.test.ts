@@ -24,27 +24,24 @@ interface Still {
   readonly pageLength: number;
 }
 
-const still: fc.Arbitrary<Still> = fc.record({
-  list: fc.oneof(
-    fc
-      .integer({ min: 0, max: 60 })
-      .map((count) => Array.from({ length: count }, (_, index) => index)),
-    fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 30 }),
-    fc
-      .constantFrom(...ROUND_CAPS)
-      .map((count) => Array.from({ length: Math.min(count, 5000) }, (_, index) => index)),
-  ),
-  totals: fc.constantFrom<Totals>(
-    'none',
-    'exact',
-    'page',
-    'beyond',
-    ...(HOLES.boundMetByAPage ? (['bound'] as const) : []),
-  ),
-  clamp: fc.integer({ min: 1, max: 80 }),
-  short: fc.oneof(fc.constant([]), fc.array(fc.boolean(), { maxLength: 4 })),
-  pageLength: fc.integer({ min: 1, max: 80 }),
-});
+const still: fc.Arbitrary<Still> = fc
+  .record({
+    list: fc.oneof(
+      fc
+        .integer({ min: 0, max: 60 })
+        .map((count) => Array.from({ length: count }, (_, index) => index)),
+      fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 30 }),
+      fc
+        .constantFrom(...ROUND_CAPS)
+        .map((count) => Array.from({ length: Math.min(count, 5000) }, (_, index) => index)),
+    ),
+    totals: fc.constantFrom<Totals>('none', 'exact', 'page', 'beyond', 'bound'),
+    clamp: fc.integer({ min: 1, max: 80 }),
+    short: fc.oneof(fc.constant([]), fc.array(fc.boolean(), { maxLength: 4 })),
+    pageLength: fc.integer({ min: 1, max: 80 }),
+  })
+  // A total that is too small and met exactly where a page comes short is a lie that nothing contradicts.
+  .map((drawn) => (drawn.totals === 'bound' ? { ...drawn, short: [] } : drawn));
 
 interface Walked {
   readonly step: Extract<Step, { kind: 'end' | 'fault' }>;

@@ -134,7 +134,7 @@ describe('after a page', () => {
     [
       'a total beyond the known depth of paging',
       { ...seen(page(10, 12)), offsetCap: 11 },
-      'capped',
+      'beyond-known-cap',
       /says 12, and paging goes no deeper than 11/,
     ],
   ])('%s: a fault', (_, walk, fault, reason) => {
