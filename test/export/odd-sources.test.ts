@@ -41,6 +41,27 @@ async function exportDay(
 
 const same = (count: number) => Array.from({ length: count }, () => '{"id": 7}');
 
+describe('a source that tells of an error with 200', () => {
+  it('is believed: its empty list is no page', async () => {
+    const wrap: Habits['wrap'] = (list, total, { start }) =>
+      start < 4
+        ? `{"total":${total},"data":[${list.join(',')}]}`
+        : `{"error":"two shards are down","total":${total},"data":[]}`;
+    const result = await exportDay(records(1, 10), { totals: 'exact', wrap });
+    expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result.lastError).toMatch(/two shards are down|tells of an error/);
+  });
+});
+
+describe('a source without totals that stops in the middle without a word', () => {
+  it.each([7, 23, 40])('after %i records: its halves tell', async (cap) => {
+    const result = await exportDay(records(1, 60), { arrange: (list) => list.slice(0, cap) });
+    expect(result.state).toBe('complete');
+    expect(result.published).toEqual(records(1, 60).sort());
+    expect(result.windows).toBeGreaterThan(1);
+  });
+});
+
 describe('a source that ignores start', () => {
   it.each(['none', 'exact', 'page'] as const)('fails by that name, totals %s', async (totals) => {
     const result = await exportDay(records(1, 10), { startIgnored: true, totals });

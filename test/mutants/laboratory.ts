@@ -74,6 +74,7 @@ async function firstFailure(
     ...tests,
     '--bail=1',
     '--maxWorkers=1',
+    '--testTimeout=30000',
     '--reporter=json',
     `--outputFile=${report}`,
   ];

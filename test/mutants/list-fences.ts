@@ -253,7 +253,7 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     WALKS,
     'set current_walk = nullif(current_walk, $3)\n        where window_id = $1 and lease_id = $2::uuid',
     'set current_walk = nullif(current_walk, $3)\n        where window_id = $1 and $2::uuid is not null',
-    [...LEASE_TESTS, 'test/store/publish.test.ts', 'test/model/lease-replay.test.ts'],
+    ['test/model/lease-replay.test.ts'],
   ),
   mutant(
     'a loser splits a window',
@@ -288,6 +288,6 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     'src/export/lease-keeper.ts',
     'if (!held)',
     'if (!held && claim.windowId < 0)',
-    [...LEASE_TESTS, 'test/export/lease-keeper.test.ts', 'test/export/together.test.ts'],
+    ['test/export/lease-keeper.test.ts'],
   ),
 ];

@@ -123,7 +123,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     'src/export/reading.ts',
     'if (facts.complaint !== null) {',
     "if (facts.complaint === 'never') {",
-    ['test/export/odd-sources.test.ts', 'test/torture/fast.test.ts'],
+    ['test/export/odd-sources.test.ts'],
   ),
   mutant(
     'overlaps are not marked',
@@ -144,7 +144,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     PUBLISHING,
     "if stored_records < above.split_total or (above.split_by = 'level' and stored_records <> above.split_total) then",
     'if stored_records < 0 then',
-    ['test/store/publish.test.ts', 'test/store/windows.test.ts', 'test/export/odd-sources.test.ts'],
+    ['test/store/overlaps.test.ts'],
   ),
   mutant(
     'a day is closed before it has ended',

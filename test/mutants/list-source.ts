@@ -38,14 +38,14 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
     BODY,
     'if (body[to - 1] !== (first === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_LIST))',
     'if (body[to - 1] === 0)',
-    ['test/source/body.test.ts'],
+    ['test/source/status.test.ts'],
   ),
   mutant(
     'a login page goes on to Postgres',
     BODY,
     'if (first !== OPEN_OBJECT && first !== OPEN_LIST)',
     'if (first === 0)',
-    ['test/source/body.test.ts'],
+    ['test/source/status.test.ts'],
   ),
   mutant(
     'a redirect is followed, with the key',

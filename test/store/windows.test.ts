@@ -4,11 +4,13 @@ import { daysBetween } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
 import { claimWindow } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
-import { databaseNow, listDays, planWindows } from '../../src/store/windows.ts';
+import { databaseNow, listDays, planWindows, splitWindow } from '../../src/store/windows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   beginWalk,
+  claimDay,
   clear,
+  DAY,
   dayRow,
   ENVELOPE,
   EVERYTHING,
@@ -37,6 +39,36 @@ const partitions = async () =>
       `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'daywalk.pages'::regclass order by 1`,
     )
   ).map((row) => row.name);
+
+describe('splitting', () => {
+  const parts = [
+    { from: `${DAY} 00:00:00`, to: `${DAY} 12:00:00`, levelFrom: null, levelTo: null },
+    { from: `${DAY} 12:00:00`, to: `${DAY} 23:59:59`, levelFrom: null, levelTo: null },
+  ];
+  const request = { by: 'time', reason: 'too much', total: 9, parts } as const;
+  const windows = () =>
+    server.query('select kind, state, lease_owner from daywalk.windows order by window_id');
+
+  it('puts the parts in the place of the window, and gives the lease back', async () => {
+    const claim = await claimDay(database, await planDays(database));
+    await splitWindow(database, claim, request);
+    await splitWindow(database, claim, request);
+    expect(await windows()).toEqual([
+      { kind: 'day', state: 'split', lease_owner: null },
+      { kind: 'part', state: 'pending', lease_owner: null },
+      { kind: 'part', state: 'pending', lease_owner: null },
+    ]);
+  });
+
+  it('is not for a worker whose lease was taken (I2)', async () => {
+    const streamId = await planDays(database);
+    const lost = await claimDay(database, streamId);
+    await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
+    await claimDay(database, streamId, 'thief');
+    await splitWindow(database, lost, request);
+    expect(await windows()).toEqual([{ kind: 'day', state: 'pending', lease_owner: 'thief' }]);
+  });
+});
 
 describe('planning', () => {
   it('makes each window once; one that exists stays as it is', async () => {
