@@ -165,7 +165,7 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     'src/store/database.ts',
     'const result = await raceAgainst(running, deadline, this.#options.statementTimeoutMs);',
     'void deadline; void raceAgainst; const result = await running;',
-    UNKNOWN,
+    [...UNKNOWN, '-t', 'statement was given up'],
   ),
   mutant(
     'a database that is away is waited for without end',
