@@ -8,14 +8,15 @@ import { MUTANTS } from './list.ts';
 const verdicts = new Map<string, Verdict>();
 const began = performance.now();
 
-test.concurrent.each(MUTANTS)('$name', async (mutant) => {
-  const verdict = await examine(mutant, server().adminUrl);
-  verdicts.set(mutant.name, verdict);
-  console.log(
-    `${verdict.caughtBy === null ? 'SURVIVED' : 'caught'} ${mutant.name} (${verdict.seconds} s): ${verdict.caughtBy}`,
-  );
-  expect(verdict.caughtBy, 'a test that fails').not.toBeNull();
-});
+for (const mutant of MUTANTS)
+  test.concurrent(mutant.name, async () => {
+    const verdict = await examine(mutant, server().adminUrl);
+    verdicts.set(mutant.name, verdict);
+    console.log(
+      `${verdict.caughtBy === null ? 'SURVIVED' : 'caught'} ${mutant.name} (${verdict.seconds} s): ${verdict.caughtBy}`,
+    );
+    expect(verdict.caughtBy, 'a test that fails').not.toBeNull();
+  });
 
 afterAll(async () => {
   const caught = [...verdicts.values()].filter(({ caughtBy }) => caughtBy !== null).length;

@@ -6,23 +6,26 @@ import { ROOT } from './laboratory.ts';
 import { MUTANTS } from './list.ts';
 import { applied } from './mutant.ts';
 
-describe.each(MUTANTS)('$name', ({ edits, tests }) => {
-  test('can be made', () => {
-    const texts = new Map<string, string>();
-    for (const edit of edits) {
-      const before = texts.get(edit.file) ?? readFileSync(join(ROOT, edit.file), 'utf8');
-      const after = applied(before, edit);
-      expect(after).not.toBe(before);
-      texts.set(edit.file, after);
-    }
-  });
+describe.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
+  '%s',
+  (_, { edits, tests }) => {
+    test('can be made', () => {
+      const texts = new Map<string, string>();
+      for (const edit of edits) {
+        const before = texts.get(edit.file) ?? readFileSync(join(ROOT, edit.file), 'utf8');
+        const after = applied(before, edit);
+        expect(after).not.toBe(before);
+        texts.set(edit.file, after);
+      }
+    });
 
-  test('has tests', () => {
-    const files = tests.filter((name) => name.startsWith('test/'));
-    expect(files.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
-    expect(files).not.toEqual([]);
-  });
-});
+    test('has tests', () => {
+      const files = tests.filter((name) => name.startsWith('test/'));
+      expect(files.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+      expect(files).not.toEqual([]);
+    });
+  },
+);
 
 test('every mutant has a name of its own', () => {
   expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
