@@ -18,8 +18,8 @@ const hole = (code: string) => ['$', '{', code, '}'].join('');
 const TWO_STATEMENTS = [
   {
     file: PAGES,
-    find: `const [row] = await database.query<FactsRow>(\n    \`with ${hole('FACTS')}`,
-    replace: `const statement = \`with ${hole('FACTS')}`,
+    find: /const \[row\] = await database\.query<FactsRow>\(\n\s+`with /,
+    replace: 'const statement = `with ',
   },
   {
     file: PAGES,
@@ -30,14 +30,12 @@ const TWO_STATEMENTS = [
 const MOVE_ONLY =
   "statement.replace('from moved, fresh\\n       returning page_no', 'from moved, fresh where false returning page_no').replace('exists (select from stored)', 'exists (select from moved)')";
 const STORE_ONLY =
-  "statement.replace(/and exists \\(select from daywalk.walks k where k.walk_id = \\$8 and k.next_start = \\$9 and k.pages = \\$10\\)/, '').replace(/update daywalk.walks k\\s+set next_start[\\s\\S]*?returning k.walk_id, k.day/, 'select k.walk_id, k.day from daywalk.walks k, held where k.walk_id = $8 and $15::integer is not null')";
-const ENDING = {
-  file: PAGES,
-  find: '      checkpoint.skip,\n    ],\n  );\n  return factsOf(row);',
-};
+  "statement.replace(/and exists \\(select from daywalk.walks k where k.walk_id = \\$\\d+ and k.next_start = \\$\\d+ and k.pages = \\$\\d+\\)/, '').replace(/update daywalk.walks k\\s+set next_start[\\s\\S]*?returning k.walk_id, k.day/, (found) => 'select k.walk_id, k.day from daywalk.walks k, held where k.walk_id = ' + /walk_id = (\\$\\d+)/.exec(found)?.[1] + ' and ' + /requests \\+ (\\$\\d+)/.exec(found)?.[1] + '::integer is not null')";
+const ENDING = '\n    ],\n  );\n  return factsOf(row);';
 const inOrder = (first: string, second: string) => ({
-  ...ENDING,
-  replace: `      checkpoint.skip,\n    ];\n  const [one] = await database.query<FactsRow>(${first}, values);\n  const [two] = one?.stored ? await database.query<FactsRow>(${second}, values) : [one];\n  return factsOf(two);`,
+  file: PAGES,
+  find: ENDING,
+  replace: `\n    ];\n  const [one] = await database.query<FactsRow>(${first}, values);\n  const [two] = one?.stored ? await database.query<FactsRow>(${second}, values) : [one];\n  return factsOf(two);`,
 });
 
 /** A number that counts on in the process. */
@@ -48,8 +46,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a page is stored without a look at the lease',
     PAGES,
-    'where w.window_id = $6 and w.lease_id = $7::uuid and w.current_walk = $8',
-    'where w.window_id = $6 and $7::uuid is not null and w.current_walk = $8',
+    /w\.lease_id = (\$\d+)::uuid and w\.current_walk/,
+    '$1::uuid is not null and w.current_walk',
     COMMIT,
   ),
   {
@@ -57,12 +55,12 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: PAGES,
-        find: 'and exists (select from daywalk.walks k where k.walk_id = $8 and k.next_start = $9 and k.pages = $10)',
+        find: /and exists \(select from daywalk\.walks k where k\.walk_id = \$\d+ and k\.next_start = \$\d+ and k\.pages = \$\d+\)/,
         replace: '',
       },
       {
         file: PAGES,
-        find: 'and k.outcome is null\n          and k.next_start = $9 and k.pages = $10',
+        find: /and k\.outcome is null\n\s+and k\.next_start = \$\d+ and k\.pages = \$\d+/,
         replace: 'and k.outcome is null',
       },
     ],
@@ -71,11 +69,15 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   {
     name: 'compare-and-set looks at the start and not at the page number',
     edits: [
-      { file: PAGES, find: 'k.next_start = $9 and k.pages = $10)', replace: 'k.next_start = $9)' },
       {
         file: PAGES,
-        find: 'and k.next_start = $9 and k.pages = $10\n',
-        replace: 'and k.next_start = $9\n',
+        find: /k\.next_start = (\$\d+) and k\.pages = \$\d+\)/,
+        replace: 'k.next_start = $1)',
+      },
+      {
+        file: PAGES,
+        find: /and k\.next_start = (\$\d+) and k\.pages = \$\d+\n/,
+        replace: 'and k.next_start = $1\n',
       },
     ],
     tests: COMMIT,
@@ -83,11 +85,15 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   {
     name: 'compare-and-set looks at the page number and not at the start',
     edits: [
-      { file: PAGES, find: 'k.next_start = $9 and k.pages = $10)', replace: 'k.pages = $10)' },
       {
         file: PAGES,
-        find: 'and k.next_start = $9 and k.pages = $10\n',
-        replace: 'and k.pages = $10\n',
+        find: /k\.next_start = \$\d+ and k\.pages = (\$\d+)\)/,
+        replace: 'k.pages = $1)',
+      },
+      {
+        file: PAGES,
+        find: /and k\.next_start = \$\d+ and k\.pages = (\$\d+)\n/,
+        replace: 'and k.pages = $1\n',
       },
     ],
     tests: COMMIT,
@@ -112,8 +118,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
       },
       {
         file: PAGES,
-        find: 'w.lease_id = $7::uuid and w.current_walk = $8',
-        replace: 'w.lease_id = $7::uuid',
+        find: /w\.lease_id = (\$\d+)::uuid and w\.current_walk = \$\d+/,
+        replace: 'w.lease_id = $1::uuid',
       },
     ],
     tests: COMMIT,
@@ -121,8 +127,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a page does not renew the lease',
     PAGES,
-    'set lease_expires = clock_timestamp() + make_interval(secs => $5::double precision / 1000), attempts = 0',
-    'set lease_expires = case when $5::double precision > 0 then w.lease_expires end, attempts = 0',
+    /set lease_expires = clock_timestamp\(\) \+ make_interval\(secs => (\$\d+)::double precision \/ 1000\), attempts = 0/,
+    'set lease_expires = case when $1::double precision > 0 then w.lease_expires end, attempts = 0',
     COMMIT,
   ),
   mutant(
@@ -156,8 +162,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a connection whose statement was given up serves the next one',
     'src/store/database.ts',
-    'client.release(broken);',
-    'client.release();',
+    /(must not serve another one \(FAULTS D18\)\.\n\s+)client\.release\(broken\);/,
+    '$1client.release();',
     UNKNOWN,
   ),
   mutant(

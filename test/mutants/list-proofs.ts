@@ -17,7 +17,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     'the checkpoint advances by the length that was asked for',
     PAGES,
     'set next_start = k.next_start + fresh.new_records,',
-    'set next_start = k.next_start + $11::integer,',
+    'set next_start = k.next_start + 100,',
     ['test/store/commit.test.ts'],
   ),
   mutant(
@@ -100,7 +100,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a page that does not continue the one before is stored',
     PAGES,
-    '$18::integer = 0 or facts.hashes[1] is not distinct from',
+    /\$\d+::integer = 0 or facts\.hashes\[1\] is not distinct from/,
     'true or facts.hashes[1] is not distinct from',
     ['test/store/commit.test.ts'],
   ),

@@ -3,7 +3,9 @@
 /** A place in a file that must be there exactly once. */
 export interface Edit {
   readonly file: string;
-  readonly find: string;
+  /** A pattern where the place holds what may well change, such as the numbers of parameters. */
+  readonly find: string | RegExp;
+  /** As `String.replace` takes it where `find` is a pattern; as it stands otherwise. */
   readonly replace: string;
 }
 
@@ -19,7 +21,7 @@ export interface Mutant {
 export function mutant(
   name: string,
   file: string,
-  find: string,
+  find: Edit['find'],
   replace: string,
   tests: readonly string[],
 ): Mutant {
@@ -31,7 +33,10 @@ export function mutant(
  * @throws where the place is not there exactly once: the code has changed, and so must the mutant.
  */
 export function applied(text: string, { file, find, replace }: Edit): string {
-  const found = text.split(find).length - 1;
+  const found =
+    typeof find === 'string'
+      ? text.split(find).length - 1
+      : [...text.matchAll(new RegExp(find, 'g'))].length;
   if (found !== 1) throw new Error(`${file} has ${found} times what a mutant changes:\n${find}`);
-  return text.replace(find, () => replace);
+  return typeof find === 'string' ? text.replace(find, () => replace) : text.replace(find, replace);
 }
