@@ -6,7 +6,8 @@ import { dice } from '../support/dice.ts';
 import { note } from './collect.ts';
 import { openStage, type Peril } from './stage.ts';
 
-const KILLS = 130;
+/** In each campaign; fewer for a quick look. */
+const KILLS = Number(process.env.CHAOS_KILLS ?? 130);
 const DAYS_IN_A_RANGE = 3;
 /** A life is killed at a call up to this one, or lives to its end. */
 const LAST_CALL = 70;

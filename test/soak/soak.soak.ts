@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
+import { ROWS } from '../../src/config/table.ts';
 import { audit } from '../support/audit.ts';
 import { until } from '../support/condition.ts';
 import { dice } from '../support/dice.ts';
@@ -23,6 +24,11 @@ const PRELOAD = new URL('./preload.mjs', import.meta.url).href;
 const HALF_DAY = { hours: 12, leastMs: 300, mostMs: 4_000 };
 const RECHECK_DAYS = 7;
 const CUTS = 0.002;
+/** Two workers on one machine cannot serve their status pages at the same port; any free one will do. */
+const STATUS = 'DAYWALK_STATUS_LISTEN';
+const STATUS_PAGE = ROWS.some((row) => row.env.some((name) => name === STATUS))
+  ? { [STATUS]: '127.0.0.1:0' }
+  : {};
 const dayBefore = (day: string, days: number) =>
   new Date(Date.parse(day) - days * 86_400_000).toISOString().slice(0, 10);
 
@@ -80,6 +86,7 @@ test(`${MINUTES} minutes of simulated months (seed ${SEED}; I1 to I8)`, async ()
         DAYWALK_PAGE_TIMEOUT: '2s',
         DAYWALK_STATEMENT_TIMEOUT: '2s',
         DAYWALK_RECHECK_DAYS: String(RECHECK_DAYS),
+        ...STATUS_PAGE,
         ...more,
       },
     });
