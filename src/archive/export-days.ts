@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { DaywalkError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
-import { type ArchivedDay, listArchivedDays } from '../store/archived.ts';
+import { type ArchivedDay, isUnchanged, listArchivedDays } from '../store/archived.ts';
 import type { Database } from '../store/database.ts';
 import { digestOfFile, lockFolder, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
@@ -168,12 +168,12 @@ async function exportDay(
         ? writeParquet(file, chunks, current, signal)
         : writeNdjson(file, chunks, format === 'ndjson.gz', signal);
     });
-    const [now] = await listArchivedDays(database, [day.stream], { from: day.day, to: day.day });
-    if (now !== undefined && now.state === 'complete' && isSame(now, day)) {
+    if (await isUnchanged(database, day)) {
       if (written.records !== day.records) throw unsound(day, written.records);
-      book.add({ path, format, ...aboutDay(now), ...written, exportedAt: isoOf(clock.now()) });
+      book.add({ path, format, ...aboutDay(day), ...written, exportedAt: isoOf(clock.now()) });
       return written;
     }
+    const [now] = await listArchivedDays(database, [day.stream], { from: day.day, to: day.day });
     day = now ?? { stream: asked.stream, day: asked.day, state: null };
   }
   return leftOut('complete', 'it was published anew again and again while it was read');
@@ -186,9 +186,6 @@ async function intactFile(book: ManifestBook, folder: string, path: string, chec
   const same = !checkFiles || (await digestOfFile(join(folder, path))) === entry.sha256;
   return same ? entry : undefined;
 }
-
-const isSame = (a: ArchivedDay, b: ArchivedDay): boolean =>
-  a.walks.join() === b.walks.join() && a.overlaps === b.overlaps;
 
 const isoOf = (now: number): string => new Date(now).toISOString();
 

@@ -41,6 +41,8 @@ export function readServedQuery(text: string, longest: number): ServedQuery {
     if (!NAMES.has(name)) problems.push(`${name}: there is no such parameter`);
     else if (given.getAll(name).length > 1) problems.push(`${name}: is there twice`);
   }
+  for (const [name, value] of given)
+    if (value.includes('\0')) problems.push(`${name}: holds a NUL, which no record can`);
   const whole = (name: string, unset: string, least: number): number => {
     const value = given.get(name) || unset;
     const number = /^\d{1,15}$/.test(value) ? Number(value) : -1;

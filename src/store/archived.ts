@@ -65,6 +65,20 @@ export async function listArchivedDays(
   }));
 }
 
+/** Whether the day is still complete and made of the same walks and overlaps; cheap, whatever is stored. */
+export async function isUnchanged(database: Database, day: ArchivedDay): Promise<boolean> {
+  const [row] = await database.persist<{ same: boolean }>(
+    `select (select bool_and(state = 'complete') from daywalk.windows
+              where stream_id = $1 and day = $2::date and state <> 'split')
+            and array(select k.walk_id from daywalk.windows w
+                        join daywalk.walks k on k.window_id = w.window_id and k.published
+                       where w.stream_id = $1 and w.day = $2::date order by k.walk_id) = $3::bigint[]
+            and encode(daywalk.overlaps_digest($3::bigint[]), 'hex') = $4 as same`,
+    [day.streamId, day.day, day.walks, day.overlaps],
+  );
+  return row?.same === true;
+}
+
 /** A record as `jsonb` writes it, and where it stands. */
 export interface ArchivedRecord {
   readonly walkId: number;

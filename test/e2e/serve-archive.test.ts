@@ -297,6 +297,14 @@ describe('what is refused', () => {
       },
     });
     expect(await ask(url, { toDate: '2026-02-01 00:00:00' })).toMatchObject({ status: 400 });
+    expect(await ask(url, { search: 'a\0b' })).toMatchObject({ status: 400 });
+    // What means something to a path of SQL/JSON or to a pattern is a text like any other.
+    for (const search of ['"', '\\', '.*', "' or 1=1 --", '")) || (true', '\u{1F600}'])
+      for (const name of ['search', 'agent', 'rule_mitre_tactic'])
+        expect((await ask(url, { [name]: search, length: '1' })).status, `${name}=${search}`).toBe(
+          200,
+        );
+    expect((await ask(url, { search: '.*' })).body.recordsFiltered).toBe(0);
   });
 
   test('a day that is not complete: a hole is never invisible', async () => {

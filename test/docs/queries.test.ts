@@ -1,0 +1,110 @@
+/** docs/queries.md: each query runs, and the page shows what it prints; `npx vitest run test/docs/queries.test.ts --update` writes it. */
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { TestDatabase } from '../support/database.ts';
+import { setScene } from '../support/scene.ts';
+import { blocks, paper, ROOT } from './markdown.ts';
+
+const page = paper('docs/queries.md');
+const queries = blocks(page, 'sql');
+let database: TestDatabase;
+
+beforeAll(async () => {
+  const scene = await setScene({ seed: 'queries', eventsPerDay: 200, dayVariation: 0 });
+  ({ database } = scene);
+  const days = ['--from', '2026-03-01', '--to', '2026-03-03'];
+  const record = (time: string, more: string) =>
+    `{"timestamp":"${time}","id":1,"agent":{"name":"web-01"},"rule":{"level":3,"description":"late"}${more}}`;
+  scene.api.insert([
+    record('2026-03-03T08:00:00.000+0000', ',"cloud":{"region":"eu-1"},"note":"a\\u0000b"'),
+  ]);
+  await scene.succeed(['backfill', ...days]);
+  // On one day the source changes afterwards: a record comes, another goes.
+  scene.api.insert([record('2026-03-02T09:00:00.000+0000', '')]);
+  let gone = 0;
+  scene.api.remove(() => gone++ === 0, { from: '2026-03-02 10:00:00', to: '2026-03-02 20:00:00' });
+  await scene.succeed([
+    'backfill',
+    '--from',
+    '2026-03-02',
+    '--to',
+    '2026-03-02',
+    '--only',
+    'all',
+    '--stream',
+    'events',
+  ]);
+});
+
+/** The rows as psql shows them, dates and numbers as Postgres writes them. */
+async function printed(query: string): Promise<string | null> {
+  const statements = query.split(/;\n/).filter((statement) => statement.trim() !== '');
+  const last = statements.pop() ?? '';
+  for (const statement of statements) await database.query(statement);
+  if (!/^\s*(select|with)/i.test(last)) {
+    await database.query(last);
+    return null;
+  }
+  const found = await database.pool.query<string[]>({
+    text: last,
+    rowMode: 'array',
+    // Text, as Postgres writes it.
+    types: { getTypeParser: () => (text: string) => text },
+  } as never);
+  const names = found.fields.map(({ name }) => name);
+  const rows = found.rows.map((row) => row.map((cell) => cell ?? ''));
+  const widths = names.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join(' | ')
+      .trimEnd();
+  return [
+    line(names),
+    widths.map((width) => '-'.repeat(width)).join('-+-'),
+    ...rows.map(line),
+    `(${rows.length} ${rows.length === 1 ? 'row' : 'rows'})`,
+  ].join('\n');
+}
+
+test('the page shows what each query prints', async () => {
+  let text = page.text.replaceAll(/\n```text\n[\s\S]*?\n```\n/g, '');
+  for (const query of queries.filter((query) => !/create role/.test(query))) {
+    const output = await printed(query);
+    if (output !== null)
+      text = text.replace(
+        `${query}\`\`\`\n`,
+        () => `${query}\`\`\`\n\n\`\`\`text\n${output}\n\`\`\`\n`,
+      );
+  }
+  await expect(text).toMatchFileSnapshot(join(ROOT, 'docs/queries.md'));
+});
+
+describe('the role that only reads', () => {
+  test('reads the views and nothing else', async () => {
+    const [grants = ''] = queries.filter((query) => /create role/.test(query));
+    const client = await database.pool.connect();
+    const views = [...grants.matchAll(/daywalk\.(\w+)/g)].map(([, view]) => view);
+    expect(views.length).toBeGreaterThan(5);
+    try {
+      // Roles belong to the whole server: this one is gone with the transaction.
+      await client.query('begin');
+      await client.query(grants);
+      await client.query('set local role analyst');
+      for (const view of views) await client.query(`select count(*) from daywalk.${view}`);
+      await client.query('savepoint refused');
+      await expect(client.query('select count(*) from daywalk.pages')).rejects.toThrow(
+        /permission denied/,
+      );
+      await client.query('rollback to savepoint refused');
+      await expect(client.query('delete from daywalk.events')).rejects.toThrow(
+        /permission denied|cannot delete/,
+      );
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  });
+});
