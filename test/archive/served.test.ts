@@ -1,0 +1,106 @@
+/** The served archive's arithmetic: where an offset lies, what a query asks for, which seconds of a day. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { locate } from '../../src/archive/served-index.ts';
+import { pieceOf, readServedQuery } from '../../src/archive/served-query.ts';
+import { FILTER_NAMES } from '../../src/model.ts';
+import { pageUrl } from '../../src/source/request.ts';
+
+test('an offset is found on the pages that hold it, and on no others', () => {
+  const counts = fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 30 });
+  fc.assert(
+    fc.property(counts, fc.nat(200), fc.integer({ min: 1, max: 50 }), (sizes, offset, count) => {
+      let end = 0;
+      const pages = sizes.map((size, pageNo) => {
+        end += size;
+        return { walkId: '1', pageNo, end };
+      });
+      const list = sizes.flatMap((size, pageNo) =>
+        Array.from({ length: size }, (_, at) => ({ pageNo, at })),
+      );
+      const found = locate({ pages, records: end }, offset, count);
+      const read = found.pages.flatMap(({ pageNo }) =>
+        list.filter((record) => record.pageNo === pageNo),
+      );
+      const wanted = list.slice(offset, offset + count);
+      if (offset < end) expect(read.slice(found.before, found.before + count)).toEqual(wanted);
+      // Not a page more than the records asked for lie on.
+      const needed = new Set(wanted.map(({ pageNo }) => pageNo));
+      if (offset < end) expect(found.pages.map(({ pageNo }) => pageNo)).toEqual([...needed]);
+    }),
+  );
+});
+
+describe('a query', () => {
+  test('that daywalk itself writes is read back, whatever its filters hold', () => {
+    const text = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+      .filter((value) => !value.includes('\0'));
+    const filters = fc.dictionary(
+      fc.constantFrom(...FILTER_NAMES.filter((name) => name !== 'hideread')),
+      text,
+    );
+    fc.assert(
+      fc.property(
+        filters,
+        fc.nat(1e9),
+        fc.integer({ min: 1, max: 10_000 }),
+        (given, start, length) => {
+          const asked = {
+            start,
+            length,
+            from: '2026-03-01 00:00:00',
+            to: '2026-03-01 23:59:59',
+            filters: given,
+          };
+          const query =
+            pageUrl('http://127.0.0.1', { resource: 'events', ...asked }).split('?')[1] ?? '';
+          expect(readServedQuery(query, 10_000)).toEqual(asked);
+        },
+      ),
+    );
+  });
+
+  test('tells everything that is wrong with it at once', () => {
+    const problems = (query: string) => {
+      try {
+        readServedQuery(query, 100);
+        return [];
+      } catch (error) {
+        return String((error as Error).message).split('; ');
+      }
+    };
+    expect(
+      problems(
+        'start=x&length=101&fromDate=2026-02-29 00:00:00&toDate=2026-03-01 24:00:00&agent=1&agent=2&new=1',
+      ),
+    ).toEqual([
+      'agent: is there twice',
+      'new: there is no such parameter',
+      'start: a whole number from 0 on is expected',
+      'fromDate: YYYY-MM-DD HH:MM:SS is expected',
+      'toDate: YYYY-MM-DD HH:MM:SS is expected',
+      'length: the largest is 100',
+    ]);
+    expect(problems('search=%E0%A4')).toEqual(['the query holds a broken percent sequence']);
+  });
+});
+
+test('the seconds of a day that are asked for', () => {
+  const asked = {
+    start: 0,
+    length: 1,
+    filters: {},
+    from: '2026-03-01 06:00:00',
+    to: '2026-03-03 00:00:00',
+  };
+  expect(pieceOf(asked, '2026-03-01')).toEqual({
+    from: '2026-03-01 06:00:00',
+    to: '2026-03-01 23:59:59',
+  });
+  expect(pieceOf(asked, '2026-03-02')).toBeNull();
+  expect(pieceOf(asked, '2026-03-03')).toEqual({
+    from: '2026-03-03 00:00:00',
+    to: '2026-03-03 00:00:00',
+  });
+});
