@@ -81,6 +81,8 @@ export interface Page {
   readonly length: number;
   /** The body after content decoding, byte for byte. */
   readonly body: Buffer;
+  /** One byte, 1, and the body behind it in the same memory: what `jsonb` takes, without a copy; absent: not at hand. */
+  readonly framed?: Buffer | undefined;
   /** SHA-256 of `body`. */
   readonly sha256: Buffer;
   /** Milliseconds from the first attempt's request to the last byte of the attempt that succeeded. */

@@ -79,7 +79,7 @@ export async function openDatabase(
   const patienceMs = forAsLongAsItTakes ? Number.POSITIVE_INFINITY : undefined;
   const database = new Database({
     url: reached.url,
-    connections: settings.concurrency + 2,
+    connections: windowsAtATime(settings) + 2,
     statementTimeoutMs: settings.statementTimeout,
     patienceMs: settings.databasePatience,
     clock: systemClock,
@@ -166,6 +166,10 @@ export function exportParts(database: Database, source: Source, log: ProcessLogg
   };
 }
 
+/** The limiter bounds requests; while some windows are claimed, opened and published, the others keep the source busy. */
+const windowsAtATime = ({ concurrency }: Settings): number =>
+  concurrency + Math.ceil(concurrency / 2);
+
 /** What the export needs of the settings. */
 export function exportOptions(settings: Settings): ExportOptions {
   return {
@@ -177,6 +181,8 @@ export function exportOptions(settings: Settings): ExportOptions {
     recheckDays: settings.recheckDays,
     keepBytes: settings.keepBytes === 'always',
     concurrency: settings.concurrency,
+    windows: windowsAtATime(settings),
+    aheadBytes: settings.aheadMemory,
     pageLength: settings.pageLength,
     leaseTtlMs: settings.lease,
     walkAttempts: settings.walkAttempts,

@@ -47,6 +47,8 @@ export interface Settings {
 
   readonly pageLength: number;
   readonly concurrency: number;
+  /** Bytes. */
+  readonly aheadMemory: number;
   readonly seams: boolean;
   readonly recheckDays: number;
   readonly keepBytes: 'when_refused' | 'always';

@@ -1,17 +1,7 @@
 /** The one table of every setting; help, validation, `daywalk config` and the README table come from it. */
+import { DAY, duration, HOUR, integer, KIB, MIB, MINUTE, SECOND } from './kinds.ts';
 import { type Setting, section } from './setting.ts';
 import { ARCHIVE } from './table-archive.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const KIB = 1024;
-const MIB = 1024 * KIB;
-
-const integer = (min: number, max: number) => ({ kind: 'integer', min, max }) as const;
-/** No wait may reach 2^31 ms (24.8 days): a longer timer fires at once. */
-const duration = (min: number, max: number) => ({ kind: 'duration', min, max }) as const;
 
 const general = section('General');
 const api = section('API');
@@ -197,6 +187,12 @@ export const SETTINGS = {
     integer(1, 64),
     '4',
     'How many requests this process has under way at most.',
+  ),
+  aheadMemory: walking(
+    'ahead_memory',
+    { kind: 'size', min: 0, max: 64 * 1024 * MIB },
+    '32MiB',
+    'How many bytes of pages may be fetched ahead and wait to be stored; 0 fetches none ahead.',
   ),
   seams: walking(
     'seams',

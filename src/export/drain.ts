@@ -19,6 +19,7 @@ import { whileLeased } from './lease-keeper.ts';
 import { StreamMemory } from './memory.ts';
 import type { FetchPage } from './reading.ts';
 import { recheck } from './recheck.ts';
+import { Room } from './room.ts';
 import { type WindowContext, type WindowEnd, walkWindow } from './window.ts';
 
 /** What draining needs; the wiring fills it. */
@@ -34,8 +35,12 @@ export interface DrainParts {
 
 /** How to drain. */
 export interface DrainOptions {
-  /** Windows walked at a time. */
+  /** Requests under way beyond which no page is fetched ahead. */
   readonly concurrency: number;
+  /** Windows walked at a time, where something else bounds the requests; absent: as many as `concurrency`. */
+  readonly windows?: number;
+  /** Bytes of pages that are fetched ahead and not stored yet; absent: 32 MiB. */
+  readonly aheadBytes?: number;
   readonly pageLength: number;
   readonly leaseTtlMs: number;
   readonly walkAttempts: number;
@@ -83,6 +88,7 @@ export interface WindowName {
 const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
 /** So many windows of a stream in a row with an error of their own: the rest of the stream would meet it too. */
 const FAILURES_IN_A_ROW = 3;
+const AHEAD_BYTES = 32 * 1024 * 1024;
 /** Waits for other processes' leases: their ends, within these bounds. */
 const SHORTEST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
@@ -121,8 +127,13 @@ export async function drain(
     states.push({ streamId, stream, memory, failuresInARow: 0, stopped: false });
   }
   const fatal = new AbortController();
+  const room = new Room({
+    requests: options.concurrency,
+    bytes: options.aheadBytes ?? AHEAD_BYTES,
+  });
   const context: DrainContext = {
     ...parts,
+    room,
     options,
     states,
     signal: AbortSignal.any([signal, fatal.signal]),
@@ -130,7 +141,7 @@ export async function drain(
     leases: new Set(),
     scope: () => ({ ...scope, streamIds: states.filter((s) => !s.stopped).map((s) => s.streamId) }),
   };
-  const workers = Array.from({ length: options.concurrency }, () =>
+  const workers = Array.from({ length: options.windows ?? options.concurrency }, () =>
     work(context).catch((error: unknown) => fatal.abort(error)),
   );
   await Promise.all(workers);
@@ -147,6 +158,7 @@ export async function drain(
 }
 
 interface DrainContext extends DrainParts {
+  readonly room: Room;
   readonly options: DrainOptions;
   readonly states: readonly StreamState[];
   readonly signal: AbortSignal;
@@ -209,6 +221,7 @@ async function walkOne(context: DrainContext, claim: Claim): Promise<void> {
           signal,
           stream,
           memory,
+          room: context.room,
           fetchPage: context.fetchPage,
           priority: { purpose: claim.purpose },
           findEnvelope: (body) => context.findEnvelope(body, stream),

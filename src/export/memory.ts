@@ -2,6 +2,7 @@
 import type { Envelope } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { type Fact, forget, type LearnedFact, learn } from '../store/learned.ts';
+import { Trust } from './following.ts';
 import type { StreamSeen } from './seen.ts';
 
 /** Knowledge of one stream: read before it is drained, added to while it is. */
@@ -10,6 +11,8 @@ export class StreamMemory {
   envelope: Envelope | null = null;
   /** The largest page so far. */
   fullPage = 0;
+  /** How far ahead pages may be asked for. */
+  readonly trust = new Trust();
   #deepest = 0;
   /** What the windows proven so far hold, and for how long: what to expect of others. */
   #proven = { records: 0, seconds: 0 };

@@ -14,7 +14,9 @@ export async function recheck(context: WindowContext, claim: Claim): Promise<boo
   if (walk === null) return false;
   const { signal, priority } = context;
   const target = targetOf(context.stream, spanOf(claim));
-  const { differences } = await lookAtEnd(context, target, walk, { signal, priority });
+  const { differences } = await context.room.request(() =>
+    lookAtEnd(context, target, walk, { signal, priority }),
+  );
   if (differences.length > 0) {
     context.log.info(
       { window: claim.from, to: claim.to },

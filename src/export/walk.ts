@@ -1,11 +1,5 @@
 /** One walk: page after page from the checkpoint until a step says end or fault (DESIGN 5.1; I1, I5). */
-import {
-  RequestError,
-  TooLargeError,
-  TransientError,
-  UnavailableError,
-  WalkError,
-} from '../errors.ts';
+import { RequestError, WalkError } from '../errors.ts';
 import type { PageRequest, Proof } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import type { Database } from '../store/database.ts';
@@ -13,8 +7,11 @@ import type { Lease } from '../store/leases.ts';
 import { listPagesSeen, storePage } from '../store/pages.ts';
 import { compareProbe, type ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
+import { Ahead } from './ahead.ts';
 import { afterBreak, afterConfirm, afterFar, afterPage, afterProbe, type Step } from './proof.ts';
-import { type Known, type ReadingContext, readPage } from './reading.ts';
+import { type FetchPage, type Known, type ReadingContext, readPage } from './reading.ts';
+import { mayRefuseDepth, refusesLength } from './refusals.ts';
+import type { Room } from './room.ts';
 import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
 
 /** What a walk needs; the wiring fills it. */
@@ -22,6 +19,8 @@ export interface WalkContext extends ReadingContext {
   readonly database: Database;
   readonly leaseTtlMs: number;
   readonly keepBytes: boolean;
+  /** What this walk and the others of the process share for pages ahead. */
+  readonly room: Room;
   /** Told of every page that was stored. */
   readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
 }
@@ -38,9 +37,6 @@ export type WalkTarget = Omit<PageRequest, 'start' | 'length'>;
 
 /** Far beyond any list, yet within 32 bits, so that no server stumbles over the number itself. */
 const FAR = 2_000_000_000;
-/** Answers with which services refuse a length; deep in a list the same ones may refuse the start. */
-const LENGTH_REFUSED: ReadonlySet<number> = new Set([400, 413, 414, 422]);
-const TOO_LARGE: ReadonlySet<number> = new Set([413, 414]);
 
 /** Walks the window from where the walk stands to its proven end. */
 export class Walk {
@@ -48,6 +44,7 @@ export class Walk {
   readonly #lease: Lease;
   readonly #target: WalkTarget;
   readonly #walk: OpenWalk;
+  readonly #ahead: Ahead;
   readonly #digests = new Set<string>();
   #seen: WalkSeen;
   #requests = 0;
@@ -55,16 +52,19 @@ export class Walk {
   #breaks = 0;
 
   constructor(context: WalkContext, lease: Lease, target: WalkTarget, walk: OpenWalk) {
-    this.#context = context;
+    const { room, fetchPage: fetch } = context;
+    const fetchPage: FetchPage = (asked, options) => room.request(() => fetch(asked, options));
+    this.#context = { ...context, fetchPage };
     this.#lease = lease;
     this.#target = target;
     this.#walk = walk;
     this.#seen = nothingSeen(walk.pageLength, context.memory.seen);
+    this.#ahead = new Ahead({ ...context, trust: context.memory.trust });
   }
 
   /** Requests that stored no page, so far; they are noted with the walk when it ends. */
   get requests(): number {
-    return this.#requests;
+    return this.#requests + this.#ahead.wasted;
   }
 
   /** The total, where it is exact as far as is known: what the parts of a split must add up to. */
@@ -91,6 +91,14 @@ export class Walk {
    * @throws whatever fetching and storing throw.
    */
   async toEnd(): Promise<WalkEnd> {
+    try {
+      return await this.#steps();
+    } finally {
+      this.#ahead.close();
+    }
+  }
+
+  async #steps(): Promise<WalkEnd> {
     let step = await this.#resume();
     for (;;) {
       this.#context.signal.throwIfAborted();
@@ -123,12 +131,15 @@ export class Walk {
     relation: string | null;
     digest: string;
   }): void {
-    this.#seen = withPage(this.#seen, { ...page, repeats: this.#digests.has(page.digest) });
+    const before = this.#seen;
+    this.#seen = withPage(before, { ...page, repeats: this.#digests.has(page.digest) });
+    this.#ahead.stored(before, this.#seen);
     this.#digests.add(page.digest);
     this.#context.memory.fullPage = Math.max(this.#context.memory.fullPage, this.#seen.fullPage);
   }
 
   async #take(step: Exclude<Step, { kind: 'end' | 'fault' }>): Promise<Step> {
+    if (step.kind !== 'page') this.#ahead.drop();
     switch (step.kind) {
       case 'page':
         return this.#page();
@@ -169,12 +180,16 @@ export class Walk {
     const start = this.#seen.records - checkpoint.skip;
     const { facts, page, wasted } = await this.#withLength((most) => {
       const length = Math.max(most, 1 + checkpoint.skip);
-      return readPage(this.#context, { ...this.#target, start, length }, (page, envelope) =>
+      const request = { ...this.#target, start, length };
+      this.#ahead.follow(this.#seen, request);
+      const fetchPage = (asked: PageRequest) => this.#ahead.fetch(asked);
+      return readPage({ ...this.#context, fetchPage }, request, (page, envelope) =>
         storePage(database, this.#lease, leaseTtlMs, checkpoint, page, envelope, keepBytes, signal),
       );
     });
     this.#requests += wasted;
     if (!facts.continues) {
+      this.#ahead.drop();
       this.#requests += page.requests;
       this.#breaks += 1;
       return afterBreak(this.#seen, {
@@ -248,35 +263,20 @@ export class Walk {
     }
   }
 
-  /** Whether a shorter page may fare better: refused, too large, or not finished in time where a single record is. */
   async #tooLong(error: unknown): Promise<boolean> {
-    if (error instanceof TooLargeError) return true;
-    const start = this.#seen.records;
-    if (error instanceof RequestError)
-      return LENGTH_REFUSED.has(error.status) && (start === 0 || TOO_LARGE.has(error.status));
-    const late =
-      error instanceof UnavailableError &&
-      error.cause instanceof TransientError &&
-      error.cause.timedOut;
-    return (
-      late &&
-      this.#ask(start, 1).then(
-        () => true,
-        () => false,
-      )
-    );
+    const refused = refusesLength(error, this.#seen.records);
+    return refused === 'late' ? this.#answers(this.#seen.records) : refused;
   }
 
   /** Whether only the deep pages of the list are refused: paging has an end, and the window is to be split. */
   async #isDepth(error: unknown): Promise<boolean> {
-    const refused =
-      (error instanceof RequestError && error.status >= 400) ||
-      (error instanceof UnavailableError && error.part === 'api');
-    if (this.#seen.records === 0 || !refused) return false;
-    return this.#ask(0, 1).then(
-      () => true,
-      () => false,
-    );
+    return this.#seen.records > 0 && mayRefuseDepth(error) && this.#answers(0);
+  }
+
+  /** Whether a single record can be had there. */
+  #answers(start: number): Promise<boolean> {
+    const [yes, no] = [() => true, () => false];
+    return this.#ask(start, 1).then(yes, no);
   }
 
   async #capped(error: Error): Promise<WalkError> {

@@ -10,26 +10,45 @@ export interface WireBody {
   readonly encoding: string | readonly string[] | undefined;
 }
 
+/** How a body is collected. */
+export interface Collecting {
+  /** Most bytes. */
+  readonly limitBytes: number;
+  /** What was asked for, for messages; so in the whole file. */
+  readonly place: string;
+  /** What `Content-Length` says; NaN or too little does no harm. */
+  readonly expected: number;
+  readonly onBytes: (bytes: number) => void;
+}
+
+/** The byte in front of a collected body, so that who needs it there needs no copy (model: `Page.framed`). */
+const FRAME = Buffer.from([1]);
+
 /**
- * Collects a body of at most `limitBytes`.
- * @param place what was asked for, for messages; so in the whole file.
+ * Collects a body behind the byte 1. Bytes go to their place as they come, where the length is known before.
  * @throws TooLargeError as soon as more comes; leaving the loop destroys the stream, and with it the connection.
  */
 export async function collect(
   chunks: AsyncIterable<Uint8Array>,
-  limitBytes: number,
-  place: string,
-  onBytes: (bytes: number) => void = () => {},
+  { limitBytes, place, expected, onBytes }: Collecting,
 ): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
+  const known = expected > 0 && expected <= limitBytes ? expected : 0;
+  const framed = Buffer.allocUnsafe(1 + known);
+  FRAME.copy(framed);
+  const beyond: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
+    const from = 1 + bytes;
     bytes += chunk.byteLength;
     onBytes(bytes);
     if (bytes > limitBytes) throw tooLarge(place, limitBytes);
-    parts.push(chunk);
+    if (bytes <= known) framed.set(chunk, from);
+    else beyond.push(chunk);
   }
-  return Buffer.concat(parts, bytes);
+  const inPlace = bytes - beyond.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  return beyond.length === 0
+    ? framed.subarray(0, 1 + bytes)
+    : Buffer.concat([framed.subarray(0, 1 + inPlace), ...beyond], 1 + bytes);
 }
 
 /**

@@ -26,6 +26,8 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   /** As it came on the wire; whole for a 200, at most `ERROR_BODY_BYTES` of anything else. */
   readonly wire: Buffer;
+  /** Of a 200: the byte 1, and `wire` behind it in the same memory. */
+  readonly framed?: Buffer;
 }
 
 /** How much is read of an answer that is not a page. */
@@ -57,14 +59,20 @@ export async function exchange(options: ExchangeOptions): Promise<Answer> {
     answering = true;
     const { statusCode: status, headers: answered, body } = response;
     if (status !== 200) return { status, headers: answered, wire: await beginning(body) };
-    if (Number(answered['content-length']) > limitBytes) {
+    const expected = Number(answered['content-length']);
+    if (expected > limitBytes) {
       body.on('error', () => {}).destroy();
       throw tooLarge(place.asked, limitBytes);
     }
-    const wire = await collect(body, limitBytes, place.asked, (total) => {
-      bytes = total;
+    const framed = await collect(body, {
+      limitBytes,
+      expected,
+      place: place.asked,
+      onBytes: (total) => {
+        bytes = total;
+      },
     });
-    return { status, headers: answered, wire };
+    return { status, headers: answered, wire: framed.subarray(1), framed };
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason;
     throw failureOf(error, { ...place, answering });

@@ -62,6 +62,9 @@ interface Spent {
   freshKey: boolean;
 }
 
+/** A body as a page holds it. */
+type Body = Pick<Page, 'body' | 'framed'>;
+
 /** As `Source.fetchPage`. */
 export async function fetchPage(
   shared: Shared,
@@ -81,7 +84,7 @@ export async function fetchPage(
   };
   const elapsedMs = (): number =>
     spent.startedAt === null ? 0 : clock.monotonic() - spent.startedAt;
-  const body = await untilItSucceeds(() => attempt(shared, asked, spent), {
+  const { body, framed } = await untilItSucceeds(() => attempt(shared, asked, spent), {
     policy: shared.policy,
     clock,
     signal,
@@ -94,6 +97,7 @@ export async function fetchPage(
     start: request.start,
     length: request.length,
     body,
+    framed,
     sha256: createHash('sha256').update(body).digest(),
     durationMs: elapsedMs(),
     requests: spent.requests,
@@ -104,7 +108,7 @@ export async function fetchPage(
  * One counted attempt. Two things are tried once more at once, and once for each page: a connection that was lost
  * before an answer (a kept one may have been closed just then), and a key that was refused, if there is another now.
  */
-async function attempt(shared: Shared, asked: Asked, spent: Spent): Promise<Buffer> {
+async function attempt(shared: Shared, asked: Asked, spent: Spent): Promise<Body> {
   let fresh: Dispatcher | undefined;
   try {
     for (;;) {
@@ -145,7 +149,7 @@ async function ask(
   asked: Asked,
   key: string,
   dispatcher: Dispatcher,
-): Promise<Buffer> {
+): Promise<Body> {
   const { address, keyring, bodyLimitBytes } = shared;
   const answer = await exchange({
     dispatcher,
@@ -168,7 +172,7 @@ async function ask(
   const encoding = answer.headers['content-encoding'];
   const body = await decodeBody({ wire: answer.wire, encoding }, bodyLimitBytes, asked.place);
   refuseNonJson(body, keyring.secrets(), asked.place);
-  return body;
+  return { body, framed: body === answer.wire ? answer.framed : undefined };
 }
 
 /** The error of an answer that is not a 200; a wait that 429 or 503 asks for holds everyone. */

@@ -1,4 +1,5 @@
 /** What Postgres reads in a body, while it parses it: the records, the total, and a hash of each record (I5). */
+import type { Page } from '../model.ts';
 
 /** What Postgres read in the body, and whether the page is stored. */
 export interface PageFacts {
@@ -23,30 +24,34 @@ export interface PageFacts {
 
 /** `jsonb`'s binary form is a version byte and the text (src/backend/utils/adt/jsonb.c, jsonb_recv). */
 const JSONB_VERSION = Buffer.from([1]);
-export const asJsonb = (body: Buffer) => Buffer.concat([JSONB_VERSION, body]);
+export const asJsonb = (body: Buffer, page?: Pick<Page, 'body' | 'framed'>): Buffer =>
+  page?.framed !== undefined && page.body === body
+    ? page.framed
+    : Buffer.concat([JSONB_VERSION, body]);
 
-/** What both statements read in a body: $1 body, $2 records path, $3 total path, $4 relation path. */
-export const FACTS = `
-  page as materialized (
-    select $1::jsonb as body
-  ), found as materialized (
-    select body, body #> $2::text[] as list, body #>> $3::text[] as total, body #>> $4::text[] as relation,
-           case when jsonb_typeof(body) <> 'object' then null
-                when coalesce(body -> 'error', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'error', 200)
-                when coalesce(body -> 'errors', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'errors', 200)
-                when body -> 'success' = 'false' then 'success is false'
-                when body -> 'timed_out' = 'true' then 'timed_out is true: a partial result'
-           end as complaint
-      from page
-  ), facts as materialized (
-    select body, relation, complaint, jsonb_typeof(list) as list_type,
+/**
+ * What both statements read in a body: $1 records path, $2 total path, $3 relation path, `body` the parameter of the body.
+ * The body is bound once and never part of a row: a row that is kept for later costs a copy of it, and one that does not
+ * fit into `work_mem` a file. As the last parameter it is copied once on its way into the message, too.
+ */
+export const readFacts = (body: `$${number}`) => `
+  facts as materialized (
+    select relation, complaint, jsonb_typeof(list) as list_type,
            case when total ~ '^[0-9]{1,15}$' then total::bigint end as total,
            case when jsonb_typeof(list) = 'array' then jsonb_array_length(list) end as records,
            array(select jsonb_hash_extended(r.record, 0)
                    from jsonb_array_elements(case when jsonb_typeof(list) = 'array' then list else '[]' end)
                         with ordinality as r (record, position)
                   order by r.position) as hashes
-      from found
+      from (select body #> $1::text[] as list, body #>> $2::text[] as total, body #>> $3::text[] as relation,
+                   case when jsonb_typeof(body) <> 'object' then null
+                        when coalesce(body -> 'error', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'error', 200)
+                        when coalesce(body -> 'errors', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'errors', 200)
+                        when body -> 'success' = 'false' then 'success is false'
+                        when body -> 'timed_out' = 'true' then 'timed_out is true: a partial result'
+                   end as complaint
+              from (select ${body}::jsonb as body offset 0) as page
+            offset 0) as found
   )`;
 
 export interface FactsRow {

@@ -4,7 +4,7 @@ import type { Envelope, Page } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import { mayExpand } from './number-bombs.ts';
-import { asJsonb, FACTS, type FactsRow, factsOf, type PageFacts } from './page-facts.ts';
+import { asJsonb, type FactsRow, factsOf, type PageFacts, readFacts } from './page-facts.ts';
 import { sanitise } from './sanitise.ts';
 import { BodyRefusedError } from './sqlstate.ts';
 
@@ -95,42 +95,42 @@ async function commitPage(
   envelope: Envelope,
 ): Promise<PageFacts> {
   const [row] = await database.query<FactsRow>(
-    `with ${FACTS}, fresh as materialized (
-       select facts.*, facts.hashes[$18::integer + 1 :] as new_hashes, facts.records - $18::integer as new_records,
-              $18::integer = 0 or facts.hashes[1] is not distinct from
+    `with ${readFacts('$18')}, fresh as materialized (
+       select facts.*, facts.hashes[$16::integer + 1 :] as new_hashes, facts.records - $16::integer as new_records,
+              $16::integer = 0 or facts.hashes[1] is not distinct from
                 (select p.record_hashes[cardinality(p.record_hashes)]
                    from daywalk.pages p
-                  where p.walk_id = $8 and p.day = (select day from daywalk.walks where walk_id = $8) and p.records > 0 and p.page_no < $10
+                  where p.walk_id = $7 and p.day = (select day from daywalk.walks where walk_id = $7) and p.records > 0 and p.page_no < $9
                   order by p.page_no desc limit 1) as continues,
-              not exists (select from daywalk.walks k where k.walk_id = $8 and k.records_path <> $2::text[]) as fits
+              not exists (select from daywalk.walks k where k.walk_id = $7 and k.records_path <> $1::text[]) as fits
          from facts
      ), held as (
        update daywalk.windows w
-          set lease_expires = clock_timestamp() + make_interval(secs => $5::double precision / 1000), attempts = 0
+          set lease_expires = clock_timestamp() + make_interval(secs => $4::double precision / 1000), attempts = 0
          from fresh
-        where w.window_id = $6 and w.lease_id = $7::uuid and w.current_walk = $8
+        where w.window_id = $5 and w.lease_id = $6::uuid and w.current_walk = $7
           and fresh.records is not null and fresh.complaint is null and fresh.continues and fresh.fits
-          and exists (select from daywalk.walks k where k.walk_id = $8 and k.next_start = $9 and k.pages = $10)
+          and exists (select from daywalk.walks k where k.walk_id = $7 and k.next_start = $8 and k.pages = $9)
        returning w.window_id
      ), moved as (
        update daywalk.walks k
           set next_start = k.next_start + fresh.new_records,
               pages = k.pages + 1,
-              bytes = k.bytes + $13,
-              requests = k.requests + $15,
+              bytes = k.bytes + $12,
+              requests = k.requests + $14,
               first_total = case when k.pages = 0 then fresh.total else k.first_total end,
               last_total = fresh.total,
-              records_path = $2::text[], total_path = $3::text[], relation_path = $4::text[]
+              records_path = $1::text[], total_path = $2::text[], relation_path = $3::text[]
          from held, fresh
-        where k.walk_id = $8 and k.window_id = held.window_id and k.outcome is null
-          and k.next_start = $9 and k.pages = $10
-          and (k.records_path is null or k.records_path = $2::text[])
+        where k.walk_id = $7 and k.window_id = held.window_id and k.outcome is null
+          and k.next_start = $8 and k.pages = $9
+          and (k.records_path is null or k.records_path = $1::text[])
        returning k.walk_id, k.day
      ), stored as (
        insert into daywalk.pages (walk_id, page_no, day, start, length, skip, records, total, relation, body,
                                   bytes, changes, record_hashes, sha256, byte_count, fetched_at, duration_ms)
-       select moved.walk_id, $10, moved.day, $9 - $18, $11, $18, fresh.new_records, fresh.total, fresh.relation, fresh.body,
-              $16::bytea, $17::jsonb, fresh.new_hashes, $12, $13, clock_timestamp(), $14
+       select moved.walk_id, $9, moved.day, $8 - $16, $10, $16, fresh.new_records, fresh.total, fresh.relation, $18::jsonb,
+              $17::bytea, $15::jsonb, fresh.new_hashes, $11, $12, clock_timestamp(), $13
          from moved, fresh
        returning page_no
      )
@@ -138,7 +138,6 @@ async function commitPage(
             exists (select from stored) as stored
        from fresh`,
     [
-      asJsonb(form.body),
       envelope.recordsPath,
       envelope.totalPath,
       envelope.relationPath,
@@ -153,9 +152,10 @@ async function commitPage(
       page.body.length,
       Math.round(page.durationMs),
       page.requests,
-      form.bytes,
       form.changes === null ? null : JSON.stringify(form.changes),
       checkpoint.skip,
+      form.bytes,
+      asJsonb(form.body, page),
     ],
   );
   return factsOf(row);

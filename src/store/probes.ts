@@ -1,7 +1,7 @@
 /** Probes: answers that are looked at and compared with what is stored, and not stored themselves. */
 import type { Envelope, Page } from '../model.ts';
 import type { Database } from './database.ts';
-import { asJsonb, FACTS, type FactsRow, factsOf, type PageFacts } from './page-facts.ts';
+import { asJsonb, type FactsRow, factsOf, type PageFacts, readFacts } from './page-facts.ts';
 import { sanitise } from './sanitise.ts';
 import { BodyRefusedError } from './sqlstate.ts';
 
@@ -34,19 +34,19 @@ async function readProbe(
   const [row] = await database.persist<
     FactsRow & { begins_with_last: boolean; begins_with_known: boolean }
   >(
-    `with ${FACTS}, last as materialized (
+    `with ${readFacts('$5')}, last as materialized (
        select p.body #> k.records_path -> -1 as record
          from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-        where k.walk_id = $5 and p.records > 0
+        where k.walk_id = $4 and p.records > 0
         order by p.page_no desc limit 1
      )
      select records, list_type, total, relation, complaint, hash_array_extended(hashes, 0)::text as digest,
             true as continues, true as fits, false as stored,
-            coalesce((select record from last) = (facts.body #> $2::text[] -> 0), false) as begins_with_last,
+            coalesce((select record from last) = ($5::jsonb #> $1::text[] -> 0), false) as begins_with_last,
             exists (select from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-                     where k.walk_id = $5 and facts.hashes[1] = any (p.record_hashes)) as begins_with_known
+                     where k.walk_id = $4 and facts.hashes[1] = any (p.record_hashes)) as begins_with_known
        from facts`,
-    [asJsonb(body), envelope.recordsPath, envelope.totalPath, envelope.relationPath, walkId],
+    [envelope.recordsPath, envelope.totalPath, envelope.relationPath, walkId, asJsonb(body)],
   );
   return {
     ...factsOf(row),

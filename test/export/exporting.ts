@@ -33,6 +33,8 @@ export interface Exporting {
   readonly gate?: Gate;
   readonly pageLength?: number;
   readonly concurrency?: number;
+  /** Bytes that may be fetched ahead; absent: as much as by default. */
+  readonly aheadBytes?: number;
   readonly walkAttempts?: number;
   /** Whether the seams between days are asked for as well; absent: no. */
   readonly seams?: boolean;
@@ -83,6 +85,7 @@ function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
       seams: exporting.seams ?? false,
       recheckDays: exporting.recheckDays ?? 0,
       keepBytes: false,
+      ...(exporting.aheadBytes === undefined ? {} : { aheadBytes: exporting.aheadBytes }),
     },
     'hand',
     exporting.signal ?? new AbortController().signal,

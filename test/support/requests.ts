@@ -1,5 +1,6 @@
 /** Which pages the API was asked for, from the simulator's log. */
 import type { LoggedRequest } from '../../simulator/simulator.ts';
+import type { TestDatabase } from './database.ts';
 
 /** Probes ask for one or two records, whatever the page length is, or far beyond any end; they store nothing. */
 const PROBE_LENGTHS = ['1', '2'];
@@ -23,6 +24,18 @@ export function pagesAsked(requests: readonly LoggedRequest[]): PageAsked[] {
       window: `${resource} ${query.fromDate}`,
       page: `${resource} ${query.fromDate} to ${query.toDate} ${query.start}+${query.length}`,
     }));
+}
+
+/** The pages that are stored, as `PageAsked.page` names them; without those of halves, which are windows of no row. */
+export async function pagesStored(database: TestDatabase): Promise<Set<string>> {
+  const rows = await database.query<{ page: string }>(
+    `select s.resource || ' ' || w.from_time || ' to ' || w.to_time || ' ' || p.start || '+' || p.length as page
+       from daywalk.pages p
+       join daywalk.walks k on k.walk_id = p.walk_id and k.span = 'whole'
+       join daywalk.windows w on w.window_id = k.window_id
+       join daywalk.streams s on s.stream_id = w.stream_id`,
+  );
+  return new Set(rows.map(({ page }) => page));
 }
 
 /** For each window the pages that were asked for more than once, or again after `earlier` requests. */

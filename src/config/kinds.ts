@@ -1,0 +1,14 @@
+/** Units and ranges of settings, as the table of settings writes them. */
+
+/** Milliseconds. */
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+/** Bytes. */
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
+
+export const integer = (min: number, max: number) => ({ kind: 'integer', min, max }) as const;
+/** No wait may reach 2^31 ms (24.8 days): a longer timer fires at once. */
+export const duration = (min: number, max: number) => ({ kind: 'duration', min, max }) as const;
