@@ -110,9 +110,9 @@ test('a database that does not exist: exit code 2, and 5 behind PgBouncer', asyn
   const scene = await setScene();
   const ended = await scene.run(BACKFILL, {
     DATABASE_URL: `${scene.database.url}_not`,
-    DAYWALK_DATABASE_PATIENCE: '1s',
+    DAYWALK_DATABASE_PATIENCE: '0s',
   });
-  // PgBouncer gives every such answer the code 08P01, which may also pass: waited for, then told.
+  // PgBouncer gives every such answer the code 08P01, which may also pass: waited for, as long as patience lasts.
   const code = inject('pgbouncerPort') === undefined ? 2 : 5;
   await expectCleanFailure(scene, ended, code, [/_not" does not exist/, 'DATABASE_URL']);
 });
