@@ -14,8 +14,9 @@ function listenForSignals(): AbortSignal {
   const interrupted = new AbortController();
   const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
     if (interrupted.signal.aborted) process.exit(EXIT[signal]);
-    process.stderr.write('\ndaywalk: stopping; once more leaves at once\n');
+    // First, so that a progress display is gone before the message comes.
     interrupted.abort(new InterruptedError(signal));
+    process.stderr.write('\ndaywalk: stopping; once more leaves at once\n');
     systemClock.timeout(GRACE_MS).addEventListener('abort', () => process.exit(EXIT[signal]));
   };
   process.on('SIGINT', onSignal);

@@ -17,13 +17,14 @@ import { exportOptions } from './wiring.ts';
 /** Walks the range, or prints what it would walk. */
 export function backfillVerb(invocation: Invocation): Promise<number> {
   const request = requestOf(invocation.options);
-  return withExport(invocation, async ({ settings, database, parts, log }) => {
+  return withExport(invocation, async (session) => {
+    const { settings, database, parts } = session;
     const options: ExportOptions = {
       ...exportOptions(settings),
       streams: chosen(settings.streams, invocation.options.stream),
     };
     if (invocation.options.dryRun !== true)
-      return watched(invocation, log, (onEvent) =>
+      return watched(invocation, session, (onEvent) =>
         backfill(parts, options, request, invocation.signal, onEvent),
       );
     const steps = await previewBackfill(database, options, request);

@@ -1,13 +1,18 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
-import type { ApiSettings } from '../config/settings.ts';
+import { readEnvironment } from '../config/environment.ts';
+import type { ApiSettings, Settings } from '../config/settings.ts';
+import { EXIT } from '../errors.ts';
 import type { DrainParts } from '../export/drain.ts';
 import type { RunEvent, RunReport } from '../export/run.ts';
 import type { ProcessLogger } from '../log.ts';
 import { describeRun, exitCodeOfRun } from '../report/run-text.ts';
+import type { LimiterState } from '../source/limiter.ts';
 import type { Database } from '../store/database.ts';
-import { print, printJson } from './output.ts';
+import { stderrLines } from './live-lines.ts';
+import { print, printJson, terminal } from './output.ts';
 import { Progress } from './progress.ts';
+import { openEventWriter } from './run-events.ts';
 import type { Invocation } from './verb.ts';
 import { apiSettingsOf, exportParts, openApi, openDatabase, openLog } from './wiring.ts';
 
@@ -16,6 +21,8 @@ export interface ExportSession {
   readonly settings: ApiSettings;
   readonly database: Database;
   readonly parts: DrainParts;
+  /** What the limiter of the source does now. */
+  readonly limits: () => LimiterState;
   readonly log: ProcessLogger;
 }
 
@@ -29,12 +36,17 @@ export async function withExport<T>(
   daemon = false,
 ): Promise<T> {
   const settings = apiSettingsOf(invocation);
-  const log = await openLog(settings);
+  const quiet = invocation.options.quiet === true;
+  const log = await openLog(
+    quiet ? { ...settings, logLevel: quieter(settings.logLevel) } : settings,
+  );
   const source = await openApi(settings);
   try {
     const { database, close } = await openDatabase(settings, log, invocation.signal, daemon);
     try {
-      return await work({ settings, database, parts: exportParts(database, source, log), log });
+      const parts = exportParts(database, source, log);
+      const limits = () => source.limits();
+      return await work({ settings, database, parts, log, limits });
     } finally {
       await close();
     }
@@ -44,21 +56,54 @@ export async function withExport<T>(
   }
 }
 
-/** Watches a run and prints what it did. */
+/** What is logged with `--quiet`: warnings and errors. */
+function quieter(level: Settings['logLevel']): Settings['logLevel'] {
+  return level === 'error' || level === 'fatal' ? level : 'warn';
+}
+
+/**
+ * Watches a run and prints what it did: for people or, with `--json`, as one document; with `--json-events` as the last of
+ * its events; with `--quiet` only when it was not done.
+ */
 export async function watched(
-  invocation: Invocation,
-  log: ProcessLogger,
+  { options, signal }: Invocation,
+  session: Pick<ExportSession, 'log' | 'limits'>,
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
-  const progress = new Progress(systemClock, log, process.stderr.isTTY === true);
+  const events = options.jsonEvents === true ? openEventWriter(systemClock) : undefined;
+  const environment = readEnvironment();
+  const live = isLive(options, environment)
+    ? { live: { lines: stderrLines, unicode: terminal(environment).unicode } }
+    : {};
+  const progress = new Progress(systemClock, session.log, {
+    ...live,
+    ...(events === undefined ? {} : { events }),
+    requests: session.limits,
+  });
+  // Before anybody writes that the program is stopping.
+  signal.addEventListener('abort', () => stderrLines.end(), { once: true });
   let elapsedMs = 0;
   let report: RunReport;
   try {
     report = await run(progress.onEvent);
+  } catch (error) {
+    events?.broke(error);
+    throw error;
   } finally {
     elapsedMs = progress.end();
   }
-  if (invocation.options.json === true) printJson({ ...report, elapsedMs: Math.round(elapsedMs) });
-  else print(...describeRun(report, elapsedMs));
-  return exitCodeOfRun(report);
+  const document = { ...report, elapsedMs: Math.round(elapsedMs) };
+  const code = exitCodeOfRun(report);
+  if (events !== undefined) events.ended(code, document);
+  else if (options.json === true) printJson(document);
+  else if (options.quiet !== true || code !== EXIT.done) print(...describeRun(report, elapsedMs));
+  return code;
+}
+
+/** Whether someone watches stderr and wants to see how it goes. */
+function isLive(
+  options: Invocation['options'],
+  environment: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return process.stderr.isTTY === true && environment.TERM !== 'dumb' && options.quiet !== true;
 }

@@ -24,6 +24,11 @@ export function harmless(line: string): string {
     .join('');
 }
 
+/** Prints one event of many for programs: a JSON object on a line of its own. */
+export function printEvent(event: unknown): void {
+  process.stdout.write(`${visible(JSON.stringify(event))}\n`);
+}
+
 /** What the terminal behind stdout can show. */
 export function terminal(environment: Readonly<Record<string, string | undefined>>): {
   colour: boolean;
@@ -32,11 +37,21 @@ export function terminal(environment: Readonly<Record<string, string | undefined
 } {
   const locale = environment.LC_ALL ?? environment.LC_CTYPE ?? environment.LANG ?? '';
   return {
-    colour:
-      process.stdout.isTTY === true &&
-      environment.NO_COLOR === undefined &&
-      environment.TERM !== 'dumb',
+    colour: wantsColour(environment, process.stdout.isTTY === true),
     unicode: locale === '' || /utf-?8/i.test(locale),
     width: process.stdout.columns ?? 100,
   };
+}
+
+/**
+ * Whether to colour what is written: FORCE_COLOR decides (0 and false say no), then NO_COLOR (https://no-color.org), then
+ * whether it goes to a terminal that can.
+ */
+export function wantsColour(
+  { FORCE_COLOR, NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): boolean {
+  if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  if (NO_COLOR !== undefined && NO_COLOR !== '') return false;
+  return isTerminal && TERM !== 'dumb';
 }

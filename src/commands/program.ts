@@ -10,6 +10,13 @@ const STORE: readonly Group[] = ['General', 'Database', 'Log'];
 const READ: readonly Group[] = [...STORE, 'Schedule', 'Streams'];
 const EVERYTHING: readonly Group[] = [...READ, 'API', 'Walking'];
 
+const events = () =>
+  new Option(
+    '--json-events',
+    'what happens as JSON lines on stdout, the report as the last (docs/events.schema.json)',
+  ).conflicts(['json', 'quiet']);
+const quiet = () =>
+  new Option('--quiet', 'no progress, warnings and errors only; a result only if it is not done');
 const json = () => new Option('--json', 'one JSON document on stdout, for programs');
 
 /**
@@ -51,11 +58,18 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
   };
 
   verb(
+    'init',
+    'write a commented daywalk.yaml from flags and environment, and examine it as doctor does',
+    EVERYTHING,
+    async () => (await import('./init.ts')).init,
+    [new Option('--force', 'write over a file that is there')],
+  );
+  verb(
     'run',
     'one catch-up pass: plan, walk, report',
     EVERYTHING,
     async () => (await import('./run.ts')).run,
-    [json()],
+    [json(), events(), quiet()],
   );
   verb(
     'worker',
@@ -79,6 +93,8 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
       new Option('--newest-first', 'walk the newest day first'),
       new Option('--dry-run', 'print the windows and what would be done with them, and do nothing'),
       json(),
+      events().conflicts(['json', 'quiet', 'dryRun']),
+      quiet(),
     ],
   );
   verb(
@@ -86,7 +102,10 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     'coverage calendar, totals, what runs now',
     READ,
     async () => (await import('./status.ts')).status,
-    [json()],
+    [
+      new Option('--months <n>', 'months in the calendar, the present one included (default: 13)'),
+      json(),
+    ],
   );
   verb(
     'why',

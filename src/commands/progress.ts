@@ -1,103 +1,89 @@
-/** Progress of a run on stderr: one line that redraws itself on a terminal, a log line every 30 s elsewhere. */
+/** Shows a run while it goes: live lines on a terminal, a log line every 30 s elsewhere, events for programs. */
 import type { Clock } from '../clock.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { Logger } from '../log.ts';
-import { formatCount, formatDuration } from '../report/format.ts';
+import {
+  progressFrame,
+  progressLine,
+  type RequestsNow,
+  requestsLine,
+} from '../report/progress-text.ts';
+import { RunProgress } from '../report/run-progress.ts';
+import type { LiveLines } from './live-lines.ts';
+import type { EventWriter } from './run-events.ts';
 
 const REDRAW_MS = 200;
 const LOG_MS = 30_000;
+const EVENT_MS = 5_000;
 
-/** What the progress shows at one moment. */
-export interface ProgressState {
-  readonly windows: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly running: number;
-  readonly records: number;
-  readonly elapsedMs: number;
-}
-
-/** The line of progress: share, rate and what is left, guessed from the windows that are done. */
-export function progressLine(state: ProgressState): string {
-  const over = state.done + state.failed;
-  const rate = state.elapsedMs > 0 ? (state.records * 1000) / state.elapsedMs : 0;
-  const left =
-    over > 0 && over < state.windows ? (state.elapsedMs / over) * (state.windows - over) : null;
-  return [
-    `${formatCount(over)}/${formatCount(Math.max(state.windows, over))} windows`,
-    ...(state.failed > 0 ? [`${formatCount(state.failed)} failed`] : []),
-    `${state.running} running`,
-    `${formatCount(state.records)} records`,
-    `${formatCount(Math.round(rate))}/s`,
-    ...(left === null ? [] : [`about ${formatDuration(left)} left`]),
-  ].join(' · ');
+/** Who is shown the run, besides the log. */
+export interface Audience {
+  /** Absent: nobody watches a terminal. */
+  readonly live?: { readonly lines: LiveLines; readonly unicode: boolean };
+  readonly events?: EventWriter;
+  /** What the limiter of the requests does now. */
+  readonly requests?: () => RequestsNow;
 }
 
 /** Watches a run. */
 export class Progress {
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #terminal: boolean;
+  readonly #audience: Audience;
   readonly #began: number;
-  readonly #stop: () => void;
-  #windows = 0;
-  #done = 0;
-  #failed = 0;
-  #records = 0;
-  readonly #running = new Set<number>();
+  readonly #run: RunProgress;
+  readonly #stops: readonly (() => void)[];
   #waitingSaid = false;
 
-  /** @param terminal whether stderr is one that a person watches. */
-  constructor(clock: Clock, log: Logger, terminal: boolean) {
+  constructor(clock: Clock, log: Logger, audience: Audience = {}) {
     this.#clock = clock;
     this.#log = log;
-    this.#terminal = terminal;
+    this.#audience = audience;
     this.#began = clock.monotonic();
-    this.#stop = clock.every(terminal ? REDRAW_MS : LOG_MS, () => this.#show());
+    this.#run = new RunProgress(this.#began);
+    this.#stops = [
+      audience.live === undefined
+        ? clock.every(LOG_MS, () => this.#tell())
+        : clock.every(REDRAW_MS, () => this.#draw()),
+      ...(audience.events === undefined ? [] : [clock.every(EVENT_MS, () => this.#emit())]),
+    ];
   }
 
   /** Takes in one event of the run. */
   readonly onEvent = (event: RunEvent): void => {
+    this.#run.add(event, this.#clock.monotonic());
+    this.#note(event);
+    this.#audience.events?.happened(event);
+  };
+
+  /** Stops showing, and leaves the terminal clean. Returns the milliseconds since the beginning. */
+  end(): number {
+    for (const stop of this.#stops) stop();
+    this.#audience.live?.lines.clear();
+    return this.#clock.monotonic() - this.#began;
+  }
+
+  #note(event: RunEvent): void {
     switch (event.kind) {
       case 'planned':
-        this.#windows = event.windows;
         this.#log.info({ windows: event.windows }, 'planned');
         break;
-      case 'claimed':
-        this.#running.add(event.window.windowId);
-        break;
-      case 'page':
-        this.#records += event.records;
-        break;
       case 'complete':
-        this.#running.delete(event.window.windowId);
-        this.#done += 1;
         this.#log.debug(
           { ...event.window, proof: event.proof.kind, records: event.proof.records },
           'complete',
         );
         break;
-      case 'unchanged':
-        this.#running.delete(event.window.windowId);
-        this.#done += 1;
-        break;
       case 'split':
-        this.#running.delete(event.window.windowId);
-        this.#windows += event.parts;
-        this.#done += 1;
         this.#log.info(
           { ...event.window, by: event.by, parts: event.parts, reason: event.reason },
           'the window is split',
         );
         break;
       case 'failed':
-        this.#running.delete(event.window.windowId);
-        this.#failed += 1;
-        this.#clear();
         this.#log.warn({ ...event.window, reason: event.reason }, 'the window failed');
         break;
       case 'stream-stopped':
-        this.#clear();
         this.#log.error(
           { stream: event.stream, reason: event.reason },
           'the stream is given up for this run',
@@ -106,36 +92,54 @@ export class Progress {
       case 'waiting':
         if (this.#waitingSaid) break;
         this.#waitingSaid = true;
-        this.#clear();
         this.#log.info(
           { windows: event.windows, owner: event.owner },
           'waiting for windows that another worker holds',
         );
         break;
+      case 'claimed':
+      case 'page':
+      case 'unchanged':
+      case 'released':
+        break;
     }
-  };
-
-  /** Stops showing, and leaves the terminal clean. Returns the milliseconds since the beginning. */
-  end(): number {
-    this.#stop();
-    this.#clear();
-    return this.#clock.monotonic() - this.#began;
   }
 
-  #show(): void {
-    const state: ProgressState = {
-      windows: this.#windows,
-      done: this.#done,
-      failed: this.#failed,
-      running: this.#running.size,
-      records: this.#records,
-      elapsedMs: this.#clock.monotonic() - this.#began,
-    };
-    if (this.#terminal) process.stderr.write(`\r\u001b[2K${progressLine(state)}`);
-    else this.#log.info({ ...state, elapsedMs: Math.round(state.elapsedMs) }, progressLine(state));
+  #draw(): void {
+    const { live, requests } = this.#audience;
+    if (live === undefined) return;
+    const { lines, unicode } = live;
+    const state = this.#run.state(this.#clock.monotonic());
+    const [width, height] = lines.size;
+    const look = { width, height, unicode };
+    lines.show(progressFrame(state, requests?.() ?? null, look));
   }
 
-  #clear(): void {
-    if (this.#terminal) process.stderr.write('\r\u001b[2K');
+  #tell(): void {
+    const { running, ...state } = this.#run.state(this.#clock.monotonic());
+    const requests = this.#audience.requests?.();
+    const held = requests !== undefined && requests.heldMs > 0 ? requestsLine(requests) : null;
+    this.#log.info(
+      { ...rounded(state), running: running.length, ...(requests ? { requests } : {}) },
+      [progressLine({ ...state, running }), ...(held === null ? [] : [held])].join(' · '),
+    );
   }
+
+  #emit(): void {
+    const state = this.#run.state(this.#clock.monotonic());
+    this.#audience.events?.progress(
+      { ...rounded(state), running: state.running.map(rounded) },
+      this.#audience.requests?.() ?? null,
+    );
+  }
+}
+
+/** The same with whole numbers: a fraction of a millisecond is noise. */
+function rounded<T extends object>(state: T): T {
+  return Object.fromEntries(
+    Object.entries(state).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? Math.round(value) : value,
+    ]),
+  ) as T;
 }

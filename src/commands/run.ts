@@ -6,9 +6,9 @@ import { exportOptions } from './wiring.ts';
 
 /** Plans, walks what is due and reports. */
 export function run(invocation: Invocation): Promise<number> {
-  return withExport(invocation, ({ settings, parts, log }) =>
-    watched(invocation, log, (onEvent) =>
-      catchUp(parts, exportOptions(settings), 'hand', invocation.signal, onEvent),
+  return withExport(invocation, (session) =>
+    watched(invocation, session, (onEvent) =>
+      catchUp(session.parts, exportOptions(session.settings), 'hand', invocation.signal, onEvent),
     ),
   );
 }

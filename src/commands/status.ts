@@ -1,31 +1,52 @@
-/** `daywalk status`: the coverage calendar, totals, what runs now, and what is wrong. */
+/** `daywalk status`: the coverage calendar, totals, what runs now, what is next, and what is wrong. */
+import { createTask } from 'node-cron';
 import { readEnvironment } from '../config/environment.ts';
-import { EXIT } from '../errors.ts';
-import { addDays } from '../plan/days.ts';
-import { formatBytes, formatCount } from '../report/format.ts';
+import { EXIT, SettingsError } from '../errors.ts';
+import type { StreamDays } from '../export/day-states.ts';
+import { formatBytes, formatCount, formatDuration } from '../report/format.ts';
 import { describeGaps, describeUnplanned } from '../report/gaps.ts';
-import { readStatus, type StatusFacts, statusDocument, totalsOf } from '../report/status.ts';
-import type { CoverageRow } from '../store/coverage.ts';
+import {
+  MONTHS_SHOWN,
+  readStatus,
+  type StatusFacts,
+  statusDocument,
+  totalsOf,
+} from '../report/status.ts';
+import type { GapRow, RunningWindow } from '../store/coverage.ts';
 import type { StreamDifferences } from '../store/differences.ts';
 import type { RunRow } from '../store/runs.ts';
-import { type CalendarStream, type CellState, renderCalendar } from './calendar.ts';
+import { renderCalendar } from './calendar.ts';
 import { print, printJson, terminal } from './output.ts';
 import type { Invocation } from './verb.ts';
 import { openDatabase, openLog, settingsOf } from './wiring.ts';
 
+/** Spans of gaps that `status` lists; `gaps` lists all. */
+const MOST_GAPS = 10;
+const MOST_MONTHS = 12 * 100;
+
 /** Prints where the export stands. */
 export async function status(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
+  const months = monthsOf(invocation.options.months);
   const log = await openLog(settings);
   const { database, close } = await openDatabase(settings, log, invocation.signal);
   try {
-    const streams = settings.streams.map((stream) => stream.name);
-    const facts = await readStatus(database, streams, {
-      timeZone: settings.timezone,
-      settleMs: settings.settle,
-    });
-    if (invocation.options.json === true) printJson(statusDocument(facts));
-    else print(...describeStatus(facts, terminal(readEnvironment())));
+    const facts = await readStatus(
+      database,
+      settings.streams.map((stream) => stream.name),
+      { timeZone: settings.timezone, settleMs: settings.settle, months },
+    );
+    const next = await nextTick(settings.schedule);
+    if (invocation.options.json === true)
+      printJson({ ...statusDocument(facts), schedule: settings.schedule, nextRun: next });
+    else
+      print(
+        ...describeStatus(
+          facts,
+          { schedule: settings.schedule, at: next },
+          terminal(readEnvironment()),
+        ),
+      );
     return EXIT.done;
   } finally {
     await close();
@@ -33,41 +54,68 @@ export async function status(invocation: Invocation): Promise<number> {
   }
 }
 
-/** The status for people: calendar, totals, what runs, the last run, and what is missing. */
+/** @throws {SettingsError} for what is no number of months. */
+function monthsOf(given: unknown): number {
+  if (given === undefined) return MONTHS_SHOWN;
+  const months = /^\d{1,4}$/.test(String(given)) ? Number(given) : 0;
+  if (months >= 1 && months <= MOST_MONTHS) return months;
+  throw new SettingsError(`flag --months: ${JSON.stringify(given)} is no number of months`, {
+    hint: `Give a number from 1 to ${MOST_MONTHS}, for example --months 24.`,
+  });
+}
+
+/** When a worker with this schedule plans next. */
+async function nextTick(schedule: string): Promise<Date | null> {
+  const task = createTask(schedule, () => {}, { timezone: 'UTC' });
+  try {
+    return task.getNextRuns(1)[0] ?? null;
+  } finally {
+    await task.destroy();
+  }
+}
+
+/** The status for people: calendar, totals, what runs, the last run and the next, and what is missing. */
 export function describeStatus(
   facts: StatusFacts,
+  next: { readonly schedule: string; readonly at: Date | null },
   look: { colour: boolean; unicode: boolean; width: number },
 ): string[] {
-  if (facts.coverage.length === 0)
+  const unplanned = facts.streams.filter(({ streamId }) => streamId === null);
+  if (unplanned.length === facts.streams.length)
     return [
       'Nothing is planned yet. `daywalk run` exports what is due; `daywalk doctor` checks the settings first.',
     ];
-  const gaps = facts.coverage.flatMap((row) =>
-    row.state === 'complete' ? [] : [{ ...row, state: row.state }],
-  );
-  const unplanned = facts.streams.filter((name) =>
-    facts.coverage.every((row) => row.stream !== name),
-  );
   return [
-    ...renderCalendar(
-      facts.streams.map((stream) => cells(facts, stream)),
-      look,
-    ),
+    ...renderCalendar(facts.streams, look),
     '',
-    ...facts.streams.map((stream) => {
-      const totals = totalsOf(facts, stream);
-      return `${stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete, ${formatCount(totals.records)} records, ${formatCount(totals.pages)} pages, ${formatBytes(totals.bytes)}`;
-    }),
-    ...facts.running.map(
-      ({ stream, from, to, owner, records, total }) =>
-        `running: ${stream} ${from} to ${to} by ${owner}: ${formatCount(records)}${total === null ? '' : ` of ${formatCount(total)}`} records`,
-    ),
+    ...facts.streams.map((stream) => describeTotals(facts, stream)),
     ...facts.differences.flatMap(describeDifferences),
-    ...describeLastRun(facts.lastRun),
     '',
-    ...describeUnplanned(unplanned),
-    ...(unplanned.length > 0 && gaps.length === 0 ? [] : describeGaps(gaps)),
+    ...facts.running.map(describeRunning),
+    ...describeLastRun(facts.lastRun),
+    ...(next.at === null
+      ? []
+      : [`next run: ${second(next.at)}, where a worker runs (schedule ${next.schedule})`]),
+    '',
+    ...describeWrong(
+      facts,
+      unplanned.map(({ stream }) => stream),
+    ),
   ];
+}
+
+function describeTotals(facts: StatusFacts, stream: StreamDays): string {
+  const totals = totalsOf(facts, stream);
+  const earlier =
+    totals.firstDay !== null && totals.firstDay < facts.from
+      ? `, from ${totals.firstDay} on (--months shows more)`
+      : '';
+  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete, ${formatCount(totals.records)} records, ${formatCount(totals.pages)} pages, ${formatBytes(totals.bytes)}${earlier}`;
+}
+
+function describeRunning({ stream, from, to, owner, records, total }: RunningWindow): string {
+  const of = total === null ? '' : ` of ${formatCount(total)}`;
+  return `running: ${stream} ${from} to ${to} by ${owner}: ${formatCount(records)}${of} records`;
 }
 
 function describeDifferences({ stream, late, vanished }: StreamDifferences): string[] {
@@ -87,29 +135,34 @@ function describeDifferences({ stream, late, vanished }: StreamDifferences): str
 
 function describeLastRun(run: RunRow | null): string[] {
   if (run === null) return [];
-  const end = run.finishedAt === null ? 'not ended' : `${run.outcome}, ${second(run.finishedAt)}`;
+  const began = `last run: ${run.trigger}, began ${second(run.startedAt)}`;
+  if (run.finishedAt === null) return [`${began}, not ended`];
+  const took = formatDuration(run.finishedAt.getTime() - run.startedAt.getTime());
   const error = run.error === null ? '' : `: ${run.error}`;
-  return [`last run: ${run.trigger}, began ${second(run.startedAt)}, ${end}${error}`];
+  const did = `${formatCount(run.windowsComplete)} windows complete, ${formatCount(run.records)} records`;
+  return [`${began}, ${run.outcome} after ${took}: ${did}${error}`];
+}
+
+/** In one sentence, then span by span with the command that mends it. */
+function describeWrong(facts: StatusFacts, unplanned: readonly string[]): string[] {
+  const never = describeUnplanned(unplanned);
+  if (facts.gaps.length === 0) return never.length > 0 ? never : describeGaps([]);
+  const closed = facts.totals.reduce((sum, totals) => sum + totals.closed, 0);
+  const are = facts.gaps.length === 1 ? 'day is' : 'days are';
+  return [
+    `${formatCount(facts.gaps.length)} of ${formatCount(closed)} closed ${are} not complete: ${countedByState(facts.gaps)}.`,
+    ...never,
+    ...describeGaps(facts.gaps, MOST_GAPS),
+  ];
+}
+
+function countedByState(gaps: readonly GapRow[]): string {
+  const states = ['failed', 'missing', 'pending', 'running'] as const;
+  return states
+    .map((state) => ({ state, count: gaps.filter((gap) => gap.state === state).length }))
+    .flatMap(({ state, count }) => (count === 0 ? [] : [`${formatCount(count)} ${state}`]))
+    .join(', ');
 }
 
 const second = (instant: Date): string =>
   `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-
-const CELLS: Record<CoverageRow['state'], CellState> = {
-  complete: 'complete',
-  running: 'running',
-  failed: 'failed',
-  pending: 'missing',
-  missing: 'missing',
-};
-
-/** The days of a stream, and the one day after them that is not closed yet. */
-function cells(facts: StatusFacts, stream: string): CalendarStream {
-  const days = facts.coverage
-    .filter((row) => row.stream === stream)
-    .map((row) => ({
-      day: row.day,
-      state: row.state === 'complete' && row.records === 0 ? ('empty' as const) : CELLS[row.state],
-    }));
-  return { stream, days: [...days, { day: addDays(facts.lastClosed, 1), state: 'open' }] };
-}

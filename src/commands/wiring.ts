@@ -14,6 +14,7 @@ import { openSource, type Source } from '../source/source.ts';
 import { Database } from '../store/database.ts';
 import { startEmbedded } from '../store/embedded/embedded.ts';
 import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
+import { stderrLines } from './live-lines.ts';
 import type { Invocation } from './verb.ts';
 
 /** The settings of a verb that needs no API. */
@@ -38,6 +39,7 @@ export function openLog(
     // One of three letters would strike half of every line out.
     secrets: [...secretsOf(settings), ...moreSecrets].filter((secret) => secret.length > 3),
     isTerminal: process.stderr.isTTY === true,
+    ...(process.stderr.isTTY === true ? { destination: stderrLines.writable() } : {}),
   });
 }
 

@@ -61,8 +61,11 @@ async function eachTick(
 }
 
 /** One pass. An API or a database that is away is no reason to end: the next tick finds everything still due. */
-async function pass({ settings, parts, log }: ExportSession, signal: AbortSignal): Promise<void> {
-  const progress = new Progress(systemClock, log, false);
+async function pass(
+  { settings, parts, log, limits }: ExportSession,
+  signal: AbortSignal,
+): Promise<void> {
+  const progress = new Progress(systemClock, log, { requests: limits });
   try {
     const report = await catchUp(
       parts,

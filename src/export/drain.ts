@@ -72,6 +72,8 @@ export type DrainEvent =
       readonly reason: string;
     }
   | { readonly kind: 'failed'; readonly window: WindowName; readonly reason: string }
+  /** Given back or lost, for a reason that is not the window's. */
+  | { readonly kind: 'released'; readonly window: WindowName }
   | { readonly kind: 'stream-stopped'; readonly stream: string; readonly reason: string }
   | { readonly kind: 'waiting'; readonly windows: number; readonly owner: string };
 
@@ -258,11 +260,13 @@ async function settle(
   const { database, clock, log, onEvent } = context;
   if (error instanceof LeaseLostError) {
     log.warn({ window: window.from, stream: window.stream }, error.message);
+    onEvent({ kind: 'released', window });
     return;
   }
   if (error instanceof RequestError && MISADDRESSED.has(error.status)) {
     // The window is as good as before: it is the address that is wrong.
     await releaseLease(database, claim);
+    onEvent({ kind: 'released', window });
     stopStream(context, state, error.message);
     state.misaddressed = error;
     return;

@@ -52,6 +52,7 @@ export class Tally {
         this.#unchanged += 1;
         break;
       case 'claimed':
+      case 'released':
       case 'waiting':
         break;
     }

@@ -10,13 +10,28 @@ export function describeUnplanned(names: readonly string[]): string[] {
   );
 }
 
-/** A line for each unbroken span of days in one state, with the command that fills it. */
-export function describeGaps(found: readonly GapRow[]): string[] {
+/**
+ * A line for each unbroken span of days in one state, with the command that fills it.
+ * @param most spans told; the rest is counted.
+ */
+export function describeGaps(found: readonly GapRow[], most = Number.POSITIVE_INFINITY): string[] {
   if (found.length === 0) return ['No gaps: every closed day is complete.'];
-  return spansOf(found).flatMap((span) => [
-    `${span.stream}: ${span.from === span.to ? span.from : `${span.from} to ${span.to}`} ${span.state}${span.lastError === null ? '' : `: ${span.lastError}`}`,
-    ...(span.state === 'running' ? [] : [`  ${fillCommand({ ...span, day: span.from }, span.to)}`]),
-  ]);
+  const spans = spansOf(found);
+  const rest = spans.length - most;
+  return [
+    ...spans.slice(0, most).flatMap(describeSpan),
+    ...(rest > 0 ? [`… and ${rest} more; \`daywalk gaps\` lists all.`] : []),
+  ];
+}
+
+function describeSpan(span: GapSpan): string[] {
+  const days = span.from === span.to ? span.from : `${span.from} to ${span.to}`;
+  const error = span.lastError === null ? '' : `: ${span.lastError}`;
+  const command = fillCommand({ stream: span.stream, day: span.from }, span.to);
+  return [
+    `${span.stream}: ${days} ${span.state}${error}`,
+    ...(span.state === 'running' ? [] : [`  ${command}`]),
+  ];
 }
 
 /** The command that fills a gap, to be copied. */

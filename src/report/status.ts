@@ -1,99 +1,140 @@
 /** Where the export stands, read at one moment, and as the document that `status --json` and the status page give to programs. */
-import { lastClosedDay } from '../plan/days.ts';
+import { readStreamDays, type StreamDays } from '../export/day-states.ts';
+import type { Day } from '../model.ts';
+import { dayAt, lastClosedDay } from '../plan/days.ts';
 import {
-  type CoverageRow,
+  type GapRow,
   type RunningWindow,
-  readCoverage,
+  readGaps,
   readRunning,
   readSplits,
   type SplitRow,
 } from '../store/coverage.ts';
 import type { Database } from '../store/database.ts';
+import { readTotals, type StreamTotals } from '../store/days.ts';
 import { readStreamDifferences, type StreamDifferences } from '../store/differences.ts';
 import { type LedgerHead, readLedgerHeads } from '../store/ledger.ts';
 import { type RunRow, readLastRun } from '../store/runs.ts';
 import { databaseNow } from '../store/windows.ts';
+import { fillCommand, spansOf } from './gaps.ts';
+
+/** The months that a calendar shows, the present one included, unless others are asked for. */
+export const MONTHS_SHOWN = 13;
 
 /** What `status` knows. */
 export interface StatusFacts {
-  readonly streams: readonly string[];
   /** IANA name of the source's zone. */
   readonly timeZone: string;
-  readonly coverage: readonly CoverageRow[];
-  readonly running: readonly RunningWindow[];
-  readonly lastRun: RunRow | null;
-  readonly differences: readonly StreamDifferences[];
-  /** Windows that could not be walked whole. */
-  readonly splits: readonly SplitRow[];
-  /** The ends of the ledger's chains. */
-  readonly ledger: readonly LedgerHead[];
   /** Milliseconds since the epoch, by the database's clock. */
   readonly now: number;
   /** The newest day that is closed. */
-  readonly lastClosed: string;
+  readonly lastClosed: Day;
+  /** The first day that is shown, of a month. */
+  readonly from: Day;
+  /** In the order of the names asked for, with the days shown. */
+  readonly streams: readonly StreamDays[];
+  /** Of all days, those not shown too; of the streams that were ever planned. */
+  readonly totals: readonly StreamTotals[];
+  /** All days that are not complete. */
+  readonly gaps: readonly GapRow[];
+  readonly running: readonly RunningWindow[];
+  readonly lastRun: RunRow | null;
+  readonly differences: readonly StreamDifferences[];
+  /** Windows of the days shown that could not be walked whole. */
+  readonly splits: readonly SplitRow[];
+  /** The ends of the ledger's chains. */
+  readonly ledger: readonly LedgerHead[];
 }
 
-/** Reads all of it. */
+/** Whose calendar, and how much of it. */
+export interface StatusAsked {
+  readonly timeZone: string;
+  readonly settleMs: number;
+  /** Months of days, the present one included; absent: {@link MONTHS_SHOWN}. */
+  readonly months?: number;
+}
+
+/** Reads all of it: day by day for the months shown, as sums and gaps for the rest. */
 export async function readStatus(
   database: Database,
   streams: readonly string[],
-  { timeZone, settleMs }: { readonly timeZone: string; readonly settleMs: number },
+  asked: StatusAsked,
 ): Promise<StatusFacts> {
-  const [coverage, running, lastRun, differences, splits, ledger, now] = await Promise.all([
-    readCoverage(database, streams),
+  const { timeZone, settleMs, months = MONTHS_SHOWN } = asked;
+  const now = await databaseNow(database);
+  const from = firstOfMonth(dayAt(now, timeZone), months);
+  const [days, gaps, running, lastRun, differences, splits, ledger] = await Promise.all([
+    readStreamDays(database, { streams, from, timeZone, settleMs }),
+    readGaps(database, streams),
     readRunning(database),
     readLastRun(database),
     readStreamDifferences(database, streams),
-    readSplits(database, streams),
+    readSplits(database, streams, from),
     readLedgerHeads(database, streams),
-    databaseNow(database),
   ]);
+  const known = days.flatMap(({ streamId }) => (streamId === null ? [] : [streamId]));
   return {
-    streams,
     timeZone,
     now,
-    coverage,
+    lastClosed: lastClosedDay(now, timeZone, settleMs),
+    from,
+    streams: days,
+    totals: await readTotals(database, known),
+    gaps,
     running,
     lastRun,
     differences,
     splits,
     ledger,
-    lastClosed: lastClosedDay(now, timeZone, settleMs),
   };
 }
 
-/** The status for programs. */
-export function statusDocument(facts: StatusFacts): unknown {
+/** The first day of the month that is `months - 1` before the one of `day`; not before the year 1. */
+function firstOfMonth(day: Day, months: number): Day {
+  const index = Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)) - months;
+  const first = Math.max(index, 12);
+  const year = String(Math.floor(first / 12)).padStart(4, '0');
+  return `${year}-${String((first % 12) + 1).padStart(2, '0')}-01`;
+}
+
+/** The sums of a stream; zeros where it was never planned. */
+export function totalsOf(
+  facts: StatusFacts,
+  { streamId }: StreamDays,
+): Omit<StreamTotals, 'streamId'> {
+  const none = { firstDay: null, closed: 0, complete: 0, records: 0, pages: 0, bytes: 0 };
+  const found = facts.totals.find((totals) => totals.streamId === streamId);
+  if (found === undefined) return none;
+  const { streamId: _, ...totals } = found;
+  return totals;
+}
+
+/** The status for programs; docs/status.schema.json describes it. */
+export function statusDocument(facts: StatusFacts) {
   return {
+    at: new Date(facts.now),
     timezone: facts.timeZone,
     lastClosedDay: facts.lastClosed,
-    streams: facts.streams.map((stream) => {
-      const { days, ...totals } = totalsOf(facts, stream);
-      const ledger = facts.ledger.find((head) => head.stream === stream) ?? null;
-      return { stream, ...totals, ledger, days: days.map((day) => withSplits(day, facts.splits)) };
-    }),
+    streams: facts.streams.map((stream) => ({
+      stream: stream.stream,
+      since: stream.since,
+      ...totalsOf(facts, stream),
+      ledger: facts.ledger.find((head) => head.stream === stream.stream) ?? null,
+      days: stream.days
+        .filter(({ state }) => state !== 'out')
+        .map((day) => ({ ...day, splits: splitsOf(facts, stream.stream, day.day) })),
+    })),
+    gaps: spansOf(facts.gaps).map((span) => ({
+      ...span,
+      command: fillCommand({ stream: span.stream, day: span.from }, span.to),
+    })),
     running: facts.running,
     lastRun: facts.lastRun,
     differences: facts.differences,
   };
 }
 
-/** A day with the reasons for its splits. */
-function withSplits(day: CoverageRow, splits: readonly SplitRow[]) {
-  const own = splits.filter((split) => split.stream === day.stream && split.day === day.day);
-  return { ...day, splits: own.map(({ from, to, by, reason }) => ({ from, to, by, reason })) };
-}
-
-/** A stream's days, and their sums. */
-export function totalsOf(facts: StatusFacts, stream: string) {
-  const days = facts.coverage.filter((row) => row.stream === stream);
-  const sum = (of: (row: CoverageRow) => number) => days.reduce((total, row) => total + of(row), 0);
-  return {
-    closed: days.length,
-    complete: days.filter((row) => row.state === 'complete').length,
-    records: sum((row) => row.records),
-    pages: sum((row) => row.pages),
-    bytes: sum((row) => row.bytes),
-    days,
-  };
+function splitsOf(facts: StatusFacts, stream: string, day: Day) {
+  const own = facts.splits.filter((split) => split.stream === stream && split.day === day);
+  return own.map(({ from, to, by, reason }) => ({ from, to, by, reason }));
 }

@@ -93,17 +93,18 @@ export interface SplitRow {
   readonly reason: string;
 }
 
-/** The windows of these streams that are split now, by day. */
+/** The windows of these streams that are split now, by day, from a day on. */
 export function readSplits(
   database: Database,
   streamNames: readonly string[],
+  from: Day,
 ): Promise<SplitRow[]> {
   return database.persist(
     `select s.name as stream, w.day, w.from_time as "from", w.to_time as "to", w.split_by as by, w.split_reason as reason
        from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
-      where w.state = 'split' and s.name = any ($1::text[])
+      where w.state = 'split' and s.name = any ($1::text[]) and w.day >= $2::date
       order by w.day, w.from_time, w.window_id`,
-    [streamNames],
+    [streamNames, from],
   );
 }
 

@@ -1,16 +1,13 @@
 /** The coverage calendar: each state told apart, with and without colours and UTF-8, in a fixed shape. */
 import { describe, expect, it } from 'vitest';
-import {
-  type CalendarStream,
-  type CellState,
-  renderCalendar,
-} from '../../src/commands/calendar.ts';
+import { type CalendarStream, renderCalendar } from '../../src/commands/calendar.ts';
+import type { DayState } from '../../src/plan/day-states.ts';
 
 const plain = { colour: false, unicode: true, width: 80 };
 
 /** A month by a pattern, one letter a day. */
 function month(name: string, pattern: string): CalendarStream['days'] {
-  const states: Record<string, CellState> = {
+  const states: Record<string, DayState> = {
     c: 'complete',
     e: 'empty',
     o: 'open',
@@ -32,12 +29,12 @@ describe('the calendar', () => {
     expect(
       renderCalendar([{ stream: 'events', days: [...march.days, ...february] }], plain),
     ).toEqual([
-      'events',
+      '         events',
       '         1   5    10   15   20   25   30',
       '2026-02                             █',
-      '2026-03    ████░███████✗███??████████▶··',
+      '2026-03    ████░███████✗███??████████▸··',
       '',
-      '█ complete 23   ░ complete, no events 1   ▶ being walked 1   ✗ failed 1',
+      '█ complete 23   ░ complete, no events 1   ▸ being walked 1   ✗ failed 1',
       '? missing 2   · not closed yet 2',
     ]);
   });
@@ -70,28 +67,52 @@ describe('the calendar', () => {
     }
   });
 
-  it('shows the last 13 months, and says that there are more', () => {
-    const days = Array.from({ length: 15 }, (_, i) => ({
-      day: `${2025 + Math.floor(i / 12)}-${String((i % 12) + 1).padStart(2, '0')}-01`,
-      state: 'complete' as const,
-    }));
+  it('shows every month from the first with a day in scope to the last, with the empty ones between', () => {
+    const days = [
+      { day: '2025-09-30', state: 'out' as const },
+      { day: '2025-11-30', state: 'complete' as const },
+      { day: '2026-02-01', state: 'open' as const },
+      { day: '2026-03-01', state: 'out' as const },
+    ];
     const lines = renderCalendar([{ stream: 's', days }], plain);
     expect(lines.filter((line) => /^\d{4}/.test(line)).map((line) => line.slice(0, 7))).toEqual([
-      '2025-03',
-      ...['04', '05', '06', '07', '08', '09', '10', '11', '12'].map((m) => `2025-${m}`),
-      ...['01', '02', '03'].map((m) => `2026-${m}`),
+      '2025-11',
+      '2025-12',
+      '2026-01',
+      '2026-02',
     ]);
-    expect(lines.slice(-2)).toEqual(['2 more months not shown', '█ complete 13']);
   });
 
-  it('shows the months that are asked for, and streams one below the other with the same months', () => {
-    const other = { stream: 'smart-event', days: month('2026-04', 'cc') };
-    const asked = renderCalendar([march, other], { ...plain, months: ['2026-04'] });
-    expect(asked).toContain('2026-04  ██');
-    expect(asked.filter((line) => line.startsWith('2026'))).toEqual(['2026-04', '2026-04  ██']);
-    expect(renderCalendar([march, other], plain).filter((line) => /^2026/.test(line))).toHaveLength(
-      4,
-    );
+  it('puts as many streams side by side as fit, with the same months, each below its own ruler', () => {
+    const april = { stream: 'smart-event', days: month('2026-04', 'cc') };
+    const long = {
+      stream: 'a-stream-with-a-name-of-forty-characters',
+      days: month('2026-03', 'f'),
+    };
+    expect(renderCalendar([march, april, long], plain)).toEqual([
+      '         events                           smart-event',
+      '         1   5    10   15   20   25   30  1   5    10   15   20   25   30',
+      '2026-03    ████░███████✗███??████████▸··',
+      '2026-04                                   ██',
+      '',
+      '         a-stream-with-a-name-of-forty-…',
+      '         1   5    10   15   20   25   30',
+      '2026-03  ✗',
+      '2026-04',
+      '',
+      '█ complete 24   ░ complete, no events 1   ▸ being walked 1   ✗ failed 2',
+      '? missing 2   · not closed yet 2',
+    ]);
+    for (const [width, columns] of [
+      [30, 1],
+      [72, 1],
+      [73, 2],
+      [105, 2],
+      [106, 3],
+    ] as const) {
+      const [names = ''] = renderCalendar([march, april, long], { ...plain, width });
+      expect(names.trim().split(/\s+/)).toHaveLength(columns);
+    }
   });
 
   it('gives a month the days that it has', () => {

@@ -61,9 +61,10 @@ describe('refused', () => {
   });
   test('the longest file of nothing but keys, in bounded time', () => {
     const yaml = Array.from({ length: 18_000 }, (_, i) => `${i}:`).join('\n');
-    const start = performance.now();
+    // Of the processor, because other tests run beside this one.
+    const before = process.cpuUsage();
     expect(problemsOf(() => loadYaml(yaml))).toHaveLength(101);
-    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(20_000);
     expect(problemsOf(() => loadYaml(yaml + yaml))).toEqual([
       'daywalk.yaml: daywalk.yaml is longer than 128 KiB',
     ]);

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createEmptyDatabase } from '../support/database.ts';
+import { violations } from '../support/json-schemas.ts';
 import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -14,10 +15,9 @@ describe('status and gaps', () => {
     const scene = await setScene();
     const shown = await scene.succeed(['status']);
     expect(shown.stdout).toMatch(/Nothing is planned yet.*daywalk run.*daywalk doctor/);
-    expect(JSON.parse((await scene.succeed(['status', '--json'])).stdout)).toMatchObject({
-      running: [],
-      lastRun: null,
-    });
+    const json = JSON.parse((await scene.succeed(['status', '--json'])).stdout);
+    expect(json).toMatchObject({ running: [], lastRun: null, gaps: [] });
+    expect(violations('status', json)).toEqual([]);
   });
 
   test('an empty database has no coverage, so gaps does not say that all is complete', async () => {
@@ -48,6 +48,21 @@ describe('status and gaps', () => {
     const status = await scene.succeed(['status'], SINCE);
     expect(status.stdout).toMatch(/events: 1 of 4 days complete/);
     expect(status.stdout).toMatch(/failed 1/);
+    expect(status.stdout).toMatch(/^6 of 8 closed days are not complete: 1 failed, 5 missing\.$/m);
+    expect(status.stdout).toMatch(/^last run: backfill, began .* UTC, gaps after /m);
+    expect(status.stdout).toMatch(/^next run: .*:15:00 UTC, where a worker runs/m);
+    const told = JSON.parse((await scene.succeed(['status', '--json'], SINCE)).stdout);
+    expect(violations('status', told)).toEqual([]);
+    expect(told.gaps).toMatchObject([
+      {
+        stream: 'events',
+        from: day(3),
+        state: 'failed',
+        command: expect.stringContaining('daywalk backfill'),
+      },
+      { stream: 'smart-event', from: day(3), to: day(1), state: 'missing' },
+      { stream: 'events', from: day(2), to: day(1), state: 'missing' },
+    ]);
     const listed = await scene.run(['gaps'], SINCE);
     expect(listed).toMatchObject({ code: 3 });
     expect(listed.stdout).toMatch(
@@ -67,6 +82,7 @@ describe('status and gaps', () => {
     const after = await scene.succeed(['gaps'], SINCE);
     expect(after.stdout).toBe('No gaps: every closed day is complete.\n');
     const whole = JSON.parse((await scene.succeed(['status', '--json'], SINCE)).stdout);
+    expect(violations('status', whole)).toEqual([]);
     expect(whole.streams).toMatchObject([
       { stream: 'events', closed: 4, complete: 4 },
       { stream: 'smart-event', closed: 4, complete: 4 },
@@ -82,8 +98,35 @@ describe('status and gaps', () => {
     expect(shown.stdout).toMatch(
       new RegExp(`^running: events .* by \\S+:${program.pid}:\\w+: \\d+ of \\d+ records$`, 'm'),
     );
+    const json = JSON.parse((await scene.succeed(['status', '--json'], SINCE)).stdout);
+    expect(json.running).not.toEqual([]);
+    expect(violations('status', json)).toEqual([]);
     program.kill('SIGTERM');
     await program.ended;
+  });
+
+  test('shows as many months as are asked for', async () => {
+    const scene = await setScene();
+    const far = { ...SINCE, DAYWALK_SINCE: day(70) };
+    await scene.succeed(['backfill', '--from', day(70), '--to', day(70)], far);
+    const rows = ({ stdout }: { stdout: string }) => stdout.match(/^\d{4}-\d\d/gm) ?? [];
+    expect(rows(await scene.succeed(['status'], far)).length).toBeGreaterThan(2);
+    const one = await scene.succeed(['status', '--months', '1'], far);
+    expect(rows(one)).toHaveLength(1);
+    expect(one.stdout).toMatch(new RegExp(`^events: .*, from ${day(70)} on \\(--months`, 'm'));
+    const wrong = await scene.run(['status', '--months', 'all'], far);
+    expect(wrong).toMatchObject({ code: 2 });
+    expect(wrong.stderr).toMatch(/--months: "all"[\s\S]*from 1 to/);
+  });
+
+  test('colours where the terminal has them, or where they are asked for', async () => {
+    const scene = await setScene();
+    await scene.succeed(['run'], SINCE);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape of ANSI sequences
+    const coloured = /\u001b\[32m/;
+    expect((await scene.succeed(['status'], SINCE)).stdout).not.toMatch(coloured);
+    const forced = { ...SINCE, FORCE_COLOR: '1', NO_COLOR: '1' };
+    expect((await scene.succeed(['status'], forced)).stdout).toMatch(coloured);
   });
 
   test('a terminal without UTF-8 gets a calendar in ASCII', async () => {

@@ -1,0 +1,87 @@
+/** What programs are told of a run: events and documents as their schemas say, one last word, and quiet when all is well. */
+import { describe, expect, test } from 'vitest';
+import { violations } from '../support/json-schemas.ts';
+import { setScene } from '../support/scene.ts';
+
+const RANGE = ['backfill', '--from', '2026-03-01', '--to', '2026-03-02'];
+
+interface Told {
+  readonly event: string;
+  readonly [field: string]: unknown;
+}
+const eventsOf = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Told);
+const broken = (events: readonly Told[]) => events.flatMap((event) => violations('events', event));
+
+describe('--json-events', () => {
+  test('tells each window and page, and the report of --json as the last', async () => {
+    const scene = await setScene();
+    const { stdout } = await scene.succeed([...RANGE, '--json-events']);
+    const events = eventsOf(stdout);
+    expect(broken(events)).toEqual([]);
+    const names = events.map(({ event }) => event);
+    expect(names[0]).toBe('planned');
+    expect(new Set(names)).toEqual(new Set(['planned', 'claimed', 'page', 'complete', 'report']));
+    const last = events.at(-1);
+    expect(last).toMatchObject({
+      event: 'report',
+      exitCode: 0,
+      report: { gaps: [], failures: [] },
+    });
+    const report = last?.report as Record<string, number>;
+    expect(names.filter((name) => name === 'complete')).toHaveLength(report.windowsComplete ?? 0);
+    expect(names.filter((name) => name === 'page')).toHaveLength(report.pages ?? 0);
+
+    const again = JSON.parse((await scene.succeed([...RANGE, '--json'])).stdout);
+    expect(Object.keys(again)).toEqual(Object.keys(report));
+    expect(broken([{ ...last, event: 'report', report: again }])).toEqual([]);
+  });
+
+  test('tells windows that failed, and a refused key as the last word', async () => {
+    const scene = await setScene({
+      faults: [{ kind: 'html', when: ({ query }) => query.toDate === '2026-03-01 23:59:59' }],
+    });
+    const failed = await scene.run([...RANGE, '--json-events']);
+    expect(failed.code).toBe(3);
+    const events = eventsOf(failed.stdout);
+    expect(broken(events)).toEqual([]);
+    expect(events.filter(({ event }) => event === 'failed')).toHaveLength(2);
+    expect(events.at(-1)).toMatchObject({ event: 'report', exitCode: 3 });
+
+    scene.api.set({ faults: [] });
+    const refused = await scene.run([...RANGE, '--json-events'], { DAYWALK_API_KEY: 'other' });
+    expect(refused.code).toBe(4);
+    const last = eventsOf(refused.stdout);
+    expect(broken(last)).toEqual([]);
+    expect(last.at(-1)).toMatchObject({ event: 'error', exitCode: 4, hint: expect.any(String) });
+  });
+
+  test('does not go with --json or --quiet', async () => {
+    const scene = await setScene();
+    for (const other of ['--json', '--quiet']) {
+      const ended = await scene.run([...RANGE, '--json-events', other]);
+      expect(ended.code).toBe(2);
+      expect(ended.stderr).toMatch(/--json-events.*cannot be used with/);
+    }
+  });
+});
+
+test('--quiet says nothing when all is well, and everything that is not', async () => {
+  const scene = await setScene();
+  expect(await scene.succeed([...RANGE, '--quiet'])).toMatchObject({ stdout: '', stderr: '' });
+  scene.api.set({ faults: [{ kind: 'html' }] });
+  const failed = await scene.run([
+    'backfill',
+    '--from',
+    '2026-03-03',
+    '--to',
+    '2026-03-03',
+    '--quiet',
+  ]);
+  expect(failed.code).toBe(3);
+  expect(failed.stdout).toMatch(/^Failed: events 2026-03-03/m);
+  expect(failed.stderr).toMatch(/the window failed/);
+});

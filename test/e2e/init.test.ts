@@ -1,0 +1,46 @@
+/** The first contact: a settings file from flags and environment, examined at once, and never written over by accident. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
+import { setScene } from '../support/scene.ts';
+
+test('init writes what was given, has it examined, and a run with nothing but the secrets works', async () => {
+  const scene = await setScene();
+  const folder = temporaryFolder();
+  const secrets = { DAYWALK_API_KEY: API_KEY, DATABASE_URL: scene.database.url };
+  const written = await runProgram(
+    ['init', '--api-url', scene.api.url, '--since', '2026-03-01', '--page-length', '50'],
+    { folder, environment: secrets },
+  );
+  expect(written, written.stdout + written.stderr).toMatchObject({ code: 0 });
+  expect(written.stdout).toMatch(/^Wrote .*daywalk\.yaml[\s\S]*✓ stream events/);
+  const text = await readFile(join(folder, 'daywalk.yaml'), 'utf8');
+  expect(text).toMatch(/^# yaml-language-server: \$schema=\.\/daywalk\.schema\.json\n/);
+  expect(text).not.toContain(API_KEY);
+  JSON.parse(await readFile(join(folder, 'daywalk.schema.json'), 'utf8'));
+
+  const config = await runProgram(['config'], { folder, environment: secrets });
+  expect(config.stdout).toMatch(/^since +2026-03-01 +.*daywalk\.yaml/m);
+
+  await writeFile(join(folder, 'daywalk.yaml'), '# mine\n');
+  const again = await runProgram(['init'], { folder, environment: secrets });
+  expect(again).toMatchObject({ code: 2 });
+  expect(again.stderr).toMatch(/daywalk\.yaml is there already, and stays as it is\n.*--force/);
+  expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).toBe('# mine\n');
+  const forced = await runProgram(['init', '--force', '--api-url', scene.api.url], {
+    folder,
+    environment: secrets,
+  });
+  expect(forced).toMatchObject({ code: 0 });
+  expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).toContain(`url: ${scene.api.url}`);
+});
+
+test('without an address the file is written all the same, and doctor says what is missing', async () => {
+  const folder = temporaryFolder();
+  const ended = await runProgram(['init'], { folder });
+  expect(ended).toMatchObject({ code: 2 });
+  expect(ended.stdout).toMatch(/^Wrote /);
+  expect(ended.stderr).toMatch(/api\.url[\s\S]*DAYWALK_API_URL/);
+  expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).toMatch(/^ {2}# url:/m);
+});
