@@ -57,5 +57,7 @@ const STATEMENTS = [
    select p.stream_id, row_number() over (partition by p.stream_id order by p.day), p.day, 1, p.walks, 2, 10, 14000,
           sha256(''), sha256(''), daywalk.overlaps_digest(p.walks), clock_timestamp(), sha256(''), sha256('')
      from daywalk.published_days p`,
+  `select daywalk.note_day(d.stream_id, d.day) from (select distinct stream_id, day from daywalk.windows) as d`,
+  'update daywalk.days set unsealed = false',
   'vacuum analyze',
 ];

@@ -83,6 +83,7 @@ export const WALK_FAULTS = [
   'empty-before-total',
   'capped',
   'beyond-known-cap',
+  'large',
   'fruitless',
 ] as const;
 export type WalkFault = (typeof WALK_FAULTS)[number];

@@ -65,9 +65,9 @@ export const growth: Case = {
   },
   words: {
     reached:
-      'A window whose total is large is cut by time before it is walked, so that no offset becomes large (docs/decisions/0011).',
+      'A window whose total is large is cut by time before it is walked, so that no offset becomes large (docs/decisions/0012).',
     missed:
-      'A window whose total is large is cut by time before it is walked (docs/decisions/0011), so that no offset becomes large; what is left above the target is what each part costs besides its pages: a last page that is not full, its publication, and the comparison with its neighbours on the second that they share.',
+      'A window whose total is large is cut by time before it is walked (docs/decisions/0012), so that no offset becomes large; what is left above the target is what each part costs besides its pages: a last page that is not full, its publication, and the comparison with its neighbours on the second that they share.',
   },
 };
 

@@ -60,7 +60,7 @@ export const memory: Case = {
     reached:
       'A page is one buffer: it is received, hashed and sent as it is, and never becomes objects.',
     missed:
-      'A page is held as it came and once more in the message to Postgres, which the driver builds as one buffer; while it is received there are also its pieces. A driver that can send a parameter in pieces would spare the copy.',
+      'A page never becomes objects, but while it is stored it is there several times: as it came, with the version byte of `jsonb` before it, and twice in the message that the driver builds, first its values and then the whole, each in a buffer that grows as it is filled; while it is received there are also its pieces. V8 gives such buffers back late, because they are outside its heap. A way to hand a parameter to the driver in pieces would spare three of the copies.',
   },
 };
 

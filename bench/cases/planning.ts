@@ -66,7 +66,12 @@ export const planning: Case = {
         ],
       };
     }),
-  words: { reached: '', missed: '' },
+  words: {
+    reached:
+      'What the days hold is added up when they are published (docs/decisions/0013), so a question about days reads a row for each, and one about few days few rows.',
+    missed:
+      'What the days hold is added up when they are published (docs/decisions/0013). What is left is a row for each day: 73,000 of them are grouped from twice as many windows, sent and read when somebody asks for all days of all streams at once, and the planner reads them all at each run. To come closer, the state of a day would have to be kept as well as its contents, at the price of a write to it whenever a lease or an error changes.',
+  },
 };
 
 async function programs(

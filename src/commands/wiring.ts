@@ -186,6 +186,7 @@ export function exportOptions(settings: Settings): ExportOptions {
     windows: windowsAtATime(settings),
     aheadBytes: settings.aheadMemory,
     pageLength: settings.pageLength,
+    windowRecords: settings.windowRecords,
     leaseTtlMs: settings.lease,
     walkAttempts: settings.walkAttempts,
   };

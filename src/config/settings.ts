@@ -49,6 +49,7 @@ export interface Settings {
   readonly concurrency: number;
   /** Bytes. */
   readonly aheadMemory: number;
+  readonly windowRecords: number;
   readonly seams: boolean;
   readonly recheckDays: number;
   readonly keepBytes: 'when_refused' | 'always';

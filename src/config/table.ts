@@ -194,6 +194,12 @@ export const SETTINGS = {
     '32MiB',
     'How many bytes of pages may be fetched ahead and wait to be stored; 0 fetches none ahead.',
   ),
+  windowRecords: walking(
+    'window_records',
+    integer(100, 1_000_000_000),
+    '50000',
+    'How many records a window may have; one whose total is larger is split by time before it is walked.',
+  ),
   seams: walking(
     'seams',
     { kind: 'boolean' },

@@ -42,6 +42,8 @@ export interface DrainOptions {
   /** Bytes of pages that are fetched ahead and not stored yet; absent: 32 MiB. */
   readonly aheadBytes?: number;
   readonly pageLength: number;
+  /** A window whose total is larger is split before it is walked; absent: none is. */
+  readonly windowRecords?: number;
   readonly leaseTtlMs: number;
   readonly walkAttempts: number;
   /** IANA name; windows are never split inside an hour that its clocks repeat. */

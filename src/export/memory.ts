@@ -13,6 +13,8 @@ export class StreamMemory {
   fullPage = 0;
   /** How far ahead pages may be asked for. */
   readonly trust = new Trust();
+  /** Whether totals are those of the span of time that is asked for; null: not looked at yet. */
+  totalsNarrow: boolean | null = null;
   #deepest = 0;
   /** What the windows proven so far hold, and for how long: what to expect of others. */
   #proven = { records: 0, seconds: 0 };

@@ -61,6 +61,13 @@ export function afterPage(seen: WalkSeen): Step {
     return fault('shifted', `the total moved from ${seen.firstTotal} to ${total} during the walk`);
   const cap = beyondCap(seen);
   if (cap !== null) return fault('beyond-known-cap', cap);
+  // A total of no more than the page may be the page's own count.
+  const many = Math.max(seen.mostRecords ?? Number.POSITIVE_INFINITY, seen.records);
+  if (seen.pages === 1 && total !== null && total > many)
+    return fault(
+      'large',
+      `the total says ${total}: more than ${seen.mostRecords} records are walked in parts`,
+    );
   if (total !== null && seen.records < total) {
     // An empty page may be a moment's weakness of the source: it is asked for again.
     if (seen.emptyRun < EMPTY_PAGES) return { kind: 'page' };

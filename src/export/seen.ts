@@ -43,6 +43,8 @@ export interface WalkSeen {
   readonly provenSize: number;
   /** How deep paging goes; null: not known. */
   readonly offsetCap: number | null;
+  /** A window of more records is to be walked in parts; null: it is walked whole, however large it is. */
+  readonly mostRecords: number | null;
   /** The checkpoint at which a probe has shown more records; −1: none. */
   readonly moreAt: number;
 }
@@ -63,7 +65,11 @@ const NOTHING_KNOWN: StreamSeen = {
 };
 
 /** A walk before its first page. */
-export function nothingSeen(pageLength: number, stream: StreamSeen = NOTHING_KNOWN): WalkSeen {
+export function nothingSeen(
+  pageLength: number,
+  stream: StreamSeen = NOTHING_KNOWN,
+  mostRecords: number | null = null,
+): WalkSeen {
   return {
     pageLength,
     pages: 0,
@@ -78,6 +84,7 @@ export function nothingSeen(pageLength: number, stream: StreamSeen = NOTHING_KNO
     totalsMeanWindow: stream.totalsMeanWindow,
     provenSize: stream.provenSize,
     offsetCap: stream.offsetCap,
+    mostRecords,
     emptyRun: 0,
     repeats: false,
     startHonoured: false,

@@ -21,6 +21,8 @@ export interface WalkContext extends ReadingContext {
   readonly keepBytes: boolean;
   /** What this walk and the others of the process share for pages ahead. */
   readonly room: Room;
+  /** A window of more records is not walked whole; absent or null: it is. */
+  readonly mostRecords?: number | null;
   /** Told of every page that was stored. */
   readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
 }
@@ -58,8 +60,8 @@ export class Walk {
     this.#lease = lease;
     this.#target = target;
     this.#walk = walk;
-    this.#seen = nothingSeen(walk.pageLength, context.memory.seen);
     this.#ahead = new Ahead({ ...context, trust: context.memory.trust });
+    this.#seen = nothingSeen(walk.pageLength, context.memory.seen, context.mostRecords ?? null);
   }
 
   /** Requests that stored no page, so far; they are noted with the walk when it ends. */

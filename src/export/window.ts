@@ -17,6 +17,7 @@ import {
   type WalkSpan,
 } from '../store/walks.ts';
 import { splitWindow } from '../store/windows.ts';
+import { mostRecords, totalNarrows } from './large.ts';
 import { type Move, needsHalves, nextMove } from './moves.ts';
 import { cut, targetOf, walkedSpan } from './span.ts';
 import { Walk, type WalkContext, type WalkEnd } from './walk.ts';
@@ -28,6 +29,8 @@ export interface WindowContext extends WalkContext {
   readonly stream: Stream;
   readonly timeZone: string;
   readonly pageLength: number;
+  /** A window whose total is larger is split before it is walked; absent: none is. */
+  readonly windowRecords?: number;
   /** How many walks a window gets before it fails. */
   readonly walkAttempts: number;
   readonly recheckDays: number;
@@ -93,7 +96,8 @@ async function walkOnce(
   const target = targetOf(context.stream, walkedSpan(claim, halves, walk.span));
   // Walks for comparison bring nothing that readers will see.
   const quiet = { ...context, onPage: () => {} };
-  const pass = new Walk(walk.span === 'whole' ? context : quiet, claim, target, walk);
+  const loud = { ...context, mostRecords: mostRecords(context, halves) };
+  const pass = new Walk(walk.span === 'whole' ? loud : quiet, claim, target, walk);
   let end: WalkEnd;
   try {
     end = await pass.toEnd();
@@ -101,6 +105,11 @@ async function walkOnce(
     if (error instanceof BrokenChainError)
       return discarded(context, claim, walk.walkId, error, pass.requests);
     if (!(error instanceof WalkError)) throw error;
+    if (
+      error.fault === 'large' &&
+      !(await totalNarrows(context, claim, halves, walk, pass.exactTotal))
+    )
+      return null;
     return ended(context, claim, walk, pass, error);
   }
   const plain =
@@ -135,6 +144,12 @@ async function ended(
   });
   context.log.info({ window: claim.from, walk: walk.number, fault: error.fault }, error.message);
   if (again) return null;
+  if (error.fault === 'large')
+    return splitUp(context, claim, {
+      reason: error.message,
+      total: pass.exactTotal,
+      size: context.windowRecords ?? null,
+    });
   if (!SPLITS.has(error.fault)) throw error;
   const deep = pass.cameDeep && context.memory.mayBeCap(pass.records);
   if (error.fault === 'empty-before-total' && !deep)
@@ -186,7 +201,7 @@ interface SplitReason {
   /** The exact total, where there is one. */
   readonly total: number | null;
   /** The most records that one part should hold. */
-  readonly size: number;
+  readonly size: number | null;
   /** The reason is a limit that was not met now, but earlier. */
   readonly remembered?: boolean;
 }

@@ -90,19 +90,10 @@ export async function readKnownDays(
          from daywalk.windows
         where stream_id = any ($1::integer[]) and day between $2::date and $3::date and state <> 'split'
         group by stream_id, day
-     ), shown as (
-       select w.stream_id, w.day, sum(k.records - coalesce(o.hidden, 0))::bigint as records,
-              sum(k.pages)::bigint as pages, sum(k.bytes)::bigint as bytes
-         from daywalk.windows w
-         join daywalk.walks k on k.window_id = w.window_id and k.published
-         left join lateral (select sum(cardinality(positions)) as hidden
-                              from daywalk.overlaps where walk_id = k.walk_id) as o on true
-        where w.stream_id = any ($1::integer[]) and w.day between $2::date and $3::date
-        group by w.stream_id, w.day
      )
      select p.stream_id, p.day, p.windows, p.complete_windows, p.failed, p.running, p.due_at, p.last_error,
             coalesce(s.records, 0) as records, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes
-       from parts p left join shown s on s.stream_id = p.stream_id and s.day = p.day
+       from parts p left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day
       order by p.stream_id, p.day`,
     [streamIds, range.from, range.to],
   );
@@ -162,29 +153,20 @@ export async function readTotals(
         where state in ('pending', 'failed') and stream_id = any ($1::integer[])
         group by stream_id
      ), shown as (
-       select w.stream_id, sum(k.records)::bigint as records, sum(k.pages)::bigint as pages, sum(k.bytes)::bigint as bytes
-         from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-        where k.published and w.stream_id = any ($1::integer[])
-        group by w.stream_id
-     ), hidden as (
-       select w.stream_id, sum(cardinality(o.positions))::bigint as records
-         from daywalk.overlaps o
-         join daywalk.walks k on k.walk_id = o.walk_id and k.published
-         join daywalk.windows w on w.window_id = k.window_id
-        where w.stream_id = any ($1::integer[])
-        group by w.stream_id
+       select stream_id, sum(records)::bigint as records, sum(pages)::bigint as pages, sum(bytes)::bigint as bytes
+         from daywalk.days where stream_id = any ($1::integer[])
+        group by stream_id
      )
      select s.stream_id, d.first_day,
             greatest(((clock_timestamp() - s.settle) at time zone s.time_zone)::date - s.since, 0)
               - coalesce(d.wanted, 0) + coalesce(d.known, 0) as closed,
             coalesce(d.known, 0) - coalesce(u.days, 0) as complete,
-            coalesce(n.records, 0) - coalesce(h.records, 0) as records,
+            coalesce(n.records, 0) as records,
             coalesce(n.pages, 0) as pages, coalesce(n.bytes, 0) as bytes
        from daywalk.streams s
        left join days d on d.stream_id = s.stream_id
        left join unfinished u on u.stream_id = s.stream_id
        left join shown n on n.stream_id = s.stream_id
-       left join hidden h on h.stream_id = s.stream_id
       where s.stream_id = any ($1::integer[])`,
     [streamIds],
   );

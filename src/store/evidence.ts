@@ -95,10 +95,11 @@ export async function readLastEnvelope(
     relation_path: string[] | null;
   }>(
     `select k.records_path, k.total_path, k.relation_path
-       from daywalk.walks k
-       join daywalk.windows w on w.window_id = k.window_id
-      where w.stream_id = $1 and k.outcome = 'proven' and k.next_start > 0
-      order by k.walk_id desc limit 1`,
+       from daywalk.days d
+       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day
+       join daywalk.walks k on k.window_id = w.window_id and k.published and k.next_start > 0
+      where d.stream_id = $1 and d.records > 0
+      order by d.day desc, k.walk_id desc limit 1`,
     [streamId],
   );
   if (row === undefined) return null;

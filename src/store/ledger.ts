@@ -8,14 +8,19 @@ export interface DueDay {
   readonly day: Day;
 }
 
-/** The days of these streams that are to be appended, oldest first. */
+/** The complete days of these streams in which something was published since the ledger was compared with them, oldest first. */
 export async function listDueDays(
   database: Database,
   streamIds: readonly number[],
   signal?: AbortSignal,
 ): Promise<DueDay[]> {
   const rows = await database.persist<{ stream_id: number; day: string }>(
-    `select stream_id, day from daywalk.ledger_due where stream_id = any ($1::integer[]) order by day, stream_id`,
+    `select d.stream_id, d.day
+       from daywalk.days d
+      where d.unsealed and d.stream_id = any ($1::integer[])
+        and not exists (select from daywalk.windows w
+                         where w.stream_id = d.stream_id and w.day = d.day and w.state in ('pending', 'failed'))
+      order by d.day, d.stream_id`,
     [streamIds],
     signal,
   );

@@ -30,30 +30,30 @@ export async function listDays(
 ): Promise<KnownWindow[]> {
   const rows = await database.persist<{
     stream_id: number;
-    day: string;
+    days: string[];
     state: WindowState;
     purpose: Purpose;
     due: number | null;
   }>(
-    `select stream_id, day,
-            case when bool_or(state = 'failed') then 'failed'
-                 when bool_and(state = 'complete') then 'complete'
-                 else 'pending' end as state,
-            max(purpose) as purpose,
-            extract(epoch from min(due_at))::double precision * 1000 as due
-       from daywalk.windows
-      where stream_id = any ($1::integer[]) and state <> 'split'
-        and ($2::date is null or day between $2::date and $3::date)
-      group by stream_id, day`,
+    // Days that stand alike share a row: ten years of twenty streams are some hundred rows and not 73,000.
+    `select stream_id, array_agg(day::text order by day) as days, state, purpose,
+            extract(epoch from due_at)::double precision * 1000 as due
+       from (select stream_id, day,
+                    case when bool_or(state = 'failed') then 'failed'
+                         when bool_and(state = 'complete') then 'complete'
+                         else 'pending' end as state,
+                    max(purpose) as purpose,
+                    min(due_at) as due_at
+               from daywalk.windows
+              where stream_id = any ($1::integer[]) and state <> 'split'
+                and ($2::date is null or day between $2::date and $3::date)
+              group by stream_id, day) as d
+      group by stream_id, state, purpose, due_at`,
     [streamIds, range?.from ?? null, range?.to ?? null],
   );
-  return rows.map((row) => ({
-    streamId: row.stream_id,
-    day: row.day,
-    state: row.state,
-    purpose: row.purpose,
-    dueAt: row.due,
-  }));
+  return rows.flatMap(({ stream_id: streamId, days, state, purpose, due: dueAt }) =>
+    days.map((day) => ({ streamId, day, state, purpose, dueAt })),
+  );
 }
 
 /** A window to be planned. */

@@ -31,6 +31,8 @@ export interface Imagined {
   /** Which answers come short; empty: none. */
   readonly short: readonly boolean[];
   readonly pageLength: number;
+  /** Windows of more records are split before they are walked. */
+  readonly windowRecords: number;
   readonly happenings: readonly Happening[];
   /** Steps at which one process after the other is killed. */
   readonly kills: readonly number[];
@@ -62,6 +64,7 @@ export const imagined: fc.Arbitrary<Imagined> = fc
     clamp: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
     short: fc.oneof(fc.constant([]), fc.array(fc.boolean(), { minLength: 1, maxLength: 5 })),
     pageLength: fc.integer({ min: 1, max: 8 }),
+    windowRecords: fc.oneof(fc.constant(1_000), fc.integer({ min: 4, max: 12 })),
     happenings: fc.array(
       happening(['arrival', 'arrival', 'deletion', 'away', 'refusal', 'login page']),
       { maxLength: 3 },

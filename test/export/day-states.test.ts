@@ -65,6 +65,9 @@ async function play(days: readonly DayDrawn[], ago: readonly number[]): Promise<
      select k.walk_id, 0, array[1] from k join w using (window_id) join drawn d on d.stream_id = w.stream_id and d.day = w.day
       where d.hidden and k.records > 0`,
   );
+  await server.query(
+    'select daywalk.note_day(stream_id, day) from (select distinct stream_id, day from daywalk.windows) as d',
+  );
 }
 
 it('on any scene', async () => {

@@ -41,6 +41,7 @@ it('a complete window misses nothing and doubles nothing, and an honest source i
         stream: newStream(),
         since: day,
         pageLength: drawn.pageLength,
+        windowRecords: drawn.windowRecords,
       };
       for (const kill of [...drawn.kills, ...Array.from({ length: CALM_RUNS }, () => 0)]) {
         const gate = kill === 0 ? openGate : killedAt(kill, { taken: 0 });

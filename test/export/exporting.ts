@@ -32,6 +32,8 @@ export interface Exporting {
   readonly since: string;
   readonly gate?: Gate;
   readonly pageLength?: number;
+  /** Windows of more records are split; absent: none. */
+  readonly windowRecords?: number;
   readonly concurrency?: number;
   /** Bytes that may be fetched ahead; absent: as much as by default. */
   readonly aheadBytes?: number;
@@ -80,6 +82,7 @@ function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
       settleMs: 0,
       concurrency: exporting.concurrency ?? 1,
       pageLength: exporting.pageLength ?? 2,
+      ...(exporting.windowRecords !== undefined && { windowRecords: exporting.windowRecords }),
       leaseTtlMs: exporting.leaseTtlMs ?? TTL_MS,
       walkAttempts: exporting.walkAttempts ?? 3,
       seams: exporting.seams ?? false,

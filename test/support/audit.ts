@@ -74,7 +74,19 @@ export async function audit(database: TestDatabase): Promise<string[]> {
       union all
      select format('walk %s of window %s is in progress, but not the one of its window', k.walk_id, k.window_id)
        from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-      where k.outcome is null and w.current_walk is distinct from k.walk_id`,
+      where k.outcome is null and w.current_walk is distinct from k.walk_id
+      union all
+     select format('I6: the published walks of %s hold %s, and daywalk.days says %s', d.day, c, (n.records, n.pages, n.bytes, n.proof))
+       from (select stream_id, day from daywalk.days union select stream_id, day from daywalk.windows where state = 'complete') as d
+      cross join lateral daywalk.contents_of(d.stream_id, d.day) as c
+       left join daywalk.days n on n.stream_id = d.stream_id and n.day = d.day
+      where (n.records, n.pages, n.bytes, n.proof) is distinct from (c.records, c.pages, c.bytes, c.proof)
+        and (n.stream_id is not null or c.pages > 0)
+      union all
+     -- Where nothing is to be looked at, the ledger has every complete day as it is.
+     select format('the ledger lacks %s, and nothing says so', l.day)
+       from daywalk.ledger_due l join daywalk.days n on n.stream_id = l.stream_id and n.day = l.day and not n.unsealed
+      where l.unsealed_pages > 0 or l.entry is not null`,
   );
   return rows.map((row) => row.found);
 }
