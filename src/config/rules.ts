@@ -2,8 +2,15 @@
 import { type ReadFile, textOf } from './file.ts';
 import { type Problems, shownPath, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
-import { SECRET_FILES, SETTINGS, type SettingKey } from './table.ts';
+import { SETTINGS, type SettingKey } from './table.ts';
 import { mayCarryKey } from './url.ts';
+
+/** Secrets that may also come from a file, and the setting that names it. */
+const SECRET_FILES = [
+  ['apiKey', 'apiKeyFile'],
+  ['archiveKey', 'archiveKeyFile'],
+  ['databaseUrl', 'databaseUrlFile'],
+] as const satisfies readonly (readonly [SettingKey, SettingKey])[];
 
 /** Reads the secrets whose files are named; of two in the same place, neither is guessed at. */
 export function readSecrets(reading: Reading, readFile: ReadFile, problems: Problems): void {

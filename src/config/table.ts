@@ -293,10 +293,3 @@ export const ROWS: readonly Row[] = (Object.keys(SETTINGS) as SettingKey[]).map(
   key,
   ...SETTINGS[key],
 }));
-
-/** Secrets that may also come from a file, and the setting that names it. */
-export const SECRET_FILES = [
-  ['apiKey', 'apiKeyFile'],
-  ['archiveKey', 'archiveKeyFile'],
-  ['databaseUrl', 'databaseUrlFile'],
-] as const satisfies readonly (readonly [SettingKey, SettingKey])[];

@@ -57,6 +57,12 @@ export interface StreamSeen {
   readonly offsetCap: number | null;
 }
 
+/** How large a list may be to be walked. */
+export interface WalkLimit {
+  /** A window of more records is not walked whole; absent or null: it is. */
+  readonly mostRecords?: number | null;
+}
+
 const NOTHING_KNOWN: StreamSeen = {
   fullPage: 0,
   totalsMeanWindow: false,

@@ -12,17 +12,15 @@ import { afterBreak, afterConfirm, afterFar, afterPage, afterProbe, type Step } 
 import { type FetchPage, type Known, type ReadingContext, readPage } from './reading.ts';
 import { mayRefuseDepth, refusesLength } from './refusals.ts';
 import type { Room } from './room.ts';
-import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
+import { nothingSeen, skipOf, type WalkLimit, type WalkSeen, withPage } from './seen.ts';
 
 /** What a walk needs; the wiring fills it. */
-export interface WalkContext extends ReadingContext {
+export interface WalkContext extends ReadingContext, WalkLimit {
   readonly database: Database;
   readonly leaseTtlMs: number;
   readonly keepBytes: boolean;
   /** What this walk and the others of the process share for pages ahead. */
   readonly room: Room;
-  /** A window of more records is not walked whole; absent or null: it is. */
-  readonly mostRecords?: number | null;
   /** Told of every page that was stored. */
   readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
 }
