@@ -95,12 +95,19 @@ describe('the quick look', () => {
   it.each([
     '{"sha":"9e12345678"}',
     '{"a":"x1e99"}',
+    '["size: 1e99"]',
+    '{"id":"{23e45b99-1e43-4e12-9e99-12e456789012}"}',
     '[1e5,2E-7,1e05]',
     '[12345678901234567890]',
     '',
   ])('passes %s', (text) => expect(mayExpand(Buffer.from(text))).toBe(false));
-  it.each(['1e99', '[1E+10]', '[-1.5e-10]', '{"a":1e0099}', '[\n1e400]', '["size: 1e99"]'])(
-    'stops at %s',
-    (text) => expect(mayExpand(Buffer.from(text))).toBe(true),
-  );
+  it.each([
+    '1e99',
+    '[1E+10]',
+    '[-1.5e-10]',
+    '{"a":1e0099}',
+    '[\n1e400]',
+    '["size: 1e99 or so"]',
+    `[${'1'.repeat(3_000)}e99]`,
+  ])('stops at %s', (text) => expect(mayExpand(Buffer.from(text))).toBe(true));
 });
