@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import { mayExpand } from './number-bombs.ts';
 import { asJsonb, type FactsRow, factsOf, type PageFacts, readFacts } from './page-facts.ts';
-import { sanitise } from './sanitise.ts';
+import { type Limits, sanitise } from './sanitise.ts';
 import { BodyRefusedError } from './sqlstate.ts';
 
 /** Where the walk stands before the page, as far as the worker knows. */
@@ -71,13 +71,14 @@ interface StoredForm {
 function formOf(body: Buffer, keepBytes: boolean): StoredForm {
   const asItCame = { body, bytes: keepBytes ? body : null, changes: null };
   if (!mayExpand(body)) return asItCame;
-  const clean = quarantined(body);
+  // Depth is looked at where Postgres refuses it: it takes more than what a refused body is cut to.
+  const clean = quarantined(body, { depth: Number.POSITIVE_INFINITY });
   return clean.body === body ? asItCame : clean;
 }
 
 /** A body that `jsonb` refuses: the exact bytes, beside a copy that it takes (DESIGN 3, Fidelity). */
-function quarantined(body: Buffer): StoredForm {
-  const { body: clean, changes, changeCount } = sanitise(body);
+function quarantined(body: Buffer, limits: Partial<Limits> = {}): StoredForm {
+  const { body: clean, changes, changeCount } = sanitise(body, limits);
   const more = changeCount - changes.length;
   const rest =
     more > 0 ? [{ what: 'more', path: '', offset: 0, found: `${more} more changes` }] : [];
