@@ -24,6 +24,8 @@ export interface ExchangeOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  /** Milliseconds until its first byte. */
+  readonly answerMs: number;
   /** As it came on the wire; whole for a 200, at most `ERROR_BODY_BYTES` of anything else. */
   readonly wire: Buffer;
   /** Of a 200: the byte 1, and `wire` behind it in the same memory. */
@@ -42,6 +44,7 @@ export async function exchange(options: ExchangeOptions): Promise<Answer> {
   const { dispatcher, clock, origin, path, headers, timeoutMs, limitBytes, signal, place } =
     options;
   signal.throwIfAborted();
+  const since = clock.monotonic();
   let answering = false;
   let bytes = 0;
   // Linked by hand: what AbortSignal.any links stays in memory as long as a signal that outlives it.
@@ -57,8 +60,9 @@ export async function exchange(options: ExchangeOptions): Promise<Answer> {
       stop.signal,
     );
     answering = true;
+    const answerMs = clock.monotonic() - since;
     const { statusCode: status, headers: answered, body } = response;
-    if (status !== 200) return { status, headers: answered, wire: await beginning(body) };
+    if (status !== 200) return { status, headers: answered, answerMs, wire: await beginning(body) };
     const expected = Number(answered['content-length']);
     if (expected > limitBytes) {
       body.on('error', () => {}).destroy();
@@ -72,7 +76,7 @@ export async function exchange(options: ExchangeOptions): Promise<Answer> {
         bytes = total;
       },
     });
-    return { status, headers: answered, wire: framed.subarray(1), framed };
+    return { status, headers: answered, answerMs, wire: framed.subarray(1), framed };
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason;
     throw failureOf(error, { ...place, answering });

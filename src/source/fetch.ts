@@ -2,15 +2,17 @@
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import { RefusedError, TransientError } from '../errors.ts';
+import { type DaywalkError, RefusedError, TransientError } from '../errors.ts';
 import type { Page, PageRequest, Priority } from '../model.ts';
 import type { Address } from './address.ts';
 import { type RetryNotice, untilItSucceeds } from './attempts.ts';
 import { decodeBody, refuseNonJson } from './body.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { ConnectionLostError } from './failure.ts';
+import { httpDateMs } from './http-date.ts';
 import type { Keyring } from './keyring.ts';
-import type { Limiter, Turn } from './limiter.ts';
+import type { Ending, Limiter, Turn } from './limiter.ts';
+import { type Quota, quotaOf } from './quota-headers.ts';
 import { pageHeaders, pageUrl } from './request.ts';
 import type { RetryPolicy } from './retry.ts';
 import { errorOfStatus } from './status.ts';
@@ -49,6 +51,8 @@ interface Asked {
   readonly place: string;
   readonly signal: AbortSignal;
   readonly priority: Priority;
+  /** The kind of request: its length and its start, each to the power of two. */
+  readonly like: string;
 }
 
 /** What fetching a page has taken so far. */
@@ -56,7 +60,7 @@ interface Spent {
   requests: number;
   /** When its first request went; null: none did. */
   startedAt: number | null;
-  /** Milliseconds in the limiter's line after that. */
+  /** Milliseconds in the limiter's line after that, without holds. */
   waitedMs: number;
   freshConnection: boolean;
   freshKey: boolean;
@@ -74,7 +78,9 @@ export async function fetchPage(
   const { clock } = shared;
   const url = `${shared.address.shown}/api/${request.resource}`;
   const place = `${url} (start ${request.start}, length ${request.length})`;
-  const asked = { path: pageUrl(shared.baseUrl, request), url, place, signal, priority };
+  const path = pageUrl(shared.baseUrl, request);
+  const like = `${request.resource} ${Math.ceil(Math.log2(request.length))} ${Math.ceil(Math.log2(request.start + 1))}`;
+  const asked = { path, url, place, signal, priority, like };
   const spent: Spent = {
     requests: 0,
     startedAt: null,
@@ -117,7 +123,7 @@ async function attempt(shared: Shared, asked: Asked, spent: Spent): Promise<Body
       const mayBeKept = shared.everAnswered;
       spent.requests++;
       try {
-        return await ask(shared, asked, key, fresh ?? shared.dispatcher);
+        return await ask(shared, asked, key, fresh ?? shared.dispatcher, turn);
       } catch (error) {
         if (error instanceof ConnectionLostError && mayBeKept && !spent.freshConnection) {
           spent.freshConnection = true;
@@ -127,7 +133,8 @@ async function attempt(shared: Shared, asked: Asked, spent: Spent): Promise<Body
           if (!(await shared.keyring.renew(key))) throw error;
         } else throw error;
       } finally {
-        turn.end();
+        // Where an answer came, the limiter has heard of it already.
+        turn.end({ kind: 'lost' });
       }
     }
   } finally {
@@ -136,19 +143,19 @@ async function attempt(shared: Shared, asked: Asked, spent: Spent): Promise<Body
 }
 
 async function waitForTurn({ clock, limiter }: Shared, asked: Asked, spent: Spent): Promise<Turn> {
-  const since = clock.monotonic();
-  const turn = await limiter.pass(asked.priority, asked.signal);
+  const turn = await limiter.pass(asked.priority, asked.like, asked.signal);
   if (spent.startedAt === null) spent.startedAt = clock.monotonic();
-  else spent.waitedMs += clock.monotonic() - since;
+  else spent.waitedMs += turn.waitedMs;
   return turn;
 }
 
-/** One request; its body when it is one that may be a page. */
+/** One request; its body when it is one that may be a page. The limiter learns from it whatever comes. */
 async function ask(
   shared: Shared,
   asked: Asked,
   key: string,
   dispatcher: Dispatcher,
+  turn: Turn,
 ): Promise<Body> {
   const { address, keyring, bodyLimitBytes } = shared;
   const answer = await exchange({
@@ -166,24 +173,33 @@ async function ask(
       secrets: keyring.secrets(),
       asked: asked.place,
     },
+  }).catch((error: unknown) => {
+    if (error instanceof TransientError && error.timedOut) turn.end({ kind: 'late' });
+    throw error;
   });
   shared.everAnswered = true;
-  if (answer.status !== 200) throw await refusal(shared, asked, answer);
+  const quota = quotaIn(shared, answer);
+  if (answer.status !== 200) {
+    const error = await errorOf(shared, asked, answer);
+    turn.end(endingOf(error, quota));
+    throw error;
+  }
+  turn.end({ kind: 'answered', answerMs: answer.answerMs, quota });
   const encoding = answer.headers['content-encoding'];
   const body = await decodeBody({ wire: answer.wire, encoding }, bodyLimitBytes, asked.place);
   refuseNonJson(body, keyring.secrets(), asked.place);
   return { body, framed: body === answer.wire ? answer.framed : undefined };
 }
 
-/** The error of an answer that is not a 200; a wait that 429 or 503 asks for holds everyone. */
-async function refusal(shared: Shared, asked: Asked, answer: Answer): Promise<Error> {
-  const { clock, policy, keyring, limiter } = shared;
+/** The error of an answer that is not a 200. */
+async function errorOf(shared: Shared, asked: Asked, answer: Answer): Promise<DaywalkError> {
+  const { clock, policy, keyring } = shared;
   const { status, headers, wire } = answer;
   const encoding = headers['content-encoding'];
   const body = await decodeBody({ wire, encoding }, wire.length * 50, asked.place).catch(() =>
     Buffer.alloc(0),
   );
-  const error = errorOfStatus(
+  return errorOfStatus(
     {
       status,
       retryAfter: one(headers['retry-after']),
@@ -199,9 +215,21 @@ async function refusal(shared: Shared, asked: Asked, answer: Answer): Promise<Er
       secrets: keyring.secrets(),
     },
   );
-  if (error instanceof TransientError && (status === 429 || status === 503))
-    limiter.hold(error.retryAfterMs ?? 0);
-  return error;
+}
+
+/** What the limiter learns from an answer that is not a 200: 429 and 503 refuse everyone, and may name a time. */
+function endingOf(error: DaywalkError, quota: Quota | null): Ending {
+  const status = error instanceof TransientError ? error.status : undefined;
+  if (status !== 429 && status !== 503) return { kind: 'answered', quota };
+  const { retryAfterMs = null } = error as TransientError;
+  return { kind: 'refused', status, retryAfterMs, quota };
+}
+
+/** The quota that the headers of an answer tell, by the server's own clock where it tells the time. */
+function quotaIn({ clock, policy }: Shared, { headers }: Answer): Quota | null {
+  const now = clock.now();
+  const sentAt = httpDateMs(one(headers.date) ?? '', now) ?? now;
+  return quotaOf(headers, sentAt, policy.retryAfterLimitMs);
 }
 
 /** The first of a header that may have come several times. */

@@ -1,121 +1,344 @@
 /** The limiter decides when each request of this process goes: one queue, by priority, for one budget. */
 import type { Clock } from '../clock.ts';
 import type { Priority } from '../model.ts';
+import { Crowding } from './crowding.ts';
+import { cut, type Pace, rateAt } from './pace.ts';
+import { QuotaCount } from './quota.ts';
+import type { Quota } from './quota-headers.ts';
+import { type Budget, Slots } from './slots.ts';
+import { Throughput } from './throughput.ts';
+
+/** How a request ended, as far as the limiter learns from it. */
+export type Ending =
+  /** An answer that is no refusal; `answerMs` until its first byte, where such times can be compared. */
+  | { readonly kind: 'answered'; readonly answerMs?: number; readonly quota?: Quota | null }
+  /** Refused for everyone; `retryAfterMs` as the API said, null where it did not. */
+  | {
+      readonly kind: 'refused';
+      readonly status: 429 | 503;
+      readonly retryAfterMs: number | null;
+      readonly quota?: Quota | null;
+    }
+  /** No answer in time. */
+  | { readonly kind: 'late' }
+  /** Nothing can be learned from it. */
+  | { readonly kind: 'lost' };
 
 /** Leave to send one request. */
 export interface Turn {
-  /** Gives the place back, once the request has ended in any way; a second call changes nothing. */
-  end(): void;
+  /** Milliseconds in the line, without those in which the API held everyone. */
+  readonly waitedMs: number;
+  /** Gives the place back, once the request has ended in any way; only the first call counts. */
+  end(ending: Ending): void;
 }
+
+/** Why requests wait: for one under way, for the setting `rate`, for a pace that was found, for a quota, for the instant that the API named. */
+export type WaitReason = 'limit' | 'rate' | 'pace' | 'quota' | 'hold';
 
 /** What the limiter does now. */
 export interface LimiterState {
-  /** Most requests under way at a time. */
+  /** Requests that may be under way at a time, as found, and as allowed by the settings. */
   readonly limit: number;
+  readonly most: number;
   readonly underWay: number;
   readonly waiting: number;
-  /** Milliseconds until the instant that the server named; 0: nobody is held. */
+  /** Why those who wait do; null: nobody waits. */
+  readonly why: WaitReason | null;
+  /** Requests a second, found by refusals; null: no limit is known. */
+  readonly pace: number | null;
+  /** Milliseconds until the instant that the API named; 0: nobody is held. */
   readonly heldMs: number;
+  /** How many times as long as usual answers take. */
+  readonly slowness: number;
+  /** Since the beginning. */
+  readonly requests: number;
+  readonly refused: number;
 }
 
 export interface Limiter {
   /**
    * Waits for a turn. Of those who wait, the one with the first purpose goes first, needed pages before pages ahead,
    * and among equals the one who asked first. `priority` is read whenever a place is free: it may change meanwhile.
-   * @throws the signal's reason, as soon as `signal` is aborted.
+   * @param like the kind of request; times of answers are compared within a kind.
+   * @throws the signal's reason, as soon as `signal` is aborted; what taking from the budget throws.
    */
-  pass(priority: Priority, signal: AbortSignal): Promise<Turn>;
-  /** Nobody goes for the next `ms` milliseconds; a shorter hold than the present one changes nothing. */
-  hold(ms: number): void;
+  pass(priority: Priority, like: string, signal: AbortSignal): Promise<Turn>;
   state(): LimiterState;
+}
+
+export interface LimiterOptions {
+  readonly clock: Clock;
+  /** Most requests under way at a time. */
+  readonly most: number;
+  /** How long everyone pauses after a refusal that names no time; milliseconds. Doubled as long as nothing is accepted. */
+  readonly pauseMs: number;
+  readonly longestPauseMs: number;
+  /** Where the setting `rate` is kept; absent: it is not set. */
+  readonly budget?: Budget | undefined;
+  /** Told after anything that may be worth telling. */
+  readonly onChange?: ((state: LimiterState) => void) | undefined;
 }
 
 interface Waiter {
   readonly priority: Priority;
+  readonly like: string;
+  /** When it came, on a clock that stands still during holds. */
+  readonly cameAt: number;
   readonly go: (turn: Turn) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** Earlier words go first. */
 const RANK = { scheduled: 0, recheck: 1, backfill: 2 } as const;
+/** A request that is late by so much may be made up for, as timers wake late; more would be too early for strict servers. */
+const CATCH_UP_MS = 2;
 
-/** An idle limiter. Its time is monotonic: a clock that is set back must not hold everyone for hours. */
-export function openLimiter(clock: Clock, limit: number): Limiter {
-  const waiters: Waiter[] = [];
-  let underWay = 0;
-  let opensAt = Number.NEGATIVE_INFINITY;
+/** A refusal may be a hiccup; another one within so many pauses is a limit. */
+const HICCUP = 15;
+/** So much accepted in a second, and then a plain 429, is a limit as well. */
+const BURST = 10;
+
+/** Opens a limiter. Its time is monotonic: a clock that is set back must not hold everyone for hours. */
+export function openLimiter(options: LimiterOptions): Limiter {
+  return new TheLimiter(options);
+}
+
+class TheLimiter implements Limiter {
+  readonly #clock: Clock;
+  readonly #onChange: (state: LimiterState) => void;
+  readonly #crowding: Crowding;
+  readonly #quota = new QuotaCount();
+  readonly #throughput = new Throughput();
+  readonly #slots: Slots | null;
+  readonly #waiters: Waiter[] = [];
+  #pace: Pace | null = null;
+  /** When the next request goes by the pace. */
+  #pacedAt = Number.NEGATIVE_INFINITY;
+  #heldFrom = 0;
+  #heldUntil = 0;
+  /** Milliseconds of all holds before the present one. */
+  #heldMs = 0;
+  readonly #firstPauseMs: number;
+  readonly #longestPauseMs: number;
+  #pauseMs: number;
+  /** When the last refusal came that was no late echo of the one before. */
+  #refusedAt = Number.NEGATIVE_INFINITY;
+  /** Whether something that went after that was accepted: only then there is more to cut. */
+  #provenSince = true;
+  #underWay = 0;
+  #requests = 0;
+  #refused = 0;
+  #why: WaitReason | null = null;
   /** Ends the present sleep; null: nobody sleeps. */
-  let sleeper: AbortController | null = null;
+  #sleeper: { readonly until: number; readonly stop: AbortController } | null = null;
 
-  const turn = (): Turn => {
-    let ended = false;
-    underWay++;
+  constructor(options: LimiterOptions) {
+    const { clock, most, pauseMs, longestPauseMs, budget, onChange = () => {} } = options;
+    this.#clock = clock;
+    this.#firstPauseMs = pauseMs;
+    this.#longestPauseMs = longestPauseMs;
+    this.#pauseMs = pauseMs;
+    this.#onChange = onChange;
+    this.#crowding = new Crowding(most);
+    this.#slots =
+      budget === undefined
+        ? null
+        : new Slots(budget, clock, (error) => {
+            if (error !== undefined)
+              for (const waiter of this.#waiters.splice(0)) waiter.fail(error);
+            this.#serve();
+          });
+  }
+
+  pass(priority: Priority, like: string, signal: AbortSignal): Promise<Turn> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const stop = (): void => {
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+        reject(signal.reason);
+        this.#serve();
+      };
+      const leave = (): void => signal.removeEventListener('abort', stop);
+      const waiter: Waiter = {
+        priority,
+        like,
+        cameAt: this.#openTime(),
+        go: (turn) => {
+          leave();
+          resolve(turn);
+        },
+        fail: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      this.#waiters.push(waiter);
+      this.#serve();
+    });
+  }
+
+  state(): LimiterState {
+    const now = this.#clock.monotonic();
     return {
-      end: () => {
-        if (ended) return;
-        ended = true;
-        underWay--;
-        serve();
-      },
+      limit: this.#crowding.limit,
+      most: this.#crowding.most,
+      underWay: this.#underWay,
+      waiting: this.#waiters.length,
+      why: this.#waiters.length === 0 ? null : this.#why,
+      pace: this.#pace === null ? null : rateAt(this.#pace, now),
+      heldMs: Math.max(0, this.#heldUntil - now),
+      slowness: this.#crowding.ratio,
+      requests: this.#requests,
+      refused: this.#refused,
     };
-  };
+  }
+
   /** Lets go who may, and sleeps until the next one may. */
-  const serve = (): void => {
-    while (waiters.length > 0 && underWay < limit) {
-      const left = opensAt - clock.monotonic();
-      if (left > 0) {
-        sleep(left);
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      const now = this.#clock.monotonic();
+      const [why, at] = this.#opens(now);
+      if (at > now) {
+        this.#why = why;
+        this.#sleepUntil(at);
         return;
       }
-      next(waiters).go(turn());
+      this.#send(takeFirst(this.#waiters), now);
     }
-    sleeper?.abort();
-  };
-  const sleep = (ms: number): void => {
-    if (sleeper !== null) return;
-    const own = new AbortController();
-    sleeper = own;
-    const awake = (): void => {
-      if (sleeper === own) sleeper = null;
-      serve();
-    };
-    clock.sleep(Math.ceil(ms), own.signal).then(awake, awake);
-  };
+    // Who sleeps for nobody would keep the process alive.
+    this.#sleeper?.stop.abort();
+  }
 
-  return {
-    pass: (priority, signal) =>
-      new Promise((resolve, reject) => {
-        signal.throwIfAborted();
-        const stop = (): void => {
-          waiters.splice(waiters.indexOf(waiter), 1);
-          reject(signal.reason);
-          // Who sleeps for nobody would keep the process alive.
-          if (waiters.length === 0) sleeper?.abort();
-        };
-        const waiter: Waiter = {
-          priority,
-          go: (given) => {
-            signal.removeEventListener('abort', stop);
-            resolve(given);
-          },
-        };
-        signal.addEventListener('abort', stop, { once: true });
-        waiters.push(waiter);
-        serve();
-      }),
-    hold: (ms) => {
-      opensAt = Math.max(opensAt, clock.monotonic() + ms);
-    },
-    state: () => ({
-      limit,
-      underWay,
-      waiting: waiters.length,
-      heldMs: Math.max(0, opensAt - clock.monotonic()),
-    }),
-  };
+  /** When the next request may go, and what it waits for until then; Infinity: something else will wake us. */
+  #opens(now: number): readonly [WaitReason, number] {
+    if (this.#underWay >= this.#crowding.limit) return ['limit', Number.POSITIVE_INFINITY];
+    const gates: readonly (readonly [WaitReason, number])[] = [
+      ['hold', this.#heldUntil],
+      ['quota', this.#quota.opensAt(now)],
+      // The pace rises while it is waited for, so no nap is long.
+      ['pace', Math.min(this.#paceOpensAt(now), now + this.#firstPauseMs)],
+    ];
+    const last = gates.reduce((latest, gate) => (gate[1] > latest[1] ? gate : latest));
+    // Slots that would pass unused are not taken.
+    if (last[1] > now || this.#slots === null) return last;
+    return ['rate', this.#slots.opensAt(now)];
+  }
+
+  #paceOpensAt(now: number): number {
+    if (this.#pace === null) return Number.NEGATIVE_INFINITY;
+    const rate = rateAt(this.#pace, now);
+    if (rate !== null) return this.#pacedAt + 1000 / rate;
+    this.#pace = null;
+    this.#onChange(this.state());
+    return Number.NEGATIVE_INFINITY;
+  }
+
+  #send(waiter: Waiter, now: number): void {
+    const rate = this.#pace === null ? null : rateAt(this.#pace, now);
+    this.#pacedAt = rate === null ? now : Math.max(this.#pacedAt + 1000 / rate, now - CATCH_UP_MS);
+    this.#slots?.sent();
+    const number = this.#quota.sent(now);
+    this.#underWay++;
+    this.#requests++;
+    let ended = false;
+    waiter.go({
+      waitedMs: this.#openTime() - waiter.cameAt,
+      end: (ending) => {
+        if (ended) return;
+        ended = true;
+        this.#learn(ending, { like: waiter.like, sentAt: now, number });
+        this.#underWay--;
+        this.#serve();
+      },
+    });
+  }
+
+  #learn(
+    ending: Ending,
+    { like, sentAt, number }: { like: string; sentAt: number; number: number },
+  ): void {
+    const now = this.#clock.monotonic();
+    if ('quota' in ending && ending.quota) this.#quota.heard(ending.quota, number, now);
+    switch (ending.kind) {
+      case 'answered':
+        this.#throughput.accepted(now);
+        this.#pauseMs = this.#firstPauseMs;
+        if (sentAt >= this.#refusedAt) this.#provenSince = true;
+        if (ending.answerMs !== undefined)
+          this.#crowding.answered(like, ending.answerMs, this.#underWay);
+        break;
+      case 'refused':
+        this.#refused++;
+        this.#quota.refused(now);
+        this.#refuse(ending, sentAt, now);
+        break;
+      case 'late':
+        this.#crowding.late(this.#underWay);
+        break;
+      case 'lost':
+        return;
+    }
+    this.#onChange(this.state());
+  }
+
+  /** Holds everyone, and cuts the pace, once for all requests that were on their way together. */
+  #refuse(
+    { status, retryAfterMs }: Extract<Ending, { kind: 'refused' }>,
+    sentAt: number,
+    now: number,
+  ): void {
+    if (sentAt >= this.#refusedAt && this.#provenSince) {
+      const accepted = this.#throughput.at(now);
+      const again = now - this.#refusedAt <= HICCUP * this.#firstPauseMs;
+      const plain = status === 429 && retryAfterMs === null && accepted.lately >= BURST;
+      if (this.#pace !== null || again || plain)
+        this.#pace = cut(this.#pace, accepted, now, this.#firstPauseMs);
+      this.#refusedAt = now;
+      this.#provenSince = false;
+    }
+    if (retryAfterMs !== null) this.#hold(retryAfterMs, now);
+    else if (now >= this.#heldUntil) {
+      this.#hold(this.#pauseMs, now);
+      this.#pauseMs = Math.min(this.#longestPauseMs, this.#pauseMs * 2);
+    }
+  }
+
+  #hold(ms: number, now: number): void {
+    if (now >= this.#heldUntil) {
+      this.#heldMs += this.#heldUntil - this.#heldFrom;
+      this.#heldFrom = now;
+      this.#heldUntil = now;
+    }
+    this.#heldUntil = Math.max(this.#heldUntil, now + ms);
+  }
+
+  /** The time without all holds. */
+  #openTime(): number {
+    const now = this.#clock.monotonic();
+    const held = Math.max(0, Math.min(now, this.#heldUntil) - this.#heldFrom);
+    return now - this.#heldMs - held;
+  }
+
+  #sleepUntil(at: number): void {
+    if (this.#sleeper !== null && this.#sleeper.until <= at) return;
+    this.#sleeper?.stop.abort();
+    this.#sleeper = null;
+    if (at === Number.POSITIVE_INFINITY) return;
+    const stop = new AbortController();
+    const own = { until: at, stop };
+    this.#sleeper = own;
+    const awake = (): void => {
+      if (this.#sleeper !== own) return;
+      this.#sleeper = null;
+      this.#serve();
+    };
+    this.#clock.sleep(Math.ceil(at - this.#clock.monotonic()), stop.signal).then(awake, awake);
+  }
 }
 
 /** Takes the first of those who wait out of the line. */
-function next(waiters: Waiter[]): Waiter {
+function takeFirst(waiters: Waiter[]): Waiter {
   let first = 0;
   for (const [index, { priority }] of waiters.entries())
     if (rankOf(priority) < rankOf(waiters[first]?.priority ?? priority)) first = index;

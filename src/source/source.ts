@@ -8,6 +8,7 @@ import { type EnvelopeHints, findEnvelope } from './envelope.ts';
 import { type FetchOptions, fetchPage, type Shared } from './fetch.ts';
 import { openKeyring } from './keyring.ts';
 import { type LimiterState, openLimiter } from './limiter.ts';
+import { type Budget, ownBudget } from './slots.ts';
 
 /** What holds where an option is absent. Milliseconds and bytes. */
 export const SOURCE_DEFAULTS = {
@@ -41,6 +42,10 @@ export interface SourceOptions {
   readonly gzip?: boolean;
   /** Most requests under way at a time, each on a connection of its own; further ones wait for their turn. */
   readonly connections?: number;
+  /** Requests a second that are never exceeded: a number for this process alone, or a budget that several share. */
+  readonly rate?: number | Budget;
+  /** Told when the limiter's state may have changed. */
+  readonly onLimits?: (state: LimiterState) => void;
   readonly connectTimeoutMs?: number;
   /** The whole of one attempt: waiting for a connection, headers and body. */
   readonly pageTimeoutMs?: number;
@@ -78,7 +83,7 @@ export interface Source {
 export function openSource(options: SourceOptions): Source {
   const { tls = {}, proxy = {}, key, refreshKey, ...given } = options;
   const settings = { ...SOURCE_DEFAULTS, ...given };
-  const { connections, connectTimeoutMs, clock } = settings;
+  const { connections, connectTimeoutMs, clock, rate } = settings;
   const address = parseBase(settings.baseUrl, settings.allowHttp);
   const connect = (count: number): Dispatcher =>
     openDispatcher({ address, tls, proxy, connections: count, connectTimeoutMs });
@@ -94,7 +99,14 @@ export function openSource(options: SourceOptions): Source {
       retryAfterLimitMs: Math.min(settings.retryAfterLimitMs, LONGEST_TIMER_MS),
     },
     keyring: openKeyring(key, refreshKey, proxySecrets(proxy)),
-    limiter: openLimiter(clock, connections),
+    limiter: openLimiter({
+      clock,
+      most: connections,
+      pauseMs: settings.retryBaseMs,
+      longestPauseMs: settings.retryCapMs,
+      budget: typeof rate === 'number' ? ownBudget(rate, clock) : rate,
+      onChange: options.onLimits,
+    }),
     dispatcher: connect(connections),
     freshDispatcher: () => connect(1),
     everAnswered: false,

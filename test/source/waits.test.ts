@@ -19,15 +19,28 @@ describe('Retry-After', () => {
       9000,
     ],
     ['far too long', busy('1000000000'), 40_000],
-    ['past', busy('Sun, 01 Mar 2020 00:00:30 GMT'), 0],
-    ['negative', busy('-5'), 0],
-    ['no number', busy('soon'), 0],
+    ['a date that is far too far', busy('Sun, 01 Mar 2999 00:00:30 GMT'), 40_000],
+    ['zero', busy('0'), 0],
     ['on a 500', busy('5', 500), 5000],
   ])('%s is the floor of the wait, under the jitter', async (_, step, floor) => {
     const server = await scriptedServer([step, emptyPage]);
     const { fetch, clock } = open(server.url, { retryAfterLimitMs: 40_000 });
     await fetch();
     expect(clock.waits).toEqual([floor + 500]);
+  });
+
+  test.each([
+    ['past', 'Sun, 01 Mar 2020 00:00:30 GMT'],
+    ['negative', '-5'],
+    ['no number', 'soon'],
+    ['a number and more', '5 minutes'],
+    ['a date that is none', 'Sun, 99 Mar 2026 00:00:30 GMT'],
+    ['empty', ''],
+  ])('%s is ignored: everyone pauses for a second, as without it', async (_, value) => {
+    const server = await scriptedServer([busy(value), emptyPage]);
+    const { fetch, clock } = open(server.url);
+    await fetch();
+    expect(clock.waits).toEqual([500, 500]);
   });
 
   test('longer than the time that is left: given up without waiting', async () => {
