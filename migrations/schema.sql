@@ -79,6 +79,12 @@ create table daywalk.pages (
   constraint pages_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
 ) partition by RANGE (day);
 
+create table daywalk.rates (
+  origin text not null,
+  next_slot timestamp with time zone not null,
+  constraint rates_pkey PRIMARY KEY (origin)
+);
+
 create table daywalk.runs (
   run_id bigint generated always as identity not null,
   key uuid not null,
@@ -1218,6 +1224,10 @@ comment on column daywalk.quarantine.found is 'What stood there.';
 comment on column daywalk.quarantine.sha256 is 'SHA-256 of the bytes received.';
 comment on column daywalk.quarantine.byte_count is 'How many bytes were received.';
 comment on column daywalk.quarantine.bytes is 'The exact bytes received.';
+
+comment on table daywalk.rates is 'When the next request to an API may go, where the setting rate is set; the workers take slots from here.';
+comment on column daywalk.rates.origin is 'Scheme, host and port of the API.';
+comment on column daywalk.rates.next_slot is 'The first instant that no worker has taken yet; it may be past.';
 
 comment on table daywalk.runs is 'A run is one planning-and-draining pass: scheduled, by hand, or a backfill.';
 comment on column daywalk.runs.run_id is 'Key.';

@@ -9,9 +9,11 @@ import type { ProcessLogger } from '../log.ts';
 import { describeRun, exitCodeOfRun } from '../report/run-text.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import type { Database } from '../store/database.ts';
+import { LimitNews } from './limit-news.ts';
 import { stderrLines } from './live-lines.ts';
 import { print, printJson, terminal } from './output.ts';
 import { Progress } from './progress.ts';
+import { RateBudget } from './rate-budget.ts';
 import { openEventWriter } from './run-events.ts';
 import type { Invocation } from './verb.ts';
 import { apiSettingsOf, exportParts, openApi, openDatabase, openLog } from './wiring.ts';
@@ -40,9 +42,16 @@ export async function withExport<T>(
   const log = await openLog(
     quiet ? { ...settings, logLevel: quieter(settings.logLevel) } : settings,
   );
-  const source = await openApi(settings);
+  const { signal } = invocation;
+  const budget =
+    settings.rate === undefined ? null : new RateBudget(settings.rate, settings.apiUrl, signal);
+  const source = await openApi(settings, {
+    onLimits: new LimitNews(log).onLimits,
+    ...(budget === null ? {} : { rate: budget }),
+  });
   try {
-    const { database, close } = await openDatabase(settings, log, invocation.signal, daemon);
+    const { database, close } = await openDatabase(settings, log, signal, daemon);
+    if (budget !== null) budget.database = database;
     try {
       const parts = exportParts(database, source, log);
       const limits = () => source.limits();
@@ -92,7 +101,7 @@ export async function watched(
   } finally {
     elapsedMs = progress.end();
   }
-  const document = { ...report, elapsedMs: Math.round(elapsedMs) };
+  const document = { ...report, elapsedMs: Math.round(elapsedMs), limits: session.limits() };
   const code = exitCodeOfRun(report);
   if (events !== undefined) events.ended(code, document);
   else if (options.json === true) printJson(document);

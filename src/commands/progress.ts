@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { Logger } from '../log.ts';
 import {
+  isHeldBack,
   progressFrame,
   progressLine,
   type RequestsNow,
@@ -118,7 +119,7 @@ export class Progress {
   #tell(): void {
     const { running, ...state } = this.#run.state(this.#clock.monotonic());
     const requests = this.#audience.requests?.();
-    const held = requests !== undefined && requests.heldMs > 0 ? requestsLine(requests) : null;
+    const held = requests !== undefined && isHeldBack(requests) ? requestsLine(requests) : null;
     this.#log.info(
       { ...rounded(state), running: running.length, ...(requests ? { requests } : {}) },
       [progressLine({ ...state, running }), ...(held === null ? [] : [held])].join(' · '),

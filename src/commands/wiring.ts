@@ -10,7 +10,7 @@ import { skipsCertificateCheck } from '../config/url.ts';
 import type { DrainParts } from '../export/drain.ts';
 import type { ExportOptions } from '../export/run.ts';
 import { createLogger, type ProcessLogger } from '../log.ts';
-import { openSource, type Source } from '../source/source.ts';
+import { openSource, type Source, type SourceOptions } from '../source/source.ts';
 import { Database } from '../store/database.ts';
 import { startEmbedded } from '../store/embedded/embedded.ts';
 import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
@@ -109,8 +109,14 @@ export async function openDatabase(
   }
 }
 
-/** The API as a source of pages. */
-export async function openApi(settings: ApiSettings): Promise<Source> {
+/**
+ * The API as a source of pages.
+ * @param given.rate the budget that all workers share; absent: the setting holds for this process alone.
+ */
+export async function openApi(
+  settings: ApiSettings,
+  given: Pick<SourceOptions, 'rate' | 'onLimits'> = {},
+): Promise<Source> {
   const keyFile = settings.apiKeyFile;
   const read = async (path: string | undefined) =>
     path === undefined ? undefined : readFile(path, 'utf8');
@@ -141,6 +147,8 @@ export async function openApi(settings: ApiSettings): Promise<Source> {
     retryAttempts: settings.retryAttempts,
     retryTimeMs: settings.retryTime,
     retryAfterLimitMs: settings.retryAfterLimit,
+    ...(settings.rate === undefined ? {} : { rate: settings.rate }),
+    ...given,
   });
 }
 

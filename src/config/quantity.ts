@@ -20,6 +20,13 @@ const SIZES: readonly (readonly [string, number])[] = [
   ['GiB', 1_073_741_824],
 ];
 
+/** Seconds. */
+const RATES: readonly (readonly [string, number])[] = [
+  ['s', 1],
+  ['m', 60],
+  ['h', 3_600],
+];
+
 /** A whole number from `min` to `max`, in plain digits. */
 export function parseInteger(text: string, min: number, max: number): number | Wrong {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -44,6 +51,26 @@ export function parseSize(text: string, min: number, max: number): number | Wron
   return value >= min && value <= max
     ? value
     : new Wrong(`is not a size from ${formatSize(min)} to ${formatSize(max)}`);
+}
+
+/** Requests a second from `20/s`, `600/m`, `5000/h`, or a number. */
+export function parseRate(text: string, min: number, max: number): number | Wrong {
+  const found = /^(\d{1,9}(?:\.\d{1,6})?) ?(?:\/ ?([smh]))?$/i.exec(text);
+  if (found === null) return new Wrong('is not a rate such as 20/s, 600/m or 5000/h');
+  const seconds = RATES.find(([unit]) => unit === (found[2] ?? 's').toLowerCase())?.[1] ?? 1;
+  const value = Number(found[1]) / seconds;
+  return value >= min && value <= max
+    ? value
+    : new Wrong(`is not a rate from ${formatRate(min)} to ${formatRate(max)}`);
+}
+
+/** The first unit in which `perSecond` is a whole number, or in requests a second. */
+export function formatRate(perSecond: number): string {
+  for (const [unit, seconds] of RATES) {
+    const count = Math.round(perSecond * seconds * 1e6) / 1e6;
+    if (Number.isInteger(count)) return `${count}/${unit}`;
+  }
+  return `${perSecond}/s`;
 }
 
 /** The shortest way to write `ms` that `parseDuration` reads back. */

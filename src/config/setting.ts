@@ -7,6 +7,8 @@ export type Kind =
   | { readonly kind: 'duration'; readonly min: number; readonly max: number }
   /** Bytes. */
   | { readonly kind: 'size'; readonly min: number; readonly max: number }
+  /** Requests a second. */
+  | { readonly kind: 'rate'; readonly min: number; readonly max: number }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | {
       readonly kind:

@@ -50,6 +50,8 @@ export interface Settings {
   /** Bytes. */
   readonly aheadMemory: number;
   readonly windowRecords: number;
+  /** Requests a second. */
+  readonly rate: number | undefined;
   readonly seams: boolean;
   readonly recheckDays: number;
   readonly keepBytes: 'when_refused' | 'always';

@@ -200,6 +200,13 @@ export const SETTINGS = {
     '50000',
     'How many records a window may have; one whose total is larger is split by time before it is walked.',
   ),
+  rate: walking(
+    'rate',
+    { kind: 'rate', min: 1 / 3600, max: 10_000 },
+    null,
+    'How many requests all workers on this database together send to the API at most: `20/s`, `600/m`, `5000/h`.',
+    { unset: 'no bound but what the API accepts, which each worker finds out by itself' },
+  ),
   seams: walking(
     'seams',
     { kind: 'boolean' },

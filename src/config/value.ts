@@ -4,7 +4,15 @@ import { parseCron } from './cron.ts';
 import { dayOf } from './day.ts';
 import { formatJsonPath, parseJsonPath, parseTotalPath } from './json-path.ts';
 import { shown, Wrong } from './problems.ts';
-import { formatDuration, formatSize, parseDuration, parseInteger, parseSize } from './quantity.ts';
+import {
+  formatDuration,
+  formatRate,
+  formatSize,
+  parseDuration,
+  parseInteger,
+  parseRate,
+  parseSize,
+} from './quantity.ts';
 import { MASK, Secret } from './secret.ts';
 import type { Kind } from './setting.ts';
 import { didYouMean } from './spelling.ts';
@@ -13,7 +21,7 @@ import { parseTimezone } from './timezone.ts';
 import { maskedUrl, parseApiUrl, parseDatabaseUrl, parseProxyUrl } from './url.ts';
 
 /** The type of a value of kind `K`. */
-export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' | 'size' }
+export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' | 'size' | 'rate' }
   ? number
   : K extends { kind: 'boolean' }
     ? boolean
@@ -60,6 +68,8 @@ export function parseValue(kind: Kind, text: string, folder: string): Value | Wr
       return parseDuration(word, kind.min, kind.max);
     case 'size':
       return parseSize(word, kind.min, kind.max);
+    case 'rate':
+      return parseRate(word, kind.min, kind.max);
     case 'boolean':
       return parseBoolean(word);
     case 'choice':
@@ -94,6 +104,8 @@ export function formatValue(kind: Kind, value: Value): string {
       return formatDuration(Number(value));
     case 'size':
       return formatSize(Number(value));
+    case 'rate':
+      return formatRate(Number(value));
     case 'boolean':
       return value ? 'yes' : 'no';
     case 'jsonPath':

@@ -9,6 +9,10 @@ export interface RequestsNow {
   readonly waiting: number;
   /** Milliseconds for which nobody may ask, because the API said so. */
   readonly heldMs: number;
+  /** Why those who wait do. */
+  readonly why?: 'limit' | 'rate' | 'pace' | 'quota' | 'hold' | null;
+  /** Requests a second that the API takes, as was found. */
+  readonly pace?: number | null;
 }
 
 /** What the terminal can show. */
@@ -34,12 +38,22 @@ export function progressLine(state: ProgressState): string {
 }
 
 /** How the API is being asked: requests under way, those that wait, and a pause that the API asked for. */
-export function requestsLine({ limit, underWay, waiting, heldMs }: RequestsNow): string {
+export function requestsLine(now: RequestsNow): string {
+  const { limit, underWay, waiting, heldMs } = now;
   return [
     `requests: ${underWay} of at most ${limit} under way`,
     ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
-    ...(heldMs > 0 ? [`all held for ${formatDuration(heldMs)}, as the API asked`] : []),
+    ...(heldMs > 0 ? [`all held for ${formatDuration(heldMs)}, as the API asked`] : reasonOf(now)),
   ].join(' · ');
+}
+
+/** Whether requests wait for something that an operator can look into. */
+export const isHeldBack = (now: RequestsNow): boolean => now.heldMs > 0 || reasonOf(now).length > 0;
+
+function reasonOf({ why, pace }: RequestsNow): string[] {
+  if (why === 'pace') return [`the API takes about ${formatCount(Math.round(pace ?? 0))} a second`];
+  if (why === 'quota') return ['the quota of the API is nearly used up'];
+  return why === 'rate' ? ['at the rate that is set'] : [];
 }
 
 /** A bar for the whole, a line for each running window, a line for the requests; none wider or more than fits. */

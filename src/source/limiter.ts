@@ -91,7 +91,7 @@ interface Waiter {
 /** Earlier words go first. */
 const RANK = { scheduled: 0, recheck: 1, backfill: 2 } as const;
 /** A request that is late by so much may be made up for, as timers wake late; more would be too early for strict servers. */
-const CATCH_UP_MS = 2;
+const CATCH_UP_MS = 10;
 
 /** A refusal may be a hiccup; another one within so many pauses is a limit. */
 const HICCUP = 15;
@@ -126,6 +126,9 @@ class TheLimiter implements Limiter {
   /** Whether something that went after that was accepted: only then there is more to cut. */
   #provenSince = true;
   #underWay = 0;
+  /** Requests under way that went while it was open whether the API takes any again. */
+  #scouts = 0;
+  #scoutAt = Number.NEGATIVE_INFINITY;
   #requests = 0;
   #refused = 0;
   #why: WaitReason | null = null;
@@ -215,6 +218,8 @@ class TheLimiter implements Limiter {
     if (this.#underWay >= this.#crowding.limit) return ['limit', Number.POSITIVE_INFINITY];
     const gates: readonly (readonly [WaitReason, number])[] = [
       ['hold', this.#heldUntil],
+      // After a refusal one request finds out for all whether the API takes any again.
+      ['limit', this.#scouts > 0 ? this.#scoutAt + this.#longestPauseMs : Number.NEGATIVE_INFINITY],
       ['quota', this.#quota.opensAt(now)],
       // The pace rises while it is waited for, so no nap is long.
       ['pace', Math.min(this.#paceOpensAt(now), now + this.#firstPauseMs)],
@@ -241,12 +246,16 @@ class TheLimiter implements Limiter {
     const number = this.#quota.sent(now);
     this.#underWay++;
     this.#requests++;
+    const scout = this.#provenSince ? 0 : 1;
+    this.#scouts += scout;
+    this.#scoutAt = now;
     let ended = false;
     waiter.go({
       waitedMs: this.#openTime() - waiter.cameAt,
       end: (ending) => {
         if (ended) return;
         ended = true;
+        this.#scouts -= scout;
         this.#learn(ending, { like: waiter.like, sentAt: now, number });
         this.#underWay--;
         this.#serve();

@@ -8,9 +8,11 @@ import { formatJsonPath, parseJsonPath, parseTotalPath } from '../../src/config/
 import { Wrong } from '../../src/config/problems.ts';
 import {
   formatDuration,
+  formatRate,
   formatSize,
   parseDuration,
   parseInteger,
+  parseRate,
   parseSize,
 } from '../../src/config/quantity.ts';
 import { parseTimezone } from '../../src/config/timezone.ts';
@@ -60,6 +62,25 @@ describe('quantities', () => {
     expect(parseSize('10MB', 0, 10 ** 9)).toBe(10_000_000);
     expect(parseSize('64MiB', 0, 10 ** 9)).toBe(67_108_864);
   });
+  test.each([
+    ['20', 20, '20/s'],
+    ['20/s', 20, '20/s'],
+    ['0.5', 0.5, '30/m'],
+    ['2.5/s', 2.5, '150/m'],
+    ['600/m', 10, '10/s'],
+    ['600 / M', 10, '10/s'],
+    ['100/h', 1 / 36, '100/h'],
+  ])('%s is %d requests a second, written %s', (text, value, written) => {
+    expect(parseRate(text, 0, 1e9)).toBeCloseTo(value, 9);
+    expect(formatRate(value)).toBe(written);
+    expect(parseRate(formatRate(value), 0, 1e9)).toBeCloseTo(value, 9);
+  });
+  test.each(['', '/s', '20/d', '-1/s', '1e3/s', '20 per s', '1/2/s', '.5', 'Infinity'])(
+    '%j is not a rate',
+    (text) => expect(parseRate(text, 0, 10 ** 9)).toBeInstanceOf(Wrong),
+  );
+  test('a rate out of range names the range', () =>
+    expect(why(parseRate('0', 1 / 3600, 10_000))).toBe('is not a rate from 1/h to 10000/s'));
   test.each(['', '0x10', '1e3', '-1', '+1', '1.0', ' 1', '1_000', '9'.repeat(30)])(
     '%j is not an integer',
     (text) => expect(parseInteger(text, 0, 10 ** 9)).toBeInstanceOf(Wrong),

@@ -1,9 +1,12 @@
 /** The API or the database refuses or is away: one clear message, the right exit code, nothing half done. */
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
+import { until } from '../support/condition.ts';
 import { freePort } from '../support/free-port.ts';
 import { expectExact, expectNoFalseCompleteness } from '../support/multiset.ts';
-import type { Ended } from '../support/program.ts';
+import { API_KEY, type Ended, temporaryFolder } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 const BACKFILL = ['backfill', '--from', '2026-03-01', '--to', '2026-03-03'];
@@ -73,6 +76,40 @@ test('a wrong key: exit code 4; with the right one the next run goes on', async 
   const ended = await scene.run(BACKFILL, { DAYWALK_API_KEY: 'another-key' });
   await expectCleanFailure(scene, ended, 4, ['401', 'DAYWALK_API_KEY']);
   await scene.succeed(BACKFILL);
+});
+
+test('a key that is changed in mid-run is read again from its file, once; the run goes on', async () => {
+  const scene = await setScene({ latency: 10 });
+  const file = join(temporaryFolder(), 'key');
+  writeFileSync(file, `${API_KEY}\n`);
+  const environment = { DAYWALK_API_KEY: undefined, DAYWALK_API_KEY_FILE: file };
+  const program = scene.start(BACKFILL, environment);
+  await until('pages', () => scene.api.counts.pages >= 8);
+  writeFileSync(file, 'the-next-key-5150\n');
+  scene.api.set({ key: 'the-next-key-5150' });
+  const ended = await program.ended;
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  expect(ended.stderr).not.toContain('the-next-key-5150');
+  await expectExact(scene, { from: '2026-03-01', to: '2026-03-03' });
+  // Those that were under way with the old key.
+  expect(scene.api.counts.byStatus[401]).toBeLessThanOrEqual(4);
+});
+
+test('a key that is withdrawn in mid-run: exit code 4, the checkpoints are safe', async () => {
+  const scene = await setScene({ latency: 10 });
+  const file = join(temporaryFolder(), 'key');
+  writeFileSync(file, `${API_KEY}\n`);
+  const environment = { DAYWALK_API_KEY: undefined, DAYWALK_API_KEY_FILE: file };
+  const program = scene.start(BACKFILL, environment);
+  await until('pages', () => scene.api.counts.pages >= 8);
+  scene.api.set({ key: 'the-next-key-5150' });
+  const ended = await program.ended;
+  expect(ended, ended.stderr).toMatchObject({ code: 4 });
+  expect(ended.stderr).toContain('DAYWALK_API_KEY');
+  expect(scene.api.counts.byStatus[401]).toBeLessThanOrEqual(4);
+  scene.api.set({ key: API_KEY });
+  await scene.succeed(BACKFILL, environment);
+  await expectExact(scene, { from: '2026-03-01', to: '2026-03-03' });
 });
 
 test('a wrong database password: exit code 2', async () => {

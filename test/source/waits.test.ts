@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../src/errors.ts';
 import { openSource } from '../../src/source/source.ts';
-import { fakeClock } from './fake-clock.ts';
+import { type FakeClock, fakeClock } from './fake-clock.ts';
 import { CANARY, firstPage, open } from './open.ts';
 import { answer, emptyPage, scriptedServer } from './scripted-server.ts';
 
@@ -101,4 +101,39 @@ describe('what the server asks for', () => {
     await fetch();
     expect(clock.waits).toEqual([]);
   });
+});
+
+test('5xx for an hour: each tick gives up within its bounds, few requests are sent, and then all is well', async () => {
+  let api: { clock?: FakeClock } = {};
+  const server = await scriptedServer([
+    (asked) => {
+      const away = (api.clock?.monotonic() ?? 0) < 3_600_000;
+      (away ? answer('', { status: 503 }) : emptyPage)(asked);
+    },
+  ]);
+  const { clock, fails, fetch } = open(server.url);
+  api = { clock };
+  for (let tick = 0; tick < 4; tick++) {
+    const began = clock.monotonic();
+    const error = await fails();
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error.message).toContain('answered 503 six times');
+    expect(clock.monotonic() - began).toBeLessThan(600_000);
+    await clock.sleep(900_000 - (clock.monotonic() - began));
+  }
+  expect(server.heads).toHaveLength(24);
+  expect(await fetch()).toMatchObject({ requests: 1 });
+});
+
+test('a quota in the headers: the next request waits for the reset, and nothing is refused', async () => {
+  const server = await scriptedServer([
+    answer('{"data":[]}', { headers: { RateLimit: '"day";r=1;t=20, "burst";r=0;t=7' } }),
+    answer('{"data":[]}', {
+      headers: { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '999999999' },
+    }),
+    emptyPage,
+  ]);
+  const { fetch, clock } = open(server.url, { retryAfterLimitMs: 40_000 });
+  for (let page = 0; page < 3; page++) await fetch();
+  expect(clock.waits).toEqual([7000, 40_000]);
 });

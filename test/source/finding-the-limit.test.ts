@@ -1,0 +1,134 @@
+/**
+ * The limiter against servers that allow 20 requests a second, over minutes of virtual time: how much of that is used,
+ * and how much is refused. The same over real HTTP: `npm run limits`.
+ */
+import { describe, expect, test } from 'vitest';
+import { type LimiterOptions, openLimiter } from '../../src/source/limiter.ts';
+import { backoffMs } from '../../src/source/retry.ts';
+import { ownBudget } from '../../src/source/slots.ts';
+import { bucket, fixedWindow, type RateServer, slidingWindow } from '../support/rate-servers.ts';
+import { virtualTime } from '../support/virtual-time.ts';
+
+const PER_SECOND = 20;
+
+interface Trial {
+  readonly workers?: number;
+  /** Requests that each worker wants under way. */
+  readonly windows?: number;
+  /** From the request to the answer, on average. */
+  readonly latencyMs?: number;
+  readonly seconds?: number;
+  /** A budget that all workers share. */
+  readonly rate?: number;
+}
+
+/** Lets workers ask as fast as they may. @returns shares in per cent, and how much each worker had. */
+async function ask(server: RateServer, trial: Trial = {}) {
+  const { workers = 1, windows = 4, latencyMs = 5, seconds = 200, rate } = trial;
+  const { clock, pass } = virtualTime();
+  const budget = rate === undefined ? undefined : ownBudget(rate, clock);
+  const accepted = Array.from({ length: workers }, () => 0);
+  let refused = 0;
+  const half = () => clock.sleep((latencyMs / 2) * (0.5 + clock.random()));
+  const options: LimiterOptions = {
+    clock,
+    most: windows,
+    pauseMs: 1000,
+    longestPauseMs: 30_000,
+    budget,
+  };
+  const window = async (limiter: ReturnType<typeof openLimiter>, worker: number) => {
+    const { signal } = new AbortController();
+    for (let failures = 0; ; ) {
+      const turn = await limiter.pass({ purpose: 'scheduled' }, '', signal);
+      const since = clock.monotonic();
+      await half();
+      const { ok, retryAfterMs = null, quota = null } = server(clock.monotonic());
+      await half();
+      if (ok) {
+        failures = 0;
+        accepted[worker] = (accepted[worker] ?? 0) + 1;
+        turn.end({ kind: 'answered', answerMs: clock.monotonic() - since, quota });
+        continue;
+      }
+      refused++;
+      turn.end({ kind: 'refused', status: 429, retryAfterMs, quota });
+      const wait = { retry: failures++, baseMs: 1000, capMs: 30_000, floorMs: retryAfterMs ?? 0 };
+      await clock.sleep(backoffMs({ ...wait, random: clock.random() }));
+    }
+  };
+  for (let worker = 0; worker < workers; worker++) {
+    const limiter = openLimiter(options);
+    for (let index = 0; index < windows; index++) void window(limiter, worker);
+  }
+  await pass(seconds * 1000);
+  const all = accepted.reduce((sum, one) => sum + one, 0);
+  return {
+    used: (100 * all) / (PER_SECOND * seconds),
+    refused: (100 * refused) / (all + refused),
+    shares: accepted.map((one) => (100 * one) / all),
+  };
+}
+
+describe('one worker that knows nothing uses at least 90 % and has less than 1 % refused', () => {
+  test.each<[string, RateServer, Trial?]>([
+    ['a token bucket', bucket(20, 20)],
+    ['a token bucket, one window at a time', bucket(20, 20), { windows: 1 }],
+    ['a token bucket that says when to come back', bucket(20, 20, true)],
+    ['a small token bucket', bucket(20, 5), { seconds: 300 }],
+    ['a fixed window', fixedWindow(20, 1000)],
+    ['a sliding window', slidingWindow(20, 1000), { seconds: 300 }],
+    ['answers that take 150 ms', bucket(20, 20), { latencyMs: 150, windows: 8 }],
+  ])('%s', async (_, server, trial) => {
+    const { used, refused } = await ask(server, trial);
+    expect(used).toBeGreaterThan(90);
+    expect(refused).toBeLessThan(1);
+  });
+});
+
+describe('a quota in the headers is used without any refusal', () => {
+  test.each([
+    [20, 1000],
+    [1200, 60_000],
+  ])('%i for each %i ms', async (most, ms) => {
+    const { used, refused } = await ask(fixedWindow(most, ms, true), { seconds: 180 });
+    expect(used).toBeGreaterThan(90);
+    expect(refused).toBe(0);
+  });
+});
+
+describe('where the rate is set, nothing is refused from the first request on, in 20 seconds', () => {
+  test.each([1, 4])('with %i workers, and each has its share', async (workers) => {
+    const trial = { workers, seconds: 20, rate: PER_SECOND };
+    const { used, refused, shares } = await ask(bucket(20, 20), trial);
+    expect(used).toBeGreaterThan(98);
+    expect(refused).toBe(0);
+    for (const share of shares) expect(share).toBeCloseTo(100 / workers, -1);
+  });
+});
+
+test('four workers that know nothing of each other share what there is', async () => {
+  const { used, refused } = await ask(bucket(20, 20), { workers: 4, seconds: 600 });
+  expect(used).toBeGreaterThan(95);
+  expect(refused).toBeLessThan(1.5);
+});
+
+test('where nothing is refused, nothing is held back', async () => {
+  const { used } = await ask(() => ({ ok: true }), { seconds: 10, latencyMs: 20 });
+  // Four at a time, 20 ms each.
+  expect((used * PER_SECOND) / 100).toBeGreaterThan(190);
+});
+
+test('an API that is away is asked less and less, by all windows together', async () => {
+  let asked = 0;
+  const { used } = await ask(
+    () => {
+      asked++;
+      return { ok: false };
+    },
+    { seconds: 600 },
+  );
+  expect(used).toBe(0);
+  // Pauses of 1, 2, 4, 8, 16 and then 30 s, and the requests that were under way at the first.
+  expect(asked).toBeLessThan(32);
+});

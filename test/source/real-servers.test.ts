@@ -1,0 +1,168 @@
+/** The source against servers and proxies that people run: nginx, HAProxy, tinyproxy, each on loopback (H05, H07, H22, H24, H35). */
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { SettingsError, UnavailableError } from '../../src/errors.ts';
+import type { SourceOptions } from '../../src/source/source.ts';
+import { absenceOf, startHaproxy, startNginx, startTinyproxy } from '../support/daemon.ts';
+import { freePort } from '../support/free-port.ts';
+import { makeCertificates } from './certificates.ts';
+import { CANARY, everythingOf, open } from './open.ts';
+import { emptyPage, scriptedServer } from './scripted-server.ts';
+
+const certificates = makeCertificates();
+const noNginx = absenceOf('nginx') ?? (certificates === null ? 'openssl is not installed' : null);
+const noHaproxy = absenceOf('haproxy');
+const noTinyproxy = absenceOf('tinyproxy') ?? noNginx;
+
+const real = { clock: systemClock, retryBaseMs: 100, retryCapMs: 1000 };
+const PAGE = 'rewrite ^ /page.json break;';
+const tls = {
+  'server.pem': certificates?.server.cert ?? '',
+  'server.key': certificates?.server.key ?? '',
+};
+const TLS = 'listen LISTEN ssl; ssl_certificate server.pem; ssl_certificate_key server.key;';
+
+/** Fetches pages in several windows at a time, as a run does. */
+async function fetchMany(url: string, count: number, options: Partial<SourceOptions> = {}) {
+  const { source, fetch, retries } = open(url, { ...real, ...options });
+  let left = count;
+  const window = async (): Promise<void> => {
+    while (left-- > 0) await fetch({}, new AbortController().signal);
+  };
+  await Promise.all(Array.from({ length: 4 }, window));
+  return { limits: source.limits(), retries };
+}
+
+describe.skipIf(noNginx !== null)(`nginx (${noNginx ?? 'there'})`, () => {
+  test.each([429, 503])(
+    'limit_req with status %i, over TLS of a private authority: every page comes, few are refused',
+    async (status) => {
+      const port = await startNginx(
+        `${TLS} location / { limit_req zone=api burst=10 nodelay; limit_req_status ${status}; ${PAGE} }`,
+        tls,
+        'limit_req_zone $binary_remote_addr zone=api:1m rate=40r/s;',
+      );
+      const { limits } = await fetchMany(`https://127.0.0.1:${port}`, 120, {
+        tls: { ca: certificates?.ca ?? '' },
+      });
+      expect(limits.requests).toBe(120 + limits.refused);
+      // Without a limiter 4 windows at full speed are refused thousands of times.
+      expect(limits.refused).toBeGreaterThan(0);
+      expect(limits.refused).toBeLessThan(30);
+    },
+  );
+
+  test('with a certificate of a private authority that is not named in api.ca_file: no request', async () => {
+    const port = await startNginx(`${TLS} location / { ${PAGE} }`, tls);
+    const error = await open(`https://127.0.0.1:${port}`, real).fails();
+    expect(error).toBeInstanceOf(SettingsError);
+    expect(error).toMatchObject({ hint: expect.stringContaining('api.ca_file') });
+  });
+
+  test('that asks for a client certificate: it is shown; without one the answer says so', async () => {
+    const port = await startNginx(
+      `${TLS} ssl_client_certificate ca.pem; ssl_verify_client on; location / { ${PAGE} }`,
+      { ...tls, 'ca.pem': certificates?.ca ?? '' },
+    );
+    const url = `https://127.0.0.1:${port}`;
+    const ca = certificates?.ca ?? '';
+    const { client } = certificates as NonNullable<typeof certificates>;
+    const shown = { ca, clientCert: client.cert, clientKey: client.key };
+    expect(await open(url, { ...real, tls: shown }).fetch()).toMatchObject({ requests: 1 });
+    expect((await open(url, { ...real, tls: { ca } }).fails()).message).toContain(
+      'No required SSL certificate',
+    );
+  });
+
+  test('that closes idle connections just when they are used: no page is lost, none waits (H07)', async () => {
+    const port = await startNginx(
+      `listen LISTEN; keepalive_timeout 20ms; location / { keepalive_requests 7; ${PAGE} }`,
+    );
+    const { fetch, retries } = open(`http://127.0.0.1:${port}`, real);
+    for (let page = 0; page < 60; page++) {
+      await fetch();
+      await systemClock.sleep(18 + (page % 5));
+    }
+    expect(retries).toEqual([]);
+  });
+
+  test('whose upstream stalls (504), then is away (502): tried again, then told', async () => {
+    const upstream = await scriptedServer([() => {}, emptyPage]);
+    const stalled = await startNginx(
+      `listen LISTEN; location / { proxy_pass http://127.0.0.1:${upstream.port}; proxy_read_timeout 200ms; }`,
+    );
+    const { fetch, retries } = open(`http://127.0.0.1:${stalled}`, real);
+    await fetch();
+    expect(retries).toEqual([expect.stringContaining('answered 504')]);
+    const away = await startNginx(
+      `listen LISTEN; location / { proxy_pass http://127.0.0.1:${await freePort()}; }`,
+    );
+    const error = await open(`http://127.0.0.1:${away}`, { ...real, retryAttempts: 2 }).fails();
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error.message).toContain('answered 502 twice');
+  });
+});
+
+describe.skipIf(noHaproxy !== null)(`HAProxy (${noHaproxy ?? 'there'})`, () => {
+  test('that counts requests in a sliding window and refuses with 429: every page comes', async () => {
+    const api = await scriptedServer([emptyPage]);
+    const port = await startHaproxy(api.port, {
+      frontend: `
+  stick-table type ip size 1k expire 10s store http_req_rate(1s)
+  http-request track-sc0 src
+  http-request deny deny_status 429 if { sc_http_req_rate(0) gt 40 }`,
+    });
+    const { limits } = await fetchMany(`http://127.0.0.1:${port}`, 120);
+    expect(limits.requests).toBe(120 + limits.refused);
+    expect(limits.refused).toBeGreaterThan(0);
+    expect(limits.refused).toBeLessThan(30);
+  });
+
+  test('whose server takes too long (504): asked again', async () => {
+    const api = await scriptedServer([() => {}, emptyPage]);
+    const port = await startHaproxy(api.port, { server: '200ms' });
+    const { fetch, retries } = open(`http://127.0.0.1:${port}`, real);
+    await fetch();
+    expect(retries).toEqual([expect.stringContaining('answered 504')]);
+  });
+
+  test('whose server is away (503): told after the attempts', async () => {
+    const port = await startHaproxy(await freePort());
+    const error = await open(`http://127.0.0.1:${port}`, { ...real, retryAttempts: 2 }).fails();
+    expect(error.message).toContain('answered 503 twice');
+  });
+});
+
+describe.skipIf(noTinyproxy !== null)(`tinyproxy (${noTinyproxy ?? 'there'})`, () => {
+  const PASSWORD = 'proxy-password-4711';
+  const api = () => startNginx(`${TLS} location / { ${PAGE} }`, tls);
+  const ca = certificates?.ca ?? '';
+
+  test('with a password: the tunnel carries TLS to the API, and the key is in it alone', async () => {
+    const port = await api();
+    const proxy = await startTinyproxy(`ConnectPort ${port}\nBasicAuth user ${PASSWORD}`);
+    const https = `http://user:${PASSWORD}@127.0.0.1:${proxy}`;
+    const { fetch } = open(`https://127.0.0.1:${port}`, { ...real, tls: { ca }, proxy: { https } });
+    expect(await fetch()).toMatchObject({ requests: 1 });
+  });
+
+  test('with another password: told, and neither password nor key is shown', async () => {
+    const port = await api();
+    const proxy = await startTinyproxy(`ConnectPort ${port}\nBasicAuth user another`);
+    const https = `http://user:${PASSWORD}@127.0.0.1:${proxy}`;
+    const options = { ...real, tls: { ca }, proxy: { https }, retryAttempts: 1 };
+    const error = await open(`https://127.0.0.1:${port}`, options).fails();
+    expect(error.message).toMatch(/40[17]/);
+    expect(everythingOf(error)).not.toMatch(new RegExp(`${CANARY}|${PASSWORD}`));
+  });
+
+  test('that does not let the port of the API through: told with what to check', async () => {
+    const port = await api();
+    const proxy = await startTinyproxy('ConnectPort 443');
+    const https = `http://127.0.0.1:${proxy}`;
+    const options = { ...real, tls: { ca }, proxy: { https }, retryAttempts: 1 };
+    const error = await open(`https://127.0.0.1:${port}`, options).fails();
+    expect(error.message).toContain(`no tunnel to 127.0.0.1:${port}: Proxy response (403)`);
+    expect(error).toMatchObject({ hint: expect.stringContaining('check the proxy') });
+  });
+});

@@ -1,0 +1,138 @@
+/** Real servers and proxies of Debian, each with a configuration of its own in a temporary folder, on loopback. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { until } from './condition.ts';
+import { freePort } from './free-port.ts';
+
+const PACKAGES = { nginx: 'nginx-light', haproxy: 'haproxy', tinyproxy: 'tinyproxy' } as const;
+export type DaemonName = keyof typeof PACKAGES;
+
+/** Where Debian puts daemons, which is not in everybody's path. */
+const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
+
+/**
+ * Why a test of this program cannot run; null: it can.
+ * @throws where `DAYWALK_TEST_ALL=1` says that all tests must run.
+ */
+export function absenceOf(name: DaemonName): string | null {
+  const flag = name === 'nginx' || name === 'tinyproxy' ? '-v' : '-vv';
+  if (spawnSync(name, [flag], { env: { PATH } }).error === undefined) return null;
+  const reason = `${name} is not installed (Debian: apt-get install ${PACKAGES[name]})`;
+  if (process.env.DAYWALK_TEST_ALL === '1') throw new Error(reason);
+  return reason;
+}
+
+/**
+ * Starts a daemon in the foreground and waits until it listens; it ends with the test, by its own handle.
+ * @param files written to its folder before.
+ * @param args gets the folder.
+ */
+export async function startDaemon(
+  name: DaemonName,
+  port: number,
+  files: (folder: string) => Readonly<Record<string, string>>,
+  args: (folder: string) => readonly string[],
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), `daywalk-${name}-`));
+  for (const [file, text] of Object.entries(files(folder))) writeFileSync(join(folder, file), text);
+  const child = spawn(name, args(folder), { cwd: folder, env: { PATH }, stdio: 'pipe' });
+  const said: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  const ended = once(child, 'close');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await until(`${name} to listen`, async () => {
+    if (hasEnded(child)) throw new Error(`${name} ended: ${said.join('')}`);
+    return listens(port);
+  });
+}
+
+const hasEnded = (child: ChildProcess): boolean =>
+  child.exitCode !== null || child.signalCode !== null;
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** An nginx with this inside its `server` block; `outside` stands beside it. */
+export async function startNginx(
+  server: string,
+  files: Readonly<Record<string, string>> = {},
+  outside = '',
+): Promise<number> {
+  const port = await freePort();
+  const config = (folder: string) => `
+    daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log;
+    events { worker_connections 64; }
+    http {
+      access_log off; root ${folder}; default_type application/json;
+      client_body_temp_path ${folder}/b; proxy_temp_path ${folder}/p; fastcgi_temp_path ${folder}/f;
+      uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
+      ${outside}
+      server { ${server.replaceAll('LISTEN', `127.0.0.1:${port}`)} }
+    }`;
+  await startDaemon(
+    'nginx',
+    port,
+    (folder) => ({ 'nginx.conf': config(folder), 'page.json': '{"data":[]}', ...files }),
+    (folder) => ['-p', folder, '-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`],
+  );
+  return port;
+}
+
+/** A HAProxy in front of the server at `upstream`. */
+export async function startHaproxy(
+  upstream: number,
+  { frontend = '', server = '1m' } = {},
+): Promise<number> {
+  const port = await freePort();
+  const config = `
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 10s
+  timeout server ${server}
+frontend api
+  bind 127.0.0.1:${port}
+${frontend}
+  default_backend origin
+backend origin
+  server one 127.0.0.1:${upstream}
+`;
+  await startDaemon(
+    'haproxy',
+    port,
+    () => ({ 'haproxy.cfg': config }),
+    (folder) => ['-db', '-f', join(folder, 'haproxy.cfg')],
+  );
+  return port;
+}
+
+/** A tinyproxy that lets loopback through, with these further lines. */
+export async function startTinyproxy(more: string): Promise<number> {
+  const port = await freePort();
+  const config = `Port ${port}\nListen 127.0.0.1\nTimeout 30\nMaxClients 20\nAllow 127.0.0.1\nLogLevel Error\n${more}\n`;
+  await startDaemon(
+    'tinyproxy',
+    port,
+    () => ({ 'tinyproxy.conf': config }),
+    (folder) => ['-d', '-c', join(folder, 'tinyproxy.conf')],
+  );
+  return port;
+}
