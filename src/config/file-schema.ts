@@ -49,6 +49,8 @@ function valueSchema(kind: Kind): Schema {
       return { type: ['string', 'integer'], pattern: '^(0|[0-9]+(ms|s|m|h|d))$', maximum: 0 };
     case 'size':
       return { type: 'string', pattern: '^[0-9]+(B|kB|KiB|MB|MiB|GB|GiB)$' };
+    case 'rate':
+      return { type: ['string', 'number'], pattern: '^[0-9]+([.][0-9]+)? ?(/ ?[smh])?$' };
     case 'date':
       return { type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' };
     case 'cron':

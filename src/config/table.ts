@@ -1,7 +1,8 @@
 /** The one table of every setting; help, validation, `daywalk config` and the README table come from it. */
-import { DAY, duration, HOUR, integer, KIB, MIB, MINUTE, SECOND } from './kinds.ts';
+import { DAY, duration, HOUR, integer, MIB, SECOND } from './kinds.ts';
 import { type Setting, section } from './setting.ts';
 import { ARCHIVE } from './table-archive.ts';
+import { REQUESTS } from './table-requests.ts';
 
 const general = section('General');
 const api = section('API');
@@ -200,13 +201,6 @@ export const SETTINGS = {
     '50000',
     'How many records a window may have; one whose total is larger is split by time before it is walked.',
   ),
-  rate: walking(
-    'rate',
-    { kind: 'rate', min: 1 / 3600, max: 10_000 },
-    null,
-    'How many requests all workers on this database together send to the API at most: `20/s`, `600/m`, `5000/h`.',
-    { unset: 'no bound but what the API accepts, which each worker finds out by itself' },
-  ),
   seams: walking(
     'seams',
     { kind: 'boolean' },
@@ -231,42 +225,7 @@ export const SETTINGS = {
     '1m',
     'After how long without a sign of life another worker takes over a window.',
   ),
-  connectTimeout: walking(
-    'connect_timeout',
-    duration(100, 10 * MINUTE),
-    '10s',
-    'How long connecting to the API may take.',
-  ),
-  pageTimeout: walking(
-    'page_timeout',
-    duration(SECOND, DAY),
-    '2m',
-    'How long one page may take, from the request to its last byte.',
-  ),
-  bodyLimit: walking(
-    'body_limit',
-    { kind: 'size', min: 64 * KIB, max: 512 * MIB },
-    '64MiB',
-    'How large a page may be, before and after decompression.',
-  ),
-  retryAttempts: walking(
-    'retry_attempts',
-    integer(1, 100),
-    '6',
-    'How often a page is asked for, when what went wrong may pass.',
-  ),
-  retryTime: walking(
-    'retry_time',
-    duration(0, DAY),
-    '5m',
-    'How long a page is retried, all attempts and waits together.',
-  ),
-  retryAfterLimit: walking(
-    'retry_after_limit',
-    duration(0, DAY),
-    '15m',
-    'The longest `Retry-After` that is waited for.',
-  ),
+  ...REQUESTS,
   walkAttempts: walking(
     'walk_attempts',
     integer(1, 100),

@@ -2,35 +2,12 @@
 import type { Clock } from '../clock.ts';
 import type { Priority } from '../model.ts';
 import { Crowding } from './crowding.ts';
+import { Hold } from './hold.ts';
+import { type Ending, type Turn, takeFirst, type Waiter } from './line.ts';
 import { cut, type Pace, rateAt } from './pace.ts';
 import { QuotaCount } from './quota.ts';
-import type { Quota } from './quota-headers.ts';
 import { type Budget, Slots } from './slots.ts';
 import { Throughput } from './throughput.ts';
-
-/** How a request ended, as far as the limiter learns from it. */
-export type Ending =
-  /** An answer that is no refusal; `answerMs` until its first byte, where such times can be compared. */
-  | { readonly kind: 'answered'; readonly answerMs?: number; readonly quota?: Quota | null }
-  /** Refused for everyone; `retryAfterMs` as the API said, null where it did not. */
-  | {
-      readonly kind: 'refused';
-      readonly status: 429 | 503;
-      readonly retryAfterMs: number | null;
-      readonly quota?: Quota | null;
-    }
-  /** No answer in time. */
-  | { readonly kind: 'late' }
-  /** Nothing can be learned from it. */
-  | { readonly kind: 'lost' };
-
-/** Leave to send one request. */
-export interface Turn {
-  /** Milliseconds in the line, without those in which the API held everyone. */
-  readonly waitedMs: number;
-  /** Gives the place back, once the request has ended in any way; only the first call counts. */
-  end(ending: Ending): void;
-}
 
 /** Why requests wait: for one under way, for the setting `rate`, for a pace that was found, for a quota, for the instant that the API named. */
 export type WaitReason = 'limit' | 'rate' | 'pace' | 'quota' | 'hold';
@@ -79,17 +56,6 @@ export interface LimiterOptions {
   readonly onChange?: ((state: LimiterState) => void) | undefined;
 }
 
-interface Waiter {
-  readonly priority: Priority;
-  readonly like: string;
-  /** When it came, on a clock that stands still during holds. */
-  readonly cameAt: number;
-  readonly go: (turn: Turn) => void;
-  readonly fail: (error: unknown) => void;
-}
-
-/** Earlier words go first. */
-const RANK = { scheduled: 0, recheck: 1, backfill: 2 } as const;
 /** A request that is late by so much may be made up for, as timers wake late; more would be too early for strict servers. */
 const CATCH_UP_MS = 10;
 
@@ -114,10 +80,7 @@ class TheLimiter implements Limiter {
   #pace: Pace | null = null;
   /** When the next request goes by the pace. */
   #pacedAt = Number.NEGATIVE_INFINITY;
-  #heldFrom = 0;
-  #heldUntil = 0;
-  /** Milliseconds of all holds before the present one. */
-  #heldMs = 0;
+  readonly #hold = new Hold();
   readonly #firstPauseMs: number;
   readonly #longestPauseMs: number;
   #pauseMs: number;
@@ -165,7 +128,7 @@ class TheLimiter implements Limiter {
       const waiter: Waiter = {
         priority,
         like,
-        cameAt: this.#openTime(),
+        cameAt: this.#hold.openTime(this.#clock.monotonic()),
         go: (turn) => {
           leave();
           resolve(turn);
@@ -190,7 +153,7 @@ class TheLimiter implements Limiter {
       waiting: this.#waiters.length,
       why: this.#waiters.length === 0 ? null : this.#why,
       pace: this.#pace === null ? null : rateAt(this.#pace, now),
-      heldMs: Math.max(0, this.#heldUntil - now),
+      heldMs: Math.max(0, this.#hold.until - now),
       slowness: this.#crowding.ratio,
       requests: this.#requests,
       refused: this.#refused,
@@ -217,7 +180,7 @@ class TheLimiter implements Limiter {
   #opens(now: number): readonly [WaitReason, number] {
     if (this.#underWay >= this.#crowding.limit) return ['limit', Number.POSITIVE_INFINITY];
     const gates: readonly (readonly [WaitReason, number])[] = [
-      ['hold', this.#heldUntil],
+      ['hold', this.#hold.until],
       // After a refusal one request finds out for all whether the API takes any again.
       ['limit', this.#scouts > 0 ? this.#scoutAt + this.#longestPauseMs : Number.NEGATIVE_INFINITY],
       ['quota', this.#quota.opensAt(now)],
@@ -251,7 +214,7 @@ class TheLimiter implements Limiter {
     this.#scoutAt = now;
     let ended = false;
     waiter.go({
-      waitedMs: this.#openTime() - waiter.cameAt,
+      waitedMs: this.#hold.openTime(this.#clock.monotonic()) - waiter.cameAt,
       end: (ending) => {
         if (ended) return;
         ended = true;
@@ -306,27 +269,11 @@ class TheLimiter implements Limiter {
       this.#refusedAt = now;
       this.#provenSince = false;
     }
-    if (retryAfterMs !== null) this.#hold(retryAfterMs, now);
-    else if (now >= this.#heldUntil) {
-      this.#hold(this.#pauseMs, now);
+    if (retryAfterMs !== null) this.#hold.extend(retryAfterMs, now);
+    else if (now >= this.#hold.until) {
+      this.#hold.extend(this.#pauseMs, now);
       this.#pauseMs = Math.min(this.#longestPauseMs, this.#pauseMs * 2);
     }
-  }
-
-  #hold(ms: number, now: number): void {
-    if (now >= this.#heldUntil) {
-      this.#heldMs += this.#heldUntil - this.#heldFrom;
-      this.#heldFrom = now;
-      this.#heldUntil = now;
-    }
-    this.#heldUntil = Math.max(this.#heldUntil, now + ms);
-  }
-
-  /** The time without all holds. */
-  #openTime(): number {
-    const now = this.#clock.monotonic();
-    const held = Math.max(0, Math.min(now, this.#heldUntil) - this.#heldFrom);
-    return now - this.#heldMs - held;
   }
 
   #sleepUntil(at: number): void {
@@ -344,17 +291,4 @@ class TheLimiter implements Limiter {
     };
     this.#clock.sleep(Math.ceil(at - this.#clock.monotonic()), stop.signal).then(awake, awake);
   }
-}
-
-/** Takes the first of those who wait out of the line. */
-function takeFirst(waiters: Waiter[]): Waiter {
-  let first = 0;
-  for (const [index, { priority }] of waiters.entries())
-    if (rankOf(priority) < rankOf(waiters[first]?.priority ?? priority)) first = index;
-  return waiters.splice(first, 1)[0] as Waiter;
-}
-
-/** Lower goes first: no backfill before a page ahead of a scheduled window. */
-function rankOf({ purpose, ahead = false }: Priority): number {
-  return RANK[purpose] * 2 + (ahead ? 1 : 0);
 }

@@ -2,12 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Priority } from '../../src/model.ts';
-import {
-  type Limiter,
-  type LimiterOptions,
-  openLimiter,
-  type Turn,
-} from '../../src/source/limiter.ts';
+import { type Limiter, type LimiterOptions, openLimiter } from '../../src/source/limiter.ts';
+import type { Turn } from '../../src/source/line.ts';
 import { virtualTime } from '../support/virtual-time.ts';
 import { fakeClock } from './fake-clock.ts';
 
