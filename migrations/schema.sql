@@ -1,5 +1,17 @@
 -- The schema after all migrations, as PostgreSQL 18 tells it; written by `npm run schema`.
 
+create table daywalk.days (
+  stream_id integer not null,
+  day date not null,
+  records bigint not null,
+  pages bigint not null,
+  bytes bigint not null,
+  proof text,
+  unsealed boolean default true not null,
+  constraint days_pkey PRIMARY KEY (stream_id, day),
+  constraint days_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
+);
+
 create table daywalk.differences (
   window_id bigint not null,
   walk_id bigint not null,
@@ -230,6 +242,8 @@ create table daywalk.windows (
   constraint windows_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
 
+CREATE INDEX days_unsealed ON daywalk.days USING btree (stream_id, day) WHERE unsealed;
+
 CREATE INDEX runs_started ON daywalk.runs USING btree (started_at);
 
 CREATE INDEX walks_published ON daywalk.walks USING btree (window_id) WHERE published;
@@ -241,6 +255,8 @@ CREATE INDEX windows_due ON daywalk.windows USING btree (purpose DESC, ((kind = 
 CREATE INDEX windows_parts ON daywalk.windows USING btree (split_from) WHERE (split_from IS NOT NULL);
 
 CREATE UNIQUE INDEX windows_span ON daywalk.windows USING btree (stream_id, from_time, to_time, COALESCE(level_from, '-1'::integer), COALESCE(level_to, '-1'::integer));
+
+CREATE INDEX windows_unfinished ON daywalk.windows USING btree (stream_id, day) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text]));
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON daywalk.ledger FOR EACH STATEMENT EXECUTE FUNCTION daywalk.refuse_change();
 
@@ -255,6 +271,12 @@ declare
   line daywalk.ledger;
 begin
   perform pg_advisory_xact_lock(hashtext('daywalk.ledger'), of_stream);
+  -- The long work first: who publishes this day meanwhile waits for the update below.
+  perform daywalk.seal_pages(k.walk_id, 0, k.pages)
+     from daywalk.ledger_due d join daywalk.walks k on k.walk_id = any (d.walks)
+    where d.stream_id = of_stream and d.day = on_day;
+  -- Before the day is read, so that what is published from now on marks it again.
+  update daywalk.days set unsealed = false where stream_id = of_stream and day = on_day and unsealed;
   select * into due from daywalk.ledger_due where stream_id = of_stream and day = on_day;
   if due.walks is null or due.walks = '{}' then return null; end if;
   perform daywalk.seal_pages(k.walk_id, 0, k.pages) from daywalk.walks k where k.walk_id = any (due.walks) order by k.walk_id;
@@ -392,6 +414,19 @@ CREATE OR REPLACE FUNCTION daywalk.closed_at(day date, time_zone text, settle in
  STABLE
 AS $function$
   select ((day + 1)::timestamp at time zone time_zone) + settle
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.contents_of(of_stream integer, on_day date)
+ RETURNS TABLE(records bigint, pages bigint, bytes bigint, proof text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(sum(k.records - coalesce(o.hidden, 0)), 0)::bigint, coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
+         string_agg(distinct k.proof ->> 'kind', ', ')
+    from daywalk.windows w
+    join daywalk.walks k on k.window_id = w.window_id and k.published
+    left join lateral (select sum(cardinality(positions)) as hidden from daywalk.overlaps where walk_id = k.walk_id) as o on true
+   where w.stream_id = of_stream and w.day = on_day
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.ensure_partition(day date)
@@ -548,11 +583,15 @@ begin
           select h.hash
             from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
            where p.walk_id = any (my_walks) and p.day = me.day and cardinality(my_walks) > 1
-           group by h.hash having count(distinct p.walk_id) > 1) as candidates;
+           group by h.hash having count(distinct (p.walk_id, p.page_no)) > 1) as candidates;
   if shared is null then return; end if;
   insert into daywalk.overlaps (walk_id, page_no, positions)
   with candidates as materialized (
-    select k.walk_id = any (my_walks) as mine, k.window_id, k.walk_id, k.number, p.page_no, (r.position - p.skip)::integer as position, r.record
+    select k.walk_id = any (my_walks) as mine, k.window_id, k.walk_id, k.number, p.page_no,
+           -- What a record may occur twice in: a page of a union, else the walk.
+           case when k.published and (select count(*) from daywalk.walks x where x.window_id = k.window_id and x.published) > 1
+                then p.page_no else 0 end as unit,
+           (r.position - p.skip)::integer as position, r.record
       from daywalk.walks k
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
      cross join lateral (select array_agg(h.position) as positions
@@ -564,16 +603,16 @@ begin
   ), theirs as materialized (
     select record, sum(copies) as copies
       from (select window_id, record, max(copies) as copies
-              from (select window_id, walk_id, record, count(*) as copies from candidates
-                     where not mine group by window_id, walk_id, record) as by_walk
+              from (select window_id, walk_id, unit, record, count(*) as copies from candidates
+                     where not mine group by window_id, walk_id, unit, record) as by_unit
              group by window_id, record) as by_window
      group by record
   ), copies as materialized (
-    select walk_id, number, page_no, position, record,
-           row_number() over (partition by walk_id, record order by page_no, position) as copy
+    select walk_id, number, page_no, unit, position, record,
+           row_number() over (partition by walk_id, unit, record order by page_no, position) as copy
       from candidates where mine
   ), earlier as materialized (
-    select record, number, max(copy) as copies from copies group by record, number
+    select record, number, unit, max(copy) as copies from copies group by record, number, unit
   )
   select c.walk_id, c.page_no, array_agg(c.position order by c.position)
     from copies c
@@ -581,7 +620,8 @@ begin
    where c.copy <= greatest(
            coalesce(t.copies, 0),
            case when cardinality(my_walks) > 1
-                then coalesce((select max(e.copies) from earlier e where e.record = c.record and e.number < c.number), 0)
+                then coalesce((select max(e.copies) from earlier e
+                                where e.record = c.record and (e.number, e.unit) < (c.number, c.unit)), 0)
                 else 0 end)
    group by c.walk_id, c.page_no;
 end $function$;
@@ -594,6 +634,16 @@ AS $function$
   select case when clock_timestamp() + interval '1 day' <= closed + make_interval(days => recheck_days, hours => 12)
                and recheck_days > 0
               then clock_timestamp() + interval '1 day' end
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.note_day(of_stream integer, on_day date)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into daywalk.days (stream_id, day, records, pages, bytes, proof)
+  select of_stream, on_day, c.records, c.pages, c.bytes, c.proof from daywalk.contents_of(of_stream, on_day) as c
+  on conflict (stream_id, day) do update
+     set records = excluded.records, pages = excluded.pages, bytes = excluded.bytes, proof = excluded.proof, unsealed = true
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.note_differences(top bigint, old_walks bigint[], new_walks bigint[])
@@ -765,6 +815,8 @@ declare
   new_walks bigint[];
   shown bigint[];
   one bigint;
+  its_day date;
+  changed date[];
 begin
   select stream_id into strict stream from daywalk.windows where window_id = target;
   -- Two neighbours that are published at once must see each other.
@@ -790,18 +842,23 @@ begin
       or k.walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(newest.proof -> 'unites', '[]')));
   update daywalk.walks set published = walk_id = any (new_walks)
    where walk_id = any (old_walks || new_walks) and published <> (walk_id = any (new_walks));
-  for one in
-    select w.window_id from daywalk.windows w
+  for one, its_day in
+    select w.window_id, w.day from daywalk.windows w
      where w.stream_id = stream
        and exists (select from daywalk.walks k where k.window_id = w.window_id and k.published)
        and (w.window_id = any (shown)
+            -- A window is marked by those before it: what is shown now changes nothing about those before that.
             or exists (select from daywalk.windows x
                         where x.window_id = any (shown) and w.day between x.day - 1 and x.day + 1
-                          and w.from_time <= x.to_time and w.to_time >= x.from_time))
+                          and w.from_time <= x.to_time and w.to_time >= x.from_time
+                          and (x.kind = 'seam', x.from_time, x.to_time, x.window_id)
+                            < (w.kind = 'seam', w.from_time, w.to_time, w.window_id)))
      order by w.kind = 'seam', w.from_time, w.to_time, w.window_id
   loop
     perform daywalk.mark_overlaps(one);
+    changed := changed || its_day;
   end loop;
+  perform daywalk.note_day(stream, d.day) from (select distinct unnest(changed) as day) as d;
   if cardinality(old_walks) > 0 then
     perform daywalk.note_differences(top, old_walks, new_walks);
   end if;
@@ -843,17 +900,31 @@ AS $function$
 $function$;
 
 create view daywalk.coverage as
- WITH days AS (
-         SELECT s_1.stream_id,
-            d_1.day::date AS day
-           FROM daywalk.streams s_1
-             CROSS JOIN LATERAL generate_series(s_1.since::timestamp without time zone, (((clock_timestamp() - s_1.settle) AT TIME ZONE s_1.time_zone)::date - 1)::timestamp without time zone, '1 day'::interval) d_1(day)
-        UNION
-         SELECT windows.stream_id,
-            windows.day
-           FROM daywalk.windows
-        ), parts AS (
-         SELECT w.stream_id,
+ SELECT p.stream,
+    p.resource,
+    p.day,
+        CASE
+            WHEN p.complete THEN 'complete'::text
+            WHEN p.running THEN 'running'::text
+            WHEN p.failed THEN 'failed'::text
+            ELSE 'pending'::text
+        END AS state,
+    p.windows,
+    p.complete_windows,
+    COALESCE(c.records, 0::bigint) AS records,
+    COALESCE(c.pages, 0::bigint) AS pages,
+    COALESCE(c.bytes, 0::bigint) AS bytes,
+    c.proof,
+        CASE
+            WHEN p.complete THEN p.completed_at
+            ELSE NULL::timestamp with time zone
+        END AS completed_at,
+    p.checked_at,
+    p.due_at,
+    p.last_error
+   FROM ( SELECT s.stream_id,
+            s.name AS stream,
+            s.resource,
             w.day,
             count(*)::integer AS windows,
             count(*) FILTER (WHERE w.state = 'complete'::text)::integer AS complete_windows,
@@ -864,52 +935,30 @@ create view daywalk.coverage as
             max(w.checked_at) AS checked_at,
             min(w.due_at) AS due_at,
             (array_agg(w.last_error ORDER BY w.last_failed_at DESC) FILTER (WHERE w.last_error IS NOT NULL))[1] AS last_error
-           FROM daywalk.windows w
-          WHERE w.state <> 'split'::text
-          GROUP BY w.stream_id, w.day
-        ), shown AS (
-         SELECT w.stream_id,
-            k.day,
-            sum(k.records - COALESCE(o.hidden, 0::bigint))::bigint AS records,
-            sum(k.pages) AS pages,
-            sum(k.bytes)::bigint AS bytes,
-            string_agg(DISTINCT k.proof ->> 'kind'::text, ', '::text) AS proof
-           FROM daywalk.walks k
-             JOIN daywalk.windows w ON w.window_id = k.window_id
-             LEFT JOIN ( SELECT "overlaps".walk_id,
-                    sum(cardinality("overlaps".positions)) AS hidden
-                   FROM daywalk."overlaps"
-                  GROUP BY "overlaps".walk_id) o ON o.walk_id = k.walk_id
-          WHERE k.published
-          GROUP BY w.stream_id, k.day
-        )
+           FROM daywalk.streams s
+             JOIN daywalk.windows w ON w.stream_id = s.stream_id AND w.state <> 'split'::text
+          GROUP BY s.stream_id, s.name, s.resource, w.day) p
+     LEFT JOIN daywalk.days c ON c.stream_id = p.stream_id AND c.day = p.day
+UNION ALL
  SELECT s.name AS stream,
     s.resource,
-    d.day,
-        CASE
-            WHEN p.complete THEN 'complete'::text
-            WHEN p.running THEN 'running'::text
-            WHEN p.failed THEN 'failed'::text
-            WHEN p.windows IS NOT NULL THEN 'pending'::text
-            ELSE 'missing'::text
-        END AS state,
-    COALESCE(p.windows, 0) AS windows,
-    COALESCE(p.complete_windows, 0) AS complete_windows,
-    COALESCE(r.records, 0::bigint) AS records,
-    COALESCE(r.pages, 0::bigint) AS pages,
-    COALESCE(r.bytes, 0::bigint) AS bytes,
-    r.proof,
-        CASE
-            WHEN p.complete THEN p.completed_at
-            ELSE NULL::timestamp with time zone
-        END AS completed_at,
-    p.checked_at,
-    p.due_at,
-    p.last_error
-   FROM days d
-     JOIN daywalk.streams s ON s.stream_id = d.stream_id
-     LEFT JOIN parts p ON p.stream_id = d.stream_id AND p.day = d.day
-     LEFT JOIN shown r ON r.stream_id = d.stream_id AND r.day = d.day;
+    d.day::date AS day,
+    'missing'::text AS state,
+    0 AS windows,
+    0 AS complete_windows,
+    0 AS records,
+    0 AS pages,
+    0 AS bytes,
+    NULL::text AS proof,
+    NULL::timestamp with time zone AS completed_at,
+    NULL::timestamp with time zone AS checked_at,
+    NULL::timestamp with time zone AS due_at,
+    NULL::text AS last_error
+   FROM daywalk.streams s
+     CROSS JOIN LATERAL generate_series(s.since::timestamp without time zone, (((clock_timestamp() - s.settle) AT TIME ZONE s.time_zone)::date - 1)::timestamp without time zone, '1 day'::interval) d(day)
+  WHERE NOT (EXISTS ( SELECT
+           FROM daywalk.windows w
+          WHERE w.stream_id = s.stream_id AND w.day = d.day::date));
 
 create view daywalk.events as
  SELECT s.name AS stream,
@@ -928,14 +977,39 @@ create view daywalk.events as
   WHERE r."position" > p.skip AND (o.positions IS NULL OR ((r."position" - p.skip) <> ALL (o.positions)));
 
 create view daywalk.gaps as
- SELECT stream,
-    resource,
-    day,
-    state,
-    due_at,
-    last_error
-   FROM daywalk.coverage
-  WHERE state <> 'complete'::text;
+ SELECT s.name AS stream,
+    s.resource,
+    u.day,
+        CASE
+            WHEN p.running THEN 'running'::text
+            WHEN p.failed THEN 'failed'::text
+            ELSE 'pending'::text
+        END AS state,
+    p.due_at,
+    p.last_error
+   FROM ( SELECT DISTINCT w.stream_id,
+            w.day
+           FROM daywalk.windows w
+          WHERE w.state = ANY (ARRAY['pending'::text, 'failed'::text])) u
+     JOIN daywalk.streams s ON s.stream_id = u.stream_id
+     CROSS JOIN LATERAL ( SELECT bool_or(w.state = 'failed'::text) AS failed,
+            bool_or(w.lease_expires > clock_timestamp()) AS running,
+            min(w.due_at) AS due_at,
+            (array_agg(w.last_error ORDER BY w.last_failed_at DESC) FILTER (WHERE w.last_error IS NOT NULL))[1] AS last_error
+           FROM daywalk.windows w
+          WHERE w.stream_id = u.stream_id AND w.day = u.day AND w.state <> 'split'::text) p
+UNION ALL
+ SELECT s.name AS stream,
+    s.resource,
+    d.day::date AS day,
+    'missing'::text AS state,
+    NULL::timestamp with time zone AS due_at,
+    NULL::text AS last_error
+   FROM daywalk.streams s
+     CROSS JOIN LATERAL generate_series(s.since::timestamp without time zone, (((clock_timestamp() - s.settle) AT TIME ZONE s.time_zone)::date - 1)::timestamp without time zone, '1 day'::interval) d(day)
+  WHERE NOT (EXISTS ( SELECT
+           FROM daywalk.windows w
+          WHERE w.stream_id = s.stream_id AND w.day = d.day::date));
 
 create view daywalk.lateness as
  SELECT s.name AS stream,
@@ -1102,6 +1176,15 @@ comment on column daywalk.coverage.completed_at is 'When the day became complete
 comment on column daywalk.coverage.checked_at is 'When the source was last seen to be as stored.';
 comment on column daywalk.coverage.due_at is 'When a window of the day is to be walked next.';
 comment on column daywalk.coverage.last_error is 'The newest error of its windows.';
+
+comment on table daywalk.days is 'What the published walks of a day hold, added up whenever one of them is published.';
+comment on column daywalk.days.stream_id is 'The stream.';
+comment on column daywalk.days.day is 'The day of the source''s calendar.';
+comment on column daywalk.days.records is 'Records in published walks; one that two of them hold counts once.';
+comment on column daywalk.days.pages is 'Their pages.';
+comment on column daywalk.days.bytes is 'Bytes received for them.';
+comment on column daywalk.days.proof is 'Kinds of proof: total, probe, union.';
+comment on column daywalk.days.unsealed is 'Something was published since the ledger was last compared with the day.';
 
 comment on table daywalk.differences is 'What a later walk found to be different from the one published before it.';
 comment on column daywalk.differences.window_id is 'The window.';

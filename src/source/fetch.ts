@@ -41,6 +41,8 @@ export interface Shared {
   readonly dispatcher: Dispatcher;
   /** A dispatcher that has no connection yet. */
   readonly freshDispatcher: () => Dispatcher;
+  /** The last refusal of a key: whoever asks right after it would only be refused too. */
+  refusal: { readonly key: string; readonly at: number; readonly error: RefusedError } | null;
   /** Whether an answer ever came, so that a connection may be a kept one. */
   everAnswered: boolean;
 }
@@ -55,6 +57,9 @@ interface Asked {
   /** The kind of request: its length and its start, each to the power of two. */
   readonly like: string;
 }
+
+/** So long a refused key is not tried again by anybody; the run has ended by then. */
+const REFUSED_MS = 10_000;
 
 /** What fetching a page has taken so far. */
 interface Spent {
@@ -122,16 +127,19 @@ async function attempt(shared: Shared, asked: Asked, spent: Spent): Promise<Body
       const turn = await waitForTurn(shared, asked, spent);
       const key = shared.keyring.current();
       const mayBeKept = shared.everAnswered;
-      spent.requests++;
       try {
+        refuseAsBefore(shared, key);
+        spent.requests++;
         return await ask(shared, asked, key, fresh ?? shared.dispatcher, turn);
       } catch (error) {
         if (error instanceof ConnectionLostError && mayBeKept && !spent.freshConnection) {
           spent.freshConnection = true;
           fresh = shared.freshDispatcher();
-        } else if (error instanceof RefusedError && error.status === 401 && !spent.freshKey) {
+        } else if (
+          error instanceof RefusedError &&
+          (await isKeyRenewed(shared, key, error, spent))
+        ) {
           spent.freshKey = true;
-          if (!(await shared.keyring.renew(key))) throw error;
         } else throw error;
       } finally {
         // Where an answer came, the limiter has heard of it already.
@@ -141,6 +149,23 @@ async function attempt(shared: Shared, asked: Asked, spent: Spent): Promise<Body
   } finally {
     await fresh?.destroy();
   }
+}
+
+/** Right after a key was refused everyone is, without a request: others stood in line, and a lock-out may follow. */
+function refuseAsBefore({ refusal, clock }: Shared, key: string): void {
+  if (refusal?.key === key && clock.monotonic() - refusal.at < REFUSED_MS) throw refusal.error;
+}
+
+/** Whether there is another key after this refusal, once for each page; where there is none, it holds for all in line. */
+async function isKeyRenewed(
+  shared: Shared,
+  key: string,
+  error: RefusedError,
+  spent: Spent,
+): Promise<boolean> {
+  const renewed = error.status === 401 && !spent.freshKey && (await shared.keyring.renew(key));
+  if (!renewed) shared.refusal = { key, at: shared.clock.monotonic(), error };
+  return renewed;
 }
 
 async function waitForTurn({ clock, limiter }: Shared, asked: Asked, spent: Spent): Promise<Turn> {
@@ -182,7 +207,8 @@ async function ask(
   const quota = quotaIn(shared, answer);
   if (answer.status !== 200) {
     const error = await errorOf(shared, asked, answer);
-    turn.end(endingOf(error, quota));
+    // A refused key keeps its place until there is another one, so that nobody goes with the old one meanwhile.
+    if (!(error instanceof RefusedError)) turn.end(endingOf(error, quota));
     throw error;
   }
   turn.end({ kind: 'answered', answerMs: answer.answerMs, quota });

@@ -109,6 +109,7 @@ export function openSource(options: SourceOptions): Source {
     }),
     dispatcher: connect(connections),
     freshDispatcher: () => connect(1),
+    refusal: null,
     everAnswered: false,
   };
   return {

@@ -80,6 +80,33 @@ describe('a rotated key', () => {
   });
 });
 
+describe('a key that is refused while others want to ask', () => {
+  const many = (fetch: () => Promise<unknown>) =>
+    Promise.allSettled(Array.from({ length: 12 }, () => fetch()));
+
+  test.each([401, 403])('is not tried by them (%i)', async (status) => {
+    const server = await scriptedServer([answer('', { status })]);
+    const { fetch, clock } = open(server.url, { connections: 3, refreshKey: async () => CANARY });
+    for (const { status: outcome, ...rest } of await many(() => fetch())) {
+      expect(outcome).toBe('rejected');
+      expect(rest).toMatchObject({ reason: expect.any(RefusedError) });
+    }
+    expect(server.heads).toHaveLength(3);
+    // Who asks later does try: it may be right again.
+    await clock.sleep(10_000);
+    await fetch().catch(() => {});
+    expect(server.heads).toHaveLength(4);
+  });
+
+  test('is replaced before any of them goes', async () => {
+    const server = await scriptedServer([onlyWith(NEW)]);
+    const refreshKey = () => new Promise<string>((resolve) => setImmediate(resolve, NEW));
+    const { fetch } = open(server.url, { connections: 3, refreshKey });
+    for (const { status } of await many(() => fetch())) expect(status).toBe('fulfilled');
+    expect(server.heads.filter((head) => head.includes(CANARY.concat('\r\n')))).toHaveLength(3);
+  });
+});
+
 test.each(['', 'a b', 'line\nbreak-secret', 'schlüssel', 'tab\tsecret'])(
   'a key that no header can carry is refused without being shown: %j',
   (key) => {
