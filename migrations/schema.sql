@@ -1,5 +1,16 @@
 -- The schema after all migrations, as PostgreSQL 18 tells it; written by `npm run schema`.
 
+create table daywalk.alarms (
+  streams text[] not null,
+  failing boolean not null,
+  problem text,
+  failing_since timestamp with time zone,
+  told_failing boolean default false not null,
+  told_at timestamp with time zone,
+  telling_until timestamp with time zone,
+  constraint alarms_pkey PRIMARY KEY (streams)
+);
+
 create table daywalk.days (
   stream_id integer not null,
   day date not null,
@@ -1160,6 +1171,15 @@ create view daywalk.source_changes as
      JOIN daywalk.streams s ON s.stream_id = w.stream_id;
 
 comment on schema daywalk is 'Pages of an Event Query API, one day window at a time. Query the views events, smart_events, coverage and gaps; the tables may change.';
+
+comment on table daywalk.alarms is 'Whether the export of a set of streams fails, and what the webhook was last told about it.';
+comment on column daywalk.alarms.streams is 'The streams of the settings, sorted.';
+comment on column daywalk.alarms.failing is 'How the newest run found it.';
+comment on column daywalk.alarms.problem is 'What was wrong then.';
+comment on column daywalk.alarms.failing_since is 'When it began to fail the last time.';
+comment on column daywalk.alarms.told_failing is 'What was last told: failing, or not.';
+comment on column daywalk.alarms.told_at is 'When.';
+comment on column daywalk.alarms.telling_until is 'A process is telling it now; after this another one may.';
 
 comment on view daywalk.coverage is 'One row per stream and closed day since the stream''s first day, and per backfilled day.';
 comment on column daywalk.coverage.stream is 'The stream.';

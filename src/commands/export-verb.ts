@@ -7,7 +7,9 @@ import type { DrainParts } from '../export/drain.ts';
 import type { RunEvent, RunReport } from '../export/run.ts';
 import type { ProcessLogger } from '../log.ts';
 import { describeRun, exitCodeOfRun } from '../report/run-text.ts';
+import { openTeller, type Teller } from '../serve/telling/teller.ts';
 import type { LimiterState } from '../source/limiter.ts';
+import type { SourceWatch } from '../source/watch.ts';
 import type { Database } from '../store/database.ts';
 import { LimitNews } from './limit-news.ts';
 import { stderrLines } from './live-lines.ts';
@@ -15,6 +17,7 @@ import { print, printJson, terminal } from './output.ts';
 import { Progress } from './progress.ts';
 import { RateBudget } from './rate-budget.ts';
 import { openEventWriter } from './run-events.ts';
+import { tellingFailure, told } from './telling.ts';
 import type { Invocation } from './verb.ts';
 import { apiSettingsOf, exportParts, openApi, openDatabase, openLog } from './wiring.ts';
 
@@ -26,6 +29,9 @@ export interface ExportSession {
   /** What the limiter of the source does now. */
   readonly limits: () => LimiterState;
   readonly log: ProcessLogger;
+  /** `postgres://…`; holds the password. */
+  readonly databaseUrl: string;
+  readonly teller: Teller;
 }
 
 /**
@@ -35,7 +41,7 @@ export interface ExportSession {
 export async function withExport<T>(
   invocation: Invocation,
   work: (session: ExportSession) => Promise<T>,
-  daemon = false,
+  { daemon = false, watch }: { readonly daemon?: boolean; readonly watch?: SourceWatch } = {},
 ): Promise<T> {
   const settings = apiSettingsOf(invocation);
   const quiet = invocation.options.quiet === true;
@@ -48,18 +54,25 @@ export async function withExport<T>(
   const source = await openApi(settings, {
     onLimits: new LimitNews(log).onLimits,
     ...(budget === null ? {} : { rate: budget }),
+    ...(watch === undefined ? {} : { watch }),
   });
+  const teller = openTeller(settings, systemClock, log);
   try {
-    const { database, close } = await openDatabase(settings, log, signal, daemon);
+    const open = () => openDatabase(settings, log, signal, daemon);
+    const opened =
+      invocation.options.dryRun === true ? open() : tellingFailure(teller, signal, open);
+    const { database, url: databaseUrl, close } = await opened;
     if (budget !== null) budget.database = database;
+    teller.attach(database);
     try {
       const parts = exportParts(database, source, log);
       const limits = () => source.limits();
-      return await work({ settings, database, parts, log, limits });
+      return await work({ settings, database, databaseUrl, parts, log, limits, teller });
     } finally {
       await close();
     }
   } finally {
+    await teller.close();
     await source.close();
     await log.flush();
   }
@@ -76,7 +89,7 @@ function quieter(level: Settings['logLevel']): Settings['logLevel'] {
  */
 export async function watched(
   { options, signal }: Invocation,
-  session: Pick<ExportSession, 'log' | 'limits'>,
+  session: Pick<ExportSession, 'log' | 'limits' | 'teller'>,
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
   const events = options.jsonEvents === true ? openEventWriter(systemClock) : undefined;
@@ -94,12 +107,14 @@ export async function watched(
   let elapsedMs = 0;
   let report: RunReport;
   try {
-    report = await run(progress.onEvent);
+    report = await told(session.teller, signal, () =>
+      run(progress.onEvent).finally(() => {
+        elapsedMs = progress.end();
+      }),
+    );
   } catch (error) {
     events?.broke(error);
     throw error;
-  } finally {
-    elapsedMs = progress.end();
   }
   const document = { ...report, elapsedMs: Math.round(elapsedMs), limits: session.limits() };
   const code = exitCodeOfRun(report);

@@ -1,14 +1,14 @@
 /** The command line: verbs, their options and help; what a verb does is loaded when it is called. */
-import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { flagsOf } from '../config/flags.ts';
 import type { Group } from '../config/setting.ts';
 import { ROWS } from '../config/table.ts';
 import type { Verb } from './verb.ts';
+import { version } from './version.ts';
 
 const STORE: readonly Group[] = ['General', 'Database', 'Log'];
 const READ: readonly Group[] = [...STORE, 'Schedule', 'Streams'];
-const EVERYTHING: readonly Group[] = [...READ, 'API', 'Walking'];
+const EVERYTHING: readonly Group[] = [...READ, 'API', 'Walking', 'Alerts'];
 
 const events = () =>
   new Option(
@@ -73,8 +73,8 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
   );
   verb(
     'worker',
-    'the daemon: a catch-up pass at every tick of the schedule',
-    EVERYTHING,
+    'the daemon: a catch-up pass at every tick of the schedule; serves status page, health and metrics',
+    [...EVERYTHING, 'Status page'],
     async () => (await import('./worker.ts')).worker,
   );
   verb(
@@ -210,12 +210,6 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     async () => (await import('./demo.ts')).demo,
   );
   return program;
-}
-
-/** The version of the package that this file is a part of. */
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 const EXIT_CODES = `

@@ -115,7 +115,7 @@ export async function openDatabase(
  */
 export async function openApi(
   settings: ApiSettings,
-  given: Pick<SourceOptions, 'rate' | 'onLimits'> = {},
+  given: Pick<SourceOptions, 'rate' | 'onLimits' | 'watch'> = {},
 ): Promise<Source> {
   const keyFile = settings.apiKeyFile;
   const read = async (path: string | undefined) =>

@@ -1,22 +1,38 @@
 /** `daywalk worker`: the daemon; a catch-up pass at the start and at every tick of the schedule. */
 import { schedule } from 'node-cron';
 import { systemClock } from '../clock.ts';
-import { DaywalkError, EXIT, RefusedError, SettingsError } from '../errors.ts';
-import { catchUp } from '../export/run.ts';
+import { DaywalkError, EXIT, outcomeOf, RefusedError, SettingsError } from '../errors.ts';
+import { catchUp, type RunEvent } from '../export/run.ts';
 import { describeRun } from '../report/run-text.ts';
+import { Activity } from '../serve/activity.ts';
+import { Metrics } from '../serve/metrics.ts';
 import { type ExportSession, withExport } from './export-verb.ts';
 import { Progress } from './progress.ts';
+import { openStatusPage } from './status-page.ts';
+import { told } from './telling.ts';
 import type { Invocation } from './verb.ts';
 import { exportOptions } from './wiring.ts';
+
+/** Those who are told what the worker does. */
+interface Watchers {
+  readonly activity: Activity;
+  readonly metrics: Metrics;
+}
 
 /** Runs until it is stopped, or until the key or the settings are refused. */
 export function worker(invocation: Invocation): Promise<number> {
   const { signal } = invocation;
+  const watchers = { activity: new Activity(systemClock), metrics: new Metrics() };
   const untilStopped = async (session: ExportSession) => {
-    await eachTick(session.settings.schedule, signal, session, () => pass(session, signal));
+    const close = await openStatusPage(session, watchers);
+    try {
+      await eachTick(session, watchers, signal, () => pass(session, watchers, signal));
+    } finally {
+      await close();
+    }
     return EXIT.done;
   };
-  return withExport(invocation, untilStopped, true);
+  return withExport(invocation, untilStopped, { daemon: true, watch: watchers.metrics.watch });
 }
 
 /**
@@ -25,16 +41,16 @@ export function worker(invocation: Invocation): Promise<number> {
  * @throws what `work` throws; the signal's reason.
  */
 async function eachTick(
-  expression: string,
+  { log, settings }: ExportSession,
+  { activity }: Watchers,
   signal: AbortSignal,
-  { log }: ExportSession,
   work: () => Promise<void>,
 ): Promise<void> {
   let wake: () => void = () => {};
   let ticked = true;
   // In UTC, because node-cron skips ticks around changes of the clocks elsewhere.
   const task = schedule(
-    expression,
+    settings.schedule,
     () => {
       ticked = true;
       wake();
@@ -50,7 +66,9 @@ async function eachTick(
         await work();
         continue;
       }
-      log.info({ next: task.getNextRun() }, 'waiting for the next tick');
+      const next = task.getNextRun();
+      activity.wait(next);
+      log.info({ next }, 'waiting for the next tick');
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
@@ -62,30 +80,41 @@ async function eachTick(
 
 /** One pass. An API or a database that is away is no reason to end: the next tick finds everything still due. */
 async function pass(
-  { settings, parts, log, limits }: ExportSession,
+  session: ExportSession,
+  { activity, metrics }: Watchers,
   signal: AbortSignal,
 ): Promise<void> {
+  const { settings, parts, log, limits, teller } = session;
   const progress = new Progress(systemClock, log, { requests: limits });
+  const onEvent = (event: RunEvent) => {
+    progress.onEvent(event);
+    activity.add(event);
+    metrics.onEvent(event);
+  };
+  activity.begin();
+  let endedEarly: string | null = null;
   try {
-    const report = await catchUp(
-      parts,
-      exportOptions(settings),
-      'schedule',
-      signal,
-      progress.onEvent,
+    const report = await told(teller, signal, () =>
+      catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent).finally(() =>
+        progress.end(),
+      ),
     );
     const { gaps, failures, stopped, ...counts } = report;
-    const level = gaps.length === 0 && failures.length === 0 ? 'info' : 'warn';
-    log[level](
+    const good = gaps.length === 0 && failures.length === 0;
+    metrics.onRunEnd(good ? 'done' : 'gaps');
+    log[good ? 'info' : 'warn'](
       { ...counts, gaps: gaps.length, stopped },
       describeRun(report, progress.end()).join(' '),
     );
   } catch (error) {
     signal.throwIfAborted();
+    metrics.onRunEnd(outcomeOf(error));
     const forAll = error instanceof RefusedError || error instanceof SettingsError;
     if (forAll || !(error instanceof DaywalkError)) throw error;
+    endedEarly = error.message;
     log.error({ err: error }, 'the pass ended early; the next tick goes on');
   } finally {
     progress.end();
+    activity.end(endedEarly);
   }
 }

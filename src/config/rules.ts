@@ -10,6 +10,8 @@ const SECRET_FILES = [
   ['apiKey', 'apiKeyFile'],
   ['archiveKey', 'archiveKeyFile'],
   ['databaseUrl', 'databaseUrlFile'],
+  ['pingUrl', 'pingUrlFile'],
+  ['webhookUrl', 'webhookUrlFile'],
 ] as const satisfies readonly (readonly [SettingKey, SettingKey])[];
 
 /** Reads the secrets whose files are named; of two in the same place, neither is guessed at. */

@@ -21,8 +21,10 @@ export type Kind =
         | 'names'
         | 'fields';
     }
-  /** The database's and a proxy's URL may hold a password, so their values are secrets. */
-  | { readonly kind: 'url'; readonly of: 'api' | 'database' | 'proxy' }
+  /** `address:port`, or `off`. */
+  | { readonly kind: 'listen' }
+  /** All but the API's may hold a password or a token, so their values are secrets. */
+  | { readonly kind: 'url'; readonly of: 'api' | 'database' | 'proxy' | 'hook' }
   | { readonly kind: 'apiKey' }
   /** `none`: the path of a total, which may be the word `none`, for "there is none". */
   | { readonly kind: 'jsonPath'; readonly none: boolean };
@@ -36,6 +38,8 @@ export type Group =
   | 'Streams'
   | 'Walking'
   | 'Archive'
+  | 'Status page'
+  | 'Alerts'
   | 'Log';
 
 export interface Setting<K extends Kind = Kind, D extends string | null = string | null> {

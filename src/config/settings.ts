@@ -1,5 +1,6 @@
 /** The settings that a command works with, checked and complete, and where each of them came from. */
 import type { Day, Stream } from '../model.ts';
+import type { ListenAddress } from './listen.ts';
 import type { Origin } from './origin.ts';
 import type { Secret } from './secret.ts';
 
@@ -88,6 +89,16 @@ export interface Settings {
   readonly archiveOrganization: readonly (readonly string[])[] | undefined;
   readonly archiveDetectionType: readonly (readonly string[])[] | undefined;
   readonly archiveHideread: readonly (readonly string[])[] | undefined;
+  /** Null: nowhere. */
+  readonly statusListen: ListenAddress | null;
+  readonly statusHosts: readonly string[] | undefined;
+  /** Milliseconds. */
+  readonly lateAfter: number;
+  readonly pingUrl: Secret | undefined;
+  readonly pingUrlFile: string | undefined;
+  readonly webhookUrl: Secret | undefined;
+  readonly webhookUrlFile: string | undefined;
+  readonly webhookFormat: 'json' | 'slack' | 'ntfy';
 
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   readonly logFormat: 'json' | 'pretty' | 'auto';

@@ -2,6 +2,7 @@
 import { DAY, duration, HOUR, integer, MIB, SECOND } from './kinds.ts';
 import { type Setting, section } from './setting.ts';
 import { ARCHIVE } from './table-archive.ts';
+import { MONITORING } from './table-monitoring.ts';
 import { REQUESTS } from './table-requests.ts';
 
 const general = section('General');
@@ -234,6 +235,8 @@ export const SETTINGS = {
   ),
 
   ...ARCHIVE,
+
+  ...MONITORING,
 
   logLevel: log(
     'log.level',

@@ -3,6 +3,9 @@ import { RESOURCES } from '../model.ts';
 import { Wrong } from './problems.ts';
 import { MASK, Secret } from './secret.ts';
 
+/** Shorter parts of a hook's path are words like `services`, which a log may say. */
+const SHORTEST_TOKEN = 10;
+
 /** The base URL of the API: origin and path prefix, without a slash at the end. */
 export function parseApiUrl(text: string): string | Wrong {
   const wrong = malformed(text, /^https?:$/, 'https://api.example.com');
@@ -68,8 +71,23 @@ export function parseProxyUrl(text: string): Secret | Wrong {
   return new Secret(url.href);
 }
 
-/** The URL of a database or proxy with everything in it masked that could be a secret. */
-export function maskedUrl(secret: Secret, of: 'database' | 'proxy'): string {
+/** The URL of a ping or webhook; its path is the token. */
+export function parseHookUrl(text: string): Secret | Wrong {
+  const wrong = malformed(text.trim(), /^https?:$/, 'https://hc-ping.com/your-uuid');
+  if (wrong) return wrong;
+  const url = new URL(text.trim());
+  if (url.username || url.password)
+    return hidden('holds a user or password; put the token where the service expects it');
+  if (url.hash) return hidden('has a fragment; leave it out');
+  return new Secret(url.href);
+}
+
+/** A URL that is a secret. */
+type SecretUrl = 'database' | 'proxy' | 'hook';
+
+/** The URL of a database, proxy or hook with everything in it masked that could be a secret. */
+export function maskedUrl(secret: Secret, of: SecretUrl): string {
+  if (of === 'hook') return `${new URL(secret.reveal()).origin}/${MASK}`;
   const url = of === 'database' ? databaseUrlOf(secret.reveal()) : new URL(secret.reveal());
   const user = of === 'database' ? url.username : url.username && MASK;
   const login = user || url.password ? `${user}${url.password && `:${MASK}`}@` : '';
@@ -79,8 +97,9 @@ export function maskedUrl(secret: Secret, of: 'database' | 'proxy'): string {
   return `${url.protocol}//${login}${url.host}${path}${parameters}`;
 }
 
-/** The secret parts of a database's or proxy's URL, as written and decoded. */
-export function passwordsIn(secret: Secret, of: 'database' | 'proxy'): string[] {
+/** The secret parts of such a URL, as written and decoded. */
+export function passwordsIn(secret: Secret, of: SecretUrl): string[] {
+  if (of === 'hook') return tokensIn(new URL(secret.reveal()));
   const url = of === 'database' ? databaseUrlOf(secret.reveal()) : new URL(secret.reveal());
   const parts = of === 'database' ? [url.password] : [url.password, url.username];
   const parameters = [...url.searchParams].flatMap(([name, value]) =>
@@ -91,6 +110,14 @@ export function passwordsIn(secret: Secret, of: 'database' | 'proxy'): string[] 
       ? [Buffer.from(`${decoded(url.username)}:${decoded(url.password)}`).toString('base64')]
       : [];
   return [...parts, ...parts.map(decoded), ...parameters, ...basic].filter((part) => part !== '');
+}
+
+/** What follows the origin, and each part of it that is long enough to be a token. */
+function tokensIn({ pathname, search, searchParams }: URL): string[] {
+  const parts = [...pathname.split('/'), ...searchParams.values()];
+  const tokens = parts.filter((part) => part.length >= SHORTEST_TOKEN);
+  const all = [pathname + search, pathname, ...tokens].filter((part) => part.length > 1);
+  return [...new Set([...all, ...all.map(decoded)])];
 }
 
 /** As `pg` does: `postgres://user@/database` is meant for the default host. */
@@ -115,7 +142,11 @@ function malformed(text: string, protocol: RegExp, example: string): Wrong | und
 }
 
 function decoded(part: string): string {
-  return decodeURIComponent(part);
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function hidden(why: string): Wrong {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { parseCron } from './cron.ts';
 import { dayOf } from './day.ts';
 import { formatJsonPath, parseJsonPath, parseTotalPath } from './json-path.ts';
+import { formatListen, type ListenAddress, parseListen } from './listen.ts';
 import { shown, Wrong } from './problems.ts';
 import {
   formatDuration,
@@ -18,7 +19,7 @@ import type { Kind } from './setting.ts';
 import { didYouMean } from './spelling.ts';
 import type { SETTINGS, SettingKey } from './table.ts';
 import { parseTimezone } from './timezone.ts';
-import { maskedUrl, parseApiUrl, parseDatabaseUrl, parseProxyUrl } from './url.ts';
+import { maskedUrl, parseApiUrl, parseDatabaseUrl, parseHookUrl, parseProxyUrl } from './url.ts';
 
 /** The type of a value of kind `K`. */
 export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' | 'size' | 'rate' }
@@ -33,9 +34,11 @@ export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' |
           ? readonly string[]
           : K extends { kind: 'fields' }
             ? readonly (readonly string[])[]
-            : K extends { kind: 'apiKey' } | { kind: 'url'; of: 'database' | 'proxy' }
-              ? Secret
-              : string;
+            : K extends { kind: 'listen' }
+              ? ListenAddress | null
+              : K extends { kind: 'apiKey' } | { kind: 'url'; of: 'database' | 'proxy' | 'hook' }
+                ? Secret
+                : string;
 
 /** One value for every row of the table; undefined only where the row has no default. */
 export type Values = {
@@ -50,15 +53,17 @@ export type Value =
   | number
   | boolean
   | Secret
+  | ListenAddress
   | readonly string[]
   | readonly (readonly string[])[]
   | null;
 
+const SECRET_URLS = { database: parseDatabaseUrl, proxy: parseProxyUrl, hook: parseHookUrl };
+
 /** Reads `text`; relative paths are relative to `folder`. Secrets are read as they are, everything else without the space around it. */
 export function parseValue(kind: Kind, text: string, folder: string): Value | Wrong {
   if (kind.kind === 'apiKey') return parseKey(text);
-  if (kind.kind === 'url' && kind.of !== 'api')
-    return kind.of === 'database' ? parseDatabaseUrl(text) : parseProxyUrl(text);
+  if (kind.kind === 'url' && kind.of !== 'api') return SECRET_URLS[kind.of](text);
   const word = text.trim();
   if (word === '') return new Wrong('is empty');
   switch (kind.kind) {
@@ -80,6 +85,8 @@ export function parseValue(kind: Kind, text: string, folder: string): Value | Wr
       return parseTimezone(word);
     case 'cron':
       return parseCron(word);
+    case 'listen':
+      return parseListen(word);
     case 'path':
       return parsePath(word, folder);
     case 'text':
@@ -110,6 +117,8 @@ export function formatValue(kind: Kind, value: Value): string {
       return value ? 'yes' : 'no';
     case 'jsonPath':
       return formatJsonPath(value as readonly string[] | null);
+    case 'listen':
+      return formatListen(value as ListenAddress | null);
     case 'names':
       return (value as readonly string[]).join(', ');
     case 'fields':

@@ -17,6 +17,7 @@ import { type Quota, quotaOf } from './quota-headers.ts';
 import { pageHeaders, pageUrl } from './request.ts';
 import type { RetryPolicy } from './retry.ts';
 import { errorOfStatus } from './status.ts';
+import type { SourceWatch } from './watch.ts';
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
@@ -43,6 +44,7 @@ export interface Shared {
   readonly freshDispatcher: () => Dispatcher;
   /** The last refusal of a key: whoever asks right after it would only be refused too. */
   refusal: { readonly key: string; readonly at: number; readonly error: RefusedError } | null;
+  readonly watch: SourceWatch;
   /** Whether an answer ever came, so that a connection may be a kept one. */
   everAnswered: boolean;
 }
@@ -101,7 +103,10 @@ export async function fetchPage(
     clock,
     signal,
     place,
-    onRetry,
+    onRetry: (notice) => {
+      shared.watch.retried(notice.waitMs);
+      onRetry?.(notice);
+    },
     // Standing in line is no fault of the API, and must not use up its time.
     elapsedMs: () => elapsedMs() - spent.waitedMs,
   });
@@ -184,6 +189,9 @@ async function ask(
   turn: Turn,
 ): Promise<Body> {
   const { address, keyring, bodyLimitBytes } = shared;
+  const startedAt = shared.clock.monotonic();
+  const ended = (status: number | 'none') =>
+    shared.watch.answered(status, shared.clock.monotonic() - startedAt);
   const answer = await exchange({
     dispatcher,
     clock: shared.clock,
@@ -201,14 +209,18 @@ async function ask(
     },
   }).catch((error: unknown) => {
     if (error instanceof TransientError && error.timedOut) turn.end({ kind: 'late' });
+    ended('none');
     throw error;
   });
+  ended(answer.status);
   shared.everAnswered = true;
   const quota = quotaIn(shared, answer);
   if (answer.status !== 200) {
     const error = await errorOf(shared, asked, answer);
+    const ending = endingOf(error, quota);
+    if (ending.kind === 'refused') shared.watch.held(ending.retryAfterMs ?? 0);
     // A refused key keeps its place until there is another one, so that nobody goes with the old one meanwhile.
-    if (!(error instanceof RefusedError)) turn.end(endingOf(error, quota));
+    if (!(error instanceof RefusedError)) turn.end(ending);
     throw error;
   }
   turn.end({ kind: 'answered', answerMs: answer.answerMs, quota });

@@ -9,6 +9,7 @@ import { type FetchOptions, fetchPage, type Shared } from './fetch.ts';
 import { openKeyring } from './keyring.ts';
 import { type LimiterState, openLimiter } from './limiter.ts';
 import { type Budget, ownBudget } from './slots.ts';
+import { type SourceWatch, unwatched } from './watch.ts';
 
 /** What holds where an option is absent. Milliseconds and bytes. */
 export const SOURCE_DEFAULTS = {
@@ -23,6 +24,7 @@ export const SOURCE_DEFAULTS = {
   retryBaseMs: 1_000,
   retryCapMs: 30_000,
   retryAfterLimitMs: 300_000,
+  watch: unwatched,
 } as const;
 
 /** A timer that is set for longer fires at once. */
@@ -59,6 +61,7 @@ export interface SourceOptions {
   readonly retryCapMs?: number;
   /** A longer `Retry-After` is taken for this. */
   readonly retryAfterLimitMs?: number;
+  readonly watch?: SourceWatch;
 }
 
 export interface Source {

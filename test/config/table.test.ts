@@ -35,7 +35,14 @@ describe('rows', () => {
     for (const row of ROWS) expect(row.description).toMatch(/^[A-Z][^\n]*\.$/);
   });
   test('help loads nothing but the table', () => {
-    for (const file of ['table.ts', 'table-archive.ts', 'kinds.ts', 'setting.ts', 'flags.ts']) {
+    for (const file of [
+      'table.ts',
+      'table-archive.ts',
+      'table-monitoring.ts',
+      'kinds.ts',
+      'setting.ts',
+      'flags.ts',
+    ]) {
       const text = readFileSync(new URL(`../../src/config/${file}`, import.meta.url), 'utf8');
       const imports = [...text.matchAll(/^import (?!type).* from '(.*)'/gm)].map((m) => m[1]);
       expect(

@@ -42,6 +42,7 @@ const KEYS: Record<string, 'array' | 'object' | 'string' | 'boolean'> = {
   command: 'array',
   environment: 'object',
   secrets: 'array',
+  ports: 'array',
   volumes: 'array',
   tmpfs: 'array',
   healthcheck: 'object',

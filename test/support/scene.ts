@@ -42,6 +42,7 @@ export async function setScene(
     DAYWALK_API_KEY: API_KEY,
     DATABASE_URL: database.url,
     DAYWALK_PAGE_LENGTH: '40',
+    DAYWALK_STATUS_LISTEN: 'off',
   };
   const secrets = secretsIn(database.url);
   const start = (args: readonly string[], more: Environment = {}, under: readonly string[] = []) =>

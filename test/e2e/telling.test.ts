@@ -1,0 +1,149 @@
+/** Telling people, with the real program: pings of run, backfill and worker, the webhook on changes only, and never a changed result. */
+import { expect, test } from 'vitest';
+import { until } from '../support/condition.ts';
+import { startHookServer } from '../support/hook-server.ts';
+import { setScene } from '../support/scene.ts';
+
+const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+const SETTINGS = {
+  DAYWALK_SINCE: day(2),
+  DAYWALK_SETTLE: '0s',
+  DAYWALK_LATE_AFTER: '0s',
+  DAYWALK_STREAMS: 'events',
+  DAYWALK_RETRY_ATTEMPTS: '1',
+};
+const TOKEN = '0d338dcc-a054-11ec-b909-0242ac120002';
+
+test('a run pings its start and its exit status, with one run id, and tells the webhook what changed', async () => {
+  const hook = await startHookServer();
+  const scene = await setScene({ faults: [{ kind: 'status', status: 500 }] });
+  const settings = {
+    ...SETTINGS,
+    DAYWALK_PING_URL: `${hook.url}/ping/${TOKEN}`,
+    DAYWALK_WEBHOOK_URL: `${hook.url}/hook/${TOKEN}`,
+  };
+  const pings = () =>
+    hook.got
+      .filter(({ url }) => url.startsWith('/ping'))
+      .map(({ url }) => url.replace(/rid=.*/, 'rid='));
+  const told = () =>
+    hook.got.filter(({ url }) => url.startsWith('/hook')).map(({ body }) => JSON.parse(body));
+
+  const failed = await scene.run(['run'], settings);
+  expect(failed.code).toBe(5);
+  expect(pings()).toEqual([`/ping/${TOKEN}/start?rid=`, `/ping/${TOKEN}/5?rid=`]);
+  expect(new Set(hook.got.slice(0, 2).map(({ url }) => url.split('rid=')[1]))).toHaveProperty(
+    'size',
+    1,
+  );
+  expect(told()).toMatchObject([
+    {
+      event: 'failing',
+      streams: ['events'],
+      problems: [
+        { command: 'daywalk doctor' },
+        { command: expect.stringMatching(/^daywalk backfill/) },
+      ],
+    },
+  ]);
+  expect(failed.stdout + failed.stderr).not.toContain(TOKEN);
+
+  // A second process, the same state: nothing new.
+  expect((await scene.run(['run'], settings)).code).toBe(5);
+  expect(told()).toHaveLength(1);
+
+  scene.api.set({ faults: [] });
+  await scene.succeed(['run'], settings);
+  expect(told().map(({ event }) => event)).toEqual(['failing', 'recovered']);
+  expect(pings().at(-1)).toBe(`/ping/${TOKEN}?rid=`);
+  expect(hook.got.findLast(({ url }) => url.startsWith('/ping'))?.body).toMatch(
+    /windows complete: /,
+  );
+
+  // A backfill pings too; one that only looks does not.
+  const before = hook.got.length;
+  await scene.succeed(['backfill', '--from', day(2), '--to', day(2), '--dry-run'], settings);
+  expect(hook.got.length).toBe(before);
+  await scene.succeed(['backfill', '--from', day(2), '--to', day(2), '--only', 'all'], settings);
+  expect(pings().slice(-2)).toEqual([`/ping/${TOKEN}/start?rid=`, `/ping/${TOKEN}?rid=`]);
+});
+
+test('a service that answers nothing, errors or a redirect holds nothing up for long and changes no result', async () => {
+  const hook = await startHookServer();
+  const scene = await setScene();
+  hook.answer(302, 500, 500, 500, 500);
+  const settings = {
+    ...SETTINGS,
+    DAYWALK_PING_URL: `${hook.url}/${TOKEN}`,
+    DAYWALK_WEBHOOK_URL: `http://127.0.0.1:1/${TOKEN}`,
+  };
+  const ended = await scene.succeed(['run'], settings);
+  expect(ended.stderr).toContain('the ping was not delivered; the export goes on');
+  expect(ended.stderr).not.toContain(TOKEN);
+  // The redirect was not followed, nor asked again; the error was asked again once.
+  expect(hook.got.map(({ url }) => url.replace(/\?.*/, ''))).toEqual([
+    `/${TOKEN}/start`,
+    `/${TOKEN}`,
+    `/${TOKEN}`,
+  ]);
+});
+
+test('a database that is away is told as well: exit status 5, and the webhook', async () => {
+  const hook = await startHookServer();
+  const scene = await setScene();
+  const settings = {
+    ...SETTINGS,
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+    DAYWALK_DATABASE_PATIENCE: '0s',
+    DAYWALK_PING_URL: `${hook.url}/ping`,
+    DAYWALK_WEBHOOK_URL: `${hook.url}/hook`,
+    DAYWALK_WEBHOOK_FORMAT: 'ntfy',
+  };
+  expect((await scene.run(['run'], settings)).code).toBe(5);
+  const paths = hook.got.map(({ url }) => url.replace(/\?.*/, ''));
+  expect(paths.filter((path) => path.startsWith('/ping'))).toEqual(['/ping/start', '/ping/5']);
+  expect(hook.got.find(({ url }) => url === '/hook')).toMatchObject({
+    headers: {
+      title: expect.stringMatching(/^daywalk on .*: the export is failing$/),
+      priority: 'high',
+    },
+    body: expect.stringContaining('the database is away'),
+  });
+});
+
+test('the worker serves its status, pings each pass, and does not ping when it is stopped', async () => {
+  const hook = await startHookServer();
+  const scene = await setScene();
+  const worker = scene.start(['worker'], {
+    ...SETTINGS,
+    DAYWALK_SCHEDULE: '0 0 1 1 *',
+    DAYWALK_STATUS_LISTEN: '127.0.0.1:0',
+    DAYWALK_PING_URL: `${hook.url}/ping`,
+  });
+  await worker.saying(/waiting for the next tick/);
+  const url = /"url":"(http:[^"]+)"/.exec(worker.said())?.[1];
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  expect(metrics).toMatch(/^daywalk_requests_total\{code="200"\} [1-9]/m);
+  expect(metrics).toMatch(/^daywalk_records_total\{stream="events"\} [1-9]/m);
+  expect(metrics).toContain('daywalk_runs_total{outcome="done"} 1');
+  expect(metrics).toMatch(/^daywalk_next_tick_timestamp_seconds \d/m);
+  await until('the ping', () => hook.got.length === 2);
+  worker.kill('SIGTERM');
+  expect(await worker.ended).toMatchObject({ code: 143 });
+  expect(hook.got.map(({ url: path }) => path.replace(/\?.*/, ''))).toEqual([
+    '/ping/start',
+    '/ping',
+  ]);
+});
+
+test('a port that somebody chose and that is taken ends the worker with exit code 2; the default one is done without', async () => {
+  const hook = await startHookServer();
+  const scene = await setScene();
+  const taken = hook.url.replace('http://', '');
+  const ended = await scene.run(['worker'], { ...SETTINGS, DAYWALK_STATUS_LISTEN: taken });
+  expect(ended.code).toBe(2);
+  expect(ended.stderr).toMatch(
+    /cannot be served at 127\.0\.0\.1:\d+: another program uses this port.*\n.*DAYWALK_STATUS_LISTEN/,
+  );
+});

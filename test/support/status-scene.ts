@@ -1,0 +1,97 @@
+/** A status server on a database with exported days, as its tests need it. */
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Logger, silentLogger } from '../../src/log.ts';
+import { Activity } from '../../src/serve/activity.ts';
+import { Metrics } from '../../src/serve/metrics.ts';
+import { openStatusServer, type StatusServer } from '../../src/serve/status-server.ts';
+import type { TestDatabase } from './database.ts';
+
+/** A server, and what it watches. */
+export interface StatusScene extends StatusServer {
+  readonly activity: Activity;
+  readonly metrics: Metrics;
+}
+
+const LATE_AFTER_MS = 6 * 3_600_000;
+
+/** Serves the status of a database at a free port. */
+export async function serveStatus(
+  databaseUrl: string,
+  given: {
+    readonly streams?: readonly string[];
+    readonly log?: Logger;
+    readonly clock?: Clock;
+  } = {},
+): Promise<StatusScene> {
+  const activity = new Activity(systemClock);
+  const metrics = new Metrics();
+  const server = await openStatusServer({
+    address: { host: '127.0.0.1', port: 0 },
+    hosts: ['status.example'],
+    databaseUrl,
+    streams: given.streams ?? ['events'],
+    expectation: {
+      timeZone: 'UTC',
+      settleMs: 0,
+      schedule: '15 * * * *',
+      lateAfterMs: LATE_AFTER_MS,
+    },
+    version: '0.0.0-test',
+    activity,
+    metrics,
+    limits: () => ({ limit: 4, underWay: 0, waiting: 0, heldMs: 0 }) as never,
+    clock: given.clock ?? systemClock,
+    log: given.log ?? silentLogger,
+    strike: (text) => text,
+  });
+  return { ...server, activity, metrics };
+}
+
+/** An answer, as it came. */
+export interface Got {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Asks without any care of fetch: methods, hosts and paths go out as they are. */
+export function ask(
+  base: string,
+  path: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+): Promise<Got> {
+  const { hostname, port } = new URL(base);
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ hostname, port, path, method, headers }, async (response) => {
+      let body = '';
+      for await (const chunk of response.setEncoding('utf8')) body += chunk;
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+    });
+    request.on('error', reject).end();
+  });
+}
+
+/** Planned and proven days without pages, quickly: for the look and the speed of a long calendar. */
+export async function fillCalendar(
+  server: TestDatabase,
+  stream: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  await server.query(
+    `with made as (
+       insert into daywalk.streams (name, resource, filters, fingerprint, since, time_zone, settle)
+       values ($1, 'events', '{}', 'f', $2::date, 'UTC', '0') returning stream_id
+     ), planned as (
+       insert into daywalk.windows (stream_id, kind, day, from_time, to_time, purpose, state, due_at, completed_at)
+       select stream_id, 'day', d::date, d, d + interval '23:59:59', 'scheduled', 'complete', null, clock_timestamp()
+         from made, generate_series($2::timestamp, $3::timestamp, interval '1 day') as d
+       returning window_id, day
+     )
+     insert into daywalk.walks (window_id, number, day, page_length, next_start, pages, bytes, outcome, proof, published, finished_at)
+     select window_id, 1, day, 1000, 1000 + (window_id * 7919) % 9000, 10, 900000, 'proven',
+            '{"kind":"total","firstTotal":1000,"lastTotal":1000,"records":1000}', true, clock_timestamp() from planned`,
+    [stream, from, to],
+  );
+}
