@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { ask, fillCalendar, serveStatus } from '../support/status-scene.ts';
 
-/** The aim is 200 ms (README); a machine that is busy with other tests gets more. */
+/** The aim is 200 ms, on a machine that does nothing else; one that is busy with other tests gets more. */
 const MOST_MS = 1_500;
 
 it('ten years of two streams', async () => {
