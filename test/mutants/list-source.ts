@@ -29,8 +29,8 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a body has no limit on the wire',
     BODY,
-    'if (bytes > limitBytes) throw tooLarge(place, limitBytes);\n    parts',
-    'parts',
+    'if (bytes > limitBytes) throw tooLarge(place, limitBytes);\n    if (bytes <= known)',
+    'if (bytes <= known)',
     ['test/source/body.test.ts'],
   ),
   mutant(
