@@ -176,9 +176,12 @@ export function exportParts(database: Database, source: Source, log: ProcessLogg
   };
 }
 
-/** The limiter bounds requests; while some windows are claimed, opened and published, the others keep the source busy. */
+/**
+ * The limiter bounds requests; while some windows are claimed, opened and published, the others keep the source busy. One
+ * request at a time means one window after the other.
+ */
 const windowsAtATime = ({ concurrency }: Settings): number =>
-  concurrency + Math.ceil(concurrency / 2);
+  concurrency === 1 ? 1 : Math.ceil(1.5 * concurrency);
 
 /** What the export needs of the settings. */
 export function exportOptions(settings: Settings): ExportOptions {

@@ -1,9 +1,12 @@
 /** kill -9 at random moments, again and again: nothing is lost, nothing is doubled, nothing stored is asked for twice. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { dice } from '../support/dice.ts';
 import { expectExact } from '../support/multiset.ts';
 import { askedAgain, pagesStored, withoutSeams } from '../support/requests.ts';
 import { type Scene, setScene } from '../support/scene.ts';
+
+// So many processes and steps take their time on a busy machine.
+vi.setConfig({ testTimeout: 240_000 });
 
 const KILLS = 12;
 const DAYS = { from: '2026-03-01', to: '2026-03-06' };

@@ -1,5 +1,5 @@
 /** A run that meets a peril at its first step, at its second, and so on until there is no such step (FAULTS 6.4). */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { clear, records } from '../support/store.ts';
@@ -14,6 +14,9 @@ import {
 } from './exporting.ts';
 import { ImaginedSource, type Totals } from './imagined-source.ts';
 import { cutAt, disturbedAt, Killed, killedAt, type Steps } from './perils.ts';
+
+// So many processes and steps take their time on a busy machine.
+vi.setConfig({ testTimeout: 240_000 });
 
 let server: TestDatabase;
 
