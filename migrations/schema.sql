@@ -102,6 +102,23 @@ create table daywalk.pages (
   constraint pages_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
 ) partition by RANGE (day);
 
+create table daywalk.prunings (
+  pruning_id bigint generated always as identity not null,
+  stream_id integer not null,
+  day date not null,
+  what text not null,
+  walks bigint[] not null,
+  pages bigint not null,
+  records bigint not null,
+  bytes bigint not null,
+  pruned_by text default CURRENT_USER not null,
+  pruned_at timestamp with time zone default clock_timestamp() not null,
+  removed_at timestamp with time zone,
+  constraint prunings_pkey PRIMARY KEY (pruning_id),
+  constraint prunings_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id),
+  constraint prunings_what_check CHECK ((what = ANY (ARRAY['day'::text, 'superseded'::text])))
+);
+
 create table daywalk.rates (
   origin text not null,
   next_slot timestamp with time zone not null,
@@ -197,12 +214,14 @@ create table daywalk.walks (
   published boolean default false not null,
   started_at timestamp with time zone default clock_timestamp() not null,
   finished_at timestamp with time zone,
+  pruning bigint,
   constraint walks_check CHECK (((outcome IS NULL) = (finished_at IS NULL))),
   constraint walks_check1 CHECK (((outcome <> 'proven'::text) OR (proof IS NOT NULL))),
   constraint walks_check2 CHECK (((NOT published) OR (outcome = 'proven'::text))),
   constraint walks_outcome_check CHECK ((outcome = ANY (ARRAY['proven'::text, 'ended'::text, 'shifted'::text, 'failed'::text]))),
   constraint walks_page_length_check CHECK ((page_length > 0)),
   constraint walks_pkey PRIMARY KEY (walk_id),
+  constraint walks_pruning_fkey FOREIGN KEY (pruning) REFERENCES daywalk.prunings(pruning_id),
   constraint walks_span_check CHECK ((span = ANY (ARRAY['whole'::text, 'first half'::text, 'second half'::text, 'next day'::text]))),
   constraint walks_window_id_fkey FOREIGN KEY (window_id) REFERENCES daywalk.windows(window_id),
   constraint walks_window_id_number_key UNIQUE (window_id, number)
@@ -254,6 +273,10 @@ create table daywalk.windows (
 );
 
 CREATE INDEX days_unsealed ON daywalk.days USING btree (stream_id, day) WHERE unsealed;
+
+CREATE UNIQUE INDEX prunings_day ON daywalk.prunings USING btree (stream_id, day) WHERE (what = 'day'::text);
+
+CREATE INDEX prunings_open ON daywalk.prunings USING btree (pruning_id) WHERE (removed_at IS NULL);
 
 CREATE INDEX runs_started ON daywalk.runs USING btree (started_at);
 
@@ -435,10 +458,33 @@ AS $function$
   select coalesce(sum(k.records - coalesce(o.hidden, 0)), 0)::bigint, coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
          string_agg(distinct k.proof ->> 'kind', ', ')
     from daywalk.windows w
-    join daywalk.walks k on k.window_id = w.window_id and k.published
+    join daywalk.walks k on k.window_id = w.window_id and k.published and k.pruning is null
     left join lateral (select sum(cardinality(positions)) as hidden from daywalk.overlaps where walk_id = k.walk_id) as o on true
    where w.stream_id = of_stream and w.day = on_day
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.empty_month(month date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  partition text := 'pages_' || to_char(month, 'YYYY_MM');
+begin
+  if to_regclass('daywalk.' || partition) is null then return false; end if;
+  if exists (select from daywalk.walks where day >= month and day < month + interval '1 month' and pages > 0 and pruning is null) then
+    return false;
+  end if;
+  perform set_config('lock_timeout', '2s', true);
+  execute format('lock table daywalk.%I in access exclusive mode', partition);
+  -- Again: a page may have come before the lock.
+  if exists (select from daywalk.walks where day >= month and day < month + interval '1 month' and pages > 0 and pruning is null) then
+    return false;
+  end if;
+  execute format('truncate table daywalk.%I', partition);
+  return true;
+exception when lock_not_available then
+  return false;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.ensure_partition(day date)
  RETURNS void
@@ -543,6 +589,7 @@ begin
   end loop;
   execute format('grant delete on daywalk.overlaps to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
+  execute format('revoke insert, update on daywalk.prunings from %I', role);
   for own in
     select p.oid::regprocedure as signature from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
@@ -637,6 +684,71 @@ begin
    group by c.walk_id, c.page_no;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.mark_overlaps_again(target bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  known daywalk.overlaps[];
+begin
+  select array_agg(o) into known
+    from daywalk.walks k join daywalk.overlaps o on o.walk_id = k.walk_id
+   where k.window_id = target and k.published
+     and exists (select from daywalk.windows me
+                   join daywalk.windows w on w.stream_id = me.stream_id and w.window_id <> me.window_id
+                    and w.day between me.day - 1 and me.day + 1
+                    and w.from_time <= me.to_time and w.to_time >= me.from_time
+                   join daywalk.walks x on x.window_id = w.window_id and x.published and x.pruning is not null
+                  where me.window_id = target);
+  perform daywalk.mark_overlaps(target);
+  insert into daywalk.overlaps as o (walk_id, page_no, positions)
+  select walk_id, page_no, positions from unnest(known)
+      on conflict (walk_id, page_no) do update
+     set positions = (select array_agg(distinct p order by p) from unnest(o.positions || excluded.positions) as p);
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.mark_pruned(of_stream integer, on_day date, which text, shown_walks bigint[], shown_overlaps bytea)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  windows bigint;
+  free bigint;
+  gone bigint[];
+  made bigint;
+begin
+  select count(*) into windows from daywalk.windows where stream_id = of_stream and day = on_day;
+  -- Without waiting: a worker that publishes holds its window and waits for the lock below.
+  perform from daywalk.windows where stream_id = of_stream and day = on_day for update skip locked;
+  get diagnostics free = row_count;
+  if free < windows then return 'held'; end if;
+  perform pg_advisory_xact_lock(hashtext('daywalk.show_window'), of_stream);
+  if exists (select from daywalk.prunings where stream_id = of_stream and day = on_day and what = 'day') then
+    return 'pruned';
+  end if;
+  if windows = 0 or exists (select from daywalk.windows
+                             where stream_id = of_stream and day = on_day
+                               and (state not in ('complete', 'split') or lease_id is not null or current_walk is not null or rewalk)) then
+    return 'held';
+  end if;
+  if shown_overlaps <> daywalk.overlaps_digest(shown_walks)
+     or shown_walks <> (select d.walks from daywalk.published_days d where d.stream_id = of_stream and d.day = on_day) then
+    return 'changed';
+  end if;
+  if exists (select from daywalk.ledger_due where stream_id = of_stream and day = on_day) then return 'unsealed'; end if;
+  select array_agg(walk_id order by walk_id) into gone from daywalk.prunable_walks(of_stream, on_day, which);
+  if gone is null then return 'pruned'; end if;
+  insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
+  select of_stream, on_day, which, gone, sum(pages), sum(records), sum(bytes) from daywalk.walks where walk_id = any (gone)
+  returning pruning_id into made;
+  update daywalk.walks set pruning = made where walk_id = any (gone);
+  if which = 'day' then
+    update daywalk.windows set due_at = null where stream_id = of_stream and day = on_day and due_at is not null;
+    update daywalk.days set records = 0, pages = 0, bytes = 0, proof = null where stream_id = of_stream and day = on_day;
+  end if;
+  return 'pruned';
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.next_check(closed timestamp with time zone, recheck_days integer)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -723,6 +835,21 @@ AS $function$
     encode(body_sha256, 'hex'), encode(sha256((p).bytes), 'hex'), (p).changes,
     encode(daywalk.text_digest(array_to_string((p).record_hashes, ',')), 'hex'),
     encode((p).sha256, 'hex'), (p).byte_count, extract(epoch from (p).fetched_at), (p).duration_ms)::text)
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.prunable_walks(of_stream integer, on_day date, which text)
+ RETURNS SETOF daywalk.walks
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select k.*
+    from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
+   where w.stream_id = of_stream and w.day = on_day and k.pruning is null
+     and (which = 'day'
+          or (not k.published and k.outcome is not null and k.pages > 0
+              and not exists (select from daywalk.walks x
+                               where x.window_id = k.window_id and x.published
+                                 and (x.proof ->> 'nextDay' = k.walk_id::text or x.proof -> 'unites' @> to_jsonb(k.walk_id)))))
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.publish_walk(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer, evidence jsonb, more_requests integer, recheck_days integer)
@@ -856,7 +983,7 @@ begin
   for one, its_day in
     select w.window_id, w.day from daywalk.windows w
      where w.stream_id = stream
-       and exists (select from daywalk.walks k where k.window_id = w.window_id and k.published)
+       and exists (select from daywalk.walks k where k.window_id = w.window_id and k.published and k.pruning is null)
        and (w.window_id = any (shown)
             -- A window is marked by those before it: what is shown now changes nothing about those before that.
             or exists (select from daywalk.windows x
@@ -866,11 +993,12 @@ begin
                             < (w.kind = 'seam', w.from_time, w.to_time, w.window_id)))
      order by w.kind = 'seam', w.from_time, w.to_time, w.window_id
   loop
-    perform daywalk.mark_overlaps(one);
+    perform daywalk.mark_overlaps_again(one);
     changed := changed || its_day;
   end loop;
   perform daywalk.note_day(stream, d.day) from (select distinct unnest(changed) as day) as d;
-  if cardinality(old_walks) > 0 then
+  if cardinality(old_walks) > 0
+     and not exists (select from daywalk.walks where walk_id = any (old_walks) and pruning is not null) then
     perform daywalk.note_differences(top, old_walks, new_walks);
   end if;
 end $function$;
@@ -915,6 +1043,9 @@ create view daywalk.coverage as
     p.resource,
     p.day,
         CASE
+            WHEN p.complete AND (EXISTS ( SELECT
+               FROM daywalk.prunings g
+              WHERE g.stream_id = p.stream_id AND g.day = p.day AND g.what = 'day'::text)) THEN 'pruned'::text
             WHEN p.complete THEN 'complete'::text
             WHEN p.running THEN 'running'::text
             WHEN p.failed THEN 'failed'::text
@@ -980,7 +1111,7 @@ create view daywalk.events as
     p.start + r."position" - 1 AS "position",
     p.fetched_at
    FROM daywalk.pages p
-     JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.published
+     JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.published AND k.pruning IS NULL
      JOIN daywalk.windows w ON w.window_id = k.window_id
      JOIN daywalk.streams s ON s.stream_id = w.stream_id AND s.resource = 'events'::text
      LEFT JOIN daywalk."overlaps" o ON o.walk_id = p.walk_id AND o.page_no = p.page_no
@@ -1131,7 +1262,7 @@ create view daywalk.quarantine as
     p.byte_count,
     p.bytes
    FROM daywalk.pages p
-     JOIN daywalk.walks k ON k.walk_id = p.walk_id
+     JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.pruning IS NULL
      JOIN daywalk.windows w ON w.window_id = k.window_id
      JOIN daywalk.streams s ON s.stream_id = w.stream_id
      CROSS JOIN LATERAL jsonb_array_elements(p.changes) c(change)
@@ -1146,7 +1277,7 @@ create view daywalk.smart_events as
     p.start + r."position" - 1 AS "position",
     p.fetched_at
    FROM daywalk.pages p
-     JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.published
+     JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.published AND k.pruning IS NULL
      JOIN daywalk.windows w ON w.window_id = k.window_id
      JOIN daywalk.streams s ON s.stream_id = w.stream_id AND s.resource = 'smart-event'::text
      LEFT JOIN daywalk."overlaps" o ON o.walk_id = p.walk_id AND o.page_no = p.page_no
@@ -1185,7 +1316,7 @@ comment on view daywalk.coverage is 'One row per stream and closed day since the
 comment on column daywalk.coverage.stream is 'The stream.';
 comment on column daywalk.coverage.resource is 'Its resource.';
 comment on column daywalk.coverage.day is 'The day of the source''s calendar.';
-comment on column daywalk.coverage.state is 'complete: every window of the day is proven; running, failed, pending: see there; missing: not planned yet.';
+comment on column daywalk.coverage.state is 'complete: every window of the day is proven; running, failed, pending: see there; missing: not planned yet; pruned: it was complete, and is not kept any more.';
 comment on column daywalk.coverage.windows is 'Windows of the day, without those that were split.';
 comment on column daywalk.coverage.complete_windows is 'How many of them are complete.';
 comment on column daywalk.coverage.records is 'Records in published walks.';
@@ -1309,6 +1440,19 @@ comment on column daywalk.pages.byte_count is 'How many bytes were received, aft
 comment on column daywalk.pages.fetched_at is 'When the last byte arrived.';
 comment on column daywalk.pages.duration_ms is 'Milliseconds from the request to the last byte.';
 
+comment on table daywalk.prunings is 'What was pruned: a day of a stream, or the superseded walks of a day.';
+comment on column daywalk.prunings.pruning_id is 'Key.';
+comment on column daywalk.prunings.stream_id is 'The stream.';
+comment on column daywalk.prunings.day is 'The day of the source''s calendar.';
+comment on column daywalk.prunings.what is 'day: everything of it; superseded: walks that are not shown, the day stays.';
+comment on column daywalk.prunings.walks is 'The walks whose pages went.';
+comment on column daywalk.prunings.pages is 'Pages of these walks.';
+comment on column daywalk.prunings.records is 'Records of these walks, those counted twice that two of them hold.';
+comment on column daywalk.prunings.bytes is 'Bytes that were received for them.';
+comment on column daywalk.prunings.pruned_by is 'The role of the database that did it.';
+comment on column daywalk.prunings.pruned_at is 'From then on the views do not show it.';
+comment on column daywalk.prunings.removed_at is 'When the last of its pages was removed; null: it was interrupted, the next pruning goes on.';
+
 comment on view daywalk.published_days is 'The published walks of every complete day.';
 comment on column daywalk.published_days.stream_id is 'The stream.';
 comment on column daywalk.published_days.day is 'The day of the source''s calendar.';
@@ -1419,6 +1563,7 @@ comment on column daywalk.walks.proof is 'What shows that it saw the whole windo
 comment on column daywalk.walks.published is 'The views show it.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
+comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';
 
 comment on table daywalk.windows is 'A window is a span of the source''s wall-clock time, normally one day, that is walked as a unit.';
 comment on column daywalk.windows.window_id is 'Key.';

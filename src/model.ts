@@ -34,6 +34,8 @@ export interface Stream {
   readonly recordsPath?: readonly string[];
   /** Where the total is; absent: found on the first page; null: this source has no total that can be trusted. */
   readonly totalPath?: readonly string[] | null;
+  /** How long a closed day is kept at least, milliseconds; absent: for ever. Only `daywalk prune` acts on it. */
+  readonly retention?: number;
 }
 
 /** A day of the source's calendar, `YYYY-MM-DD`; text from end to end, so that no process time zone can shift it. */

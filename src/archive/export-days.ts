@@ -127,7 +127,8 @@ async function listAskedDays(
       .map(({ day }) => day)
       .sort()
       .at(-1);
-  if (from === null || last === undefined) return known;
+  // What was pruned is no news, unless it is asked for.
+  if (from === null || last === undefined) return known.filter((day) => day.state !== 'pruned');
   return streams.flatMap((stream) => {
     const days = new Map(known.flatMap((day) => (day.stream === stream ? [[day.day, day]] : [])));
     return daysBetween(from, last).map((day) => days.get(day) ?? { stream, day, state: null });
@@ -156,6 +157,7 @@ async function exportDay(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (day.state === null)
       return leftOut('missing', 'before the first day of the stream, or not closed yet');
+    if (day.state === 'pruned' && there !== undefined && isOf(there, day)) return 'skipped';
     if (day.state !== 'complete') return leftOut(day.state, day.lastError);
     if (there !== undefined && isOf(there, day)) {
       book.add({ ...there, ...aboutDay(day) });

@@ -164,6 +164,23 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     ],
   );
   verb(
+    'prune',
+    'remove what is older than it is wanted; without --yes it only says what would go; exit code 3 when days must stay',
+    READ,
+    async () => (await import('./prune.ts')).pruneVerb,
+    [
+      new Option('--older-than <age>', 'since the day closed, such as 400d (default: retention)'),
+      new Option('--superseded', 'only walks that a later walk replaced; the days stay'),
+      new Option(
+        '--require-export <folder>',
+        'only days whose file is in this folder of `daywalk export`, as they are published now',
+      ),
+      new Option('--stream <names>', 'only these streams, separated by commas'),
+      new Option('--yes', 'do it'),
+      json(),
+    ],
+  );
+  verb(
     'fields',
     'which fields the stored records have, since when, how often, and a value of each',
     READ,

@@ -110,7 +110,8 @@ function describeTotals(facts: StatusFacts, stream: StreamDays): string {
     totals.firstDay !== null && totals.firstDay < facts.from
       ? `, from ${totals.firstDay} on (--months shows more)`
       : '';
-  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete, ${formatCount(totals.records)} records, ${formatCount(totals.pages)} pages, ${formatBytes(totals.bytes)}${earlier}`;
+  const pruned = totals.pruned === 0 ? '' : `, ${formatCount(totals.pruned)} days pruned`;
+  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete, ${formatCount(totals.records)} records, ${formatCount(totals.pages)} pages, ${formatBytes(totals.bytes)}${pruned}${earlier}`;
 }
 
 function describeRunning({ stream, from, to, owner, records, total }: RunningWindow): string {

@@ -82,7 +82,8 @@ export const isSound = (report: StoredReport): boolean =>
 
 /** One line for each finding, the speed, and the ends of the chains. */
 export function describeStored(report: StoredReport): string[] {
-  const { walks, pages, bytes, elapsedMs, unsealedPages, findings, ledger, heads } = report;
+  const { walks, pages, bytes, elapsedMs, unsealedPages, prunedWalks, findings, ledger, heads } =
+    report;
   const speed = elapsedMs === 0 ? 0 : (bytes / elapsedMs) * 1000;
   const volume = `${counted(pages, 'page')} of ${counted(walks, 'walk')}, ${formatBytes(bytes)} in ${formatDuration(elapsedMs)}, ${formatBytes(speed)}/s`;
   const days = [...new Set(findings.map(walkAgainCommand))];
@@ -100,6 +101,11 @@ export function describeStored(report: StoredReport): string[] {
       ? []
       : [
           `${counted(unsealedPages, 'page')} of days that are not in the ledger yet: compared with fast hashes only. The next run seals complete days.`,
+        ]),
+    ...(prunedWalks === 0
+      ? []
+      : [
+          `${counted(prunedWalks, 'walk')} pruned: their pages are gone, and what the ledger says of them was checked.`,
         ]),
     ...heads.map(
       ({ stream, entries, digest }) => `ledger of ${stream}: entry ${entries}, digest ${digest}`,

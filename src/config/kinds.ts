@@ -5,6 +5,8 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
+/** How long days may be kept at most; no wait is made of it, so that it may be long. */
+export const LONGEST_AGE = 36_500 * DAY;
 /** Bytes. */
 export const KIB = 1024;
 export const MIB = 1024 * KIB;

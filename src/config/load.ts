@@ -68,10 +68,11 @@ function assembled(
   const values = Object.fromEntries(
     ROWS.map(({ key }) => [key, reading.values.get(key)]),
   ) as unknown as Values;
-  const { recordsPath, totalPath } = values;
+  const { recordsPath, totalPath, retention } = values;
   const streams = selectedStreams(defined.streams, values.streams).map((stream) => ({
     ...(recordsPath === undefined ? {} : { recordsPath }),
     ...(totalPath === undefined ? {} : { totalPath }),
+    ...(retention === undefined ? {} : { retention }),
     ...stream,
   }));
   const origins = new Map(defined.origins);

@@ -45,6 +45,8 @@ export interface Settings {
   readonly recordsPath: readonly string[] | undefined;
   /** Null: there is no total that can be trusted. */
   readonly totalPath: readonly string[] | null | undefined;
+  /** Milliseconds. */
+  readonly retention: number | undefined;
 
   readonly pageLength: number;
   readonly concurrency: number;

@@ -1,12 +1,14 @@
-/** One stream of the settings file: its resource, its filters, and where its pages keep records and total. */
+/** One stream of the settings file: its resource, its filters, where its pages keep records and total, and how long it is kept. */
 import { FILTER_NAMES, type FilterName, type Filters, RESOURCES, type Stream } from '../model.ts';
 import { parseJsonPath, parseTotalPath } from './json-path.ts';
+import { DAY, LONGEST_AGE } from './kinds.ts';
 import type { Origin } from './origin.ts';
 import { type Problems, Wrong } from './problems.ts';
+import { parseDuration } from './quantity.ts';
 import { didYouMean } from './spelling.ts';
 import { type Entry, joined } from './yaml-tree.ts';
 
-export const STREAM_KEYS = ['resource', 'filters', 'records_path', 'total_path'];
+export const STREAM_KEYS = ['resource', 'filters', 'records_path', 'total_path', 'retention'];
 /** The other four parameters of the API. */
 const WALKED = new Set(['start', 'length', 'fromDate', 'toDate']);
 
@@ -39,12 +41,18 @@ export function definedStream(
     );
   const recordsPath = read(found.get('records_path'), parseJsonPath, context);
   const totalPath = read(found.get('total_path'), parseTotalPath, context);
+  const retention = read(
+    found.get('retention'),
+    (text) => parseDuration(text, DAY, LONGEST_AGE),
+    context,
+  );
   return {
     name,
     resource: read(found.get('resource'), parseResource, context) ?? own ?? 'events',
     filters: filtersOf(found.get('filters'), context),
     ...(recordsPath === undefined ? {} : { recordsPath }),
     ...(totalPath === undefined ? {} : { totalPath }),
+    ...(retention === undefined ? {} : { retention }),
   };
 }
 

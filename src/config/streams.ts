@@ -3,6 +3,7 @@ import { RESOURCES, type Stream } from '../model.ts';
 import { formatJsonPath } from './json-path.ts';
 import type { Origin } from './origin.ts';
 import { type Problems, shownKey, Wrong } from './problems.ts';
+import { formatDuration } from './quantity.ts';
 import { didYouMean } from './spelling.ts';
 import { definedStream, STREAM_KEYS } from './stream-definition.ts';
 import { joined, type Mapping } from './yaml-tree.ts';
@@ -84,5 +85,6 @@ export function streamLines(stream: Stream): (readonly [name: string, value: str
   ];
   if (stream.recordsPath) lines.push(['records_path', formatJsonPath(stream.recordsPath)]);
   if (stream.totalPath !== undefined) lines.push(['total_path', formatJsonPath(stream.totalPath)]);
+  if (stream.retention !== undefined) lines.push(['retention', formatDuration(stream.retention)]);
   return lines.map(([key, value]) => [`streams.${stream.name}.${key}`, value] as const);
 }

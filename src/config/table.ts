@@ -1,5 +1,5 @@
 /** The one table of every setting; help, validation, `daywalk config` and the README table come from it. */
-import { DAY, duration, HOUR, integer, MIB, SECOND } from './kinds.ts';
+import { DAY, duration, HOUR, integer, LONGEST_AGE, MIB, SECOND } from './kinds.ts';
 import { type Setting, section } from './setting.ts';
 import { ARCHIVE } from './table-archive.ts';
 import { MONITORING } from './table-monitoring.ts';
@@ -176,6 +176,13 @@ export const SETTINGS = {
     null,
     'Where the total is in a page; `none` if there is none that can be trusted.',
     { unset: 'found on the first page' },
+  ),
+  retention: streams(
+    'retention',
+    duration(DAY, LONGEST_AGE),
+    null,
+    'How long a day is kept after it closed, such as 400d; only `daywalk prune` removes anything. A stream may have its own.',
+    { flag: null, unset: 'for ever' },
   ),
 
   pageLength: walking(

@@ -7,7 +7,7 @@ import { type KnownDay, readKnownDays, readStreams } from '../store/days.ts';
 import { databaseNow } from '../store/windows.ts';
 
 /** A day and how it stands; a day without windows has no figures. */
-export interface StreamDay extends Omit<KnownDay, 'streamId' | 'running' | 'failed'> {
+export interface StreamDay extends Omit<KnownDay, 'streamId' | 'running' | 'failed' | 'pruned'> {
   readonly state: DayState;
 }
 

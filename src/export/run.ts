@@ -176,8 +176,8 @@ async function readCalendar(
     streams: options.streams.map((stream, index) => {
       const own = registered[index] as RegisteredStream;
       const known = new Map<Day, KnownWindow>();
-      for (const { streamId, day, state, purpose, dueAt } of windows)
-        if (streamId === own.streamId) known.set(day, { state, purpose, retryAt: dueAt });
+      for (const { streamId, day, state, purpose, dueAt, pruned } of windows)
+        if (streamId === own.streamId) known.set(day, { state, purpose, retryAt: dueAt, pruned });
       return { stream, registered: own, known };
     }),
   };

@@ -15,6 +15,7 @@ import {
   type CheckedPage,
   checkPages,
   checkWalk,
+  countPrunedWalks,
   type DaySpan,
   listStoredWalks,
   type StoredWalk,
@@ -46,6 +47,8 @@ export interface StoredReport {
   readonly bytes: number;
   /** Pages of days that are not complete yet: no seal, so that only the fast hash of each record was compared. */
   readonly unsealedPages: number;
+  /** Walks whose pages were pruned: what the ledger says of them is checked, and nothing else is there. */
+  readonly prunedWalks: number;
   readonly findings: readonly StoredFinding[];
   readonly ledger: readonly LedgerProblem[];
   /** The ends of the chains, to be compared with what was kept elsewhere. */
@@ -95,6 +98,7 @@ export async function verifyStored(
   return {
     walks: walks.length,
     ...sums,
+    prunedWalks: await countPrunedWalks(database, streamNames, span),
     findings,
     ledger: await checkLedger(database, streamNames),
     heads: await readLedgerHeads(database, streamNames),

@@ -55,8 +55,9 @@ export function planBackfill(input: BackfillInput): BackfillStep[] {
     const window = dayWindow(day);
     if (day <= last) {
       return streams.map(({ name, known }) => {
-        const state = known.get(day)?.state ?? 'missing';
-        const choice = choose(state, input.only);
+        const found = known.get(day);
+        const state = found?.state ?? 'missing';
+        const choice = found?.pruned === true ? PRUNED : choose(state, input.only);
         return { stream: name, window, state, ...choice, closesAt: null };
       });
     }
@@ -67,6 +68,8 @@ export function planBackfill(input: BackfillInput): BackfillStep[] {
     });
   });
 }
+
+const PRUNED = { action: 'skip', reason: 'it was pruned' } as const;
 
 function choose(
   state: WindowState | 'missing',

@@ -4,7 +4,7 @@ import { daysBetween } from './days.ts';
 
 /**
  * How a day stands: complete with records · complete without any · not closed yet · being walked · failed ·
- * missing (closed and wanted, but not walked yet) · out of scope (before the stream begins, or in the future).
+ * missing (closed and wanted, but not walked yet) · out of scope (before the stream begins, in the future, or pruned).
  */
 export const DAY_STATES = [
   'complete',
@@ -26,6 +26,8 @@ export interface DayFacts {
   readonly failed: boolean;
   /** Whether a worker holds any window now. */
   readonly running: boolean;
+  /** Whether it was complete and is not kept any more. */
+  readonly pruned?: boolean;
   /** Records that readers see. */
   readonly records: number;
 }
@@ -42,6 +44,7 @@ export interface DayScope {
 
 /** How one day stands; `facts` are absent where it has no windows. */
 export function dayState(day: Day, facts: DayFacts | undefined, scope: DayScope): DayState {
+  if (facts?.pruned === true) return 'out';
   if (facts !== undefined && facts.windows > 0) {
     if (facts.completeWindows === facts.windows) return facts.records === 0 ? 'empty' : 'complete';
     if (facts.running) return 'running';

@@ -9,6 +9,8 @@ export interface KnownWindow {
   readonly purpose: Purpose;
   /** When a failed window may be tried again, milliseconds since the epoch; null: never by itself, only by a backfill. */
   readonly retryAt: number | null;
+  /** It was complete, and is not kept any more: never walked again. */
+  readonly pruned?: boolean;
 }
 
 /** The days of a stream that have a window; a day that is not in it has none. */

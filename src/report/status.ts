@@ -102,7 +102,15 @@ export function totalsOf(
   facts: StatusFacts,
   { streamId }: StreamDays,
 ): Omit<StreamTotals, 'streamId'> {
-  const none = { firstDay: null, closed: 0, complete: 0, records: 0, pages: 0, bytes: 0 };
+  const none = {
+    firstDay: null,
+    closed: 0,
+    complete: 0,
+    pruned: 0,
+    records: 0,
+    pages: 0,
+    bytes: 0,
+  };
   const found = facts.totals.find((totals) => totals.streamId === streamId);
   if (found === undefined) return none;
   const { streamId: _, ...totals } = found;

@@ -17,11 +17,19 @@ export function describeStory(story: DayStory): string[] {
 
 /** The command that mends the day; null: nothing is wrong with it, or time will mend it. */
 export function mendingCommand(story: DayStory): string | null {
-  if (story.state === 'complete' || story.state === 'running' || !story.closed) return null;
+  if (
+    story.state === 'pruned' ||
+    story.state === 'complete' ||
+    story.state === 'running' ||
+    !story.closed
+  )
+    return null;
   return `daywalk backfill --from ${story.day} --to ${story.day} --stream ${story.stream}`;
 }
 
-function storedText({ records, pages, bytes }: DayStory): string {
+function storedText({ pruning, records, pages, bytes }: DayStory): string {
+  if (pruning !== null)
+    return ` at ${second(pruning.prunedAt)} by ${pruning.prunedBy}: ${counted(pruning.records, 'record')} on ${counted(pruning.pages, 'page')} (${formatBytes(pruning.bytes)}) are not kept any more`;
   if (pages === 0) return ', nothing is shown of it';
   return `, ${counted(records, 'record')} on ${counted(pages, 'page')} (${formatBytes(bytes)})`;
 }

@@ -2,7 +2,7 @@
 import type { Day } from '../model.ts';
 import type { Database } from './database.ts';
 
-export type CoverageState = 'complete' | 'running' | 'failed' | 'pending' | 'missing';
+export type CoverageState = 'complete' | 'running' | 'failed' | 'pending' | 'missing' | 'pruned';
 
 /** One stream and day. */
 export interface CoverageRow {
@@ -149,7 +149,7 @@ export async function readRunning(database: Database): Promise<RunningWindow[]> 
 export interface GapRow {
   readonly stream: string;
   readonly day: Day;
-  readonly state: Exclude<CoverageState, 'complete'>;
+  readonly state: Exclude<CoverageState, 'complete' | 'pruned'>;
   readonly dueAt: Date | null;
   readonly lastError: string | null;
 }

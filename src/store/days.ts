@@ -50,6 +50,8 @@ export interface KnownDay {
   readonly failed: boolean;
   /** Whether a worker holds any window now. */
   readonly running: boolean;
+  /** Whether it was complete and is not kept any more. */
+  readonly pruned: boolean;
   /** Records, pages and bytes that readers see. */
   readonly records: number;
   readonly pages: number;
@@ -73,6 +75,7 @@ export async function readKnownDays(
     complete_windows: number;
     failed: boolean;
     running: boolean;
+    pruned: boolean;
     records: number;
     pages: number;
     bytes: number;
@@ -92,6 +95,8 @@ export async function readKnownDays(
         group by stream_id, day
      )
      select p.stream_id, p.day, p.windows, p.complete_windows, p.failed, p.running, p.due_at, p.last_error,
+            exists (select from daywalk.prunings g
+                     where g.stream_id = p.stream_id and g.day = p.day and g.what = 'day') as pruned,
             coalesce(s.records, 0) as records, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes
        from parts p left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day
       order by p.stream_id, p.day`,
@@ -104,6 +109,7 @@ export async function readKnownDays(
     completeWindows: row.complete_windows,
     failed: row.failed,
     running: row.running,
+    pruned: row.pruned,
     records: row.records,
     pages: row.pages,
     bytes: row.bytes,
@@ -117,9 +123,11 @@ export interface StreamTotals {
   readonly streamId: number;
   /** The oldest day that has windows. */
   readonly firstDay: Day | null;
-  /** Days that are closed and wanted, or have windows. */
+  /** Days that are closed and wanted, or have windows; without those that were pruned. */
   readonly closed: number;
   readonly complete: number;
+  /** Days that were complete and are not kept any more. */
+  readonly pruned: number;
   readonly records: number;
   readonly pages: number;
   readonly bytes: number;
@@ -135,6 +143,7 @@ export async function readTotals(
     first_day: string | null;
     closed: number;
     complete: number;
+    pruned: number;
     records: number;
     pages: number;
     bytes: number;
@@ -147,6 +156,10 @@ export async function readTotals(
         cross join lateral (select ((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1 as last_closed) as c
         where w.kind = 'day' and w.stream_id = any ($1::integer[])
         group by w.stream_id
+     ), pruned as (
+       select stream_id, count(*) as days from daywalk.prunings
+        where what = 'day' and stream_id = any ($1::integer[])
+        group by stream_id
      ), unfinished as (
        select stream_id, count(distinct day) as days
          from daywalk.windows
@@ -159,12 +172,14 @@ export async function readTotals(
      )
      select s.stream_id, d.first_day,
             greatest(((clock_timestamp() - s.settle) at time zone s.time_zone)::date - s.since, 0)
-              - coalesce(d.wanted, 0) + coalesce(d.known, 0) as closed,
-            coalesce(d.known, 0) - coalesce(u.days, 0) as complete,
+              - coalesce(d.wanted, 0) + coalesce(d.known, 0) - coalesce(p.days, 0) as closed,
+            coalesce(d.known, 0) - coalesce(u.days, 0) - coalesce(p.days, 0) as complete,
+            coalesce(p.days, 0) as pruned,
             coalesce(n.records, 0) as records,
             coalesce(n.pages, 0) as pages, coalesce(n.bytes, 0) as bytes
        from daywalk.streams s
        left join days d on d.stream_id = s.stream_id
+       left join pruned p on p.stream_id = s.stream_id
        left join unfinished u on u.stream_id = s.stream_id
        left join shown n on n.stream_id = s.stream_id
       where s.stream_id = any ($1::integer[])`,
@@ -175,6 +190,7 @@ export async function readTotals(
     firstDay: row.first_day,
     closed: row.closed,
     complete: row.complete,
+    pruned: row.pruned,
     records: row.records,
     pages: row.pages,
     bytes: row.bytes,

@@ -51,7 +51,7 @@ export async function listPublishedWindows(
             k.last_total, k.records_path, k.total_path, k.relation_path, k.proof
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id and w.state = 'complete'
-       join daywalk.walks k on k.window_id = w.window_id and k.published
+       join daywalk.walks k on k.window_id = w.window_id and k.published and k.pruning is null
       where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
       order by w.day, array_position($1::text[], s.name), w.from_time, w.window_id, k.number`,
     [streamNames, span?.from ?? null, span?.to ?? null],

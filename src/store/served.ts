@@ -40,7 +40,10 @@ export function readServedDays(
             encode(daywalk.overlaps_digest(shown.walks), 'hex') as overlaps
        from generate_series($2::date::timestamp, $3::date::timestamp, interval '1 day') as d (day)
        left join lateral (
-         select bool_and(state = 'complete') as complete from daywalk.windows
+         select bool_and(state = 'complete')
+                and not exists (select from daywalk.prunings
+                                 where stream_id = $1 and day = d.day::date and what = 'day') as complete
+           from daywalk.windows
           where stream_id = $1 and day = d.day::date and state <> 'split') as w on true
       cross join lateral (
          select array(select k.walk_id from daywalk.windows x

@@ -18,7 +18,7 @@ export interface StoredWalk {
   readonly bytes: number;
 }
 
-/** The walks that are published, or were and have seals, by day. */
+/** The walks that are published, or were and have seals, by day; those that were pruned have nothing to be checked. */
 export async function listStoredWalks(
   database: Database,
   streamNames: readonly string[],
@@ -42,6 +42,8 @@ export async function listStoredWalks(
       cross join lateral (select max(page_no) as last_page from daywalk.seals where walk_id = k.walk_id) as e
       where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
         and (k.published or e.last_page is not null)
+        -- What is said to be pruned counts as pruned only where the pruning says so too.
+        and not exists (select from daywalk.prunings g where g.pruning_id = k.pruning and k.walk_id = any (g.walks))
       order by w.day, array_position($1::text[], s.name), w.from_time, k.walk_id`,
     [streamNames, span?.from ?? null, span?.to ?? null],
   );
@@ -96,4 +98,19 @@ export async function checkWalk(database: Database, walkId: number): Promise<str
     [walkId],
   );
   return row?.problems ?? [];
+}
+
+/** How many walks of these streams were pruned: only what the ledger says of them can be checked. */
+export async function countPrunedWalks(
+  database: Database,
+  streamNames: readonly string[],
+  span: DaySpan,
+): Promise<number> {
+  const [row] = await database.persist<{ walks: number }>(
+    `select coalesce(sum(cardinality(g.walks)), 0)::bigint as walks
+       from daywalk.prunings g join daywalk.streams s on s.stream_id = g.stream_id
+      where s.name = any ($1::text[]) and ($2::date is null or g.day between $2::date and $3::date)`,
+    [streamNames, span?.from ?? null, span?.to ?? null],
+  );
+  return row?.walks ?? 0;
 }

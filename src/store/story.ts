@@ -15,6 +15,15 @@ export interface DayStory {
   readonly records: number;
   readonly pages: number;
   readonly bytes: number;
+  /** When the day was pruned, and what went; null: it is kept. */
+  readonly pruning: {
+    readonly prunedAt: Date;
+    /** Role of the database. */
+    readonly prunedBy: string;
+    readonly records: number;
+    readonly pages: number;
+    readonly bytes: number;
+  } | null;
   /** By time; a window that was split comes before its parts. */
   readonly windows: readonly WindowStory[];
   /** Newest revision in the ledger. */
@@ -96,11 +105,12 @@ export async function readDayStory(
   stream: string,
   day: Day,
 ): Promise<DayStory> {
-  const [calendar, coverage, windows, ledger] = await Promise.all([
+  const [calendar, coverage, windows, ledger, pruning] = await Promise.all([
     readCalendar(database, stream, day),
     readCoverageOf(database, stream, day),
     readWindows(database, stream, day),
     readLedgerRow(database, stream, day),
+    readPruning(database, stream, day),
   ]);
   return {
     stream,
@@ -111,6 +121,7 @@ export async function readDayStory(
     records: coverage?.records ?? 0,
     pages: coverage?.pages ?? 0,
     bytes: coverage?.bytes ?? 0,
+    pruning,
     windows,
     ledger,
   };
@@ -131,6 +142,16 @@ async function readLedgerRow(database: Database, stream: string, day: Day) {
     `select l.entry, l.revision, encode(l.digest, 'hex') as digest, l.appended_at as "appendedAt"
        from daywalk.ledger l join daywalk.streams s on s.stream_id = l.stream_id
       where s.name = $1 and l.day = $2::date order by l.revision desc limit 1`,
+    [stream, day],
+  );
+  return row ?? null;
+}
+
+async function readPruning(database: Database, stream: string, day: Day) {
+  const [row] = await database.persist<NonNullable<DayStory['pruning']>>(
+    `select g.pruned_at as "prunedAt", g.pruned_by as "prunedBy", g.records, g.pages, g.bytes
+       from daywalk.prunings g join daywalk.streams s on s.stream_id = g.stream_id
+      where s.name = $1 and g.day = $2::date and g.what = 'day'`,
     [stream, day],
   );
   return row ?? null;

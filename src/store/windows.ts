@@ -11,6 +11,8 @@ export interface KnownWindow {
   readonly purpose: Purpose;
   /** When it is to be walked next; milliseconds since the epoch. */
   readonly dueAt: number | null;
+  /** It was complete, and is not kept any more. */
+  readonly pruned: boolean;
 }
 
 /** Now, by the clock of the database; milliseconds since the epoch. */
@@ -34,25 +36,28 @@ export async function listDays(
     state: WindowState;
     purpose: Purpose;
     due: number | null;
+    pruned: boolean;
   }>(
     // Days that stand alike share a row: ten years of twenty streams are some hundred rows and not 73,000.
     `select stream_id, array_agg(day::text order by day) as days, state, purpose,
-            extract(epoch from due_at)::double precision * 1000 as due
+            extract(epoch from due_at)::double precision * 1000 as due, pruned
        from (select stream_id, day,
                     case when bool_or(state = 'failed') then 'failed'
                          when bool_and(state = 'complete') then 'complete'
                          else 'pending' end as state,
                     max(purpose) as purpose,
-                    min(due_at) as due_at
+                    min(due_at) as due_at,
+                    exists (select from daywalk.prunings g
+                             where g.stream_id = windows.stream_id and g.day = windows.day and g.what = 'day') as pruned
                from daywalk.windows
               where stream_id = any ($1::integer[]) and state <> 'split'
                 and ($2::date is null or day between $2::date and $3::date)
               group by stream_id, day) as d
-      group by stream_id, state, purpose, due_at`,
+      group by stream_id, state, purpose, due_at, pruned`,
     [streamIds, range?.from ?? null, range?.to ?? null],
   );
-  return rows.flatMap(({ stream_id: streamId, days, state, purpose, due: dueAt }) =>
-    days.map((day) => ({ streamId, day, state, purpose, dueAt })),
+  return rows.flatMap(({ stream_id: streamId, days, state, purpose, due: dueAt, pruned }) =>
+    days.map((day) => ({ streamId, day, state, purpose, dueAt, pruned })),
   );
 }
 
@@ -94,7 +99,7 @@ export async function planWindows(
 }
 
 /**
- * Makes the windows of these days due now.
+ * Makes the windows of these days due now; those of pruned days never.
  * @param rewalk complete ones too; they stay published until their new walks are.
  */
 export async function askAgain(
@@ -107,7 +112,9 @@ export async function askAgain(
   await database.persist(
     `update daywalk.windows
         set due_at = least(due_at, clock_timestamp()), attempts = 0, rewalk = $3
-      where stream_id = $1 and day = any ($2::date[]) and state <> 'split' and ($3 or state <> 'complete')`,
+      where stream_id = $1 and day = any ($2::date[]) and state <> 'split' and ($3 or state <> 'complete')
+        and not exists (select from daywalk.prunings g
+                         where g.stream_id = $1 and g.day = windows.day and g.what = 'day')`,
     [streamId, days, rewalk],
   );
 }
@@ -167,15 +174,17 @@ export async function splitWindow(
   );
 }
 
-/** Whether the day window that begins with this second is complete. */
+/** Whether the day window that begins with this second is complete, and kept. */
 export async function isDayComplete(
   database: Database,
   streamId: number,
   from: string,
 ): Promise<boolean> {
   const rows = await database.persist(
-    `select from daywalk.windows
-      where stream_id = $1 and kind = 'day' and from_time = $2::timestamp and state = 'complete'`,
+    `select from daywalk.windows w
+      where w.stream_id = $1 and w.kind = 'day' and w.from_time = $2::timestamp and w.state = 'complete'
+        and not exists (select from daywalk.prunings g
+                         where g.stream_id = $1 and g.day = w.day and g.what = 'day')`,
     [streamId, from],
   );
   return rows.length === 1;

@@ -68,6 +68,7 @@ const story: DayStory = {
   pages: 3,
   bytes: 2_000_000,
   windows: [window],
+  pruning: null,
   ledger: { entry: 4, revision: 2, digest: 'ab12', appendedAt: at('2026-03-02T01:00:06') },
 };
 const tell = (change: Partial<DayStory>) => describeStory({ ...story, ...change }).join('\n');

@@ -59,6 +59,8 @@ streams:
     ['Bad Name: { resource: events }', '(streams."Bad Name"): a name has small letters'],
     ['events: { total_path: }', 'write none if there is no total'],
     ['events: { records_path: a..b }', 'is not keys with dots'],
+    ['events: { retention: 12h }', 'is not a duration from 1d to 36500d'],
+    ['events: { retention: for ever }', 'is not a duration'],
   ])('%s', (yaml, expected) => {
     const problems = problemsOf(() => loadYaml(`streams:\n  ${yaml}`));
     expect(problems).toHaveLength(1);
@@ -107,4 +109,13 @@ streams:
   test('an unset path is absent', () => {
     expect(Object.keys(load().streams[0] ?? {})).toEqual(['name', 'resource', 'filters']);
   });
+});
+
+test('a stream without its own retention has that of all; unset is for ever', () => {
+  const { streams } = loadYaml(
+    'retention: 400d\nstreams:\n  events: { retention: 30d }\n  smart-event:\n',
+  );
+  const DAY_MS = 86_400_000;
+  expect(streams.map(({ retention }) => retention)).toEqual([30 * DAY_MS, 400 * DAY_MS]);
+  expect(load().streams.map(({ retention }) => retention)).toEqual([undefined, undefined]);
 });

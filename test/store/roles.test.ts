@@ -111,6 +111,8 @@ describe('the worker', () => {
     'create schema mine',
     `create function daywalk.mine() returns int language sql as 'select 1'`,
     `insert into daywalk.migrations (name, run_on) values ('x', now())`,
+    'insert into daywalk.prunings default values',
+    'update daywalk.prunings set walks = walks',
     `select daywalk.let_work('public')`,
     `select daywalk.let_read(current_user)`,
     'create role mine',

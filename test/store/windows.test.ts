@@ -116,6 +116,7 @@ describe('planning', () => {
         state: 'pending',
         purpose: 'scheduled',
         dueAt: Date.UTC(2026, 3, 1) + 250,
+        pruned: false,
       },
       {
         streamId,
@@ -123,6 +124,7 @@ describe('planning', () => {
         state: 'pending',
         purpose: 'scheduled',
         dueAt: null,
+        pruned: false,
       },
       {
         streamId: other,
@@ -130,6 +132,7 @@ describe('planning', () => {
         state: 'pending',
         purpose: 'backfill',
         dueAt: Date.UTC(2026, 3, 1) + 250,
+        pruned: false,
       },
     ]);
     expect(

@@ -45,12 +45,13 @@ const LOOKS = {
   failed: 'late',
   pending: 'gaps',
   missing: 'gaps',
+  pruned: 'new',
 } as const;
 
 function wordOf({ state, closed, records }: DayStory): string {
   if (state === 'complete' && records === 0) return 'complete, no events';
   if (state === 'running') return 'being walked';
-  if (state === 'failed' || state === 'complete') return state;
+  if (state === 'failed' || state === 'complete' || state === 'pruned') return state;
   return closed ? 'missing' : 'not closed yet';
 }
 

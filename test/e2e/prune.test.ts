@@ -1,0 +1,309 @@
+/** `daywalk prune`: what is old goes, once it may and only then; everything that is said about the rest stays true (I6, I7). */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { expectExact, sentTexts } from '../support/multiset.ts';
+import { temporaryFolder } from '../support/program.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { startStepProxy } from '../support/step-proxy.ts';
+
+const DAY_MS = 86_400_000;
+/** As `settle` is by default. */
+const SETTLE_MS = 3_600_000;
+const EVENTS = { DAYWALK_STREAMS: 'events' };
+/** Two months meet in it. */
+const RANGE = { from: '2026-01-30', to: '2026-02-03' };
+const DAYS = ['--from', RANGE.from, '--to', RANGE.to];
+
+/** The age that takes all days up to this one and no later one. */
+function ageOf(day: string): string {
+  return `${Math.floor((Date.now() - SETTLE_MS - Date.parse(day) - DAY_MS) / DAY_MS)}d`;
+}
+
+/** The days with pages, and how many. */
+async function pagesByDay({ database }: Scene): Promise<Record<string, number>> {
+  const rows = await database.query<{ day: string; pages: number }>(
+    `select day::text as day, count(*)::int as pages from daywalk.pages group by day order by day`,
+  );
+  return Object.fromEntries(rows.map(({ day, pages }) => [day, pages]));
+}
+
+const prunings = ({ database }: Scene) =>
+  database.query(
+    `select day::text as day, what, pruned_by = current_user as by_me, pages > 0 and records > 0 and bytes > 0 as counted,
+            removed_at is not null as removed
+       from daywalk.prunings order by day`,
+  );
+
+async function exported(settings: Record<string, string> = {}): Promise<Scene> {
+  const scene = await setScene({ eventsPerDay: 90 });
+  await scene.succeed(['backfill', ...DAYS], { ...EVENTS, ...settings });
+  return scene;
+}
+
+const upTo = (day: string, ...more: string[]) => ['prune', '--older-than', ageOf(day), ...more];
+
+describe('by age', () => {
+  test('a dry run changes nothing; --yes takes the old days; every verb understands it', async () => {
+    const scene = await exported();
+    const before = await pagesByDay(scene);
+    const dry = await scene.succeed(upTo('2026-02-01'), EVENTS);
+    expect(dry.stdout).toMatch(/^would go: events 2026-01-30 to 2026-02-01$/m);
+    expect(dry.stdout).toMatch(
+      /^3 days would go: \d+ records on \d+ pages, [\d.]+ kB received, about [\d.]+ kB on the disk\.$/m,
+    );
+    expect(dry.stdout).toMatch(/^Of 2026-01 nothing is kept: the disk would get/m);
+    expect(dry.stdout).toMatch(/dry run: nothing was changed/);
+    expect(await pagesByDay(scene)).toEqual(before);
+    expect(await prunings(scene)).toEqual([]);
+
+    const done = await scene.succeed(upTo('2026-02-01', '--yes'), EVENTS);
+    expect(done.stdout).toMatch(/^pruned: events 2026-01-30 to 2026-02-01$/m);
+    expect(done.stdout).toMatch(/^Of 2026-01 nothing is kept: the disk got that space back/m);
+    expect(Object.keys(await pagesByDay(scene))).toEqual(['2026-02-02', '2026-02-03']);
+    const row = { what: 'day', by_me: true, counted: true, removed: true };
+    expect(await prunings(scene)).toEqual(
+      ['2026-01-30', '2026-01-31', '2026-02-01'].map((day) => ({ day, ...row })),
+    );
+    const [size] = await scene.database.query(
+      `select pg_relation_size('daywalk.pages_2026_01')::int as size`,
+    );
+    expect(size).toEqual({ size: 0 });
+
+    await expectExact(scene, { from: '2026-02-02', to: '2026-02-03' }, ['events']);
+    await expectToldOf(scene);
+    expect((await scene.succeed(upTo('2026-02-01', '--yes'), EVENTS)).stdout).toMatch(
+      /^Nothing went/m,
+    );
+  });
+
+  /** What the reading verbs say after three of five days were pruned. */
+  async function expectToldOf(scene: Scene): Promise<void> {
+    const status = JSON.parse((await scene.succeed(['status', '--json'], EVENTS)).stdout);
+    const { days, ...totals } = status.streams[0];
+    const own = days.filter(({ day }: { day: string }) => day <= RANGE.to);
+    expect(own.map(({ state }: { state: string }) => state)).toEqual([...['complete', 'complete']]);
+    expect(totals).toMatchObject({ pruned: 3, complete: 2 });
+    expect(totals.records).toBe(own[0].records + own[1].records);
+    expect(
+      await scene.database.query(
+        `select state, records, pages, bytes from daywalk.coverage where day = '2026-01-31' and stream = 'events'`,
+      ),
+    ).toEqual([{ state: 'pruned', records: '0', pages: '0', bytes: '0' }]);
+    expect((await scene.succeed(['status'], EVENTS)).stdout).toMatch(/, 3 days pruned/);
+    const gaps = JSON.parse((await scene.run(['gaps', '--json'], EVENTS)).stdout);
+    expect(JSON.stringify(gaps)).not.toMatch(/2026-0[12]/);
+    expect((await scene.succeed(['why', '2026-01-31'], EVENTS)).stdout).toMatch(
+      /^events 2026-01-31: pruned at .* by \S+: \d+ records on \d+ pages .* are not kept any more\.$/m,
+    );
+    for (const how of [[], ['--deep']])
+      expect((await scene.succeed(['verify', ...how], EVENTS)).stdout).toMatch(
+        /^4 windows compared .*: 4 same, 0 changed\.$/m,
+      );
+    const offline = await scene.succeed(['verify', '--offline'], EVENTS);
+    expect(offline.stdout).toMatch(/^Everything stored is what was stored/m);
+    expect(offline.stdout).toMatch(/^\d+ walks pruned: their pages are gone/m);
+  }
+
+  test('neither a run nor a backfill walks it again; its neighbours can be, and show nothing twice', async () => {
+    const scene = await exported();
+    await scene.succeed(upTo('2026-02-01', '--yes'), EVENTS);
+    const plan = await scene.succeed(['backfill', ...DAYS, '--only', 'all', '--dry-run'], EVENTS);
+    expect(plan.stdout.match(/it was pruned/g)).toHaveLength(3);
+    const before = scene.api.requests.length;
+    await scene.succeed(['backfill', ...DAYS, '--only', 'all'], EVENTS);
+    const asked = scene.api.requests.slice(before).map(({ query }) => query.fromDate ?? '');
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((from) => from < '2026-02-02')).toEqual([]);
+    await expectExact(scene, { from: '2026-02-02', to: '2026-02-03' }, ['events']);
+    // A due time that something else set brings it back neither.
+    expect(
+      await scene.database.query(
+        `select from daywalk.windows where day < '2026-02-02' and (due_at is not null or state <> 'complete')`,
+      ),
+    ).toEqual([]);
+    await scene.succeed(['verify', '--offline'], EVENTS);
+
+    // The other edge: the day behind the last kept one goes first.
+    const other = await exported();
+    await other.database.query(
+      `update daywalk.windows set state = 'failed', last_error = 'a reason' where day = '2026-01-31' and kind = 'day'`,
+    );
+    const kept = await other.run(upTo('2026-02-01', '--yes'), EVENTS);
+    expect(kept).toMatchObject({ code: 3 });
+    expect(kept.stdout).toMatch(/^kept: events 2026-01-31: it failed$/m);
+    // Walked again alone, its seam stays as it was; walked again with its seam, both are new.
+    for (const only of ['failed', 'all']) {
+      const day = ['--from', '2026-01-31', '--to', '2026-01-31'];
+      await other.succeed(['backfill', ...day, '--only', only], EVENTS);
+      const texts = await sentTexts(
+        other.database,
+        other.api.listed({
+          resource: 'events',
+          from: '2026-01-31 00:00:00',
+          to: '2026-01-31 23:59:59',
+        }),
+      );
+      const shown = await other.database.query<{ record: string }>(
+        `select record::text as record from daywalk.events where day <= '2026-02-01'`,
+      );
+      expect(shown.map(({ record }) => record).sort(), only).toEqual([...texts].sort());
+      await other.succeed(['verify', '--offline'], EVENTS);
+    }
+  });
+
+  test('settings: a stream has its own retention, without any nothing goes, bad ones are refused', async () => {
+    const scene = await exported();
+    const nothing = await scene.run(['prune', '--yes'], EVENTS);
+    expect(nothing).toMatchObject({ code: 2 });
+    expect(nothing.stderr).toMatch(/all is kept for ever[\s\S]*--older-than 400d/);
+    expect(
+      (await scene.succeed(['prune'], { ...EVENTS, DAYWALK_RETENTION: ageOf('2026-01-30') }))
+        .stdout,
+    ).toMatch(/^would go: events 2026-01-30$/m);
+    const bad = await scene.run(['prune', '--older-than', '1h'], EVENTS);
+    expect(bad).toMatchObject({ code: 2 });
+    expect(bad.stderr).toMatch(/flag --older-than: "1h" is not a duration from 1d/);
+    expect(await prunings(scene)).toEqual([]);
+  });
+
+  test('what a worker holds, or the ledger does not have yet, stays', async () => {
+    const scene = await exported();
+    await scene.database.query(
+      `update daywalk.windows set lease_id = gen_random_uuid(), lease_expires = clock_timestamp() where day = '2026-01-30' and kind = 'day'`,
+    );
+    await scene.database.query(`begin; set local session_replication_role = replica;
+      delete from daywalk.ledger where day = '2026-01-31'; commit`);
+    const ended = await scene.run(upTo('2026-02-01', '--yes'), EVENTS);
+    expect(ended).toMatchObject({ code: 3 });
+    expect(ended.stdout).toMatch(/^kept: events 2026-01-30: a worker holds it$/m);
+    expect(ended.stdout).toMatch(/^kept: events 2026-01-31: it is not in the ledger yet/m);
+    expect(Object.keys(await pagesByDay(scene))).toEqual([
+      ...['2026-01-30', '2026-01-31', '2026-02-02', '2026-02-03'],
+    ]);
+  });
+});
+
+test('--require-export: only days whose file is there as it is published now', async () => {
+  const scene = await exported();
+  const folder = temporaryFolder();
+  const prune = (...more: string[]) =>
+    scene.run(upTo('2026-02-02', '--require-export', folder, ...more), EVENTS);
+  const none = await prune('--yes');
+  expect(none).toMatchObject({ code: 2 });
+  expect(none.stderr).toMatch(/holds no export/);
+
+  const to = ['--from', '2026-01-30', '--to', '2026-02-01'];
+  await scene.succeed(['export', '--out', folder, ...to], EVENTS);
+  await scene.succeed(
+    ['backfill', '--from', '2026-01-31', '--to', '2026-01-31', '--only', 'all'],
+    EVENTS,
+  );
+  await rm(join(folder, 'stream=events/day=2026-02-01/records.ndjson.gz'));
+  const ended = await prune('--yes');
+  expect(ended).toMatchObject({ code: 3 });
+  expect(ended.stdout).toMatch(/^pruned: events 2026-01-30$/m);
+  expect(ended.stdout).toMatch(/^kept: events 2026-01-31: it was published anew/m);
+  expect(ended.stdout).toMatch(/^kept: events 2026-02-01: its exported file is gone/m);
+  expect(ended.stdout).toMatch(/^kept: events 2026-02-02: it is not exported$/m);
+  expect(Object.keys(await pagesByDay(scene))).not.toContain('2026-01-30');
+
+  // The export goes on: the file of the pruned day stays, and is told as there.
+  const again = await scene.succeed(['export', '--out', folder, ...to], EVENTS);
+  expect(again.stdout).toMatch(/^2 days written.* 1 already there; 0 left out/m);
+  const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
+  expect(manifest.files).toHaveLength(3);
+  const elsewhere = await scene.run(['export', '--out', temporaryFolder(), ...to], EVENTS);
+  expect(elsewhere).toMatchObject({ code: 3 });
+  expect(elsewhere.stdout).toMatch(/^not exported: events 2026-01-30 pruned$/m);
+});
+
+test('--superseded takes the walks that were replaced, and nothing that is shown', async () => {
+  const scene = await exported();
+  await scene.succeed(['backfill', ...DAYS, '--only', 'all'], EVENTS);
+  const both = await scene.run(['prune', '--superseded', '--require-export', '/tmp'], EVENTS);
+  expect(both).toMatchObject({ code: 2 });
+  const dry = await scene.succeed(['prune', '--superseded'], EVENTS);
+  expect(dry.stdout).toMatch(/^would go: superseded walks of events 2026-01-30 to 2026-02-03$/m);
+  const before = Object.values(await pagesByDay(scene)).reduce((sum, pages) => sum + pages, 0);
+  const done = await scene.succeed(['prune', '--superseded', '--yes'], EVENTS);
+  expect(done.stdout).toMatch(/^superseded walks of 5 days went: /m);
+  const after = Object.values(await pagesByDay(scene)).reduce((sum, pages) => sum + pages, 0);
+  expect(after).toBeLessThan(before);
+  expect(
+    await scene.database.query(
+      `select from daywalk.walks k join daywalk.pages p using (walk_id)
+        where not k.published and k.span <> 'next day' and k.outcome = 'proven'`,
+    ),
+  ).toEqual([]);
+  await expectExact(scene, RANGE, ['events']);
+  await scene.succeed(['verify', '--offline'], EVENTS);
+  // A seam is compared with what it asked for separately; and what is left can go by age.
+  await scene.succeed(['backfill', ...DAYS, '--only', 'all'], EVENTS);
+  await expectExact(scene, RANGE, ['events']);
+  await scene.succeed(upTo(RANGE.to, '--yes'), EVENTS);
+  expect(await pagesByDay(scene)).toEqual({});
+  await scene.succeed(['verify', '--offline'], EVENTS);
+});
+
+test('killed at any statement and repeated, it is whole; nobody sees half a day', async () => {
+  const scene = await exported();
+  // A stream beside it keeps January in use, so that rows are deleted there.
+  await scene.succeed(['backfill', '--from', '2026-01-31', '--to', '2026-01-31'], {
+    DAYWALK_STREAMS: 'smart-event',
+  });
+  const other = await scene.database.query(
+    `select k.walk_id from daywalk.walks k join daywalk.windows w using (window_id) join daywalk.streams s using (stream_id)
+      where s.name = 'smart-event' and k.pages > 0 order by 1`,
+  );
+  const KILLS = [
+    { at: /daywalk\.mark_pruned/, count: 1, moment: 'before' },
+    { at: /daywalk\.mark_pruned/, count: 2, moment: 'after' },
+    { at: /daywalk\.empty_month/, count: 1, moment: 'before' },
+    { at: /delete from daywalk\.pages/, count: 1, moment: 'before' },
+    { at: /delete from daywalk\.pages/, count: 1, moment: 'after' },
+    { at: /update daywalk\.prunings/, count: 1, moment: 'before' },
+    { at: /daywalk\.empty_month/, count: 2, moment: 'after' },
+  ] as const;
+  for (const { at, count, moment } of KILLS) {
+    let seen = 0;
+    let kill = () => {};
+    const proxy = await startStepProxy(scene.database.url, (statement, now) => {
+      if (now !== moment || !at.test(statement)) return 'pass';
+      seen += 1;
+      if (seen !== count) return 'pass';
+      kill();
+      return 'cut';
+    });
+    const program = scene.start(upTo('2026-02-02', '--yes'), {
+      ...EVENTS,
+      DATABASE_URL: proxy.url,
+    });
+    kill = () => program.kill('SIGKILL');
+    const { signal } = await program.ended;
+    await proxy.close();
+    expect([signal, String(at), moment]).toEqual(['SIGKILL', String(at), moment]);
+    const halves = await scene.database.query(
+      `select c.day from daywalk.coverage c
+        where c.stream = 'events' and c.state = 'complete'
+          and c.records <> (select count(*) from daywalk.events e where e.stream = c.stream and e.day = c.day)
+        union all
+       select e.day from daywalk.events e join daywalk.coverage c on c.stream = e.stream and c.day = e.day
+        where c.state = 'pruned'`,
+    );
+    expect(halves).toEqual([]);
+    expect(await scene.database.query('select from daywalk.ledger_check where not ok')).toEqual([]);
+  }
+  const last = await scene.succeed(upTo('2026-02-02', '--yes'), EVENTS);
+  expect(last.stdout).toMatch(/interrupted; what it left is removed now/);
+  await scene.succeed(['verify', '--offline'], EVENTS);
+  expect((await prunings(scene)).map(({ day, removed }) => [day, removed])).toEqual(
+    ['2026-01-30', '2026-01-31', '2026-02-01', '2026-02-02'].map((day) => [day, true]),
+  );
+  await expectExact(scene, { from: '2026-02-03', to: '2026-02-03' }, ['events']);
+  await expectExact(scene, { from: '2026-01-31', to: '2026-01-31' }, ['smart-event']);
+  const left = await scene.database.query(
+    `select distinct walk_id from daywalk.pages where day < '2026-02-01' order by 1`,
+  );
+  expect(left).toEqual(other);
+}, 120_000);
