@@ -1,5 +1,6 @@
-/** A resolve hook: node-cron is quick-schedule.mjs. */
+/** A resolve hook: node-cron is quick-schedule.mjs, but for quick-schedule.mjs itself. */
 export function resolve(specifier, context, next) {
-  if (specifier !== 'node-cron') return next(specifier, context);
-  return { url: new URL('./quick-schedule.mjs', import.meta.url).href, shortCircuit: true };
+  const stand = new URL('./quick-schedule.mjs', import.meta.url).href;
+  if (specifier !== 'node-cron' || context.parentURL === stand) return next(specifier, context);
+  return { url: stand, shortCircuit: true };
 }

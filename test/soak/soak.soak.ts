@@ -168,7 +168,10 @@ test(`${MINUTES} minutes of simulated months (seed ${SEED}; I1 to I8)`, async ()
 
   await until(
     'the first pass',
-    async () => (await due()) > 0 || lasting.program.said().includes('waiting for'),
+    async () => {
+      alive();
+      return (await database.query('select from daywalk.windows limit 1')).length > 0;
+    },
     60_000,
   );
   const every = (MINUTES * 60_000) / 24;
