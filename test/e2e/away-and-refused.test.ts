@@ -56,7 +56,9 @@ test('nobody listens: exit code 5 after the attempts that were allowed', async (
 
 test('503 again and again: exit code 5', async () => {
   const scene = await setScene({ faults: [{ kind: 'status', status: 503 }] });
-  const ended = await scene.run(BACKFILL, { DAYWALK_RETRY_ATTEMPTS: '2' });
+  // One at a time: every refusal of several holds all of them back for longer.
+  const one = { DAYWALK_RETRY_ATTEMPTS: '2', DAYWALK_CONCURRENCY: '1' };
+  const ended = await scene.run(BACKFILL, one);
   await expectCleanFailure(scene, ended, 5, ['503', /twice|2 attempts/]);
 });
 

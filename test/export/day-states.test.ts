@@ -138,6 +138,7 @@ it('on any scene', async () => {
           firstDay: own.find(({ windows }) => windows > 0)?.day ?? null,
           closed: own.length,
           complete: own.filter(({ state }) => state === 'complete').length,
+          pruned: 0,
           records: sum(({ records }) => records),
           pages: sum(({ pages }) => pages),
           bytes: sum(({ bytes }) => bytes),
