@@ -49,9 +49,9 @@ describe('refused', () => {
       const [name, last] = [`a${i}`, i === 1 ? 'a' : `a${i - 1}`];
       bomb.push(`${name}: &${name} [${`*${last}, `.repeat(9)}]`);
     }
-    const start = performance.now();
+    const start = process.cpuUsage();
     expect(problemsOf(() => loadYaml(bomb.join('\n')))).toHaveLength(30);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(2_000);
   });
   test('thousands of problems are counted, not listed', () => {
     const yaml = Array.from({ length: 5_000 }, (_, i) => `k${i}x: 1`).join('\n');

@@ -130,9 +130,10 @@ describe('a backfill', () => {
   it('of ten years of 20 streams takes less than 100 ms', () => {
     const streams = Array.from({ length: 20 }, (_, i) => ({ name: `stream-${i}`, known }));
     const times = Array.from({ length: 5 }, () => {
-      const start = performance.now();
+      // Of the processor, because other processes want it too.
+      const start = process.cpuUsage();
       planBackfill({ ...range, from: '2014-03-01', streams });
-      return performance.now() - start;
+      return process.cpuUsage(start).user / 1000;
     });
     expect(Math.min(...times)).toBeLessThan(100);
   });

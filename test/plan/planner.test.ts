@@ -223,10 +223,11 @@ describe('the cost', () => {
     ],
   ])('of ten years of 20 streams with %s is below 100 ms', (_, known, expected) => {
     const times = Array.from({ length: 5 }, () => {
-      const start = performance.now();
+      // Of the processor, because other processes want it too.
+      const start = process.cpuUsage();
       const planned = plan({ streams: streamsOf(known), timeZone: 'UTC', settleMs: 0, now });
       expect(planned).toHaveLength(expected);
-      return performance.now() - start;
+      return process.cpuUsage(start).user / 1000;
     });
     // The quickest run: what the others had more is the machine's, not the planner's.
     expect(Math.min(...times)).toBeLessThan(100);
