@@ -186,11 +186,14 @@ export async function countDue(database: Database, scope: ClaimScope): Promise<n
 export interface HeldElsewhere {
   readonly windows: number;
   readonly owner: string;
-  /** Until the first of their leases ends, if nobody renews it; milliseconds. */
+  /** Until the first of their leases ends, if nobody renews it; milliseconds, below 0 if it has. */
   readonly firstExpiryMs: number;
 }
 
-/** What is held in the scope under other leases than these; null when nothing. */
+/**
+ * What is due in the scope under other leases than these; null when nothing. A lease that has just ended counts: whoever
+ * looked for a window before it did has to look again.
+ */
 export async function readHeldElsewhere(
   database: Database,
   leaseIds: readonly string[],
@@ -200,7 +203,7 @@ export async function readHeldElsewhere(
     `select count(*) as windows, min(lease_owner) as owner,
             extract(epoch from min(lease_expires) - clock_timestamp())::double precision * 1000 as wait
        from daywalk.windows
-      where lease_expires > clock_timestamp() and due_at <= clock_timestamp()
+      where lease_id is not null and state <> 'split' and due_at <= clock_timestamp()
         and stream_id = any ($1::integer[])
         and ($2::date is null or day between $2::date and $3::date)
         and lease_id <> all ($4::uuid[])`,

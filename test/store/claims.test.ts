@@ -248,6 +248,12 @@ describe('what others hold', () => {
     expect(held?.firstExpiryMs).toBeGreaterThan(TTL_MS - 10_000);
     expect(held?.firstExpiryMs).toBeLessThanOrEqual(TTL_MS);
     expect(await readHeldElsewhere(database, mine, { ...scope, streamIds: [99] })).toBeNull();
+    // A lease that ended after somebody looked for a window is not nothing: it has to be looked again.
+    await server.query(
+      `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 second' where lease_id is not null`,
+    );
+    const ended = await readHeldElsewhere(database, mine, scope);
+    expect(ended?.firstExpiryMs).toBeLessThan(0);
     const elsewhere = { from: '2026-03-03', to: '2026-03-09' };
     expect(await readHeldElsewhere(database, mine, { ...scope, range: elsewhere })).toBeNull();
   });
