@@ -91,7 +91,7 @@ async function show(
   print('', '4. daywalk status', '');
   await expectSuccess(daywalk(['status'], environment, signal));
 
-  print('', '5. In SQL', '', EXAMPLE_QUERY, '');
+  print('', '5. In SQL', '', ...EXAMPLE_QUERY.split('\n'), '');
   print(...tableOf(await runExampleQuery(store.database)));
   print('', 'That was the demo; its data stays in .daywalk/demo. To export your own API:', ...NEXT);
 }
