@@ -1,4 +1,4 @@
--- The tables that a walk writes. Words: src/model.ts. Wall-clock times are those of the source, without a zone.
+-- The tables. Words: src/model.ts. Wall-clock times are those of the source, without a zone.
 
 create table daywalk.streams (
   stream_id   integer generated always as identity primary key,
@@ -64,7 +64,25 @@ create unique index windows_span
 -- A claim reads this in order: the names of the purposes fall in the order of their urgency.
 create index windows_due on daywalk.windows (purpose desc, (kind = 'seam'), day, from_time) where due_at is not null;
 create index windows_day on daywalk.windows (stream_id, day);
+create index windows_unfinished on daywalk.windows (stream_id, day) where state in ('pending', 'failed');
 create index windows_parts on daywalk.windows (split_from) where split_from is not null;
+
+-- What was pruned: a day, or the superseded walks of a day (docs/decisions/0015-what-pruning-leaves.md).
+create table daywalk.prunings (
+  pruning_id bigint generated always as identity primary key,
+  stream_id  integer not null references daywalk.streams,
+  day        date not null,
+  what       text not null check (what in ('day', 'superseded')),
+  walks      bigint[] not null,
+  pages      bigint not null,
+  records    bigint not null,
+  bytes      bigint not null,
+  pruned_by  text not null default current_user,
+  pruned_at  timestamptz not null default clock_timestamp(),
+  removed_at timestamptz
+);
+create unique index prunings_day on daywalk.prunings (stream_id, day) where what = 'day';
+create index prunings_open on daywalk.prunings (pruning_id) where removed_at is null;
 
 create table daywalk.walks (
   walk_id       bigint generated always as identity primary key,
@@ -89,6 +107,7 @@ create table daywalk.walks (
   published     boolean not null default false,
   started_at    timestamptz not null default clock_timestamp(),
   finished_at   timestamptz,
+  pruning       bigint references daywalk.prunings,
   unique (window_id, number),
   check ((outcome is null) = (finished_at is null)),
   check (outcome <> 'proven' or proof is not null),
@@ -145,6 +164,20 @@ create table daywalk.vanished (
   primary key (found_by, walk_id, page_no, position)
 );
 
+-- What the published walks of a day hold, added up when they are published, so that what is asked of many days (the
+-- coverage, and which of them the ledger lacks) need not read every walk.
+create table daywalk.days (
+  stream_id integer not null references daywalk.streams,
+  day       date not null,
+  records   bigint not null,
+  pages     bigint not null,
+  bytes     bigint not null,
+  proof     text,
+  unsealed  boolean not null default true,
+  primary key (stream_id, day)
+);
+create index days_unsealed on daywalk.days (stream_id, day) where unsealed;
+
 create table daywalk.runs (
   run_id           bigint generated always as identity primary key,
   key              uuid not null unique,
@@ -167,6 +200,24 @@ create table daywalk.runs (
   check ((outcome is null) = (finished_at is null))
 );
 create index runs_started on daywalk.runs (started_at);
+
+-- The budget of requests that the workers of this database share (setting rate): one row for each API, by the clock of
+-- the database. A worker moves next_slot on by as many slots as it takes, in one statement.
+create table daywalk.rates (
+  origin    text primary key,
+  next_slot timestamptz not null
+) with (fillfactor = 50);
+
+-- What was last told to people about the export, so that a restart or another worker does not tell it again.
+create table daywalk.alarms (
+  streams       text[] primary key,
+  failing       boolean not null,
+  problem       text,
+  failing_since timestamptz,
+  told_failing  boolean not null default false,
+  told_at       timestamptz,
+  telling_until timestamptz
+);
 
 -- lz4 compresses pages faster than pglz; a server built without it (see pg_settings) keeps the default.
 do $$

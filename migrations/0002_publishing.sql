@@ -122,6 +122,29 @@ begin
    group by c.walk_id, c.page_no;
 end $$;
 
+-- Marks the records of a window anew. A neighbour that is pruned can not be compared with any more: what it hid stays
+-- hidden, so that a record of a pruned day does not come back under the day before it.
+create function daywalk.mark_overlaps_again(target bigint) returns void
+language plpgsql as $$
+declare
+  known daywalk.overlaps[];
+begin
+  select array_agg(o) into known
+    from daywalk.walks k join daywalk.overlaps o on o.walk_id = k.walk_id
+   where k.window_id = target and k.published
+     and exists (select from daywalk.windows me
+                   join daywalk.windows w on w.stream_id = me.stream_id and w.window_id <> me.window_id
+                    and w.day between me.day - 1 and me.day + 1
+                    and w.from_time <= me.to_time and w.to_time >= me.from_time
+                   join daywalk.walks x on x.window_id = w.window_id and x.published and x.pruning is not null
+                  where me.window_id = target);
+  perform daywalk.mark_overlaps(target);
+  insert into daywalk.overlaps as o (walk_id, page_no, positions)
+  select walk_id, page_no, positions from unnest(known)
+      on conflict (walk_id, page_no) do update
+     set positions = (select array_agg(distinct p order by p) from unnest(o.positions || excluded.positions) as p);
+end $$;
+
 -- Notes what the new walks hold that the old ones did not, and the other way round; overlaps are marked before.
 create function daywalk.note_differences(top bigint, old_walks bigint[], new_walks bigint[]) returns void
 language plpgsql set plan_cache_mode = force_custom_plan as $$
@@ -166,8 +189,30 @@ begin
    where not copies.is_new and copies.copy > copies.now;
 end $$;
 
+-- What the published walks of a day hold.
+create function daywalk.contents_of(of_stream integer, on_day date)
+returns table (records bigint, pages bigint, bytes bigint, proof text)
+language sql stable as $$
+  select coalesce(sum(k.records - coalesce(o.hidden, 0)), 0)::bigint, coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
+         string_agg(distinct k.proof ->> 'kind', ', ')
+    from daywalk.windows w
+    join daywalk.walks k on k.window_id = w.window_id and k.published and k.pruning is null
+    left join lateral (select sum(cardinality(positions)) as hidden from daywalk.overlaps where walk_id = k.walk_id) as o on true
+   where w.stream_id = of_stream and w.day = on_day
+$$;
+
+-- Notes what a day holds now, and that the ledger is to be looked at.
+create function daywalk.note_day(of_stream integer, on_day date) returns void
+language sql as $$
+  insert into daywalk.days (stream_id, day, records, pages, bytes, proof)
+  select of_stream, on_day, c.records, c.pages, c.bytes, c.proof from daywalk.contents_of(of_stream, on_day) as c
+  on conflict (stream_id, day) do update
+     set records = excluded.records, pages = excluded.pages, bytes = excluded.bytes, proof = excluded.proof, unsealed = true
+$$;
+
 -- Shows the proven walks of a window that has become complete. Where a window above it is still shown, because it was
 -- split while its day was already complete, all its parts are shown together once the last of them is complete.
+-- Of what is pruned, the pages are not there to be compared, and what was found of it is in the ledger.
 create function daywalk.show_window(target bigint) returns void
 language plpgsql as $$
 declare
@@ -177,6 +222,8 @@ declare
   new_walks bigint[];
   shown bigint[];
   one bigint;
+  its_day date;
+  changed date[];
 begin
   select stream_id into strict stream from daywalk.windows where window_id = target;
   -- Two neighbours that are published at once must see each other.
@@ -202,19 +249,25 @@ begin
       or k.walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(newest.proof -> 'unites', '[]')));
   update daywalk.walks set published = walk_id = any (new_walks)
    where walk_id = any (old_walks || new_walks) and published <> (walk_id = any (new_walks));
-  for one in
-    select w.window_id from daywalk.windows w
+  for one, its_day in
+    select w.window_id, w.day from daywalk.windows w
      where w.stream_id = stream
-       and exists (select from daywalk.walks k where k.window_id = w.window_id and k.published)
+       and exists (select from daywalk.walks k where k.window_id = w.window_id and k.published and k.pruning is null)
        and (w.window_id = any (shown)
+            -- A window is marked by those before it: what is shown now changes nothing about those before that.
             or exists (select from daywalk.windows x
                         where x.window_id = any (shown) and w.day between x.day - 1 and x.day + 1
-                          and w.from_time <= x.to_time and w.to_time >= x.from_time))
+                          and w.from_time <= x.to_time and w.to_time >= x.from_time
+                          and (x.kind = 'seam', x.from_time, x.to_time, x.window_id)
+                            < (w.kind = 'seam', w.from_time, w.to_time, w.window_id)))
      order by w.kind = 'seam', w.from_time, w.to_time, w.window_id
   loop
-    perform daywalk.mark_overlaps(one);
+    perform daywalk.mark_overlaps_again(one);
+    changed := changed || its_day;
   end loop;
-  if cardinality(old_walks) > 0 then
+  perform daywalk.note_day(stream, d.day) from (select distinct unnest(changed) as day) as d;
+  if cardinality(old_walks) > 0
+     and not exists (select from daywalk.walks where walk_id = any (old_walks) and pruning is not null) then
     perform daywalk.note_differences(top, old_walks, new_walks);
   end if;
 end $$;

@@ -1,9 +1,10 @@
--- The views: the only read contract. They show published walks only.
+-- The views: the only read contract. They show published walks only, and leave out what is pruned from the moment on at
+-- which it is marked.
 
 create view daywalk.events as
 select s.name as stream, p.day, r.record, p.walk_id, p.page_no, (p.start + r.position - 1) as position, p.fetched_at
   from daywalk.pages p
-  join daywalk.walks k on k.walk_id = p.walk_id and k.published
+  join daywalk.walks k on k.walk_id = p.walk_id and k.published and k.pruning is null
   join daywalk.windows w on w.window_id = k.window_id
   join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'events'
   left join daywalk.overlaps o on o.walk_id = p.walk_id and o.page_no = p.page_no
@@ -13,82 +14,81 @@ select s.name as stream, p.day, r.record, p.walk_id, p.page_no, (p.start + r.pos
 create view daywalk.smart_events as
 select s.name as stream, p.day, r.record, p.walk_id, p.page_no, (p.start + r.position - 1) as position, p.fetched_at
   from daywalk.pages p
-  join daywalk.walks k on k.walk_id = p.walk_id and k.published
+  join daywalk.walks k on k.walk_id = p.walk_id and k.published and k.pruning is null
   join daywalk.windows w on w.window_id = k.window_id
   join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'smart-event'
   left join daywalk.overlaps o on o.walk_id = p.walk_id and o.page_no = p.page_no
  cross join lateral jsonb_array_elements(p.body #> k.records_path) with ordinality as r (record, position)
  where r.position > p.skip and (o.positions is null or r.position - p.skip <> all (o.positions));
 
--- A day D is closed when the source's clock, less the settle delay, shows a later day.
+-- A day D is closed when the source's clock, less the settle delay, shows a later day. Grouped by what it is asked for by,
+-- so that a question about few days reads few windows.
 create view daywalk.coverage as
-with days as (
-  select s.stream_id, d.day::date as day
-    from daywalk.streams s
-   cross join lateral generate_series(
-     s.since::timestamp,
-     (((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1)::timestamp,
-     interval '1 day') as d (day)
-  union
-  select stream_id, day from daywalk.windows
-), parts as (
-  select w.stream_id, w.day,
-         count(*)::integer as windows,
-         (count(*) filter (where w.state = 'complete'))::integer as complete_windows,
-         bool_and(w.state = 'complete') as complete,
-         bool_or(w.state = 'failed') as failed,
-         bool_or(w.lease_expires > clock_timestamp()) as running,
-         max(w.completed_at) as completed_at,
-         max(w.checked_at) as checked_at,
-         min(w.due_at) as due_at,
-         (array_agg(w.last_error order by w.last_failed_at desc) filter (where w.last_error is not null))[1] as last_error
-    from daywalk.windows w
-   where w.state <> 'split'
-   group by w.stream_id, w.day
-), shown as (
-  select w.stream_id, k.day,
-         sum(k.records - coalesce(o.hidden, 0))::bigint as records,
-         sum(k.pages)::bigint as pages,
-         sum(k.bytes)::bigint as bytes,
-         string_agg(distinct k.proof ->> 'kind', ', ') as proof
-    from daywalk.walks k
-    join daywalk.windows w on w.window_id = k.window_id
-    left join (select walk_id, sum(cardinality(positions)) as hidden from daywalk.overlaps group by walk_id) as o
-      on o.walk_id = k.walk_id
-   where k.published
-   group by w.stream_id, k.day
-)
-select s.name as stream, s.resource, d.day,
-       case when p.complete then 'complete'
+select p.stream, p.resource, p.day,
+       case when p.complete and exists (select from daywalk.prunings g
+                                         where g.stream_id = p.stream_id and g.day = p.day and g.what = 'day') then 'pruned'
+            when p.complete then 'complete'
             when p.running then 'running'
             when p.failed then 'failed'
-            when p.windows is not null then 'pending'
-            else 'missing' end as state,
-       coalesce(p.windows, 0) as windows,
-       coalesce(p.complete_windows, 0) as complete_windows,
-       coalesce(r.records, 0) as records,
-       coalesce(r.pages, 0) as pages,
-       coalesce(r.bytes, 0) as bytes,
-       r.proof,
+            else 'pending' end as state,
+       p.windows, p.complete_windows,
+       coalesce(c.records, 0) as records,
+       coalesce(c.pages, 0) as pages,
+       coalesce(c.bytes, 0) as bytes,
+       c.proof,
        case when p.complete then p.completed_at end as completed_at,
-       p.checked_at,
-       p.due_at,
-       p.last_error
-  from days d
-  join daywalk.streams s on s.stream_id = d.stream_id
-  left join parts p on p.stream_id = d.stream_id and p.day = d.day
-  left join shown r on r.stream_id = d.stream_id and r.day = d.day;
+       p.checked_at, p.due_at, p.last_error
+  from (select s.stream_id, s.name as stream, s.resource, w.day,
+               count(*)::integer as windows,
+               (count(*) filter (where w.state = 'complete'))::integer as complete_windows,
+               bool_and(w.state = 'complete') as complete,
+               bool_or(w.state = 'failed') as failed,
+               bool_or(w.lease_expires > clock_timestamp()) as running,
+               max(w.completed_at) as completed_at,
+               max(w.checked_at) as checked_at,
+               min(w.due_at) as due_at,
+               (array_agg(w.last_error order by w.last_failed_at desc) filter (where w.last_error is not null))[1] as last_error
+          from daywalk.streams s
+          join daywalk.windows w on w.stream_id = s.stream_id and w.state <> 'split'
+         group by s.stream_id, s.name, s.resource, w.day) as p
+  left join daywalk.days c on c.stream_id = p.stream_id and c.day = p.day
+ union all
+select s.name, s.resource, d.day::date, 'missing', 0, 0, 0, 0, 0, null, null, null, null, null
+  from daywalk.streams s
+ cross join lateral generate_series(
+   s.since::timestamp,
+   (((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1)::timestamp,
+   interval '1 day') as d (day)
+ where not exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.day = d.day::date);
 
+-- The rows of coverage that are not complete, found from the unfinished windows.
 create view daywalk.gaps as
-select stream, resource, day, state, due_at, last_error
-  from daywalk.coverage
- where state <> 'complete';
+select s.name as stream, s.resource, u.day,
+       case when p.running then 'running' when p.failed then 'failed' else 'pending' end as state,
+       p.due_at, p.last_error
+  from (select distinct w.stream_id, w.day from daywalk.windows w where w.state in ('pending', 'failed')) as u
+  join daywalk.streams s on s.stream_id = u.stream_id
+ cross join lateral (
+   select bool_or(w.state = 'failed') as failed,
+          bool_or(w.lease_expires > clock_timestamp()) as running,
+          min(w.due_at) as due_at,
+          (array_agg(w.last_error order by w.last_failed_at desc) filter (where w.last_error is not null))[1] as last_error
+     from daywalk.windows w
+    where w.stream_id = u.stream_id and w.day = u.day and w.state <> 'split') as p
+ union all
+select s.name, s.resource, d.day::date, 'missing', null, null
+  from daywalk.streams s
+ cross join lateral generate_series(
+   s.since::timestamp,
+   (((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1)::timestamp,
+   interval '1 day') as d (day)
+ where not exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.day = d.day::date);
 
 create view daywalk.quarantine as
 select s.name as stream, p.day, p.walk_id, p.page_no, k.published, c.change ->> 'what' as what, c.change ->> 'path' as path,
        (c.change ->> 'offset')::bigint as "offset", c.change ->> 'found' as found, p.sha256, p.byte_count, p.bytes
   from daywalk.pages p
-  join daywalk.walks k on k.walk_id = p.walk_id
+  join daywalk.walks k on k.walk_id = p.walk_id and k.pruning is null
   join daywalk.windows w on w.window_id = k.window_id
   join daywalk.streams s on s.stream_id = w.stream_id
  cross join lateral jsonb_array_elements(p.changes) as c (change)

@@ -135,8 +135,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'readers see walks that are not published',
     'migrations/0003_views.sql',
-    "join daywalk.walks k on k.walk_id = p.walk_id and k.published\n  join daywalk.windows w on w.window_id = k.window_id\n  join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'events'",
-    "join daywalk.walks k on k.walk_id = p.walk_id\n  join daywalk.windows w on w.window_id = k.window_id\n  join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'events'",
+    "join daywalk.walks k on k.walk_id = p.walk_id and k.published and k.pruning is null\n  join daywalk.windows w on w.window_id = k.window_id\n  join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'events'",
+    "join daywalk.walks k on k.walk_id = p.walk_id and k.pruning is null\n  join daywalk.windows w on w.window_id = k.window_id\n  join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'events'",
     ['test/store/views.test.ts', 'test/store/publish.test.ts'],
   ),
   mutant(

@@ -75,14 +75,16 @@ language sql as $$
   on conflict do nothing
 $$;
 
+-- The digests below run with the rights of the owner, because a reader of the ledger's views may not see the tables.
+
 -- What the ledger says about walks: their seals, their numbers and windows, and which of their records the views leave out.
 create function daywalk.seals_digest(of_walks bigint[]) returns bytea
-language sql stable as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(coalesce(string_agg(s.walk_id || ':' || s.page_no || ':' || encode(s.digest, 'hex'), ',' order by s.walk_id, s.page_no), ''))
     from daywalk.seals s where s.walk_id = any (of_walks)
 $$;
 create function daywalk.walks_digest(of_walks bigint[]) returns bytea
-language sql stable as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(
            k.walk_id, w.stream_id, w.window_id, w.kind, w.day, w.from_time, w.to_time, w.level_from, w.level_to, k.number, k.span,
            k.page_length, k.records_path, k.total_path, k.relation_path, k.pages, k.records, k.bytes, k.first_total,
@@ -91,18 +93,18 @@ language sql stable as $$
    where k.walk_id = any (of_walks)
 $$;
 create function daywalk.overlaps_digest(of_walks bigint[]) returns bytea
-language sql stable as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(coalesce(string_agg(o.walk_id || ':' || o.page_no || ':' || array_to_string(o.positions, ' '), ',' order by o.walk_id, o.page_no), ''))
     from daywalk.overlaps o where o.walk_id = any (of_walks)
 $$;
 
 -- The first link of a stream's chain.
 create function daywalk.ledger_origin(stream integer) returns bytea
-language sql stable as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(jsonb_build_array(name, resource, filters)::text) from daywalk.streams where stream_id = stream
 $$;
 create function daywalk.ledger_digest(l daywalk.ledger) returns bytea
-language sql stable as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(jsonb_build_array(
     (l).stream_id, (l).entry, (l).day, (l).revision, (l).walks, (l).pages, (l).records, (l).bytes,
     encode((l).pages_sha256, 'hex'), encode((l).walks_sha256, 'hex'), encode((l).overlaps_sha256, 'hex'),
@@ -141,6 +143,12 @@ declare
   line daywalk.ledger;
 begin
   perform pg_advisory_xact_lock(hashtext('daywalk.ledger'), of_stream);
+  -- The long work first: who publishes this day meanwhile waits for the update below.
+  perform daywalk.seal_pages(k.walk_id, 0, k.pages)
+     from daywalk.ledger_due d join daywalk.walks k on k.walk_id = any (d.walks)
+    where d.stream_id = of_stream and d.day = on_day;
+  -- Before the day is read, so that what is published from now on marks it again.
+  update daywalk.days set unsealed = false where stream_id = of_stream and day = on_day and unsealed;
   select * into due from daywalk.ledger_due where stream_id = of_stream and day = on_day;
   if due.walks is null or due.walks = '{}' then return null; end if;
   perform daywalk.seal_pages(k.walk_id, 0, k.pages) from daywalk.walks k where k.walk_id = any (due.walks) order by k.walk_id;
@@ -243,69 +251,3 @@ language sql stable as $$
        full join generate_series(0, k.pages - 1) as n on n = p.page_no) as c
    where k.walk_id = walk
 $$;
-
-comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made when its day is complete. Append-only.';
-comment on column daywalk.seals.walk_id is 'The walk.';
-comment on column daywalk.seals.page_no is 'The page within the walk.';
-comment on column daywalk.seals.day is 'The day of the window.';
-comment on column daywalk.seals.body_sha256 is 'daywalk.body_digest of the body: SHA-256 of body::text in UTF-8.';
-comment on column daywalk.seals.digest is 'daywalk.page_digest of the row: SHA-256 over all its columns, the body as body_sha256.';
-comment on column daywalk.seals.sealed_at is 'When it was made.';
-
-comment on table daywalk.ledger is 'A chain of digests for each stream: a row for each day when it is complete, and another one when it is published anew. Append-only.';
-comment on column daywalk.ledger.stream_id is 'The stream.';
-comment on column daywalk.ledger.entry is '1, 2, 3 … within the stream, in the order of appending, which need not be that of the days.';
-comment on column daywalk.ledger.day is 'The day of the source''s calendar.';
-comment on column daywalk.ledger.revision is '1, 2, 3 … within the day: it was walked again, or a neighbour changed which of two equal records is shown.';
-comment on column daywalk.ledger.walks is 'The published walks of the day.';
-comment on column daywalk.ledger.pages is 'Their pages.';
-comment on column daywalk.ledger.records is 'Their records, those counted twice that two of them hold.';
-comment on column daywalk.ledger.bytes is 'Bytes received for them.';
-comment on column daywalk.ledger.pages_sha256 is 'daywalk.seals_digest of the walks: over the seals of their pages, in order.';
-comment on column daywalk.ledger.walks_sha256 is 'daywalk.walks_digest of the walks: over their windows, numbers and proofs.';
-comment on column daywalk.ledger.overlaps_sha256 is 'daywalk.overlaps_digest of the walks: over the records that the views leave out.';
-comment on column daywalk.ledger.appended_at is 'When the row was appended.';
-comment on column daywalk.ledger.previous is 'The digest of the entry before; of the first one: daywalk.ledger_origin.';
-comment on column daywalk.ledger.digest is 'daywalk.ledger_digest of the row: SHA-256 over all its other columns, previous among them.';
-
-comment on view daywalk.published_days is 'The published walks of every complete day.';
-comment on column daywalk.published_days.stream_id is 'The stream.';
-comment on column daywalk.published_days.day is 'The day of the source''s calendar.';
-comment on column daywalk.published_days.walks is 'Its published walks.';
-
-comment on view daywalk.ledger_due is 'The complete days that are not in the ledger as they are now; the next run appends them.';
-comment on column daywalk.ledger_due.stream is 'The stream.';
-comment on column daywalk.ledger_due.stream_id is 'Its key.';
-comment on column daywalk.ledger_due.day is 'The day of the source''s calendar.';
-comment on column daywalk.ledger_due.walks is 'Its published walks.';
-comment on column daywalk.ledger_due.entry is 'The newest entry about the day, which says something else; null: there is none.';
-comment on column daywalk.ledger_due.unsealed_pages is 'Pages without a seal. None: the day was in the ledger before, and the row is gone, or a neighbouring day was just published.';
-
-comment on view daywalk.ledger_check is 'Every row of the ledger, recomputed from what it speaks about; docs/ledger.md tells how to read it.';
-comment on column daywalk.ledger_check.stream is 'The stream.';
-comment on column daywalk.ledger_check.entry is 'The entry.';
-comment on column daywalk.ledger_check.day is 'The day of the source''s calendar.';
-comment on column daywalk.ledger_check.revision is 'The revision of the day.';
-comment on column daywalk.ledger_check.digest is 'The digest as stored; keep the newest one of each stream elsewhere.';
-comment on column daywalk.ledger_check.missing_before is 'How many entries are missing before this one.';
-comment on column daywalk.ledger_check.row_ok is 'The row is as it was appended.';
-comment on column daywalk.ledger_check.chain_ok is 'It follows the row before.';
-comment on column daywalk.ledger_check.pages_ok is 'The seals of its pages are as they were.';
-comment on column daywalk.ledger_check.walks_ok is 'Its walks and their windows are as they were.';
-comment on column daywalk.ledger_check.newest is 'It is the newest revision of its day.';
-comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is published is what it says; null where its pages are about to be sealed.';
-comment on column daywalk.ledger_check.ok is 'All of it.';
-
-comment on function daywalk.text_digest is 'SHA-256 of a text in UTF-8.';
-comment on function daywalk.body_digest is 'SHA-256 of a body''s text in UTF-8.';
-comment on function daywalk.page_digest is 'SHA-256 over all columns of a page.';
-comment on function daywalk.refuse_change is 'Refuses updates and deletions of append-only tables.';
-comment on function daywalk.seal_pages is 'Seals the pages of a walk that are not sealed yet.';
-comment on function daywalk.seals_digest is 'SHA-256 over the seals of walks.';
-comment on function daywalk.walks_digest is 'SHA-256 over walks and their windows.';
-comment on function daywalk.overlaps_digest is 'SHA-256 over the records of walks that the views leave out.';
-comment on function daywalk.ledger_origin is 'The first link of a stream''s chain.';
-comment on function daywalk.ledger_digest is 'SHA-256 over a row of the ledger.';
-comment on function daywalk.append_to_ledger is 'Appends a complete day to the ledger.';
-comment on function daywalk.check_pages is 'Recomputes the pages of a walk and tells what is wrong with them.';
-comment on function daywalk.check_walk is 'Tells what of a walk does not add up.';

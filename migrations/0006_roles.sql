@@ -5,15 +5,8 @@
 revoke all on schema daywalk from public;
 revoke execute on all functions in schema daywalk from public;
 
--- The views of the ledger compute digests over tables that a reader may not see.
-alter function daywalk.seals_digest(bigint[]) security definer set search_path = pg_catalog, pg_temp;
-alter function daywalk.walks_digest(bigint[]) security definer set search_path = pg_catalog, pg_temp;
-alter function daywalk.overlaps_digest(bigint[]) security definer set search_path = pg_catalog, pg_temp;
-alter function daywalk.ledger_origin(integer) security definer set search_path = pg_catalog, pg_temp;
-alter function daywalk.ledger_digest(daywalk.ledger) security definer set search_path = pg_catalog, pg_temp;
-
 -- A worker reads and writes rows; it removes only marks of overlaps, which are found anew at each publishing. It may not
--- delete pages, change the schema, or run what writes with the owner's rights, but for making the month's partition.
+-- delete or prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition.
 create function daywalk.let_work(role name) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -33,6 +26,7 @@ begin
   end loop;
   execute format('grant delete on daywalk.overlaps to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
+  execute format('revoke insert, update on daywalk.prunings from %I', role);
   for own in
     select p.oid::regprocedure as signature from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
@@ -72,5 +66,3 @@ begin
 end $$;
 
 revoke execute on function daywalk.let_work(name), daywalk.let_read(name) from public;
-comment on function daywalk.let_work is 'Gives a role what a worker needs; run by the owner of the schema, again after an upgrade.';
-comment on function daywalk.let_read is 'Gives a role the views to read; run by the owner of the schema, again after an upgrade.';

@@ -67,6 +67,7 @@ comment on column daywalk.walks.proof is 'What shows that it saw the whole windo
 comment on column daywalk.walks.published is 'The views show it.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
+comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';
 
 comment on table daywalk.pages is 'A page is one response body, stored as it came; one partition a month.';
 comment on column daywalk.pages.walk_id is 'The walk.';
@@ -113,6 +114,28 @@ comment on column daywalk.vanished.walk_id is 'The earlier walk that holds the r
 comment on column daywalk.vanished.page_no is 'Its page.';
 comment on column daywalk.vanished.position is 'Its position among the records of the page, from 1.';
 
+comment on table daywalk.days is 'What the published walks of a day hold, added up whenever one of them is published.';
+comment on column daywalk.days.stream_id is 'The stream.';
+comment on column daywalk.days.day is 'The day of the source''s calendar.';
+comment on column daywalk.days.records is 'Records in published walks; one that two of them hold counts once.';
+comment on column daywalk.days.pages is 'Their pages.';
+comment on column daywalk.days.bytes is 'Bytes received for them.';
+comment on column daywalk.days.proof is 'Kinds of proof: total, probe, union.';
+comment on column daywalk.days.unsealed is 'Something was published since the ledger was last compared with the day.';
+
+comment on table daywalk.prunings is 'What was pruned: a day of a stream, or the superseded walks of a day.';
+comment on column daywalk.prunings.pruning_id is 'Key.';
+comment on column daywalk.prunings.stream_id is 'The stream.';
+comment on column daywalk.prunings.day is 'The day of the source''s calendar.';
+comment on column daywalk.prunings.what is 'day: everything of it; superseded: walks that are not shown, the day stays.';
+comment on column daywalk.prunings.walks is 'The walks whose pages went.';
+comment on column daywalk.prunings.pages is 'Pages of these walks.';
+comment on column daywalk.prunings.records is 'Records of these walks, those counted twice that two of them hold.';
+comment on column daywalk.prunings.bytes is 'Bytes that were received for them.';
+comment on column daywalk.prunings.pruned_by is 'The role of the database that did it.';
+comment on column daywalk.prunings.pruned_at is 'From then on the views do not show it.';
+comment on column daywalk.prunings.removed_at is 'When the last of its pages was removed; null: it was interrupted, the next pruning goes on.';
+
 comment on table daywalk.runs is 'A run is one planning-and-draining pass: scheduled, by hand, or a backfill.';
 comment on column daywalk.runs.run_id is 'Key.';
 comment on column daywalk.runs.key is 'Made by the program, so that a repeated statement notes one run.';
@@ -132,6 +155,43 @@ comment on column daywalk.runs.started_at is 'When it began.';
 comment on column daywalk.runs.finished_at is 'When it ended; null: in progress, or killed.';
 comment on column daywalk.runs.outcome is 'done, gaps, refused, unavailable, interrupted, settings or unexpected.';
 comment on column daywalk.runs.error is 'The error that ended it.';
+
+comment on table daywalk.rates is 'When the next request to an API may go, where the setting rate is set; the workers take slots from here.';
+comment on column daywalk.rates.origin is 'Scheme, host and port of the API.';
+comment on column daywalk.rates.next_slot is 'The first instant that no worker has taken yet; it may be past.';
+
+comment on table daywalk.alarms is 'Whether the export of a set of streams fails, and what the webhook was last told about it.';
+comment on column daywalk.alarms.streams is 'The streams of the settings, sorted.';
+comment on column daywalk.alarms.failing is 'How the newest run found it.';
+comment on column daywalk.alarms.problem is 'What was wrong then.';
+comment on column daywalk.alarms.failing_since is 'When it began to fail the last time.';
+comment on column daywalk.alarms.told_failing is 'What was last told: failing, or not.';
+comment on column daywalk.alarms.told_at is 'When.';
+comment on column daywalk.alarms.telling_until is 'A process is telling it now; after this another one may.';
+
+comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made when its day is complete. Append-only.';
+comment on column daywalk.seals.walk_id is 'The walk.';
+comment on column daywalk.seals.page_no is 'The page within the walk.';
+comment on column daywalk.seals.day is 'The day of the window.';
+comment on column daywalk.seals.body_sha256 is 'daywalk.body_digest of the body: SHA-256 of body::text in UTF-8.';
+comment on column daywalk.seals.digest is 'daywalk.page_digest of the row: SHA-256 over all its columns, the body as body_sha256.';
+comment on column daywalk.seals.sealed_at is 'When it was made.';
+
+comment on table daywalk.ledger is 'A chain of digests for each stream: a row for each day when it is complete, and another one when it is published anew. Append-only.';
+comment on column daywalk.ledger.stream_id is 'The stream.';
+comment on column daywalk.ledger.entry is '1, 2, 3 … within the stream, in the order of appending, which need not be that of the days.';
+comment on column daywalk.ledger.day is 'The day of the source''s calendar.';
+comment on column daywalk.ledger.revision is '1, 2, 3 … within the day: it was walked again, or a neighbour changed which of two equal records is shown.';
+comment on column daywalk.ledger.walks is 'The published walks of the day.';
+comment on column daywalk.ledger.pages is 'Their pages.';
+comment on column daywalk.ledger.records is 'Their records, those counted twice that two of them hold.';
+comment on column daywalk.ledger.bytes is 'Bytes received for them.';
+comment on column daywalk.ledger.pages_sha256 is 'daywalk.seals_digest of the walks: over the seals of their pages, in order.';
+comment on column daywalk.ledger.walks_sha256 is 'daywalk.walks_digest of the walks: over their windows, numbers and proofs.';
+comment on column daywalk.ledger.overlaps_sha256 is 'daywalk.overlaps_digest of the walks: over the records that the views leave out.';
+comment on column daywalk.ledger.appended_at is 'When the row was appended.';
+comment on column daywalk.ledger.previous is 'The digest of the entry before; of the first one: daywalk.ledger_origin.';
+comment on column daywalk.ledger.digest is 'daywalk.ledger_digest of the row: SHA-256 over all its other columns, previous among them.';
 
 comment on view daywalk.events is 'One row per record of the resource events, from published walks.';
 comment on column daywalk.events.stream is 'The stream.';
@@ -155,7 +215,7 @@ comment on view daywalk.coverage is 'One row per stream and closed day since the
 comment on column daywalk.coverage.stream is 'The stream.';
 comment on column daywalk.coverage.resource is 'Its resource.';
 comment on column daywalk.coverage.day is 'The day of the source''s calendar.';
-comment on column daywalk.coverage.state is 'complete: every window of the day is proven; running, failed, pending: see there; missing: not planned yet.';
+comment on column daywalk.coverage.state is 'complete: every window of the day is proven; running, failed, pending: see there; missing: not planned yet; pruned: it was complete, and is not kept any more.';
 comment on column daywalk.coverage.windows is 'Windows of the day, without those that were split.';
 comment on column daywalk.coverage.complete_windows is 'How many of them are complete.';
 comment on column daywalk.coverage.records is 'Records in published walks.';
@@ -207,6 +267,34 @@ comment on column daywalk.source_changes.page_no is 'Its page.';
 comment on column daywalk.source_changes.position is 'Its position among the records of the page, from 1.';
 comment on column daywalk.source_changes.record is 'The record as it was.';
 
+comment on view daywalk.published_days is 'The published walks of every complete day.';
+comment on column daywalk.published_days.stream_id is 'The stream.';
+comment on column daywalk.published_days.day is 'The day of the source''s calendar.';
+comment on column daywalk.published_days.walks is 'Its published walks.';
+
+comment on view daywalk.ledger_due is 'The complete days that are not in the ledger as they are now; the next run appends them.';
+comment on column daywalk.ledger_due.stream is 'The stream.';
+comment on column daywalk.ledger_due.stream_id is 'Its key.';
+comment on column daywalk.ledger_due.day is 'The day of the source''s calendar.';
+comment on column daywalk.ledger_due.walks is 'Its published walks.';
+comment on column daywalk.ledger_due.entry is 'The newest entry about the day, which says something else; null: there is none.';
+comment on column daywalk.ledger_due.unsealed_pages is 'Pages without a seal. None: the day was in the ledger before, and the row is gone, or a neighbouring day was just published.';
+
+comment on view daywalk.ledger_check is 'Every row of the ledger, recomputed from what it speaks about; docs/ledger.md tells how to read it.';
+comment on column daywalk.ledger_check.stream is 'The stream.';
+comment on column daywalk.ledger_check.entry is 'The entry.';
+comment on column daywalk.ledger_check.day is 'The day of the source''s calendar.';
+comment on column daywalk.ledger_check.revision is 'The revision of the day.';
+comment on column daywalk.ledger_check.digest is 'The digest as stored; keep the newest one of each stream elsewhere.';
+comment on column daywalk.ledger_check.missing_before is 'How many entries are missing before this one.';
+comment on column daywalk.ledger_check.row_ok is 'The row is as it was appended.';
+comment on column daywalk.ledger_check.chain_ok is 'It follows the row before.';
+comment on column daywalk.ledger_check.pages_ok is 'The seals of its pages are as they were.';
+comment on column daywalk.ledger_check.walks_ok is 'Its walks and their windows are as they were.';
+comment on column daywalk.ledger_check.newest is 'It is the newest revision of its day.';
+comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is published is what it says; null where its pages are about to be sealed.';
+comment on column daywalk.ledger_check.ok is 'All of it.';
+
 comment on function daywalk.ensure_partition is 'Makes the monthly partition of pages that holds a day.';
 comment on function daywalk.closed_at is 'When a day of a stream closed.';
 comment on function daywalk.next_check is 'When a complete window is looked at again; null: never.';
@@ -217,3 +305,24 @@ comment on function daywalk.note_differences is 'Notes what appeared and vanishe
 comment on function daywalk.show_window is 'Lets the views show the proven walks of a complete window.';
 comment on function daywalk.check_sums is 'Checks that the parts of split windows add up.';
 comment on function daywalk.publish_walk is 'Publishes a proven walk and completes its window.';
+comment on function daywalk.contents_of is 'What the published walks of a day hold, added up anew.';
+comment on function daywalk.note_day is 'Notes what a day holds now, and that the ledger is to be compared with it.';
+comment on function daywalk.text_digest is 'SHA-256 of a text in UTF-8.';
+comment on function daywalk.body_digest is 'SHA-256 of a body''s text in UTF-8.';
+comment on function daywalk.page_digest is 'SHA-256 over all columns of a page.';
+comment on function daywalk.refuse_change is 'Refuses updates and deletions of append-only tables.';
+comment on function daywalk.seal_pages is 'Seals the pages of a walk that are not sealed yet.';
+comment on function daywalk.seals_digest is 'SHA-256 over the seals of walks.';
+comment on function daywalk.walks_digest is 'SHA-256 over walks and their windows.';
+comment on function daywalk.overlaps_digest is 'SHA-256 over the records of walks that the views leave out.';
+comment on function daywalk.ledger_origin is 'The first link of a stream''s chain.';
+comment on function daywalk.ledger_digest is 'SHA-256 over a row of the ledger.';
+comment on function daywalk.append_to_ledger is 'Appends a complete day to the ledger.';
+comment on function daywalk.check_pages is 'Recomputes the pages of a walk and tells what is wrong with them.';
+comment on function daywalk.check_walk is 'Tells what of a walk does not add up.';
+comment on function daywalk.mark_pruned is 'Marks a day, or its superseded walks, as pruned.';
+comment on function daywalk.prunable_walks is 'The walks of a day that a pruning takes.';
+comment on function daywalk.mark_overlaps_again is 'Marks the records of a window that others show; what a pruned neighbour hid stays hidden.';
+comment on function daywalk.empty_month is 'Empties the partition of a month of which nothing is kept.';
+comment on function daywalk.let_work is 'Gives a role what a worker needs; run by the owner of the schema, again after an upgrade.';
+comment on function daywalk.let_read is 'Gives a role the views to read; run by the owner of the schema, again after an upgrade.';
