@@ -27,6 +27,8 @@ export interface Finding {
 
 /** A clock that is off by more may plan a day too early. */
 const SKEW_MS = 60_000;
+/** A person waits: an API that does not answer by then is a finding. */
+const PATIENCE_MS = 30_000;
 
 /** Checks one thing after the other; exit code of the first bad one. */
 export async function doctor(invocation: Invocation): Promise<number> {
@@ -73,7 +75,8 @@ export async function doctor(invocation: Invocation): Promise<number> {
     'ok',
     `${timezone}: the newest closed day is ${day}, closed at ${new Date(closesAt(day, timezone, settle)).toISOString()}`,
   );
-  const source = await openApi(settings);
+  const retryTime = Math.min(settings.retryTime, PATIENCE_MS);
+  const source = await openApi({ ...settings, retryTime });
   try {
     for (const stream of settings.streams)
       await examination.look(`stream ${stream.name}`, () =>

@@ -35,7 +35,7 @@ export const REQUESTS = {
     'retry_attempts',
     integer(1, 100),
     '6',
-    'How often a page is asked for, when what went wrong may pass.',
+    'How often a page is asked for, when what went wrong may pass. A 429 does not count.',
   ),
   retryTime: walking(
     'retry_time',

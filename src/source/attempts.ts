@@ -42,7 +42,8 @@ export async function untilItSucceeds<T>(
         return await attempt();
       },
       {
-        retries: policy.attempts - 1,
+        // `nextWait` counts them.
+        retries: Number.POSITIVE_INFINITY,
         minTimeout: 0,
         maxTimeout: 0,
         onFailedAttempt: ({ error }) => {
@@ -52,6 +53,7 @@ export async function untilItSucceeds<T>(
           if (!(error instanceof TransientError)) return false;
           const wait = nextWait(policy, {
             failures: failures.length,
+            refusals: failures.filter(({ status }) => status === 429).length,
             elapsedMs: elapsedMs(),
             floorMs: error.retryAfterMs ?? 0,
             random: clock.random(),

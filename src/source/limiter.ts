@@ -61,8 +61,8 @@ const CATCH_UP_MS = 10;
 
 /** A refusal may be a hiccup; another one within so many pauses is a limit. */
 const HICCUP = 15;
-/** So much accepted in a second, and then a plain 429, is a limit as well. */
-const BURST = 10;
+/** So many accepted in a second, and then a 429, is a limit as well: of several workers each has a part of a burst only. */
+const BURST = 2;
 
 /** Opens a limiter. Its time is monotonic: a clock that is set back must not hold everyone for hours. */
 export function openLimiter(options: LimiterOptions): Limiter {
@@ -183,7 +183,9 @@ class TheLimiter implements Limiter {
       ['hold', this.#hold.until],
       // After a refusal one request finds out for all whether the API takes any again.
       ['limit', this.#scouts > 0 ? this.#scoutAt + this.#longestPauseMs : Number.NEGATIVE_INFINITY],
-      ['quota', this.#quota.opensAt(now)],
+      // Who is refused in spite of a quota shares it with others: the pace finds our part, and to wait for the reset would
+      // bring all who share it back in the same instant.
+      ['quota', this.#pace === null ? this.#quota.opensAt(now) : Number.NEGATIVE_INFINITY],
       // The pace rises while it is waited for, so no nap is long.
       ['pace', Math.min(this.#paceOpensAt(now), now + this.#firstPauseMs)],
     ];
@@ -242,7 +244,6 @@ class TheLimiter implements Limiter {
         break;
       case 'refused':
         this.#refused++;
-        this.#quota.refused(now);
         this.#refuse(ending, sentAt, now);
         break;
       case 'late':
@@ -263,8 +264,8 @@ class TheLimiter implements Limiter {
     if (sentAt >= this.#refusedAt && this.#provenSince) {
       const accepted = this.#throughput.at(now);
       const again = now - this.#refusedAt <= HICCUP * this.#firstPauseMs;
-      const plain = status === 429 && retryAfterMs === null && accepted.lately >= BURST;
-      if (this.#pace !== null || again || plain)
+      const burst = status === 429 && accepted.lately >= BURST;
+      if (this.#pace !== null || again || burst)
         this.#pace = cut(this.#pace, accepted, now, this.#firstPauseMs);
       this.#refusedAt = now;
       this.#provenSince = false;

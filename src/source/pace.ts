@@ -19,7 +19,11 @@ const KEPT = 0.85;
 const SLOWEST = 1;
 /** The first return to the ceiling, in pauses. */
 const FIRST_RETURN = 2.5;
-/** A ceiling that is met again and again near the same place is tried less and less often. */
+/** A ceiling that is met again near the same place is tried so many times less often, ... */
+const RARER = 4;
+/** ... one that is met elsewhere more often, ... */
+const OFTENER = 2;
+/** ... but this seldom at least; in pauses. */
 const LONGEST_RETURN = 80;
 /** Ceilings that differ by no more are the same. */
 const SAME = 0.35;
@@ -53,7 +57,7 @@ export function cut(pace: Pace | null, accepted: Accepted, now: number, pauseMs:
     return { ceiling: Math.max(SLOWEST, accepted.lately), cutAt: now, returnMs: shortest };
   const ceiling = Math.min(rate, Math.max(accepted.steadily, rate * DEEPEST, SLOWEST));
   const same = Math.abs(ceiling / pace.ceiling - 1) <= SAME;
-  const returnMs = same ? pace.returnMs * 2 : pace.returnMs / 2;
+  const returnMs = same ? pace.returnMs * RARER : pace.returnMs / OFTENER;
   return {
     ceiling,
     cutAt: now,

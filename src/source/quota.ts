@@ -3,17 +3,12 @@ import type { Quota } from './quota-headers.ts';
 
 /** Below this share of all, what is left is spread over the time until there are new ones. */
 const LOW = 0.2;
-/** A refusal in spite of a quota shows that others use it too: our share of it shrinks, and recovers with time. */
-const SHRINK = 0.7;
-const LEAST_SHARE = 1 / 64;
-const RECOVERY = 0.002;
 
 /** Counts requests against what the last answer said. */
 export class QuotaCount {
   #sent = 0;
   #left = Number.POSITIVE_INFINITY;
   #limit: number | null = null;
-  #share = 1;
   #until = Number.NEGATIVE_INFINITY;
   #lastAt = Number.NEGATIVE_INFINITY;
 
@@ -29,20 +24,13 @@ export class QuotaCount {
     this.#left = remaining - (this.#sent - number);
     this.#limit = limit;
     this.#until = now + resetMs;
-    this.#share += (1 - this.#share) * RECOVERY;
-  }
-
-  /** Takes in that a request was refused. */
-  refused(now: number): void {
-    if (now < this.#until) this.#share = Math.max(LEAST_SHARE, this.#share * SHRINK);
   }
 
   /** When the next request may go, at the earliest; it may be past. */
   opensAt(now: number): number {
     if (now >= this.#until) return Number.NEGATIVE_INFINITY;
     if (this.#left <= 0) return this.#until;
-    const left = this.#left * this.#share;
-    if (this.#limit === null || left > this.#limit * LOW) return Number.NEGATIVE_INFINITY;
-    return this.#lastAt + (this.#until - this.#lastAt) / (left + 1);
+    if (this.#limit === null || this.#left > this.#limit * LOW) return Number.NEGATIVE_INFINITY;
+    return this.#lastAt + (this.#until - this.#lastAt) / (this.#left + 1);
   }
 }

@@ -3,7 +3,7 @@ import { httpDateMs } from './http-date.ts';
 
 /** The bounds of trying. */
 export interface RetryPolicy {
-  /** How many requests at most, the first included. */
+  /** How many requests at most, the first included; those that a 429 refused do not count. */
   readonly attempts: number;
   /** Milliseconds from the first request after which no other one is begun. */
   readonly timeMs: number;
@@ -37,6 +37,7 @@ export function backoffMs(wait: {
 /**
  * Decides whether to try once more.
  * @param so.failures requests that failed so far, at least 1.
+ * @param so.refusals how many of them a 429 refused: the API is there and says "later", so only the time bounds them.
  * @param so.elapsedMs since the first of them began.
  * @param so.floorMs the least wait that the server asked for; 0 for none.
  * @returns milliseconds to wait, or null to give up.
@@ -45,13 +46,15 @@ export function nextWait(
   policy: RetryPolicy,
   so: {
     readonly failures: number;
+    readonly refusals: number;
     readonly elapsedMs: number;
     readonly floorMs: number;
     readonly random: number;
   },
 ): number | null {
   const left = policy.timeMs - so.elapsedMs;
-  if (so.failures >= policy.attempts || left <= 0 || so.floorMs > left) return null;
+  const mayTry = so.failures - so.refusals < policy.attempts;
+  if (!mayTry || left <= 0 || so.floorMs > left) return null;
   const wait = backoffMs({
     retry: so.failures - 1,
     baseMs: policy.baseMs,
@@ -65,7 +68,8 @@ export function nextWait(
 /**
  * Reads a `Retry-After` (RFC 9110 10.2.3): delay-seconds or an HTTP-date.
  * @param nowMs what the date is compared with; best the server's own `Date`, so that clocks need not agree.
- * @returns milliseconds from 0 to `limitMs`; undefined for a past date, a negative number or anything else.
+ * @returns milliseconds, more than 0 and up to `limitMs`; undefined for 0, a past date, a negative number or anything
+ *   else: they say no more than the status does.
  */
 export function parseRetryAfter(
   text: string | undefined,
@@ -73,7 +77,8 @@ export function parseRetryAfter(
   limitMs: number,
 ): number | undefined {
   const value = text?.trim() ?? '';
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, limitMs);
+  if (/^\d+$/.test(value))
+    return Number(value) === 0 ? undefined : Math.min(Number(value) * 1000, limitMs);
   const at = httpDateMs(value, nowMs);
   if (at === undefined || at <= nowMs) return undefined;
   return Math.min(at - nowMs, limitMs);

@@ -53,7 +53,7 @@ export interface SourceOptions {
   readonly pageTimeoutMs?: number;
   /** Most bytes of a body, before decompression and after. */
   readonly bodyLimitBytes?: number;
-  /** Requests for one page at most, the first included. */
+  /** Requests for one page at most, the first included and those that a 429 refused left out. */
   readonly retryAttempts?: number;
   /** From the first request for a page until no other one is begun. */
   readonly retryTimeMs?: number;

@@ -78,9 +78,16 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'attempts have no end',
     'src/source/retry.ts',
-    'if (so.failures >= policy.attempts || left <= 0 || so.floorMs > left) return null;',
+    'if (!mayTry || left <= 0 || so.floorMs > left) return null;',
     'if (left <= 0 || so.floorMs > left) return null;',
     ['test/source/retry.test.ts'],
+  ),
+  mutant(
+    'a 429 uses up an attempt',
+    'src/source/retry.ts',
+    'so.failures - so.refusals < policy.attempts',
+    'so.failures < policy.attempts',
+    ['test/source/retry.test.ts', 'test/source/waits.test.ts'],
   ),
   mutant(
     'a refused key is tried again and again',

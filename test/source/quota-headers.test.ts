@@ -138,13 +138,4 @@ describe('what is left', () => {
     count.heard({ remaining: 2, resetMs: 1000, limit: null }, first, 10);
     expect(count.opensAt(10)).toBe(1010);
   });
-
-  test('is shared with others where a refusal shows that they use it too', () => {
-    const count = new QuotaCount();
-    const number = count.sent(0);
-    count.heard({ remaining: 10, resetMs: 1000, limit: 20 }, number, 0);
-    expect(count.opensAt(0)).toBe(free);
-    for (let more = 0; more < 4; more++) count.refused(0);
-    expect(count.opensAt(0)).toBeGreaterThan(200);
-  });
 });

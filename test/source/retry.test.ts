@@ -42,10 +42,11 @@ describe('the decision', () => {
     capMs: 30_000,
     retryAfterLimitMs: LIMIT,
   };
-  const so = { failures: 1, elapsedMs: 0, floorMs: 0, random: 0.5 };
+  const so = { failures: 1, refusals: 0, elapsedMs: 0, floorMs: 0, random: 0.5 };
   test.each([
     ['an attempt is left', so, 500],
     ['no attempt is left', { ...so, failures: 3 }, null],
+    ['refusals are no attempts', { ...so, failures: 3, refusals: 1 }, 2000],
     ['the time is over', { ...so, elapsedMs: 60_000 }, null],
     [
       'the server asks for more than the time left',
@@ -63,7 +64,13 @@ describe('the decision', () => {
         fc.nat(70_000),
         unit,
         (failures, elapsedMs, floorMs, random) => {
-          const wait = nextWait(policy, { failures, elapsedMs, floorMs, random });
+          const wait = nextWait(policy, {
+            failures,
+            refusals: 0,
+            elapsedMs,
+            floorMs,
+            random,
+          });
           if (wait !== null) expect(wait + elapsedMs).toBeLessThanOrEqual(policy.timeMs);
         },
       ),
@@ -75,7 +82,7 @@ describe('Retry-After (H22)', () => {
   test.each([
     ['1', 1000],
     [' 7 ', 7000],
-    ['0', 0],
+    ['0', undefined],
     ['1000000000', LIMIT],
     ['9'.repeat(400), LIMIT],
     ['Sun, 01 Mar 2026 12:00:30 GMT', 30_000],

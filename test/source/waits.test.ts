@@ -20,7 +20,6 @@ describe('Retry-After', () => {
     ],
     ['far too long', busy('1000000000'), 40_000],
     ['a date that is far too far', busy('Sun, 01 Mar 2999 00:00:30 GMT'), 40_000],
-    ['zero', busy('0'), 0],
     ['on a 500', busy('5', 500), 5000],
   ])('%s is the floor of the wait, under the jitter', async (_, step, floor) => {
     const server = await scriptedServer([step, emptyPage]);
@@ -32,6 +31,7 @@ describe('Retry-After', () => {
   test.each([
     ['past', 'Sun, 01 Mar 2020 00:00:30 GMT'],
     ['negative', '-5'],
+    ['zero', '0'],
     ['no number', 'soon'],
     ['a number and more', '5 minutes'],
     ['a date that is none', 'Sun, 99 Mar 2026 00:00:30 GMT'],
@@ -61,6 +61,37 @@ describe('Retry-After', () => {
   });
 });
 
+describe('a 429 uses up no attempt', () => {
+  const failing = answer('', { status: 500 });
+
+  test('as many as may be are waited for', async () => {
+    const server = await scriptedServer([...Array.from({ length: 9 }, () => busy('7')), emptyPage]);
+    const { fetch } = open(server.url, { retryAttempts: 1 });
+    expect(await fetch()).toMatchObject({ requests: 10 });
+  });
+
+  test('other failures between them do', async () => {
+    const server = await scriptedServer([failing, busy('1'), busy('1'), failing, emptyPage]);
+    expect(await open(server.url, { retryAttempts: 3 }).fetch()).toMatchObject({ requests: 5 });
+    const again = await scriptedServer([failing, busy('1'), busy('1'), failing, emptyPage]);
+    const error = await open(again.url, { retryAttempts: 2 }).fails();
+    expect(error.message).toContain('gave up after 4 attempts');
+  });
+
+  test('the time bounds them, and the waits their number', async () => {
+    const server = await scriptedServer([busy('none')]);
+    const { fails, clock } = open(server.url, { retryTimeMs: 600_000 });
+    const error = await fails();
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error.message).toMatch(/answered 429 \d+ times/);
+    // The last request may find everyone held.
+    expect(clock.monotonic()).toBeLessThanOrEqual(630_000);
+    // Pauses of 1, 2, 4, 8, 16 and then 30 s.
+    expect(server.heads.length).toBeLessThan(50);
+    expect(server.heads.length).toBeGreaterThan(15);
+  });
+});
+
 describe('the jitter', () => {
   test('is drawn anew for each wait', async () => {
     const server = await scriptedServer([answer('', { status: 500 })]);
@@ -75,7 +106,7 @@ describe('the jitter', () => {
   test('two sources with the same clock do not wait for each other', async () => {
     const server = await scriptedServer([busy('9'), emptyPage]);
     const clock = fakeClock();
-    const one = openSource({ baseUrl: server.url, key: CANARY, clock, retryAttempts: 1 });
+    const one = openSource({ baseUrl: server.url, key: CANARY, clock, retryTimeMs: 8000 });
     const two = openSource({ baseUrl: server.url, key: CANARY, clock });
     const { signal } = new AbortController();
     await expect(one.fetchPage(firstPage, { signal })).rejects.toThrow('answered 429');
@@ -88,7 +119,7 @@ describe('the jitter', () => {
 describe('what the server asks for', () => {
   test.each([429, 503])('holds the other windows after a %i', async (status) => {
     const server = await scriptedServer([busy('9', status), emptyPage]);
-    const { fails, fetch, clock } = open(server.url, { retryAttempts: 1 });
+    const { fails, fetch, clock } = open(server.url, { retryTimeMs: 8000 });
     await fails();
     await fetch();
     expect(clock.waits).toEqual([9000]);
