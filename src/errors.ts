@@ -121,6 +121,18 @@ export const EXIT = {
   SIGTERM: 143,
 } as const;
 
+/** What each of them says to whoever started the program. */
+export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  done: 'done',
+  unexpected: 'unexpected error: please report it',
+  settings: 'the command line or the settings are wrong; the message says which and where',
+  gaps: 'finished, with failed windows, gaps or differences',
+  refused: 'the API refused the key (401, 403); nothing more was asked',
+  unavailable: 'the API or the database stayed away through all retries',
+  SIGINT: 'stopped by SIGINT (Ctrl-C); checkpoints are safe',
+  SIGTERM: 'stopped by SIGTERM; checkpoints are safe',
+};
+
 /** How a run ended, in the word that is stored with it. */
 export type RunOutcome =
   | 'done'

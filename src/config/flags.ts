@@ -20,8 +20,28 @@ export function flagsOf(rows: readonly Row[]): FlagSpec[] {
       : {
           key: row.key,
           flag: `${row.flag} ${row.placeholder}`,
-          description: `${row.description} (default: ${row.default ?? row.unset}; env: ${row.env[0]})`,
+          description: told(row, `env: ${row.env[0]}`),
           group: row.group,
         },
   );
+}
+
+/** A setting that no flag sets: a secret, or one that belongs into the file. */
+export interface EnvironmentSpec {
+  readonly variable: string;
+  readonly description: string;
+}
+
+/** Those of `rows` that have no flag. */
+export function environmentOnly(rows: readonly Row[]): EnvironmentSpec[] {
+  return rows
+    .filter((row) => row.flag === null)
+    .map((row) => ({
+      variable: row.env[0],
+      description: row.inFile ? told(row, `in the file: ${row.name}`) : told(row),
+    }));
+}
+
+function told({ description, default: fallback, unset }: Row, ...more: readonly string[]): string {
+  return `${description} (${[`default: ${fallback ?? unset}`, ...more].join('; ')})`;
 }

@@ -41,23 +41,6 @@ export function commandLines(page: Paper): string[] {
     .filter((line) => line !== '');
 }
 
-/** The cells of the first table whose heading begins with `first`; no heading, no rule. */
-export function tableRows({ path, text }: Paper, first: string): string[][] {
-  const lines = text.split('\n');
-  const at = lines.findIndex((line) => line.replaceAll(' ', '').startsWith(`|${first}|`));
-  if (at < 0) throw new Error(`${path} has no table that begins with ${first}`);
-  const end = lines.findIndex((line, index) => index > at && !line.startsWith('|'));
-  return lines.slice(at + 2, end).map(cellsOf);
-}
-
-/** `| a | b \| c |` as its cells. */
-export function cellsOf(line: string): string[] {
-  return line
-    .split(/(?<!\\)\|/)
-    .slice(1, -1)
-    .map((cell) => cell.trim());
-}
-
 /** Links to files of the repository, as paths from the root, with the heading that they point at. */
 export function ownLinks({ path, text }: Paper): { file: string; heading: string | undefined }[] {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
