@@ -37,6 +37,8 @@ export interface LogOptions {
   /** Absent: stderr. */
   readonly destination?: NodeJS.WritableStream;
   readonly isTerminal: boolean;
+  /** Whether pretty lines have colours; absent: where they go to a terminal. */
+  readonly colour?: boolean;
 }
 
 const REDACTED = '[secret]';
@@ -58,9 +60,10 @@ export const silentLogger: Logger = {
 /** Makes the log of the process. Writing to it never throws, even when nobody reads it any more. */
 export async function createLogger(options: LogOptions): Promise<ProcessLogger> {
   const { level, secrets, isTerminal, destination = process.stderr } = options;
+  const { colour = isTerminal } = options;
   const pretty = options.format === 'pretty' || (options.format === 'auto' && isTerminal);
   const { pino, stdTimeFunctions } = await import('pino');
-  const render = pretty ? await prettyLine(isTerminal) : visible;
+  const render = pretty ? await prettyLine(colour) : visible;
   const strike = secretFilter(secrets);
   survive(destination);
 

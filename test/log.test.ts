@@ -56,6 +56,11 @@ describe('lines', () => {
     expect(await written({ format: 'auto' }, (log) => log.info('hello'))).toMatch(/^\{.*\}\n$/);
     const pretty = await written({ format: 'pretty' }, (log) => log.info({ pages: 3 }, 'hello'));
     expect(pretty).toMatch(/^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] INFO: hello \{"pages":3\}\n$/);
+    const plain = await written({ format: 'auto', isTerminal: true, colour: false }, (log) =>
+      log.info('hello'),
+    );
+    expect(plain).toMatch(/\] INFO: hello\n$/);
+    expect(plain).not.toContain('\u001b');
   });
 
   it('show an error in the pretty form without its stack', async () => {

@@ -1,4 +1,5 @@
 /** Exports days to files: what is there as it is published is skipped, what is not complete is left out and told. */
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { DaywalkError } from '../errors.ts';
@@ -164,18 +165,25 @@ async function exportDay(
       return 'skipped';
     }
     const current = day;
-    const written = await writeWhole(join(folder, path), (file) => {
+    let unchanged = false;
+    const write = (file: FileHandle) => {
       const chunks = recordsOf(database, current, signal);
       return format === 'parquet'
         ? writeParquet(file, chunks, current, signal)
         : writeNdjson(file, chunks, format === 'ndjson.gz', signal);
+    };
+    const written = await writeWhole(join(folder, path), write, async ({ records }) => {
+      unchanged = await isUnchanged(database, current);
+      return unchanged && records === current.records;
     });
-    if (await isUnchanged(database, day)) {
-      if (written.records !== day.records) throw unsound(day, written.records);
+    const whole = written.records === day.records;
+    if (unchanged && whole) {
       book.add({ path, format, ...aboutDay(day), ...written, exportedAt: isoOf(clock.now()) });
       return written;
     }
     const [now] = await listArchivedDays(database, [day.stream], { from: day.day, to: day.day });
+    // Retention may remove pages while they are read.
+    if (unchanged && now?.state !== 'pruned') throw unsound(day, written.records);
     day = now ?? { stream: asked.stream, day: asked.day, state: null };
   }
   return leftOut('complete', 'it was published anew again and again while it was read');

@@ -12,11 +12,13 @@ const AGAIN = 'then run the same command again: days that are there are skipped.
 
 /**
  * Writes a file under another name, brings it to the disk, and gives it its name: after a crash it is there whole or not.
+ * @param isWanted asked when it is written; if not, it is removed, and a file that has the name already stays.
  * @throws {SettingsError} where the folder cannot be written or the disk is full; the half file is removed.
  */
 export async function writeWhole<T>(
   path: string,
   write: (file: FileHandle) => Promise<T>,
+  isWanted: (written: T) => boolean | Promise<boolean> = () => true,
 ): Promise<T> {
   const half = join(dirname(path), `.${path.split('/').at(-1)}.half`);
   try {
@@ -29,8 +31,10 @@ export async function writeWhole<T>(
     } finally {
       await file.close();
     }
-    await rename(half, path);
-    await syncFolder(dirname(path));
+    if (await isWanted(result)) {
+      await rename(half, path);
+      await syncFolder(dirname(path));
+    } else await rm(half);
     return result;
   } catch (error) {
     await rm(half, { force: true }).catch(() => {});

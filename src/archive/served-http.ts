@@ -35,6 +35,7 @@ export interface ArchiveServerParts {
 /** Smaller answers are not worth compressing. */
 const GZIP_FROM = 1_000;
 const WAITING_EACH = 8;
+const MOST_DAYS_TOLD = 100;
 const compress = promisify(gzip);
 
 /**
@@ -134,9 +135,7 @@ async function answer(
     const page = await desk.serve(() => archive.page(resource, query, signal));
     await send(request, response, 200, page.body, {
       'x-total-count': String(page.total),
-      ...(page.incomplete.length === 0
-        ? {}
-        : { 'x-daywalk-incomplete': page.incomplete.slice(0, 100).join(' ') }),
+      ...(page.incomplete.length === 0 ? {} : { 'x-daywalk-incomplete': listed(page.incomplete) }),
     });
     const ms = Math.round(clock.monotonic() - since);
     log.info({ resource, ...query, records: page.records, total: page.total, ms }, 'served');
@@ -149,6 +148,15 @@ async function answer(
     );
     await send(request, response, status, JSON.stringify(body), headers).catch(() => {});
   }
+}
+
+/** Days as a header holds them: the first hundred, then how many more there are. */
+function listed(days: readonly string[]): string {
+  const more = days.length - MOST_DAYS_TOLD;
+  return days
+    .slice(0, MOST_DAYS_TOLD)
+    .concat(more > 0 ? `+${more}` : [])
+    .join(' ');
 }
 
 /** The operation that is asked for; the key comes first, so that nothing is told to who has none. */

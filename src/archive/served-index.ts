@@ -1,5 +1,5 @@
 /** How many records of each page a request asks for, so that any offset is found without reading the pages before it. */
-
+import type { Day } from '../model.ts';
 import type { Query } from '../store/database.ts';
 import { countPagesAfter, countWholePages, type PageCount, type Wanted } from '../store/served.ts';
 import { Refusal } from './refusal.ts';
@@ -53,7 +53,9 @@ export class IndexMemory {
 async function makeIndex(query: Query, wanted: Wanted, signal: AbortSignal): Promise<DayIndex> {
   const pages: IndexedPage[] = [];
   let end = 0;
+  let seen = 0;
   const take = (counts: readonly PageCount[]) => {
+    seen += counts.length;
     for (const { walkId, pageNo, records, timeless } of counts) {
       if (timeless > 0) throw withoutTime(wanted, timeless);
       if (records === 0) continue;
@@ -73,7 +75,16 @@ async function makeIndex(query: Query, wanted: Wanted, signal: AbortSignal): Pro
       after = last;
     }
   }
+  if (seen !== wanted.pages) throw changedMeanwhile(wanted.day);
   return { pages, records: end };
+}
+
+/**
+ * Pages were removed while they were read. A snapshot does not keep what `truncate` empties (retention does that with a
+ * month), so what is there is counted: an answer without these records would look whole.
+ */
+export function changedMeanwhile(day: Day): Refusal {
+  return new Refusal(503, `${day} changed while it was read`, { hint: 'Ask again.' });
 }
 
 function withoutTime({ day }: Wanted, count: number): Refusal {
@@ -84,12 +95,17 @@ function withoutTime({ day }: Wanted, count: number): Refusal {
   );
 }
 
-/** The pages that hold `count` records from `offset` on, and how many records of the first of them come before. */
-export function locate(
-  { pages }: DayIndex,
-  offset: number,
-  count: number,
-): { readonly pages: readonly IndexedPage[]; readonly before: number } {
+/** Pages that hold the records asked for. */
+export interface Located {
+  readonly pages: readonly IndexedPage[];
+  /** Records on them. */
+  readonly records: number;
+  /** How many of these come before the first that is asked for. */
+  readonly before: number;
+}
+
+/** The pages that hold `count` records from `offset` on. */
+export function locate({ pages }: DayIndex, offset: number, count: number): Located {
   let low = 0;
   let high = pages.length;
   while (low < high) {
@@ -100,5 +116,6 @@ export function locate(
   let last = low;
   while (last < pages.length && (last === low || (pages[last - 1]?.end ?? 0) < offset + count))
     last += 1;
-  return { pages: pages.slice(low, last), before: offset - (pages[low - 1]?.end ?? 0) };
+  const [start, end] = [pages[low - 1]?.end ?? 0, pages[last - 1]?.end ?? 0];
+  return { pages: pages.slice(low, last), records: end - start, before: offset - start };
 }

@@ -16,7 +16,7 @@ import {
 import { canonicalFilters } from '../store/streams.ts';
 import { Refusal } from './refusal.ts';
 import { type FieldMap, type Predicate, placesOf, predicateOf } from './served-filter.ts';
-import { IndexMemory, locate } from './served-index.ts';
+import { changedMeanwhile, IndexMemory, locate } from './served-index.ts';
 import { daysOf, pieceOf, type ServedQuery } from './served-query.ts';
 
 /** What the served archive needs of the settings. */
@@ -43,6 +43,8 @@ export interface ServedPage {
 
 /** No request touches more days than these. */
 const MOST_DAYS = 4_000;
+/** An error lists no more than these. */
+const MOST_DAYS_TOLD = 100;
 const ENVELOPE_KEPT_MS = 60_000;
 
 /** The archive as a source of pages. */
@@ -61,7 +63,7 @@ export class ServedArchive {
 
   /**
    * The page that is asked for; totals are exact, and the order is that of day, walk, page and position.
-   * @throws {Refusal} for what cannot be honoured, days that are not complete among it.
+   * @throws {Refusal} for what cannot be honoured, days that are not complete or not kept any more among it.
    */
   page(resource: Resource, asked: ServedQuery, signal: AbortSignal): Promise<ServedPage> {
     // One snapshot: what is counted is what is read.
@@ -80,6 +82,8 @@ export class ServedArchive {
     if (addDays(first, MOST_DAYS) < last)
       throw new Refusal(400, `toDate: a request may reach over ${MOST_DAYS} days at most`);
     const days = await readServedDays(query, stream.streamId, first, last);
+    const pruned = days.filter((day) => day.pruned).map(({ day }) => day);
+    if (pruned.length > 0) throw notKept(stream, pruned);
     const incomplete = days.filter(({ complete }) => !complete).map(({ day }) => day);
     if (incomplete.length > 0 && !this.#options.allowIncomplete)
       throw notComplete(stream, incomplete);
@@ -95,6 +99,7 @@ export class ServedArchive {
       if (offset < index.records && missing > 0) {
         const found = locate(index, offset, missing);
         const read = await readWanted(query, wanted, found.pages);
+        if (read.length !== found.records) throw changedMeanwhile(day.day);
         texts.push(...read.slice(found.before, found.before + missing));
       }
       total += index.records;
@@ -102,10 +107,11 @@ export class ServedArchive {
     return { body: envelope(texts, total), records: texts.length, total, incomplete };
   }
 
-  #wanted(asked: ServedQuery, filter: Predicate | null, { day, walks }: ServedDay): Wanted {
+  #wanted(asked: ServedQuery, filter: Predicate | null, { day, walks, pages }: ServedDay): Wanted {
     return {
       day,
       walks,
+      pages,
       filter,
       between: pieceOf(asked, day),
       timePaths: this.#options.timePaths.flatMap(placesOf).map(asArray),
@@ -171,14 +177,26 @@ function chooseStream(
   });
 }
 
-function notComplete({ name }: ServedStream, days: readonly Day[]): Refusal {
-  const [first] = days;
-  const shown = days.length === 1 ? first : `${first} and ${days.length - 1} more`;
-  return new Refusal(409, `not complete in the archive: ${name} ${shown}`, {
-    hint: 'An answer with a hole in it would look whole. daywalk why tells of a day; serve-archive --allow-incomplete answers all the same.',
-    more: { stream: name, incomplete: days.slice(0, 100) },
+/**
+ * No switch answers without these: they had events, and an empty list would say that there were none. Not 410, by which
+ * clients may understand that the whole resource is gone.
+ */
+function notKept({ name }: ServedStream, days: readonly Day[]): Refusal {
+  return new Refusal(409, `not kept in the archive any more: ${name} ${firstOf(days)}`, {
+    hint: `Retention has removed what was older than it is wanted. Ask for later days than ${days.at(-1)}.`,
+    more: { stream: name, pruned: days.slice(0, MOST_DAYS_TOLD) },
   });
 }
+
+function notComplete({ name }: ServedStream, days: readonly Day[]): Refusal {
+  return new Refusal(409, `not complete in the archive: ${name} ${firstOf(days)}`, {
+    hint: 'An answer with a hole in it would look whole. daywalk why tells of a day; serve-archive --allow-incomplete answers all the same.',
+    more: { stream: name, incomplete: days.slice(0, MOST_DAYS_TOLD) },
+  });
+}
+
+const firstOf = (days: readonly Day[]): string =>
+  days.length === 1 ? String(days[0]) : `${days[0]} and ${days.length - 1} more`;
 
 /** Keys as Postgres reads an array. */
 const asArray = (path: readonly string[]): string =>

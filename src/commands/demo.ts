@@ -1,6 +1,5 @@
 /** `daywalk demo`: a simulated API, a Postgres of its own, a week exported through faults and a kill, and what is then there. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,7 +8,7 @@ import { systemClock } from '../clock.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { DaywalkError, EXIT } from '../errors.ts';
+import { DaywalkError, EXIT, SettingsError } from '../errors.ts';
 import { addDays, lastClosedDay } from '../plan/days.ts';
 import { formatCount } from '../report/format.ts';
 import { countPages, EXAMPLE_QUERY, type ExampleRow, runExampleQuery } from '../store/example.ts';
@@ -19,10 +18,11 @@ import { type OpenDatabase, openDatabase, openLog } from './wiring.ts';
 
 const DIRECTORY = join('.daywalk', 'demo');
 const KEY = 'demo-key';
-const DAYS = 7;
-const EVENTS_PER_DAY = 12_000;
-/** The first run is killed when so many pages are stored. */
-const PAGES_BEFORE_KILL = 20;
+const DAYS = { usual: 7, least: 1, most: 31 };
+/** Less than this is exported before anybody can kill it. */
+const EVENTS = { usual: 12_000, least: 2_000, most: 100_000 };
+/** The first run is killed when this share of the pages is stored. */
+const SHARE_BEFORE_KILL = 0.25;
 const POLL_MS = 20;
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const SIMULATOR = fileURLToPath(new URL('../simulator/main.js', import.meta.url));
@@ -32,19 +32,24 @@ class DemoError extends DaywalkError {}
 
 /** Shows daywalk at work, on this machine only, and leaves the result in `.daywalk/demo` to be looked at. */
 export async function demo(invocation: Invocation): Promise<number> {
-  await clear();
+  const { days, events, ...flags } = invocation.options;
+  const scale = {
+    days: numberOf('--days', days, DAYS),
+    eventsPerDay: numberOf('--events', events, EVENTS),
+  };
   const settings = loadSettings({
-    flags: { logLevel: 'warn', ...invocation.options, directory: DIRECTORY },
+    flags: { logLevel: 'warn', ...flags, directory: DIRECTORY },
     environment: {},
     cwd: process.cwd(),
   });
+  await clear();
   const log = await openLog(settings);
   print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
-  const simulator = await startSimulator(invocation.signal);
+  const simulator = await startSimulator(scale.eventsPerDay, invocation.signal);
   try {
     const store = await openDatabase(settings, log, invocation.signal);
     try {
-      await show(simulator.url, store, settings, invocation.signal);
+      await show(simulator.url, scale, store, settings, invocation.signal);
     } finally {
       await store.close();
     }
@@ -55,14 +60,35 @@ export async function demo(invocation: Invocation): Promise<number> {
   return EXIT.done;
 }
 
+/** How much is exported. */
+interface Scale {
+  readonly days: number;
+  readonly eventsPerDay: number;
+}
+
+/** @throws {SettingsError} for what is no number of this size. */
+function numberOf(
+  flag: string,
+  given: unknown,
+  { usual, least, most }: { usual: number; least: number; most: number },
+): number {
+  if (given === undefined) return usual;
+  const number = /^\d{1,9}$/.test(String(given)) ? Number(given) : -1;
+  if (number >= least && number <= most) return number;
+  throw new SettingsError(`flag ${flag}: ${JSON.stringify(given)} is not what the demo can show`, {
+    hint: `Give a number from ${least} to ${most}; without the flag it is ${usual}.`,
+  });
+}
+
 async function show(
   url: string,
+  { days, eventsPerDay }: Scale,
   store: OpenDatabase,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<void> {
   const to = lastClosedDay(systemClock.now(), settings.timezone, settings.settle);
-  const from = addDays(to, 1 - DAYS);
+  const from = addDays(to, 1 - days);
   const backfill = ['backfill', '--from', from, '--to', to];
   const environment = {
     DAYWALK_API_URL: url,
@@ -77,7 +103,8 @@ async function show(
     '   The API answers some requests with 429 and 500; then the run is killed (kill -9).',
   );
   const first = daywalk(backfill, environment, signal);
-  const pages = await pagesAtKill(store, first, signal);
+  const pagesInAll = (days * eventsPerDay) / settings.pageLength;
+  const pages = await pagesAtKill(store, first, pagesInAll * SHARE_BEFORE_KILL, signal);
   print(
     `   Killed with ${formatCount(pages)} pages stored. Each page is in Postgres together with its checkpoint.`,
   );
@@ -86,10 +113,10 @@ async function show(
     '',
     '3. The same command again: it waits for the killed worker’s leases, then goes on at the checkpoints',
   );
-  await expectSuccess(daywalk(backfill, environment, signal));
+  await expectSuccess(daywalk(backfill, environment, signal), signal);
 
   print('', '4. daywalk status', '');
-  await expectSuccess(daywalk(['status'], environment, signal));
+  await expectSuccess(daywalk(['status'], environment, signal), signal);
 
   print('', '5. In SQL', '', ...EXAMPLE_QUERY.split('\n'), '');
   print(...tableOf(await runExampleQuery(store.database)));
@@ -113,22 +140,14 @@ async function clear(): Promise<void> {
 }
 
 async function startSimulator(
+  eventsPerDay: number,
   signal: AbortSignal,
 ): Promise<{ url: string; process: ChildProcess }> {
   const child = spawn(
     process.execPath,
     [
       SIMULATOR,
-      ...[
-        '--port',
-        '0',
-        '--key',
-        KEY,
-        '--events-per-day',
-        String(EVENTS_PER_DAY),
-        '--latency',
-        '10',
-      ],
+      ...['--port', '0', '--key', KEY, '--events-per-day', String(eventsPerDay), '--latency', '10'],
       ...[
         '--fault',
         'status:status=429,retryAfter=1,at=9+31',
@@ -176,23 +195,28 @@ const present = (values: Record<string, string | undefined>) =>
 async function pagesAtKill(
   { database }: OpenDatabase,
   child: ChildProcess,
+  enough: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const exited = once(child, 'exit');
-  for (;;) {
-    const pages = await countPages(database);
-    if (pages >= PAGES_BEFORE_KILL || child.exitCode !== null) break;
+  const exited = exitOf(child);
+  while (child.exitCode === null && (await countPages(database)) < enough)
     await systemClock.sleep(POLL_MS, signal);
-  }
   child.kill('SIGKILL');
-  await exited;
+  const code = await exited;
+  if (code !== null)
+    throw new DemoError(`daywalk ended with exit code ${code}, before it was killed`);
   return countPages(database);
 }
 
-async function expectSuccess(child: ChildProcess): Promise<void> {
-  const [code] = (await once(child, 'exit')) as [number | null];
+async function expectSuccess(child: ChildProcess, signal: AbortSignal): Promise<void> {
+  const code = await exitOf(child);
+  signal.throwIfAborted();
   if (code !== 0) throw new DemoError(`daywalk ended with exit code ${code ?? 'none'}`);
 }
+
+/** The exit code of a process, when it has ended; null: a signal ended it. */
+const exitOf = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => child.once('exit', (code) => resolve(code)));
 
 /** Rows as text, in columns. */
 function tableOf(rows: readonly ExampleRow[]): string[] {

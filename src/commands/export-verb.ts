@@ -7,6 +7,7 @@ import type { DrainParts } from '../export/drain.ts';
 import type { RunEvent, RunReport } from '../export/run.ts';
 import type { ProcessLogger } from '../log.ts';
 import { describeRun, exitCodeOfRun } from '../report/run-text.ts';
+import type { StatusServer } from '../serve/status-server.ts';
 import { openTeller, type Teller } from '../serve/telling/teller.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import type { SourceWatch } from '../source/watch.ts';
@@ -21,17 +22,26 @@ import { tellingFailure, told } from './telling.ts';
 import type { Invocation } from './verb.ts';
 import { apiSettingsOf, exportParts, openApi, openDatabase, openLog } from './wiring.ts';
 
-/** What a verb that exports works with. */
-export interface ExportSession {
+/** What a verb that exports has before its database answers. */
+export interface SessionStart {
   readonly settings: ApiSettings;
-  readonly database: Database;
-  readonly parts: DrainParts;
   /** What the limiter of the source does now. */
   readonly limits: () => LimiterState;
   readonly log: ProcessLogger;
-  /** `postgres://…`; holds the password. */
-  readonly databaseUrl: string;
+}
+
+/** What a verb that exports works with. */
+export interface ExportSession extends SessionStart {
+  readonly database: Database;
+  readonly parts: DrainParts;
   readonly teller: Teller;
+}
+
+/** What a daemon has and a single run has not. */
+interface Daemon {
+  /** Opens the page that people look at while it waits for its database, and later; null: there is none. */
+  readonly openPage: (start: SessionStart) => Promise<StatusServer | null>;
+  readonly watch: SourceWatch;
 }
 
 /**
@@ -41,7 +51,7 @@ export interface ExportSession {
 export async function withExport<T>(
   invocation: Invocation,
   work: (session: ExportSession) => Promise<T>,
-  { daemon = false, watch }: { readonly daemon?: boolean; readonly watch?: SourceWatch } = {},
+  daemon?: Daemon,
 ): Promise<T> {
   const settings = apiSettingsOf(invocation);
   const quiet = invocation.options.quiet === true;
@@ -54,24 +64,31 @@ export async function withExport<T>(
   const source = await openApi(settings, {
     onLimits: new LimitNews(log).onLimits,
     ...(budget === null ? {} : { rate: budget }),
-    ...(watch === undefined ? {} : { watch }),
+    ...(daemon === undefined ? {} : { watch: daemon.watch }),
   });
   const teller = openTeller(settings, systemClock, log);
+  const start = { settings, log, limits: () => source.limits() };
+  let page: StatusServer | null = null;
   try {
-    const open = () => openDatabase(settings, log, signal, daemon);
+    page = (await daemon?.openPage(start)) ?? null;
+    const open = () =>
+      openDatabase(settings, log, signal, {
+        forAsLongAsItTakes: daemon !== undefined,
+        onAway: (error) => page?.waiting(error.message),
+      });
     const opened =
       invocation.options.dryRun === true ? open() : tellingFailure(teller, signal, open);
-    const { database, url: databaseUrl, close } = await opened;
+    const { database, url, close } = await opened;
     if (budget !== null) budget.database = database;
     teller.attach(database);
+    page?.attach(url);
     try {
-      const parts = exportParts(database, source, log);
-      const limits = () => source.limits();
-      return await work({ settings, database, databaseUrl, parts, log, limits, teller });
+      return await work({ ...start, database, parts: exportParts(database, source, log), teller });
     } finally {
       await close();
     }
   } finally {
+    await page?.close();
     await teller.close();
     await source.close();
     await log.flush();

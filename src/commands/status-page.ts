@@ -5,28 +5,28 @@ import { SettingsError } from '../errors.ts';
 import { secretFilter } from '../log.ts';
 import type { Activity } from '../serve/activity.ts';
 import type { Metrics } from '../serve/metrics.ts';
-import { openStatusServer } from '../serve/status-server.ts';
-import type { ExportSession } from './export-verb.ts';
+import { openStatusServer, type StatusServer } from '../serve/status-server.ts';
+import type { SessionStart } from './export-verb.ts';
 import { version } from './version.ts';
 
 /**
  * Serves the page, unless it is off. An address that somebody chose and that is taken is an error; the default one may
  * be taken by another worker on this machine, and then this one goes on without a page.
- * @returns closes it.
+ * It is there before the database is, and says that it waits.
+ * @returns null: there is no page.
  * @throws SettingsError
  */
 export async function openStatusPage(
-  { settings, databaseUrl, log, limits }: ExportSession,
+  { settings, log, limits }: SessionStart,
   watchers: { readonly activity: Activity; readonly metrics: Metrics },
-): Promise<() => Promise<void>> {
+): Promise<StatusServer | null> {
   const { statusListen: address, timezone: timeZone, settle: settleMs, schedule } = settings;
-  if (address === null) return async () => {};
+  if (address === null) return null;
   try {
-    const server = await openStatusServer({
+    return await openStatusServer({
       ...watchers,
       address,
       hosts: settings.statusHosts ?? [],
-      databaseUrl,
       streams: settings.streams.map(({ name }) => name),
       expectation: { timeZone, settleMs, schedule, lateAfterMs: settings.lateAfter },
       version: version(),
@@ -35,11 +35,10 @@ export async function openStatusPage(
       log,
       strike: secretFilter(secretsOf(settings).filter((secret) => secret.length > 3)),
     });
-    return () => server.close();
   } catch (error) {
     const chosen = settings.origins['status.listen'] !== undefined;
     if (chosen || !(error instanceof SettingsError)) throw error;
     log.warn({ err: error }, 'this worker has no status page');
-    return async () => {};
+    return null;
   }
 }

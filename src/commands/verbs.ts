@@ -215,5 +215,9 @@ export const VERBS: readonly VerbRow[] = [
     does: 'a simulated API and a Postgres of its own: exports a week through refused requests and a killed process, and shows it',
     settings: ['Log'],
     load: async () => (await import('./demo.ts')).demo,
+    options: [
+      new Option('--days <n>', 'how many days are exported (default: 7)'),
+      new Option('--events <n>', 'about how many events a day has (default: 12000)'),
+    ],
   },
 ];

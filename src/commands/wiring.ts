@@ -7,6 +7,7 @@ import { readEnvironment } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
 import type { ApiSettings, Settings } from '../config/settings.ts';
 import { skipsCertificateCheck } from '../config/url.ts';
+import { TransientError } from '../errors.ts';
 import type { DrainParts } from '../export/drain.ts';
 import type { ExportOptions } from '../export/run.ts';
 import { createLogger, type ProcessLogger } from '../log.ts';
@@ -15,6 +16,7 @@ import { Database } from '../store/database.ts';
 import { startEmbedded } from '../store/embedded/embedded.ts';
 import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
 import { stderrLines } from './live-lines.ts';
+import { wantsColour } from './output.ts';
 import type { Invocation } from './verb.ts';
 
 /** The settings of a verb that needs no API. */
@@ -39,6 +41,7 @@ export function openLog(
     // One of three letters would strike half of every line out.
     secrets: [...secretsOf(settings), ...moreSecrets].filter((secret) => secret.length > 3),
     isTerminal: process.stderr.isTTY === true,
+    colour: wantsColour(readEnvironment(), process.stderr.isTTY === true),
     ...(process.stderr.isTTY === true ? { destination: stderrLines.writable() } : {}),
   });
 }
@@ -67,15 +70,20 @@ export async function reachDatabase(
   return { url: started.url, embedded: true, release: () => started.release() };
 }
 
-/**
- * Opens the database with the schema in it: migrates where migrations are pending, refuses a newer one.
- * @param forAsLongAsItTakes a database that is away is waited for until the signal aborts, not for the patience only.
- */
+/** How a database that is away is waited for. */
+interface Waiting {
+  /** Until the signal aborts, not for the patience only. */
+  readonly forAsLongAsItTakes?: boolean;
+  /** Told why, each time that it did not answer. */
+  readonly onAway?: (error: TransientError) => void;
+}
+
+/** Opens the database with the schema in it: migrates where migrations are pending, refuses a newer one. */
 export async function openDatabase(
   settings: Settings,
   log: ProcessLogger,
   signal: AbortSignal,
-  forAsLongAsItTakes = false,
+  { forAsLongAsItTakes = false, onAway = () => {} }: Waiting = {},
 ): Promise<OpenDatabase> {
   const reached = await reachDatabase(settings, log, signal);
   const patienceMs = forAsLongAsItTakes ? Number.POSITIVE_INFINITY : undefined;
@@ -91,15 +99,22 @@ export async function openDatabase(
     await database.close();
     await reached.release();
   };
+  const persist = <T>(attempt: () => Promise<T>): Promise<T> => {
+    const telling = async () => {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (error instanceof TransientError) onAway(error);
+        throw error;
+      }
+    };
+    return database.retry(telling, signal, patienceMs);
+  };
   try {
-    const state = await database.retry(
-      () => readSchemaState(reached.url, settings.statementTimeout),
-      signal,
-      patienceMs,
-    );
+    const state = await persist(() => readSchemaState(reached.url, settings.statementTimeout));
     if (state.newer.length > 0) throw newerDatabase(state);
     if (state.pending.length > 0) {
-      const applied = await database.retry(() => migrate(reached.url, log), signal, patienceMs);
+      const applied = await persist(() => migrate(reached.url, log));
       log.info({ migrations: applied }, 'the schema was brought up');
     }
     return { database, url: reached.url, embedded: reached.embedded, close };

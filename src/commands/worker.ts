@@ -24,15 +24,13 @@ export function worker(invocation: Invocation): Promise<number> {
   const { signal } = invocation;
   const watchers = { activity: new Activity(systemClock), metrics: new Metrics() };
   const untilStopped = async (session: ExportSession) => {
-    const close = await openStatusPage(session, watchers);
-    try {
-      await eachTick(session, watchers, signal, () => pass(session, watchers, signal));
-    } finally {
-      await close();
-    }
+    await eachTick(session, watchers, signal, () => pass(session, watchers, signal));
     return EXIT.done;
   };
-  return withExport(invocation, untilStopped, { daemon: true, watch: watchers.metrics.watch });
+  return withExport(invocation, untilStopped, {
+    openPage: (start) => openStatusPage(start, watchers),
+    watch: watchers.metrics.watch,
+  });
 }
 
 /**

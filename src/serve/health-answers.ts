@@ -1,16 +1,26 @@
 /** Health for machines: alive, ready, and fresh enough. */
-import type { Database } from '../store/database.ts';
-import { databaseNow } from '../store/windows.ts';
 import { type Answer, json, words } from './answer.ts';
 import type { Standing } from './facts.ts';
 
+/** What every answer needs that tells an error. */
+interface Striking {
+  /** Strikes secrets out of foreign text. */
+  readonly strike: (text: string) => string;
+}
+
+const why = (error: unknown, { strike }: Striking): string =>
+  strike(error instanceof Error ? error.message : String(error));
+
 /** 200 as long as the database answers. */
-export async function readyAnswer(database: Database): Promise<Answer> {
+export async function readyAnswer(
+  ask: () => Promise<unknown>,
+  striking: Striking,
+): Promise<Answer> {
   try {
-    await databaseNow(database);
+    await ask();
     return words(200, 'ready');
-  } catch {
-    return words(503, 'the database is away');
+  } catch (error) {
+    return words(503, `the database is away: ${why(error, striking)}`);
   }
 }
 
@@ -20,14 +30,17 @@ export async function readyAnswer(database: Database): Promise<Answer> {
  */
 export async function healthAnswer(
   read: () => Promise<Standing>,
-  { strike }: { readonly strike: (text: string) => string },
+  striking: Striking,
 ): Promise<Answer> {
   let standing: Standing;
   try {
     standing = await read();
   } catch (error) {
-    const why = strike(error instanceof Error ? error.message : String(error));
-    return json(503, { status: 'unknown', sentence: 'The database is away.', error: why });
+    return json(503, {
+      status: 'unknown',
+      sentence: 'The database is away; the worker goes on trying.',
+      error: why(error, striking),
+    });
   }
   const { level, sentence, expected, streams, problems } = standing.health;
   const fresh = level === 'good' || level === 'gaps';
@@ -39,6 +52,6 @@ export async function healthAnswer(
       ...rest,
       lagSeconds: lagMs === null ? null : Math.round(lagMs / 1000),
     })),
-    problems: problems.map(({ text, command }) => ({ text: strike(text), command })),
+    problems: problems.map(({ text, command }) => ({ text: striking.strike(text), command })),
   });
 }

@@ -4,15 +4,28 @@ import type { Clock } from '../clock.ts';
 import { dayOf } from '../config/day.ts';
 import { isLoopback, type ListenAddress } from '../config/listen.ts';
 import { Wrong } from '../config/problems.ts';
-import { DaywalkError } from '../errors.ts';
+import { DaywalkError, TransientError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Expectation } from '../report/health.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import { Database } from '../store/database.ts';
+import { databaseNow } from '../store/windows.ts';
 import type { Activity } from './activity.ts';
 import { type Answer, json, page, words } from './answer.ts';
-import { readDayAnswer, readMonthAnswer, readStatusDocument } from './day-answers.ts';
-import { type Changes, Kept, readChanges, readStanding, type Standing } from './facts.ts';
+import {
+  type DayParts,
+  readDayAnswer,
+  readMonthAnswer,
+  readStatusDocument,
+} from './day-answers.ts';
+import {
+  type Changes,
+  type FactsParts,
+  Kept,
+  readChanges,
+  readStanding,
+  type Standing,
+} from './facts.ts';
 import { healthAnswer, readyAnswer } from './health-answers.ts';
 import { listen } from './listener.ts';
 import type { Metrics } from './metrics.ts';
@@ -27,7 +40,6 @@ export interface StatusServerParts {
   readonly address: ListenAddress;
   /** Names under which it may be asked for, besides addresses, `localhost` and the machine's own. */
   readonly hosts: readonly string[];
-  readonly databaseUrl: string;
   readonly streams: readonly string[];
   readonly expectation: Expectation;
   readonly version: string;
@@ -40,9 +52,13 @@ export interface StatusServerParts {
   readonly strike: (text: string) => string;
 }
 
-/** A status server that listens. */
+/** A status server that listens, and shows what is stored as soon as it has a database. */
 export interface StatusServer {
   readonly url: string;
+  /** From now on the database with the schema in it is there; `postgres://…`. */
+  attach(databaseUrl: string): void;
+  /** Until then: what is waited for, in words that hold no secret. */
+  waiting(what: string): void;
   close(): Promise<void>;
 }
 
@@ -57,54 +73,72 @@ const KEPT_MS = 2_000;
  * @throws SettingsError where the address cannot be listened on.
  */
 export async function openStatusServer(parts: StatusServerParts): Promise<StatusServer> {
-  const { clock, log, databaseUrl } = parts;
-  const database = new Database({
-    url: databaseUrl,
-    connections: CONNECTIONS,
-    statementTimeoutMs: STATEMENT_MS,
-    patienceMs: 0,
-    clock,
+  const { log } = parts;
+  const server = new Answering(parts);
+  const listener = await listen({
+    address: parts.address,
+    names: [hostname(), ...parts.hosts],
     log,
+    answer: (path) => server.answer(path),
   });
-  const server = new Answering(parts, database);
-  try {
-    const listener = await listen({
-      address: parts.address,
-      names: [hostname(), ...parts.hosts],
-      log,
-      answer: (path) => server.answer(path),
-    });
-    log.info({ url: listener.url }, 'the status page is served');
-    if (!isLoopback(parts.address))
-      log.warn(
-        'the status page can be reached from other machines, by whoever reaches this port; it asks for no password',
-      );
-    const close = async () => {
+  log.info({ url: listener.url }, 'the status page is served');
+  if (!isLoopback(parts.address))
+    log.warn(
+      'the status page can be reached from other machines, by whoever reaches this port; it asks for no password',
+    );
+  return {
+    url: listener.url,
+    attach: (databaseUrl) => server.attach(databaseUrl),
+    waiting: (what) => server.waiting(what),
+    close: async () => {
       await listener.close();
-      await database.close();
-    };
-    return { url: listener.url, close };
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+      await server.close();
+    },
+  };
 }
 
 /** Finds the answer to a path. */
 class Answering {
   readonly #parts: StatusServerParts;
-  readonly #database: Database;
+  #database: Database | null = null;
+  #waitsFor = 'the worker has just begun to open its database';
   readonly #standing: Kept<Standing>;
   readonly #changes: Kept<Changes>;
   readonly #document: Kept<unknown>;
 
-  constructor(parts: StatusServerParts, database: Database) {
+  constructor(parts: StatusServerParts) {
     this.#parts = parts;
-    this.#database = database;
-    const facts = { ...parts, database };
-    this.#standing = new Kept(parts.clock, KEPT_MS, () => readStanding(facts));
-    this.#changes = new Kept(parts.clock, KEPT_MS, () => readChanges(facts));
-    this.#document = new Kept(parts.clock, KEPT_MS, () => readStatusDocument(facts));
+    const kept = <T>(read: (facts: FactsParts & DayParts) => Promise<T>) =>
+      new Kept(parts.clock, KEPT_MS, async () => read(this.#facts()));
+    this.#standing = kept(readStanding);
+    this.#changes = kept(readChanges);
+    this.#document = kept(readStatusDocument);
+  }
+
+  attach(url: string): void {
+    const { clock, log } = this.#parts;
+    this.#database = new Database({
+      url,
+      connections: CONNECTIONS,
+      statementTimeoutMs: STATEMENT_MS,
+      patienceMs: 0,
+      clock,
+      log,
+    });
+  }
+
+  waiting(what: string): void {
+    this.#waitsFor = what;
+  }
+
+  async close(): Promise<void> {
+    await this.#database?.close();
+  }
+
+  /** @throws {TransientError} as long as there is no database. */
+  #facts() {
+    if (this.#database === null) throw new TransientError(this.#waitsFor);
+    return { ...this.#parts, database: this.#database };
   }
 
   /** The answer; null: there is nothing at this path. */
@@ -127,7 +161,7 @@ class Answering {
       case '/livez':
         return words(200, 'alive');
       case '/readyz':
-        return readyAnswer(this.#database);
+        return readyAnswer(async () => databaseNow(this.#facts().database), this.#parts);
       case '/healthz':
         return healthAnswer(() => this.#standing.get(), this.#parts);
       case '/status.json':
@@ -141,18 +175,17 @@ class Answering {
 
   async #below(path: string): Promise<Answer | null> {
     const { streams } = this.#parts;
-    const facts = { ...this.#parts, database: this.#database };
     const day = /^\/day\/([\w-]{1,63})\/(\d{4}-\d{2}-\d{2})$/.exec(path);
     if (day !== null) {
       const [, stream = '', text = ''] = day;
       if (!streams.includes(stream) || !isShown(text)) return null;
-      return this.#page('../../', () => readDayAnswer(facts, stream, text));
+      return this.#page('../../', async () => readDayAnswer(this.#facts(), stream, text));
     }
     const month = /^\/month\/([\w-]{1,63})\/(\d{4}-\d{2})$/.exec(path);
     if (month === null) return null;
     const [, stream = '', text = ''] = month;
     if (!streams.includes(stream) || !isShown(`${text}-01`)) return null;
-    return this.#page('../../', () => readMonthAnswer(facts, stream, text));
+    return this.#page('../../', async () => readMonthAnswer(this.#facts(), stream, text));
   }
 
   async #statusPage(): Promise<Answer> {

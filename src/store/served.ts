@@ -23,7 +23,11 @@ export function readServedStreams(query: Query, names: readonly string[]): Promi
 export interface ServedDay {
   readonly day: Day;
   readonly complete: boolean;
+  /** It was there, and retention has removed it. */
+  readonly pruned: boolean;
   readonly walks: readonly string[];
+  /** Pages of these walks. */
+  readonly pages: number;
   /** With the walks it names what is shown; it changes when that changes. */
   readonly overlaps: string;
 }
@@ -36,20 +40,22 @@ export function readServedDays(
   to: Day,
 ): Promise<ServedDay[]> {
   return query<ServedDay>(
-    `select d.day::date as day, coalesce(w.complete, false) as complete, shown.walks,
+    `select d.day::date as day, coalesce(w.complete, false) and not g.pruned as complete, g.pruned, shown.walks, shown.pages,
             encode(daywalk.overlaps_digest(shown.walks), 'hex') as overlaps
        from generate_series($2::date::timestamp, $3::date::timestamp, interval '1 day') as d (day)
        left join lateral (
-         select bool_and(state = 'complete')
-                and not exists (select from daywalk.prunings
-                                 where stream_id = $1 and day = d.day::date and what = 'day') as complete
+         select bool_and(state = 'complete') as complete
            from daywalk.windows
           where stream_id = $1 and day = d.day::date and state <> 'split') as w on true
       cross join lateral (
-         select array(select k.walk_id from daywalk.windows x
-                        join daywalk.walks k on k.window_id = x.window_id and k.published
-                       where x.stream_id = $1 and x.day = d.day::date
-                       order by k.walk_id) as walks) as shown
+         select exists (select from daywalk.prunings
+                         where stream_id = $1 and day = d.day::date and what = 'day') as pruned) as g
+      cross join lateral (
+         select coalesce(array_agg(k.walk_id order by k.walk_id), '{}') as walks,
+                coalesce(sum(k.pages), 0)::bigint as pages
+           from daywalk.windows x
+           join daywalk.walks k on k.window_id = x.window_id and k.published
+          where x.stream_id = $1 and x.day = d.day::date) as shown
       order by 1`,
     [streamId, from, to],
   );
@@ -59,6 +65,8 @@ export function readServedDays(
 export interface Wanted {
   readonly day: Day;
   readonly walks: readonly string[];
+  /** Pages of these walks. */
+  readonly pages: number;
   /** A jsonpath predicate and its variables (JSON); null: all records. */
   readonly filter: { readonly path: string; readonly variables: string } | null;
   /** Seconds of the source's wall clock, where only a piece of the day is asked for. */

@@ -1,21 +1,11 @@
 /** Without DATABASE_URL the program brings its own Postgres: started, shared, kept and stopped without anybody's help. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { until } from '../support/condition.ts';
+import { processesOf } from '../support/processes.ts';
 import { API_KEY, runProgram, startProgram, temporaryFolder } from '../support/program.ts';
-
-/** Processes whose command line or working folder is of this folder. */
-async function processesOf(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
-    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (line.includes(folder)) found.push(line.replaceAll('\0', ' '));
-  }
-  return found;
-}
 
 test.runIf(process.platform === 'linux')(
   'run, run again, two at once, and nothing is left running (I10)',

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { expectExact, sentTexts } from '../support/multiset.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
-import { startStepProxy } from '../support/step-proxy.ts';
+import { type Moment, startStepProxy, type Verdict } from '../support/step-proxy.ts';
 
 const DAY_MS = 86_400_000;
 /** As `settle` is by default. */
@@ -216,6 +216,100 @@ test('--require-export: only days whose file is there as it is published now', a
   const elsewhere = await scene.run(['export', '--out', temporaryFolder(), ...to], EVENTS);
   expect(elsewhere).toMatchObject({ code: 3 });
   expect(elsewhere.stdout).toMatch(/^not exported: events 2026-01-30 pruned$/m);
+});
+
+describe('what reads while it is pruned never takes a part for the whole', () => {
+  /** A way to the database on which, once it is armed, the days go at the first statement that matches. */
+  async function whilePruned(scene: Scene, at: RegExp, armed: boolean) {
+    const state = { armed, pruned: false };
+    const gate = async (statement: string, moment: Moment): Promise<Verdict> => {
+      if (moment === 'after' || !state.armed || !at.test(statement)) return 'pass';
+      Object.assign(state, { armed: false, pruned: true });
+      await scene.succeed(upTo('2026-02-01', '--yes'), EVENTS);
+      return 'pass';
+    };
+    const proxy = await startStepProxy(scene.database.url, gate);
+    return { url: proxy.url, close: () => proxy.close(), state };
+  }
+
+  test('serve-archive: 503, then 409 and the days; daywalk itself takes neither for an empty day', async () => {
+    const scene = await exported();
+    const proxy = await whilePruned(scene, /from daywalk\.pages p/, false);
+    const settings = { DAYWALK_ARCHIVE_KEY: 'key-of-the-archive', DAYWALK_ARCHIVE_PORT: '0' };
+    // What is not complete may be answered here; what was pruned may not.
+    const program = scene.start(['serve-archive', '--allow-incomplete'], {
+      ...EVENTS,
+      ...settings,
+      DATABASE_URL: proxy.url,
+    });
+    await program.saying(/serving .* at http/);
+    const url = /at (http:\/\/\S+)/.exec(program.said())?.[1] ?? '';
+    const ask = (from: string, to: string) =>
+      fetch(`${url}/api/events?fromDate=${from}%2000:00:00&toDate=${to}%2023:59:59&length=5`, {
+        headers: { 'X-API-Key': 'key-of-the-archive' },
+      });
+    // The first request reads the envelope from the pages, and so holds their partitions against being emptied.
+    expect((await ask('2026-02-03', '2026-02-03')).status).toBe(200);
+    proxy.state.armed = true;
+    const caught = await ask('2026-01-31', '2026-01-31');
+    expect(proxy.state.pruned).toBe(true);
+    expect([caught.status, await caught.json()]).toEqual([
+      503,
+      { error: '2026-01-31 changed while it was read', hint: 'Ask again.' },
+    ]);
+    const gone = await ask('2026-01-31', '2026-02-02');
+    expect([gone.status, await gone.json()]).toEqual([
+      409,
+      {
+        error: 'not kept in the archive any more: events 2026-01-31 and 1 more',
+        hint: expect.stringMatching(/Retention.*later days than 2026-02-01/),
+        stream: 'events',
+        pruned: ['2026-01-31', '2026-02-01'],
+      },
+    ]);
+    expect((await ask('2026-02-02', '2026-02-03')).status).toBe(200);
+
+    const copy = await setScene();
+    const copied = await copy.run(['backfill', ...DAYS], {
+      ...EVENTS,
+      DAYWALK_API_URL: url,
+      DAYWALK_API_KEY: 'key-of-the-archive',
+      DAYWALK_SEAMS: 'no',
+    });
+    expect(copied, copied.stderr).toMatchObject({ code: 3 });
+    expect(copied.stdout).toMatch(/2026-01-30.*409.*not kept in the archive any more/);
+    expect(
+      await copy.database.query(
+        `select day::text, state from daywalk.coverage where stream = 'events' and day < '2026-03-01' order by day`,
+      ),
+    ).toEqual([
+      ...['2026-01-30', '2026-01-31', '2026-02-01'].map((day) => ({ day, state: 'failed' })),
+      ...['2026-02-02', '2026-02-03'].map((day) => ({ day, state: 'complete' })),
+    ]);
+    await proxy.close();
+  });
+
+  test('export: the day is left out, and a file of before stays as it was', async () => {
+    const scene = await exported();
+    const folder = temporaryFolder();
+    const day = ['--from', '2026-01-31', '--to', '2026-01-31'];
+    await scene.succeed(['export', '--out', folder, ...day], EVENTS);
+    const path = join(folder, 'stream=events/day=2026-01-31/records.ndjson.gz');
+    const before = await readFile(path);
+    await scene.succeed(['backfill', ...day, '--only', 'all'], EVENTS);
+    const proxy = await whilePruned(scene, /n\.start \+ r\.position/, true);
+    const ended = await scene.run(['export', '--out', folder, ...day], {
+      ...EVENTS,
+      DATABASE_URL: proxy.url,
+    });
+    await proxy.close();
+    expect(proxy.state.pruned).toBe(true);
+    expect(ended, ended.stderr).toMatchObject({ code: 3 });
+    expect(ended.stdout).toMatch(/^not exported: events 2026-01-31 pruned/m);
+    expect(await readFile(path)).toEqual(before);
+    const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
+    expect(manifest.incomplete).toMatchObject([{ day: '2026-01-31', state: 'pruned' }]);
+  });
 });
 
 test('--superseded takes the walks that were replaced, and nothing that is shown', async () => {

@@ -1,6 +1,8 @@
 /** The daemon: catches up at the start and at every tick, one pass at a time, through an API that is away, and ends when told. */
-import { expect, test } from 'vitest';
+import { connect, createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../support/condition.ts';
+import { freePort } from '../support/free-port.ts';
 import { expectExact } from '../support/multiset.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -45,6 +47,60 @@ test('catches up at the start with all that a downtime left out; SIGTERM while i
       `select trigger, outcome from daywalk.runs where trigger = 'schedule'`,
     ),
   ).toEqual([{ trigger: 'schedule', outcome: 'done' }]);
+});
+
+test('a database that is away at the start: the page is there and says so, and all goes on when it comes', async () => {
+  const scene = await setScene();
+  const [databasePort, pagePort] = [await freePort(), await freePort()];
+  const url = new URL(scene.database.url);
+  const target = { host: url.hostname, port: Number(url.port || 5432) };
+  url.hostname = '127.0.0.1';
+  url.port = String(databasePort);
+  const worker = scene.start(['worker'], {
+    ...SETTINGS,
+    DAYWALK_SCHEDULE: '0 0 1 1 *',
+    DAYWALK_STATUS_LISTEN: `127.0.0.1:${pagePort}`,
+    DATABASE_URL: url.href,
+  });
+  await worker.saying(/the database did not answer, trying again/);
+  const ask = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${pagePort}${path}`);
+    return [answer.status, await answer.text()] as const;
+  };
+  const refused = expect.stringContaining(`127.0.0.1:${databasePort}`);
+  expect(await ask('/livez')).toEqual([200, 'alive\n']);
+  expect(await ask('/readyz')).toEqual([503, refused]);
+  const [status, health] = await ask('/healthz');
+  expect([status, JSON.parse(health)]).toEqual([
+    503,
+    {
+      status: 'unknown',
+      sentence: 'The database is away; the worker goes on trying.',
+      error: refused,
+    },
+  ]);
+  for (const path of [
+    '/',
+    '/now',
+    '/day/events/2026-03-01',
+    '/month/events/2026-03',
+    '/status.json',
+  ])
+    expect([path, await ask(path)]).toEqual([path, [503, refused]]);
+  expect(await ask('/metrics')).toEqual([200, expect.stringMatching(/^daywalk_database_up 0$/m)]);
+  expect(worker.running()).toBe(true);
+
+  const server = createServer((client) => {
+    const upstream = connect(target);
+    client.on('error', () => upstream.destroy()).pipe(upstream);
+    upstream.on('error', () => client.destroy()).pipe(client);
+  }).listen(databasePort, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await worker.saying(/waiting for the next tick/);
+  expect(await ask('/readyz')).toEqual([200, 'ready\n']);
+  expect((await ask('/'))[0]).toBe(200);
+  await expectExact(scene, DAYS);
+  await stop(worker);
 });
 
 test('SIGTERM while it walks: 143 within five seconds, leases given back', async () => {

@@ -1,7 +1,10 @@
 /** The Dockerfile, by rules of our own: what it builds from, what it copies, who runs it and how it ends. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { SETTINGS } from '../../src/config/table.ts';
 import { ROOT } from '../docs/markdown.ts';
 
 interface Instruction {
@@ -88,12 +91,32 @@ describe('the image', () => {
   test('has a health check that ends before it counts as failed', () => {
     const [check = ''] = the(image, 'HEALTHCHECK');
     expect(check).toMatch(/--timeout=\d+s/);
-    expect(JSON.parse(check.slice(check.indexOf('[')))).toEqual([
-      'node',
-      'dist/main.js',
-      'migrate',
-      '--dry-run',
-    ]);
+  });
+
+  test('the health check asks the worker, where it listens by default, and believes its answer', async () => {
+    const [check = ''] = the(image, 'HEALTHCHECK');
+    const [command, flag, script = ''] = JSON.parse(check.slice(check.indexOf('[')));
+    expect([command, flag]).toEqual(['node', '-e']);
+    const origin = `http://${SETTINGS.statusListen.default}`;
+    expect(script).toContain(`'${origin}/readyz'`);
+    const codeAt = (port: number) => {
+      const there = script.replace(origin, `http://127.0.0.1:${port}`);
+      return spawnSync(process.execPath, ['-e', there], { stdio: 'ignore' }).status;
+    };
+    expect(codeAt(1)).toBe(1);
+    for (const [status, code] of [
+      [200, 0],
+      [503, 1],
+    ] as const) {
+      const server = spawn(process.execPath, [
+        '-e',
+        `require('node:http').createServer((q, a) => a.writeHead(q.url === '/readyz' ? ${status} : 404).end())
+           .listen(0, '127.0.0.1', function () { console.log(this.address().port) })`,
+      ]);
+      onTestFinished(() => void server.kill());
+      const [port] = await once(server.stdout, 'data');
+      expect(codeAt(Number(port))).toBe(code);
+    }
   });
 
   test('holds no secret and downloads nothing by itself', () => {

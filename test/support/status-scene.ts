@@ -29,7 +29,6 @@ export async function serveStatus(
   const server = await openStatusServer({
     address: { host: '127.0.0.1', port: 0 },
     hosts: ['status.example'],
-    databaseUrl,
     streams: given.streams ?? ['events'],
     expectation: {
       timeZone: 'UTC',
@@ -45,6 +44,7 @@ export async function serveStatus(
     log: given.log ?? silentLogger,
     strike: (text) => text,
   });
+  server.attach(databaseUrl);
   return { ...server, activity, metrics };
 }
 

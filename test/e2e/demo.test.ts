@@ -1,0 +1,78 @@
+/** `daywalk demo`, smaller than people see it: what it says is what is there afterwards, and nothing goes on running. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { until } from '../support/condition.ts';
+import { processesOf } from '../support/processes.ts';
+import { runProgram, startProgram, temporaryFolder } from '../support/program.ts';
+
+const SMALL = ['demo', '--days', '2', '--events', '3000'];
+
+/** Its Postgres ends by itself a moment after the last program that used it. */
+async function nothingGoesOn(folder: string): Promise<void> {
+  if (process.platform !== 'linux') return;
+  await until('nothing of it to run', async () => (await processesOf(folder)).length === 0);
+}
+
+test('exports through refused requests and a kill, shows the calendar and the counts, and can be repeated', async () => {
+  const folder = temporaryFolder();
+  // What is set for the real export must not reach the demo, nor the demo it.
+  const environment = {
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/real',
+    DAYWALK_API_URL: 'https://api.invalid',
+    DAYWALK_API_KEY: 'real-key-of-nobody',
+    DAYWALK_SINCE: '2001-01-01',
+  };
+  const options = { folder, environment, secrets: [environment.DAYWALK_API_KEY] };
+  const shown = await runProgram(SMALL, options);
+  expect(shown, shown.stdout + shown.stderr).toMatchObject({ code: 0 });
+
+  const days = [
+    ...new Set(shown.stdout.match(/--from \S+ --to \S+/)?.[0].match(/\d{4}-\d\d-\d\d/g)),
+  ];
+  expect(days).toHaveLength(2);
+  const killedAt = Number(/Killed with (\d+) pages stored/.exec(shown.stdout)?.[1]);
+  expect(killedAt).toBeGreaterThan(0);
+  expect(shown.stdout).toMatch(/^\d+ windows complete/m);
+  expect(shown.stdout).toMatch(/^█ complete 4 /m);
+  expect(shown.stdout).toMatch(/^events: 2 of 2 days complete, ([\d,]+) records/m);
+  expect(shown.stdout).toMatch(/^smart-event: 2 of 2 days complete/m);
+
+  // In the table each record is there once: as many different ids as events.
+  const rows = days.map((day) => new RegExp(`^ {3}${day} +([\\d,]+) +[\\d,]+ +([\\d,]+)$`, 'm'));
+  for (const row of rows) {
+    const [, events, ids] = row.exec(shown.stdout) ?? [];
+    expect(events).toBeDefined();
+    expect(ids).toBe(events);
+  }
+  expect(await readdir(folder)).toEqual(['.daywalk']);
+
+  // What it leaves can be looked at, as its last lines say of a real export.
+  const looked = await runProgram(['status', '--directory', join('.daywalk', 'demo')], { folder });
+  expect(looked.stdout).toMatch(/^events: \d+ of \d+ days complete/m);
+  await nothingGoesOn(folder);
+}, 90_000);
+
+test('is stopped like everything else, and leaves nothing running', async () => {
+  const folder = temporaryFolder();
+  const program = startProgram(SMALL, { folder });
+  await program.saying(/The API answers some requests/);
+  program.kill('SIGTERM');
+  const ended = await program.ended;
+  expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 143 });
+  expect(ended.stderr).not.toMatch(/^\s+at /m);
+  await nothingGoesOn(folder);
+}, 60_000);
+
+test.each([
+  ['--days', '0', '1 to 31'],
+  ['--events', '10', '2000 to 100000'],
+  ['--days', 'a week', '1 to 31'],
+])('%s %s is refused before anything is done', async (flag, value, bounds) => {
+  const folder = temporaryFolder();
+  const ended = await runProgram(['demo', flag, value], { folder });
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toContain(`flag ${flag}: "${value}"`);
+  expect(ended.stderr).toContain(bounds);
+  expect(await readdir(folder)).toEqual([]);
+});
