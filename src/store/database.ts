@@ -76,17 +76,12 @@ export class Database {
    */
   async query<Row extends pg.QueryResultRow>(sql: string, values: Values = []): Promise<Row[]> {
     const client = await this.#connect();
-    const deadline = this.#options.clock.timeout(this.#options.statementTimeoutMs);
-    let broken = true;
+    let broken = false;
     try {
-      const running = client.query<Row>(sql, values as unknown[]);
-      const result = await raceAgainst(running, deadline, this.#options.statementTimeoutMs);
-      broken = false;
-      return result.rows;
+      return await this.#run<Row>(client, sql, values);
     } catch (error) {
-      const named = namedError(error);
-      broken = named instanceof OutcomeUnknownError;
-      throw named;
+      broken = error instanceof OutcomeUnknownError;
+      throw error;
     } finally {
       // A connection whose last statement has no known end must not serve another one (FAULTS D18).
       client.release(broken);
@@ -107,34 +102,30 @@ export class Database {
 
   /**
    * Runs reads that all see one state, in a read-only transaction on one connection.
-   * @throws {OutcomeUnknownError} or {@link namedError}, never repeated; what `work` throws.
+   * @throws {OutcomeUnknownError} or {@link namedError}, never repeated; what `work` throws, as it is.
    */
   async snapshot<T>(work: (query: Query) => Promise<T>): Promise<T> {
     const client = await this.#connect();
-    const { clock, statementTimeoutMs } = this.#options;
-    let broken = true;
-    const query: Query = async <Row extends pg.QueryResultRow>(
-      sql: string,
-      values: Values = [],
-    ) => {
-      const deadline = clock.timeout(statementTimeoutMs);
-      const running = client.query<Row>(sql, values as unknown[]);
-      return (await raceAgainst(running, deadline, statementTimeoutMs)).rows;
+    let broken = false;
+    const query: Query = async (sql, values = []) => {
+      try {
+        return await this.#run(client, sql, values);
+      } catch (error) {
+        broken ||= error instanceof OutcomeUnknownError;
+        throw error;
+      }
     };
     try {
       await query('begin transaction isolation level repeatable read, read only');
       const result = await work(query);
       await query('commit');
-      broken = false;
       return result;
     } catch (error) {
-      const named = namedError(error);
-      if (!(named instanceof OutcomeUnknownError))
-        broken = await query('rollback').then(
-          () => false,
-          () => true,
-        );
-      throw named;
+      if (!broken)
+        await query('rollback').catch(() => {
+          broken = true;
+        });
+      throw error;
     } finally {
       client.release(broken);
     }
@@ -183,6 +174,22 @@ export class Database {
     ).catch((error: unknown) => {
       if (!(error instanceof OutcomeUnknownError)) throw error;
     });
+  }
+
+  /** One statement on a connection, under the deadline. */
+  async #run<Row extends pg.QueryResultRow>(
+    client: pg.PoolClient,
+    sql: string,
+    values: Values,
+  ): Promise<Row[]> {
+    const { clock, statementTimeoutMs } = this.#options;
+    const deadline = clock.timeout(statementTimeoutMs);
+    try {
+      const running = client.query<Row>(sql, values as unknown[]);
+      return (await raceAgainst(running, deadline, statementTimeoutMs)).rows;
+    } catch (error) {
+      throw namedError(error);
+    }
   }
 
   async #connect(): Promise<pg.PoolClient> {

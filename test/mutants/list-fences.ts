@@ -169,8 +169,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a statement has no deadline',
     'src/store/database.ts',
-    'const result = await raceAgainst(running, deadline, this.#options.statementTimeoutMs);',
-    'void deadline; void raceAgainst; const result = await running;',
+    'return (await raceAgainst(running, deadline, statementTimeoutMs)).rows;',
+    'void deadline; return (await running).rows;',
     [...UNKNOWN, '-t', 'statement was given up'],
   ),
   mutant(
