@@ -236,6 +236,18 @@ describe('totals', () => {
     });
   });
 
+  it.each([1, 3, 9])(
+    'of the page alone show no change at a recheck of %i records',
+    async (count) => {
+      const source = new ImaginedSource({ [day]: records(1, count) }, { totals: 'page' });
+      const exporting = { server, source, stream: newStream(), since: day, recheckDays: 7 };
+      await runOnce({ ...exporting, pageLength: 4 });
+      await server.query('update daywalk.windows set due_at = clock_timestamp()');
+      const report = await runOnce({ ...exporting, pageLength: 4 });
+      expect(report).toMatchObject({ windowsUnchanged: 1, windowsComplete: 0, pages: 0 });
+    },
+  );
+
   it('smaller than what comes are lower bounds, and a probe proves', async () => {
     const result = await exportDay(records(1, 10), { totals: 'bound' });
     expect(result).toMatchObject({ state: 'complete', proof: { kind: 'probe', records: 10 } });
