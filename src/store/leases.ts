@@ -213,7 +213,10 @@ export async function readHeldElsewhere(
   return { windows: row.windows, owner: row.owner, firstExpiryMs: row.wait };
 }
 
-/** Gives a complete window back that was looked at and found as it is stored; it is looked at again a day later, for `recheckDays`. */
+/**
+ * Gives a complete window back that was looked at and found as it is stored; it is looked at again a day later, for
+ * `recheckDays`. A person's wish to have it walked again, come while it was looked at, stays due.
+ */
 export async function noteUnchanged(
   database: Database,
   lease: Lease,
@@ -221,8 +224,9 @@ export async function noteUnchanged(
 ): Promise<void> {
   await database.persist(
     `update daywalk.windows w
-        set checked_at = clock_timestamp(), attempts = 0,
-            due_at = daywalk.next_check(daywalk.closed_at(w.day, s.time_zone, s.settle), $3),
+        set checked_at = clock_timestamp(), attempts = 0, failures = 0, last_error = null,
+            due_at = case when w.rewalk then w.due_at
+                          else daywalk.next_check(daywalk.closed_at(w.day, s.time_zone, s.settle), $3) end,
             lease_id = null, lease_owner = null, lease_expires = null
        from daywalk.streams s
       where s.stream_id = w.stream_id and w.window_id = $1 and w.lease_id = $2::uuid`,

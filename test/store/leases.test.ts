@@ -8,6 +8,7 @@ import {
   type ClaimScope,
   claimWindow,
   failWindow,
+  noteUnchanged,
   releaseLease,
   renewLease,
 } from '../../src/store/leases.ts';
@@ -19,6 +20,7 @@ import {
   beginWalk,
   claimDay,
   clear,
+  DAY,
   ENVELOPE,
   EVERYTHING,
   openDatabase,
@@ -56,6 +58,22 @@ const window = async (windowId: number) => {
   if (row === undefined) throw new Error(`no window ${windowId}`);
   return row;
 };
+
+/** A day that is complete, and empty. Returns its stream. */
+async function completeDay(): Promise<number> {
+  const streamId = await planDays(database);
+  const { claim: held, checkpoint } = await beginWalk(database, streamId);
+  const { walkId } = checkpoint;
+  const proof = { kind: 'total', firstTotal: 0, lastTotal: 0, records: 0 } as const;
+  await publishWalk(database, held, { walkId, nextStart: 0, pages: 0 }, proof, 0, 0);
+  return streamId;
+}
+
+/** Claims the window of a complete day as if its next look were due. */
+async function dueAgain(streamId: number): Promise<Claim> {
+  await server.query('update daywalk.windows set due_at = clock_timestamp()');
+  return claimDay(database, streamId);
+}
 
 describe('giving back', () => {
   it('a release leaves the window as it was, due at once, the attempt not counted', async () => {
@@ -95,23 +113,33 @@ describe('giving back', () => {
   });
 
   it('a failure of a complete window leaves it complete and published', async () => {
-    const streamId = await planDays(database);
-    const { claim: held, checkpoint } = await beginWalk(database, streamId);
-    const { walkId } = checkpoint;
-    const proof = { kind: 'total', firstTotal: 0, lastTotal: 0, records: 0 } as const;
-    await publishWalk(database, held, { walkId, nextStart: 0, pages: 0 }, proof, 0, 0);
-    await askAgain(database, streamId, [held.day], true);
+    const streamId = await completeDay();
+    await askAgain(database, streamId, [DAY], true);
     const again = await claimDay(database, streamId);
-    expect(again).toMatchObject({ windowId: held.windowId, state: 'complete', rewalk: true });
+    expect(again).toMatchObject({ state: 'complete', rewalk: true });
     await failWindow(database, again, 'the API answered 500', 1000);
-    expect(await window(held.windowId)).toMatchObject({
+    expect(await window(again.windowId)).toMatchObject({
       state: 'complete',
       failures: 1,
       last_error: 'the API answered 500',
     });
-    expect(await server.query('select walk_id::int from daywalk.walks where published')).toEqual([
-      { walk_id: walkId },
-    ]);
+    expect(await server.query('select from daywalk.walks where published')).toHaveLength(1);
+  });
+
+  it('a look that finds nothing new ends what an earlier look failed with', async () => {
+    const streamId = await completeDay();
+    await failWindow(database, await dueAgain(streamId), 'the API answered 500', 1000);
+    await noteUnchanged(database, await dueAgain(streamId), 7);
+    const [row] = await server.query('select failures, last_error from daywalk.windows');
+    expect(row).toEqual({ failures: 0, last_error: null });
+  });
+
+  it('a look that finds nothing new keeps the wish of a person to have it walked again', async () => {
+    const streamId = await completeDay();
+    const looked = await dueAgain(streamId);
+    await askAgain(database, streamId, [looked.day], true);
+    await noteUnchanged(database, looked, 0);
+    expect(await claimDay(database, streamId)).toMatchObject({ state: 'complete', rewalk: true });
   });
 
   it('asking again makes windows due now, and never later than they were; split ones stay', async () => {
