@@ -8,37 +8,20 @@ import {
   type PublishedWalk,
   type PublishedWindow,
 } from '../store/published.ts';
-import { several } from './several.ts';
+import { isOrderUnstable } from './end-of-list.ts';
 import { targetOf } from './span.ts';
-import { notAPage, type SourceCheckParts, type WindowVerdict } from './verify-source.ts';
+import { eachBy, type SourceCheckParts, type WindowVerdict } from './verify-source.ts';
 
 /** How many places of records are told for each window. */
 const PLACES = 5;
 /** A source that gives pages without end is left after so many that no stored page stands for. */
 const MOST_FURTHER_PAGES = 1_000;
 
-/** Compares several windows at a time; the pages of one come one after the other. */
-export function verifyPages(
-  parts: SourceCheckParts,
-  streams: readonly Stream[],
-  windows: readonly PublishedWindow[],
-  concurrency: number,
-  signal: AbortSignal,
-  onVerdict: (verdict: WindowVerdict) => void = () => {},
-): Promise<WindowVerdict[]> {
-  return several(windows, concurrency, signal, async (window) => {
-    const stream = streams.find((candidate) => candidate.name === window.stream);
-    if (stream === undefined) throw new Error(`stream ${window.stream} was not asked for`);
-    const verdict = await compareWindow(parts, stream, window, signal).catch((error: unknown) =>
-      notAPage(window, error),
-    );
-    onVerdict(verdict);
-    return verdict;
-  });
-}
+/** Fetches every page of each window again; the pages of one come one after the other. */
+export const verifyPages = eachBy(compareWindow);
 
 /** Records by their digest: places in the stored list, and in the source's. A record on both sides only moved. */
-export class LoneRecords {
+class LoneRecords {
   readonly #places = new Map<string, { stored: number[]; came: number[] }>();
 
   /** Takes in what differs on a page. */
@@ -86,9 +69,7 @@ async function compareWindow(
   for (const walk of window.walks)
     pages += await compareWalk(parts, { stream, window, walk, lone, signal });
   const { vanished, appeared } = lone.left;
-  const unstable = window.walks.some(
-    ({ proof }) => proof.kind === 'union' || proof.repeated !== undefined,
-  );
+  const unstable = window.walks.some(isOrderUnstable);
   const same = vanished.length === 0 && appeared.length === 0;
   const doubt =
     'the source does not keep its order: a record that one pass does not show may still be there';
@@ -159,12 +140,12 @@ async function fetchAndCompare(
   try {
     body = (await fetchPage(request, { signal })).body;
   } catch (error) {
-    // Behind the end of a list, an error is an answer too; before it, nothing of what was there is shown any more.
-    if (!(error instanceof RequestError) || start === 0) throw error;
-    if (pageNo !== null) throw error;
+    // Behind the last stored page, which may be the end of the list, an error is an answer too.
+    if (!(error instanceof RequestError) || start === 0 || pageNo !== null) throw error;
     return { records: 0, total: null, storedOnly: [], cameOnly: [] };
   }
-  const came = await comparePage(database, walk.walkId, pageNo, skip, body, walk.envelope, signal);
+  const { walkId, envelope } = walk;
+  const came = await comparePage(database, { walkId, pageNo, skip, envelope }, body, signal);
   if (came.records === null)
     throw new EnvelopeError(`the answer at start ${start} has no list where the record list was`);
   return { ...came, records: came.records };

@@ -32,28 +32,40 @@ export interface RecordDifferences {
   readonly pages: number;
 }
 
-/** Asks for the last record of each window, and the one after it. */
-export function verifyWindows(
+/** Compares one window of a stream with the source. */
+type Compare = (
+  parts: SourceCheckParts,
+  stream: Stream,
+  window: PublishedWindow,
+  signal: AbortSignal,
+) => Promise<WindowVerdict>;
+
+/** Compares windows with the source, several at a time. */
+type CompareAll = (
   parts: SourceCheckParts,
   streams: readonly Stream[],
   windows: readonly PublishedWindow[],
   concurrency: number,
   signal: AbortSignal,
-  onVerdict: (verdict: WindowVerdict) => void = () => {},
-): Promise<WindowVerdict[]> {
-  return several(windows, concurrency, signal, async (window) => {
-    const stream = streams.find((candidate) => candidate.name === window.stream);
-    if (stream === undefined) throw new Error(`stream ${window.stream} was not asked for`);
-    const verdict = await look(parts, stream, window, signal).catch((error: unknown) =>
-      notAPage(window, error),
-    );
-    onVerdict(verdict);
-    return verdict;
-  });
+  onVerdict?: (verdict: WindowVerdict) => void,
+) => Promise<WindowVerdict[]>;
+
+/** The comparison of several windows that compares each of them so. */
+export function eachBy(compare: Compare): CompareAll {
+  return (parts, streams, windows, concurrency, signal, onVerdict = () => {}) =>
+    several(windows, concurrency, signal, async (window) => {
+      const stream = streams.find((candidate) => candidate.name === window.stream);
+      if (stream === undefined) throw new Error(`stream ${window.stream} was not asked for`);
+      const verdict = await compare(parts, stream, window, signal).catch((error: unknown) =>
+        notAPage(window, error),
+      );
+      onVerdict(verdict);
+      return verdict;
+    });
 }
 
 /** An answer that is no page is told with its window; what concerns the whole source ends the run. */
-export function notAPage(window: PublishedWindow, error: unknown): WindowVerdict {
+function notAPage(window: PublishedWindow, error: unknown): WindowVerdict {
   const ofTheWindow =
     error instanceof RequestError ||
     error instanceof EnvelopeError ||
@@ -61,6 +73,9 @@ export function notAPage(window: PublishedWindow, error: unknown): WindowVerdict
   if (!ofTheWindow) throw error;
   return { window, state: 'unknown', differences: [error.message] };
 }
+
+/** Asks for the last record of each window, and the one after it. */
+export const verifyWindows = eachBy(look);
 
 async function look(
   parts: SourceCheckParts,

@@ -1,6 +1,7 @@
 /** A page that the source shows now, against the stored one: compared record by record as `jsonb`, inside Postgres. */
 import type { Envelope } from '../model.ts';
 import type { Database } from './database.ts';
+import { asJsonb } from './page-facts.ts';
 import { sanitise } from './sanitise.ts';
 import { BodyRefusedError } from './sqlstate.ts';
 
@@ -21,39 +22,35 @@ export interface PageDifference {
   readonly cameOnly: readonly LoneRecord[];
 }
 
-/**
- * Compares; stores nothing.
- * @param pageNo null: behind the last stored page, so that everything that comes is new.
- */
-export async function comparePage(
+/** What a page that came is compared with. */
+export interface Counterpart {
+  readonly walkId: number;
+  /** Null: behind the last stored page, so that everything that comes is new. */
+  readonly pageNo: number | null;
+  /** Records at its beginning that the page before holds already. */
+  readonly skip: number;
+  readonly envelope: Envelope;
+}
+
+/** Compares the body of a page that came; stores nothing. */
+export function comparePage(
   database: Database,
-  walkId: number,
-  pageNo: number | null,
-  skip: number,
+  stored: Counterpart,
   body: Buffer,
-  envelope: Envelope,
   signal?: AbortSignal,
 ): Promise<PageDifference> {
-  const compare = (bytes: Buffer) =>
-    compareBody(database, walkId, pageNo, skip, bytes, envelope, signal);
-  return compare(body).catch((error: unknown) => {
+  return compareBody(database, stored, body, signal).catch((error: unknown) => {
     if (!(error instanceof BodyRefusedError)) throw error;
-    return compare(sanitise(body).body);
+    return compareBody(database, stored, sanitise(body).body, signal);
   });
 }
 
 type Pairs = [position: number, sha256: string][];
 
-/** `jsonb`'s binary form is a version byte and the text. */
-const JSONB_VERSION = Buffer.from([1]);
-
 async function compareBody(
   database: Database,
-  walkId: number,
-  pageNo: number | null,
-  skip: number,
+  { walkId, pageNo, skip, envelope }: Counterpart,
   body: Buffer,
-  envelope: Envelope,
   signal?: AbortSignal,
 ): Promise<PageDifference> {
   const [row] = await database.persist<{
@@ -93,14 +90,7 @@ async function compareBody(
             (select jsonb_agg(jsonb_build_array(stored_at, sha256) order by stored_at) from lone where stored_at is not null) as stored_only,
             (select jsonb_agg(jsonb_build_array(came_at, sha256) order by came_at) from lone where came_at is not null) as came_only
        from came`,
-    [
-      Buffer.concat([JSONB_VERSION, body]),
-      envelope.recordsPath,
-      envelope.totalPath,
-      walkId,
-      pageNo,
-      skip,
-    ],
+    [asJsonb(body), envelope.recordsPath, envelope.totalPath, walkId, pageNo, skip],
     signal,
   );
   if (row === undefined) throw new Error('a select from one row returned none');
