@@ -77,7 +77,7 @@ function proxyFor({ address, proxy }: ConnectionOptions): string | undefined {
   return text;
 }
 
-/** The user name and password of the proxies, as they are written and as they are meant. */
+/** The passwords of the proxies, as they are written and as they are meant. */
 export function proxySecrets(proxy: ProxyOptions): string[] {
   return [proxy.http, proxy.https].flatMap((text) => {
     if (text === undefined || !URL.canParse(text)) return [];

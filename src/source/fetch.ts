@@ -14,7 +14,7 @@ import type { Keyring } from './keyring.ts';
 import type { Limiter } from './limiter.ts';
 import type { Ending, Turn } from './line.ts';
 import { type Quota, quotaOf } from './quota-headers.ts';
-import { pageHeaders, pageUrl } from './request.ts';
+import { pageHeaders, pageTarget } from './request.ts';
 import type { RetryPolicy } from './retry.ts';
 import { errorOfStatus } from './status.ts';
 import type { SourceWatch } from './watch.ts';
@@ -31,7 +31,6 @@ export interface FetchOptions {
 export interface Shared {
   readonly clock: Clock;
   readonly policy: RetryPolicy;
-  readonly baseUrl: string;
   readonly gzip: boolean;
   readonly connectTimeoutMs: number;
   readonly pageTimeoutMs: number;
@@ -86,7 +85,7 @@ export async function fetchPage(
   const { clock } = shared;
   const url = `${shared.address.shown}/api/${request.resource}`;
   const place = `${url} (start ${request.start}, length ${request.length})`;
-  const path = pageUrl(shared.baseUrl, request);
+  const path = pageTarget(shared.address.prefix, request);
   const like = `${request.resource} ${Math.ceil(Math.log2(request.length))} ${Math.ceil(Math.log2(request.start + 1))}`;
   const asked = { path, url, place, signal, priority, like };
   const spent: Spent = {

@@ -3,10 +3,9 @@ import type { PageRequest } from '../model.ts';
 
 /**
  * The request target of a page: path and query, with all eighteen parameters in the contract's order.
- * @param base the base URL; its path is the prefix, a slash at its end does not count.
+ * @param prefix the path of the base URL, without a slash at its end.
  */
-export function pageUrl(base: string | URL, request: PageRequest): string {
-  const prefix = new URL(base).pathname.replace(/\/+$/, '');
+export function pageTarget(prefix: string, request: PageRequest): string {
   const { filters } = request;
   const parameters: readonly (readonly [string, string])[] = [
     ['start', String(request.start)],

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FILTER_NAMES } from '../../src/model.ts';
-import { pageHeaders, pageUrl, percentEncode } from '../../src/source/request.ts';
+import { parseBase } from '../../src/source/address.ts';
+import { pageHeaders, pageTarget, percentEncode } from '../../src/source/request.ts';
 import { firstPage, open } from './open.ts';
 import { emptyPage, scriptedServer } from './scripted-server.ts';
 
@@ -11,12 +12,13 @@ const REFERENCE =
 
 describe('the target', () => {
   test('is the reference request of the contract', () => {
-    expect(pageUrl('https://soc.example', firstPage)).toBe(REFERENCE);
+    expect(pageTarget('', firstPage)).toBe(REFERENCE);
   });
 
   test.each(['https://soc.example/tenant-7', 'https://soc.example/tenant-7/'])(
     'keeps the path prefix of %s',
-    (base) => expect(pageUrl(base, firstPage)).toBe(`/tenant-7${REFERENCE}`),
+    (base) =>
+      expect(pageTarget(parseBase(base, false).prefix, firstPage)).toBe(`/tenant-7${REFERENCE}`),
   );
 
   test('percent-encodes what encodeURIComponent leaves alone', () => {
@@ -35,7 +37,7 @@ describe('the target', () => {
         fc.nat(),
         fc.integer({ min: 1, max: 10_000 }),
         (given, start, length) => {
-          const target = pageUrl('http://127.0.0.1:1/x', {
+          const target = pageTarget('/x', {
             ...firstPage,
             filters: given,
             start,
