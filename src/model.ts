@@ -43,6 +43,12 @@ export type Day = string;
 /** A second of the source's wall clock, `YYYY-MM-DD HH:MM:SS`; text from end to end. */
 export type WallTime = string;
 
+/** Days from the first to the last, both included. */
+export interface DayRange {
+  readonly from: Day;
+  readonly to: Day;
+}
+
 /** A window is a span of the source's wall-clock time, both ends inclusive to the second; it belongs to one day. */
 export interface Window {
   readonly day: Day;

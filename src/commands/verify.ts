@@ -5,8 +5,8 @@ import { EXIT, SettingsError } from '../errors.ts';
 import { verifyPages } from '../export/verify-deep.ts';
 import { verifyWindows } from '../export/verify-source.ts';
 import { verifyStored } from '../export/verify-stored.ts';
+import type { DayRange } from '../model.ts';
 import { listPublishedWindows } from '../store/published.ts';
-import type { DaySpan } from '../store/stored.ts';
 import { chosen } from './chosen-streams.ts';
 import { withExport } from './export-verb.ts';
 import { print, printJson } from './output.ts';
@@ -34,14 +34,14 @@ export function verify(invocation: Invocation): Promise<number> {
 }
 
 /** Both ends, or none. */
-function spanOf({ from, to }: Invocation['options']): DaySpan {
+function spanOf({ from, to }: Invocation['options']): DayRange | null {
   if (from === undefined && to === undefined) return null;
   if (from === undefined || to === undefined)
     throw new SettingsError('flags --from and --to: give both, or none for all days');
   return parseRange(String(from), String(to));
 }
 
-function againstSource(invocation: Invocation, span: DaySpan): Promise<number> {
+function againstSource(invocation: Invocation, span: DayRange | null): Promise<number> {
   const { options, signal } = invocation;
   return withExport(invocation, async ({ settings, database, parts, log }) => {
     const streams = chosen(settings.streams, options.stream);
@@ -71,7 +71,7 @@ const nameOf = ({ stream, from, to }: { stream: string; from: string; to: string
   to,
 });
 
-async function againstDigests(invocation: Invocation, span: DaySpan): Promise<number> {
+async function againstDigests(invocation: Invocation, span: DayRange | null): Promise<number> {
   const { options, signal } = invocation;
   const settings = settingsOf(invocation);
   const log = await openLog(settings);

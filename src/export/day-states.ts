@@ -3,7 +3,8 @@ import type { Day, Resource } from '../model.ts';
 import { type DayState, dayStates } from '../plan/day-states.ts';
 import { compareDays, dayAt, lastClosedDay } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
-import { type KnownDay, readKnownDays, readStreams } from '../store/days.ts';
+import { type KnownDay, readKnownDays } from '../store/days.ts';
+import { readStreams } from '../store/streams.ts';
 import { databaseNow } from '../store/windows.ts';
 
 /** A day and how it stands; a day without windows has no figures. */

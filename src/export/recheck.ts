@@ -1,6 +1,7 @@
 /** Recheck: a complete window that is still what is stored is left as it is; any other is walked again (DESIGN 4). */
-import { readProvenWalk } from '../store/evidence.ts';
+
 import { type Claim, noteUnchanged } from '../store/leases.ts';
+import { readProvenWalk } from '../store/published.ts';
 import { lookAtEnd } from './end-of-list.ts';
 import { spanOf, targetOf } from './span.ts';
 import type { WindowContext } from './window.ts';

@@ -1,6 +1,6 @@
 /** A run: registers the streams, plans, drains and reports; by schedule, by hand, or as a backfill (DESIGN 4). */
 import { outcomeOf, type RunOutcome } from '../errors.ts';
-import type { Day, Stream, Window } from '../model.ts';
+import type { Day, DayRange, Stream, Window } from '../model.ts';
 import { type BackfillOnly, type BackfillStep, planBackfill } from '../plan/backfill.ts';
 import { addDays, lastClosedDay, seamWindow } from '../plan/days.ts';
 import { type KnownDays, type KnownWindow, plan } from '../plan/planner.ts';
@@ -156,7 +156,7 @@ interface Calendar {
 async function readCalendar(
   database: Database,
   options: ExportOptions,
-  range: { readonly from: Day; readonly to: Day } | null = null,
+  range: DayRange | null = null,
 ): Promise<Calendar> {
   const now = await databaseNow(database);
   const firstSince = addDays(lastClosedDay(now, options.timeZone, options.settleMs), 1 - DAYS_BACK);
@@ -199,7 +199,7 @@ function stepsOf(
 
 interface Scope {
   readonly trigger: RunTrigger;
-  readonly range: { readonly from: Day; readonly to: Day } | null;
+  readonly range: DayRange | null;
   readonly newestFirst: boolean;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import { UnavailableError } from '../errors.ts';
-import type { Day } from '../model.ts';
+import type { Day, DayRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import {
   checkLedger,
@@ -16,7 +16,6 @@ import {
   checkPages,
   checkWalk,
   countPrunedWalks,
-  type DaySpan,
   listStoredWalks,
   type StoredWalk,
 } from '../store/stored.ts';
@@ -63,13 +62,13 @@ const CHUNK_BYTES = 32_000_000;
 export async function verifyStored(
   { database, clock }: StoredCheckParts,
   streamNames: readonly string[],
-  span: DaySpan,
+  range: DayRange | null,
   concurrency: number,
   signal: AbortSignal,
   onProgress: (bytes: number) => void = () => {},
 ): Promise<StoredReport> {
   const since = clock.monotonic();
-  const walks = await listStoredWalks(database, streamNames, span);
+  const walks = await listStoredWalks(database, streamNames, range);
   const findings: StoredFinding[] = [];
   const sums = { pages: 0, bytes: 0, unsealedPages: 0 };
   const chunks = walks.flatMap(chunksOf);
@@ -98,7 +97,7 @@ export async function verifyStored(
   return {
     walks: walks.length,
     ...sums,
-    prunedWalks: await countPrunedWalks(database, streamNames, span),
+    prunedWalks: await countPrunedWalks(database, streamNames, range),
     findings,
     ledger: await checkLedger(database, streamNames),
     heads: await readLedgerHeads(database, streamNames),

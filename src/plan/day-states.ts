@@ -1,5 +1,5 @@
 /** The state of each day of a stream, as people are shown it: a pure function of what the store knows and of the calendar. */
-import type { Day } from '../model.ts';
+import type { Day, DayRange } from '../model.ts';
 import { daysBetween } from './days.ts';
 
 /**
@@ -58,7 +58,7 @@ export function dayState(day: Day, facts: DayFacts | undefined, scope: DayScope)
 
 /** A state for every day of the inclusive range, oldest first, with what the store knows of it. */
 export function dayStates<Facts extends DayFacts>(
-  range: { readonly from: Day; readonly to: Day },
+  range: DayRange,
   known: readonly Facts[],
   scope: DayScope,
 ): { readonly day: Day; readonly state: DayState; readonly facts: Facts | null }[] {

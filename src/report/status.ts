@@ -137,9 +137,17 @@ export function statusDocument(facts: StatusFacts) {
       command: fillCommand({ stream: span.stream, day: span.from }, span.to),
     })),
     running: facts.running,
-    lastRun: facts.lastRun,
+    lastRun: facts.lastRun === null ? null : lastRunDocument(facts.lastRun),
     differences: facts.differences,
   };
+}
+
+/** What the status tells of a run; it is a contract, so nothing else of the row goes in. */
+function lastRunDocument(run: RunRow) {
+  const { runId, trigger, startedAt, finishedAt, outcome } = run;
+  const { windowsComplete, windowsFailed, records, error } = run;
+  const when = { runId, trigger, startedAt, finishedAt };
+  return { ...when, outcome, windowsComplete, windowsFailed, records, error };
 }
 
 function splitsOf(facts: StatusFacts, stream: string, day: Day) {

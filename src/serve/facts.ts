@@ -4,10 +4,10 @@ import { readStreamDays, type StreamDays } from '../export/day-states.ts';
 import { assessHealth, type Expectation, type Health } from '../report/health.ts';
 import { type RunningWindow, readRunning } from '../store/coverage.ts';
 import type { Database } from '../store/database.ts';
+import { readFirstDay } from '../store/days.ts';
 import { readStreamDifferences, type StreamDifferences } from '../store/differences.ts';
-import { readFirstDay } from '../store/first-day.ts';
 import { type Lateness, readLateness } from '../store/lateness.ts';
-import { type RunStory, readRunHistory } from '../store/run-history.ts';
+import { type RunRow, readRunHistory } from '../store/runs.ts';
 import { databaseNow } from '../store/windows.ts';
 
 /** Where the export stands, at one moment. */
@@ -17,7 +17,7 @@ export interface Standing {
   readonly streams: readonly StreamDays[];
   readonly health: Health;
   readonly running: readonly RunningWindow[];
-  readonly runs: readonly RunStory[];
+  readonly runs: readonly RunRow[];
 }
 
 /** The rest of the page. */

@@ -1,5 +1,5 @@
 /** Reads what is there and what is not: the coverage, the gaps and what runs now. */
-import type { Day } from '../model.ts';
+import type { Day, DayRange } from '../model.ts';
 import type { Database } from './database.ts';
 
 export type CoverageState = 'complete' | 'running' | 'failed' | 'pending' | 'missing' | 'pruned';
@@ -24,49 +24,21 @@ export interface CoverageRow {
   readonly dueAt: Date | null;
 }
 
-interface CoverageSqlRow {
-  stream: string;
-  day: string;
-  state: CoverageState;
-  records: number;
-  pages: number;
-  bytes: number;
-  proof: string | null;
-  windows: number;
-  complete_windows: number;
-  checked_at: Date | null;
-  last_error: string | null;
-  due_at: Date | null;
-}
-
-const coverageOf = (row: CoverageSqlRow): CoverageRow => ({
-  stream: row.stream,
-  day: row.day,
-  state: row.state,
-  records: row.records,
-  pages: row.pages,
-  bytes: row.bytes,
-  proof: row.proof,
-  windows: row.windows,
-  completeWindows: row.complete_windows,
-  checkedAt: row.checked_at,
-  lastError: row.last_error,
-  dueAt: row.due_at,
-});
+const COVERAGE_COLUMNS = `stream, day, state, records, pages, bytes, proof, windows, complete_windows as "completeWindows",
+            checked_at as "checkedAt", last_error as "lastError", due_at as "dueAt"`;
 
 /** The coverage of these streams, by stream and day. */
-export async function readCoverage(
+export function readCoverage(
   database: Database,
   streamNames: readonly string[],
 ): Promise<CoverageRow[]> {
-  const rows = await database.persist<CoverageSqlRow>(
-    `select stream, day, state, records, pages, bytes, proof, windows, complete_windows, checked_at, last_error, due_at
+  return database.persist(
+    `select ${COVERAGE_COLUMNS}
        from daywalk.coverage
       where stream = any ($1::text[])
       order by array_position($1::text[], stream), day`,
     [streamNames],
   );
-  return rows.map(coverageOf);
 }
 
 /** The coverage of one day; null: it is not due, or the stream is not known. */
@@ -75,12 +47,11 @@ export async function readCoverageOf(
   stream: string,
   day: Day,
 ): Promise<CoverageRow | null> {
-  const [row] = await database.persist<CoverageSqlRow>(
-    `select stream, day, state, records, pages, bytes, proof, windows, complete_windows, checked_at, last_error, due_at
-       from daywalk.coverage where stream = $1 and day = $2::date`,
+  const [row] = await database.persist<CoverageRow>(
+    `select ${COVERAGE_COLUMNS} from daywalk.coverage where stream = $1 and day = $2::date`,
     [stream, day],
   );
-  return row === undefined ? null : coverageOf(row);
+  return row ?? null;
 }
 
 /** A window that could not be walked whole. */
@@ -119,30 +90,16 @@ export interface RunningWindow {
 }
 
 /** What runs now, on all machines. */
-export async function readRunning(database: Database): Promise<RunningWindow[]> {
-  const rows = await database.persist<{
-    stream: string;
-    from_time: string;
-    to_time: string;
-    lease_owner: string;
-    records: number;
-    total: number | null;
-  }>(
-    `select s.name as stream, w.from_time, w.to_time, w.lease_owner, coalesce(k.records, 0) as records, k.last_total as total
+export function readRunning(database: Database): Promise<RunningWindow[]> {
+  return database.persist(
+    `select s.name as stream, w.from_time as "from", w.to_time as "to", w.lease_owner as owner,
+            coalesce(k.records, 0) as records, k.last_total as total
        from daywalk.windows w
        join daywalk.streams s on s.stream_id = w.stream_id
        left join daywalk.walks k on k.walk_id = w.current_walk
       where w.lease_expires > clock_timestamp()
       order by w.from_time, s.name`,
   );
-  return rows.map((row) => ({
-    stream: row.stream,
-    from: row.from_time,
-    to: row.to_time,
-    owner: row.lease_owner,
-    records: row.records,
-    total: row.total,
-  }));
 }
 
 /** A day that is not there, and why. */
@@ -158,18 +115,12 @@ export interface GapRow {
  * What is missing of these streams, oldest first, between two days where given: the rows of `daywalk.gaps`, found
  * without working out what the complete days hold.
  */
-export async function readGaps(
+export function readGaps(
   database: Database,
   streamNames: readonly string[],
-  range: { readonly from: Day; readonly to: Day } | null = null,
+  range: DayRange | null = null,
 ): Promise<GapRow[]> {
-  const rows = await database.persist<{
-    stream: string;
-    day: string;
-    state: GapRow['state'];
-    due_at: Date | null;
-    last_error: string | null;
-  }>(
+  return database.persist(
     `with mine as (
        select stream_id, name, greatest(since, coalesce($2::date, since)) as first_day,
               least(((clock_timestamp() - settle) at time zone time_zone)::date - 1, $3::date) as last_day
@@ -195,16 +146,9 @@ export async function readGaps(
         cross join lateral generate_series(m.first_day::timestamp, m.last_day::timestamp, interval '1 day') as d (day)
         where not exists (select from daywalk.windows w where w.stream_id = m.stream_id and w.day = d.day::date)
      )
-     select m.name as stream, f.day, f.state, f.due_at, f.last_error
+     select m.name as stream, f.day, f.state, f.due_at as "dueAt", f.last_error as "lastError"
        from found f join mine m on m.stream_id = f.stream_id
       order by f.day, array_position($1::text[], m.name)`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
-  return rows.map((row) => ({
-    stream: row.stream,
-    day: row.day,
-    state: row.state,
-    dueAt: row.due_at,
-    lastError: row.last_error,
-  }));
 }

@@ -1,44 +1,6 @@
 /** Days in the database: what their windows and published walks add up to, day by day and in all. */
-import type { Day, Resource } from '../model.ts';
+import type { Day, DayRange } from '../model.ts';
 import type { Database } from './database.ts';
-
-/** A stream as it was registered, with the calendar that it has. */
-export interface KnownStream {
-  readonly streamId: number;
-  readonly name: string;
-  readonly resource: Resource;
-  readonly since: Day;
-  readonly timeZone: string;
-  readonly settleMs: number;
-}
-
-/** The streams of these names that are registered. */
-export async function readStreams(
-  database: Database,
-  names: readonly string[],
-): Promise<KnownStream[]> {
-  const rows = await database.persist<{
-    stream_id: number;
-    name: string;
-    resource: Resource;
-    since: string;
-    time_zone: string;
-    settle_ms: number;
-  }>(
-    `select stream_id, name, resource, since, time_zone,
-            extract(epoch from settle)::double precision * 1000 as settle_ms
-       from daywalk.streams where name = any ($1::text[])`,
-    [names],
-  );
-  return rows.map((row) => ({
-    streamId: row.stream_id,
-    name: row.name,
-    resource: row.resource,
-    since: row.since,
-    timeZone: row.time_zone,
-    settleMs: row.settle_ms,
-  }));
-}
 
 /** A day that has windows; those that were split do not count, their parts do. */
 export interface KnownDay {
@@ -62,26 +24,13 @@ export interface KnownDay {
   readonly lastError: string | null;
 }
 
-/** The days of the inclusive range that have windows, by stream and day. */
-export async function readKnownDays(
+/** The days of the range that have windows, by stream and day. */
+export function readKnownDays(
   database: Database,
   streamIds: readonly number[],
-  range: { readonly from: Day; readonly to: Day },
+  range: DayRange,
 ): Promise<KnownDay[]> {
-  const rows = await database.persist<{
-    stream_id: number;
-    day: string;
-    windows: number;
-    complete_windows: number;
-    failed: boolean;
-    running: boolean;
-    pruned: boolean;
-    records: number;
-    pages: number;
-    bytes: number;
-    due_at: Date | null;
-    last_error: string | null;
-  }>(
+  return database.persist(
     `with parts as (
        select stream_id, day,
               count(*)::integer as windows,
@@ -94,7 +43,8 @@ export async function readKnownDays(
         where stream_id = any ($1::integer[]) and day between $2::date and $3::date and state <> 'split'
         group by stream_id, day
      )
-     select p.stream_id, p.day, p.windows, p.complete_windows, p.failed, p.running, p.due_at, p.last_error,
+     select p.stream_id as "streamId", p.day, p.windows, p.complete_windows as "completeWindows", p.failed, p.running,
+            p.due_at as "dueAt", p.last_error as "lastError",
             exists (select from daywalk.prunings g
                      where g.stream_id = p.stream_id and g.day = p.day and g.what = 'day') as pruned,
             coalesce(s.records, 0) as records, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes
@@ -102,20 +52,6 @@ export async function readKnownDays(
       order by p.stream_id, p.day`,
     [streamIds, range.from, range.to],
   );
-  return rows.map((row) => ({
-    streamId: row.stream_id,
-    day: row.day,
-    windows: row.windows,
-    completeWindows: row.complete_windows,
-    failed: row.failed,
-    running: row.running,
-    pruned: row.pruned,
-    records: row.records,
-    pages: row.pages,
-    bytes: row.bytes,
-    dueAt: row.due_at,
-    lastError: row.last_error,
-  }));
 }
 
 /** What all days of a stream add up to. */
@@ -134,20 +70,11 @@ export interface StreamTotals {
 }
 
 /** The totals of streams, in one statement that reads each table once and makes no row a day. */
-export async function readTotals(
+export function readTotals(
   database: Database,
   streamIds: readonly number[],
 ): Promise<StreamTotals[]> {
-  const rows = await database.persist<{
-    stream_id: number;
-    first_day: string | null;
-    closed: number;
-    complete: number;
-    pruned: number;
-    records: number;
-    pages: number;
-    bytes: number;
-  }>(
+  return database.persist(
     `with days as (
        select w.stream_id, min(w.day) as first_day, count(*) as known,
               count(*) filter (where w.day >= s.since and w.day <= c.last_closed) as wanted
@@ -170,7 +97,7 @@ export async function readTotals(
          from daywalk.days where stream_id = any ($1::integer[])
         group by stream_id
      )
-     select s.stream_id, d.first_day,
+     select s.stream_id as "streamId", d.first_day as "firstDay",
             greatest(((clock_timestamp() - s.settle) at time zone s.time_zone)::date - s.since, 0)
               - coalesce(d.wanted, 0) + coalesce(d.known, 0) - coalesce(p.days, 0) as closed,
             coalesce(d.known, 0) - coalesce(u.days, 0) - coalesce(p.days, 0) as complete,
@@ -185,14 +112,17 @@ export async function readTotals(
       where s.stream_id = any ($1::integer[])`,
     [streamIds],
   );
-  return rows.map((row) => ({
-    streamId: row.stream_id,
-    firstDay: row.first_day,
-    closed: row.closed,
-    complete: row.complete,
-    pruned: row.pruned,
-    records: row.records,
-    pages: row.pages,
-    bytes: row.bytes,
-  }));
+}
+
+/** The oldest day that any of these streams wants or has; null: none of them was ever planned. */
+export async function readFirstDay(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<Day | null> {
+  const [row] = await database.persist<{ day: Day | null }>(
+    `select min(least(s.since, (select min(w.day) from daywalk.windows w where w.stream_id = s.stream_id))) as day
+       from daywalk.streams s where s.name = any ($1::text[])`,
+    [streamNames],
+  );
+  return row?.day ?? null;
 }

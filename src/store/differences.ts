@@ -31,18 +31,13 @@ export interface StreamDifferences {
 }
 
 /** Sums for each of these streams that has any. */
-export async function readStreamDifferences(
+export function readStreamDifferences(
   database: Database,
   streamNames: readonly string[],
 ): Promise<StreamDifferences[]> {
-  const rows = await database.persist<{
-    stream: string;
-    late: number;
-    longest_hours: number | null;
-    vanished: number;
-  }>(
+  return database.persist(
     `select s.name as stream, sum(d.appeared)::bigint as late, sum(d.vanished)::bigint as vanished,
-            (max(extract(epoch from d.after)) filter (where d.appeared > 0))::double precision / 3600 as longest_hours
+            coalesce((max(extract(epoch from d.after)) filter (where d.appeared > 0))::double precision / 3600, 0) as "longestHours"
        from daywalk.differences d
        join daywalk.windows w on w.window_id = d.window_id
        join daywalk.streams s on s.stream_id = w.stream_id
@@ -50,10 +45,4 @@ export async function readStreamDifferences(
       group by s.name order by s.name`,
     [streamNames],
   );
-  return rows.map((row) => ({
-    stream: row.stream,
-    late: row.late,
-    longestHours: row.longest_hours ?? 0,
-    vanished: row.vanished,
-  }));
 }

@@ -44,7 +44,7 @@ export function readFields(
   perPage: number | null,
   signal?: AbortSignal,
 ): Promise<FieldFound[]> {
-  return database.persist<FieldFound & Record<string, unknown>>(
+  return database.persist(
     `with recursive sample as (
        select row_number() over () as record_no, r.record
          from jsonb_array_elements($3::jsonb) as a (page)

@@ -13,37 +13,21 @@ export interface Lateness {
 }
 
 /** The lateness of these streams; none where nothing came late. */
-export async function readLateness(
+export function readLateness(
   database: Database,
   streamNames: readonly string[],
 ): Promise<Lateness[]> {
-  const rows = await database.persist<{
-    stream: string;
-    records: number;
-    days: number;
-    day: number;
-    three: number;
-    week: number;
-    later: number;
-    longest: number;
-  }>(
+  return database.persist(
     `select stream, sum(records)::bigint as records, count(distinct day) as days,
-            coalesce(sum(records) filter (where after <= interval '24 hours'), 0)::bigint as day,
-            coalesce(sum(records) filter (where after > interval '24 hours' and after <= interval '72 hours'), 0)::bigint as three,
-            coalesce(sum(records) filter (where after > interval '72 hours' and after <= interval '168 hours'), 0)::bigint as week,
-            coalesce(sum(records) filter (where after > interval '168 hours'), 0)::bigint as later,
-            (extract(epoch from max(after)) / 3600)::double precision as longest
+            array[coalesce(sum(records) filter (where after <= interval '24 hours'), 0),
+                  coalesce(sum(records) filter (where after > interval '24 hours' and after <= interval '72 hours'), 0),
+                  coalesce(sum(records) filter (where after > interval '72 hours' and after <= interval '168 hours'), 0),
+                  coalesce(sum(records) filter (where after > interval '168 hours'), 0)]::float8[] as within,
+            (extract(epoch from max(after)) / 3600)::double precision as "longestHours"
        from daywalk.lateness
       where stream = any ($1::text[])
       group by stream
       order by array_position($1::text[], stream)`,
     [streamNames],
   );
-  return rows.map(({ stream, records, days, day, three, week, later, longest }) => ({
-    stream,
-    records,
-    days,
-    within: [day, three, week, later],
-    longestHours: longest,
-  }));
 }

@@ -17,52 +17,32 @@ export interface LearnedFact {
 const LIMIT_DAYS = 30;
 
 /** What is known of these streams; limits only while they are fresh. */
-export async function readLearned(
+export function readLearned(
   database: Database,
   streamIds: readonly number[],
 ): Promise<LearnedFact[]> {
-  const rows = await database.persist<{
-    stream_id: number;
-    fact: Fact;
-    value: number;
-    evidence: string;
-    learned_at: Date;
-  }>(
-    `select stream_id, fact, value, evidence, learned_at
+  return database.persist(
+    `select stream_id as "streamId", fact, value, evidence, learned_at as "learnedAt"
        from daywalk.learned
       where stream_id = any ($1::integer[])
         and (fact in ('proven_size', 'totals') or learned_at > clock_timestamp() - make_interval(days => $2))
       order by stream_id, fact`,
     [streamIds, LIMIT_DAYS],
   );
-  return rows.map((row) => ({
-    streamId: row.stream_id,
-    fact: row.fact,
-    value: row.value,
-    evidence: row.evidence,
-    learnedAt: row.learned_at,
-  }));
 }
 
 /** All that was learned in these streams, with the stream's name; for people. */
-export async function readLearnedByName(
+export function readLearnedByName(
   database: Database,
   streamNames: readonly string[],
 ): Promise<(Omit<LearnedFact, 'streamId'> & { readonly name: string })[]> {
-  const rows = await database.persist<{
-    name: string;
-    fact: Fact;
-    value: number;
-    evidence: string;
-    learned_at: Date;
-  }>(
-    `select s.name, l.fact, l.value, l.evidence, l.learned_at
+  return database.persist(
+    `select s.name, l.fact, l.value, l.evidence, l.learned_at as "learnedAt"
        from daywalk.learned l join daywalk.streams s on s.stream_id = l.stream_id
       where s.name = any ($1::text[])
       order by s.name, l.fact`,
     [streamNames],
   );
-  return rows.map(({ learned_at: learnedAt, ...row }) => ({ ...row, learnedAt }));
 }
 
 /** Keeps a fact; a proven size only grows. */

@@ -1,12 +1,12 @@
 /** Leases: claim, renew, give back. The protocol and its failure points are in ARCHITECTURE.md (I2). */
-import type { Day, Purpose, WallTime, WindowState } from '../model.ts';
+import type { Day, DayRange, Purpose, WallTime, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 
 /** Which windows a worker may claim. */
 export interface ClaimScope {
   readonly streamIds: readonly number[];
   /** Only days in this range; null: all. */
-  readonly range: { readonly from: Day; readonly to: Day } | null;
+  readonly range: DayRange | null;
   readonly newestFirst: boolean;
 }
 
@@ -48,42 +48,12 @@ export async function claimWindow(
   scope: ClaimScope,
   signal?: AbortSignal,
 ): Promise<Claim | null> {
-  const [row] = await database.persist<{
-    window_id: number;
-    stream_id: number;
-    kind: Claim['kind'];
-    day: string;
-    from_time: string;
-    to_time: string;
-    level_from: number | null;
-    level_to: number | null;
-    purpose: Purpose;
-    state: WindowState;
-    rewalk: boolean;
-    attempts: number;
-    failures: number;
-  }>(
+  const [row] = await database.persist<Omit<Claim, 'leaseId'>>(
     scope.newestFirst ? CLAIM_NEWEST_FIRST : CLAIM_OLDEST_FIRST,
     [leaseId, owner, ttlMs, scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
     signal,
   );
-  if (row === undefined) return null;
-  return {
-    windowId: row.window_id,
-    leaseId,
-    streamId: row.stream_id,
-    kind: row.kind,
-    day: row.day,
-    from: row.from_time,
-    to: row.to_time,
-    levelFrom: row.level_from,
-    levelTo: row.level_to,
-    purpose: row.purpose,
-    state: row.state,
-    rewalk: row.rewalk,
-    attempts: row.attempts,
-    failures: row.failures,
-  };
+  return row === undefined ? null : { ...row, leaseId };
 }
 
 /**
@@ -115,11 +85,14 @@ const claim = (order: 'asc' | 'desc') => `
       from due
      where w.window_id = due.window_id
     returning w.*
+  ), held as (
+    select * from claimed
+     union all
+    select w.* from mine join daywalk.windows w on w.window_id = mine.window_id
   )
-  select window_id, stream_id, kind, day, from_time, to_time, level_from, level_to, purpose, state, rewalk, attempts, failures from claimed
-   union all
-  select w.window_id, w.stream_id, w.kind, w.day, w.from_time, w.to_time, w.level_from, w.level_to, w.purpose, w.state, w.rewalk, w.attempts, w.failures
-    from mine join daywalk.windows w on w.window_id = mine.window_id`;
+  select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
+         level_from as "levelFrom", level_to as "levelTo", purpose, state, rewalk, attempts, failures
+    from held`;
 const CLAIM_OLDEST_FIRST = claim('asc');
 const CLAIM_NEWEST_FIRST = claim('desc');
 

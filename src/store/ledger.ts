@@ -9,13 +9,13 @@ export interface DueDay {
 }
 
 /** The complete days of these streams in which something was published since the ledger was compared with them, oldest first. */
-export async function listDueDays(
+export function listDueDays(
   database: Database,
   streamIds: readonly number[],
   signal?: AbortSignal,
 ): Promise<DueDay[]> {
-  const rows = await database.persist<{ stream_id: number; day: string }>(
-    `select d.stream_id, d.day
+  return database.persist(
+    `select d.stream_id as "streamId", d.day
        from daywalk.days d
       where d.unsealed and d.stream_id = any ($1::integer[])
         and not exists (select from daywalk.windows w
@@ -24,7 +24,6 @@ export async function listDueDays(
     [streamIds],
     signal,
   );
-  return rows.map((row) => ({ streamId: row.stream_id, day: row.day }));
 }
 
 /** A page without a seal. */
@@ -35,12 +34,12 @@ export interface UnsealedPage {
 }
 
 /** The pages of a day's published walks that have no seal yet, in order. */
-export async function listUnsealedPages(
+export function listUnsealedPages(
   database: Database,
   { streamId, day }: DueDay,
 ): Promise<UnsealedPage[]> {
-  const rows = await database.persist<{ walk_id: number; page_no: number; byte_count: number }>(
-    `select p.walk_id, p.page_no, p.byte_count
+  return database.persist(
+    `select p.walk_id as "walkId", p.page_no as "pageNo", p.byte_count as bytes
        from daywalk.pages p
       where p.day = $2::date
         and p.walk_id = any (array(select k.walk_id from daywalk.windows w
@@ -50,7 +49,6 @@ export async function listUnsealedPages(
       order by p.walk_id, p.page_no`,
     [streamId, day],
   );
-  return rows.map((row) => ({ walkId: row.walk_id, pageNo: row.page_no, bytes: row.byte_count }));
 }
 
 /** Seals pages of a walk, both ends inclusive; sealed ones stay as they are. */
@@ -87,17 +85,12 @@ export interface LedgerHead {
 }
 
 /** The newest entry of each of these streams that has any. */
-export async function readLedgerHeads(
+export function readLedgerHeads(
   database: Database,
   streamNames: readonly string[],
 ): Promise<LedgerHead[]> {
-  const rows = await database.persist<{
-    stream: string;
-    entry: number;
-    digest: string;
-    appended_at: Date;
-  }>(
-    `select s.name as stream, l.entry, encode(l.digest, 'hex') as digest, l.appended_at
+  return database.persist(
+    `select s.name as stream, l.entry as entries, encode(l.digest, 'hex') as digest, l.appended_at as "appendedAt"
        from daywalk.streams s
       cross join lateral (select * from daywalk.ledger
                            where stream_id = s.stream_id order by entry desc limit 1) as l
@@ -105,12 +98,6 @@ export async function readLedgerHeads(
       order by array_position($1::text[], s.name)`,
     [streamNames],
   );
-  return rows.map((row) => ({
-    stream: row.stream,
-    entries: row.entry,
-    digest: row.digest,
-    appendedAt: row.appended_at,
-  }));
 }
 
 /** A row of the ledger that is not what it should be, in words. */

@@ -36,17 +36,7 @@ export async function listOldDays(
   limits: readonly AgeLimit[],
   signal?: AbortSignal,
 ): Promise<OldDay[]> {
-  const rows = await database.persist<{
-    stream_id: number;
-    stream: string;
-    day: string;
-    kept: string | null;
-    walks: readonly (number | string)[];
-    overlaps: string;
-    pages: number;
-    records: number;
-    bytes: number;
-  }>(
+  const rows = await database.persist<OldDay>(
     `with due as materialized (
        select d.stream_id, d.day from daywalk.ledger_due d where d.stream = any ($2::text[])
      ), old as materialized (
@@ -63,7 +53,7 @@ export async function listOldDays(
                            where g.stream_id = w.stream_id and g.day = w.day and g.what = 'day')
         group by s.stream_id, s.name, w.day
      )
-     select o.stream_id, o.stream, o.day, shown.walks, encode(daywalk.overlaps_digest(shown.walks), 'hex') as overlaps,
+     select o.stream_id as "streamId", o.stream, o.day, shown.walks, encode(daywalk.overlaps_digest(shown.walks), 'hex') as overlaps,
             coalesce(o.kept, case when exists (select from due d where d.stream_id = o.stream_id and d.day = o.day)
                                   then 'it is not in the ledger yet: the next run appends it' end) as kept,
             g.pages, g.records, g.bytes
@@ -81,11 +71,8 @@ export async function listOldDays(
     [kind, limits.map(({ stream }) => stream), limits.map(({ olderThanMs }) => olderThanMs / 1000)],
     signal,
   );
-  return rows.map(({ stream_id, walks, ...row }) => ({
-    ...row,
-    streamId: stream_id,
-    walks: walks.map(Number),
-  }));
+  // Postgres sends the numbers of an array as text.
+  return rows.map((row) => ({ ...row, walks: row.walks.map(Number) }));
 }
 
 /** A month of `daywalk.pages`, of all streams. */
@@ -105,7 +92,7 @@ export function readMonths(
   months: readonly Day[],
   signal?: AbortSignal,
 ): Promise<StoredMonth[]> {
-  return database.persist<StoredMonth & Record<string, unknown>>(
+  return database.persist(
     `select m.month, coalesce(pg_total_relation_size(to_regclass('daywalk.pages_' || to_char(m.month, 'YYYY_MM'))), 0) as size,
             coalesce(sum(k.bytes), 0)::bigint as bytes, coalesce(sum(k.pages), 0)::bigint as pages
        from unnest($1::date[]) as m (month)
@@ -144,7 +131,7 @@ export interface OpenPruning {
 
 /** The prunings of all streams that are not at their end, by month. */
 export function listOpenPrunings(database: Database): Promise<OpenPruning[]> {
-  return database.persist<OpenPruning & Record<string, unknown>>(
+  return database.persist(
     `select pruning_id as "pruningId", date_trunc('month', day)::date as month
        from daywalk.prunings where removed_at is null order by day, pruning_id`,
   );

@@ -1,7 +1,7 @@
-/** Published windows as a comparison with the source needs them: what was asked for, and what came. */
-import type { Day, Envelope, Proof } from '../model.ts';
+/** What is published, as a comparison with the source needs it: windows and walks, what was asked for, and what came. */
+import type { Day, DayRange, Envelope, Proof } from '../model.ts';
 import type { Database } from './database.ts';
-import type { DaySpan } from './stored.ts';
+import { ENVELOPE_COLUMNS, envelopeOf } from './envelopes.ts';
 
 /** A complete window with the walks that the views show of it. */
 export interface PublishedWindow {
@@ -25,61 +25,53 @@ export interface PublishedWalk {
   readonly proof: Proof;
 }
 
+/** What of a walk is read, as `k`. */
+const PUBLISHED_COLUMNS = `k.walk_id as "walkId", k.records, k.last_total as "lastTotal", k.proof, ${ENVELOPE_COLUMNS}`;
+type PublishedRow = Omit<PublishedWalk, 'envelope'> & Envelope;
+
+function publishedWalkOf(row: PublishedRow): PublishedWalk {
+  const { walkId, records, lastTotal, proof } = row;
+  return { walkId, records, lastTotal, proof, envelope: envelopeOf(row) };
+}
+
+/** The newest proven walk of a window; null where there is none. */
+export async function readProvenWalk(
+  database: Database,
+  windowId: number,
+): Promise<PublishedWalk | null> {
+  const [row] = await database.persist<PublishedRow>(
+    `select ${PUBLISHED_COLUMNS}
+       from daywalk.walks k
+      where k.window_id = $1 and k.outcome = 'proven'
+      order by k.number desc limit 1`,
+    [windowId],
+  );
+  return row === undefined ? null : publishedWalkOf(row);
+}
+
 /** The complete windows of these streams, by day; those of a window that was split are its parts. */
 export async function listPublishedWindows(
   database: Database,
   streamNames: readonly string[],
-  span: DaySpan,
+  range: DayRange | null,
 ): Promise<PublishedWindow[]> {
-  const rows = await database.persist<{
-    window_id: number;
-    stream: string;
-    day: string;
-    from_time: string;
-    to_time: string;
-    level_from: number | null;
-    level_to: number | null;
-    walk_id: number;
-    records: number;
-    last_total: number | null;
-    records_path: string[];
-    total_path: string[] | null;
-    relation_path: string[] | null;
-    proof: Proof;
-  }>(
-    `select w.window_id, s.name as stream, w.day, w.from_time, w.to_time, w.level_from, w.level_to, k.walk_id, k.records,
-            k.last_total, k.records_path, k.total_path, k.relation_path, k.proof
+  const rows = await database.persist<PublishedRow & Omit<PublishedWindow, 'walks'>>(
+    `select w.window_id as "windowId", s.name as stream, w.day, w.from_time as "from", w.to_time as "to",
+            w.level_from as "levelFrom", w.level_to as "levelTo", ${PUBLISHED_COLUMNS}
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id and w.state = 'complete'
        join daywalk.walks k on k.window_id = w.window_id and k.published and k.pruning is null
       where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
       order by w.day, array_position($1::text[], s.name), w.from_time, w.window_id, k.number`,
-    [streamNames, span?.from ?? null, span?.to ?? null],
+    [streamNames, range?.from ?? null, range?.to ?? null],
   );
   const windows = new Map<number, PublishedWindow & { walks: PublishedWalk[] }>();
   for (const row of rows) {
-    const window = windows.get(row.window_id) ?? {
-      windowId: row.window_id,
-      stream: row.stream,
-      day: row.day,
-      from: row.from_time,
-      to: row.to_time,
-      levelFrom: row.level_from,
-      levelTo: row.level_to,
-      walks: [],
-    };
-    window.walks.push({
-      walkId: row.walk_id,
-      records: row.records,
-      lastTotal: row.last_total,
-      envelope: {
-        recordsPath: row.records_path,
-        totalPath: row.total_path,
-        relationPath: row.relation_path,
-      },
-      proof: row.proof,
-    });
-    windows.set(row.window_id, window);
+    const { windowId, stream, day, from, to, levelFrom, levelTo } = row;
+    const name = { windowId, stream, day, from, to, levelFrom, levelTo };
+    const window = windows.get(windowId) ?? { ...name, walks: [] };
+    window.walks.push(publishedWalkOf(row));
+    windows.set(windowId, window);
   }
   return [...windows.values()];
 }
@@ -95,18 +87,11 @@ export interface AskedPage {
 }
 
 /** The pages of a walk, in order. */
-export async function listAskedPages(database: Database, walkId: number): Promise<AskedPage[]> {
-  const rows = await database.persist<{
-    page_no: number;
-    start: number;
-    length: number;
-    skip: number;
-    records: number;
-  }>(
-    `select p.page_no, p.start, p.length, p.skip, p.records
+export function listAskedPages(database: Database, walkId: number): Promise<AskedPage[]> {
+  return database.persist(
+    `select p.page_no as "pageNo", p.start, p.length, p.skip, p.records
        from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
       where k.walk_id = $1 order by p.page_no`,
     [walkId],
   );
-  return rows.map(({ page_no, ...row }) => ({ ...row, pageNo: page_no }));
 }

@@ -1,6 +1,6 @@
 /** Runs in the database: when one began, what it did and how it ended. */
 import type { RunOutcome } from '../errors.ts';
-import type { Day } from '../model.ts';
+import type { Day, DayRange } from '../model.ts';
 import type { Database } from './database.ts';
 
 export type RunTrigger = 'schedule' | 'hand' | 'backfill';
@@ -25,7 +25,7 @@ export async function beginRun(
   trigger: RunTrigger,
   key: string,
   owner: string,
-  range: { readonly from: Day; readonly to: Day } | null,
+  range: DayRange | null,
 ): Promise<number> {
   const [row] = await database.persist<{ run_id: number }>(
     `insert into daywalk.runs (key, trigger, owner, from_day, to_day) values ($5::uuid, $1, $2, $3, $4)
@@ -66,45 +66,37 @@ export async function endRun(
   );
 }
 
-/** A run as `status` shows it. */
+/** A run as it stands. */
 export interface RunRow {
   readonly runId: number;
   readonly trigger: RunTrigger;
+  readonly owner: string;
+  readonly fromDay: Day | null;
+  readonly toDay: Day | null;
   readonly startedAt: Date;
+  /** Null: it runs, or its process was killed. */
   readonly finishedAt: Date | null;
   readonly outcome: RunOutcome | null;
   readonly windowsComplete: number;
+  readonly windowsUnchanged: number;
   readonly windowsFailed: number;
   readonly records: number;
+  readonly bytes: number;
   readonly error: string | null;
+}
+
+/** The newest `most` runs, newest first. */
+export function readRunHistory(database: Database, most: number): Promise<RunRow[]> {
+  return database.persist(
+    `select run_id as "runId", trigger, owner, from_day as "fromDay", to_day as "toDay", started_at as "startedAt",
+            finished_at as "finishedAt", outcome, windows_complete as "windowsComplete",
+            windows_unchanged as "windowsUnchanged", windows_failed as "windowsFailed", records, bytes, error
+       from daywalk.runs order by started_at desc, run_id desc limit $1`,
+    [most],
+  );
 }
 
 /** The newest run, if there was one. */
 export async function readLastRun(database: Database): Promise<RunRow | null> {
-  const [row] = await database.persist<{
-    run_id: number;
-    trigger: RunTrigger;
-    started_at: Date;
-    finished_at: Date | null;
-    outcome: RunOutcome | null;
-    windows_complete: number;
-    windows_failed: number;
-    records: number;
-    error: string | null;
-  }>(
-    `select run_id, trigger, started_at, finished_at, outcome, windows_complete, windows_failed, records, error
-       from daywalk.runs order by started_at desc, run_id desc limit 1`,
-  );
-  if (row === undefined) return null;
-  return {
-    runId: row.run_id,
-    trigger: row.trigger,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    outcome: row.outcome,
-    windowsComplete: row.windows_complete,
-    windowsFailed: row.windows_failed,
-    records: row.records,
-    error: row.error,
-  };
+  return (await readRunHistory(database, 1))[0] ?? null;
 }

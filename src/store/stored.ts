@@ -1,9 +1,6 @@
 /** What is stored against its own digests: pages against seals and kept bytes, walks against their pages. */
-import type { Day } from '../model.ts';
+import type { Day, DayRange } from '../model.ts';
 import type { Database } from './database.ts';
-
-/** Which days to look at; null: all. */
-export type DaySpan = { readonly from: Day; readonly to: Day } | null;
 
 /** A walk whose pages are to be checked. */
 export interface StoredWalk {
@@ -19,22 +16,13 @@ export interface StoredWalk {
 }
 
 /** The walks that are published, or were and have seals, by day; those that were pruned have nothing to be checked. */
-export async function listStoredWalks(
+export function listStoredWalks(
   database: Database,
   streamNames: readonly string[],
-  span: DaySpan,
+  range: DayRange | null,
 ): Promise<StoredWalk[]> {
-  const rows = await database.persist<{
-    stream: string;
-    day: string;
-    from_time: string;
-    to_time: string;
-    walk_id: number;
-    published: boolean;
-    pages: number;
-    bytes: number;
-  }>(
-    `select s.name as stream, w.day, w.from_time, w.to_time, k.walk_id, k.published, k.bytes,
+  return database.persist(
+    `select s.name as stream, w.day, w.from_time as "from", w.to_time as "to", k.walk_id as "walkId", k.published, k.bytes,
             greatest(k.pages, 1 + coalesce(e.last_page, -1))::integer as pages
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id
@@ -45,14 +33,8 @@ export async function listStoredWalks(
         -- What is said to be pruned counts as pruned only where the pruning says so too.
         and not exists (select from daywalk.prunings g where g.pruning_id = k.pruning and k.walk_id = any (g.walks))
       order by w.day, array_position($1::text[], s.name), w.from_time, k.walk_id`,
-    [streamNames, span?.from ?? null, span?.to ?? null],
+    [streamNames, range?.from ?? null, range?.to ?? null],
   );
-  return rows.map(({ walk_id, from_time, to_time, ...row }) => ({
-    ...row,
-    from: from_time,
-    to: to_time,
-    walkId: walk_id,
-  }));
 }
 
 /** A page as it is found. */
@@ -66,29 +48,18 @@ export interface CheckedPage {
 }
 
 /** Recomputes pages of a walk, both ends inclusive, inside Postgres. */
-export async function checkPages(
+export function checkPages(
   database: Database,
   walkId: number,
   firstPage: number,
   lastPage: number,
   signal?: AbortSignal,
 ): Promise<CheckedPage[]> {
-  const rows = await database.persist<{
-    page_no: number;
-    byte_count: number;
-    sealed: boolean;
-    problems: string[];
-  }>(
-    'select page_no, byte_count, sealed, problems from daywalk.check_pages($1, $2, $3)',
+  return database.persist(
+    `select page_no as "pageNo", byte_count as bytes, sealed, problems from daywalk.check_pages($1, $2, $3)`,
     [walkId, firstPage, lastPage],
     signal,
   );
-  return rows.map((row) => ({
-    pageNo: row.page_no,
-    bytes: row.byte_count,
-    sealed: row.sealed,
-    problems: row.problems,
-  }));
 }
 
 /** What of a walk does not add up, in words. */
@@ -104,13 +75,13 @@ export async function checkWalk(database: Database, walkId: number): Promise<str
 export async function countPrunedWalks(
   database: Database,
   streamNames: readonly string[],
-  span: DaySpan,
+  range: DayRange | null,
 ): Promise<number> {
   const [row] = await database.persist<{ walks: number }>(
     `select coalesce(sum(cardinality(g.walks)), 0)::bigint as walks
        from daywalk.prunings g join daywalk.streams s on s.stream_id = g.stream_id
       where s.name = any ($1::text[]) and ($2::date is null or g.day between $2::date and $3::date)`,
-    [streamNames, span?.from ?? null, span?.to ?? null],
+    [streamNames, range?.from ?? null, range?.to ?? null],
   );
   return row?.walks ?? 0;
 }

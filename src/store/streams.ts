@@ -1,7 +1,7 @@
 /** Streams in the database: registered by name, and never continued with other filters. */
 import { createHash } from 'node:crypto';
 import { SettingsError } from '../errors.ts';
-import type { Day, Filters, Stream } from '../model.ts';
+import type { Day, Filters, Resource, Stream } from '../model.ts';
 import type { Database } from './database.ts';
 
 /** When the days of a source begin and end, and from when on they are exported. */
@@ -85,6 +85,26 @@ export async function registerStream(
 function describe(resource: string, filters: Filters): string {
   const text = Object.entries(filters).map(([name, value]) => `${name}=${value}`);
   return `${resource}, ${text.length === 0 ? 'no filters' : `filters ${text.join(', ')}`}`;
+}
+
+/** A stream as it was registered, with the calendar that it has. */
+export interface KnownStream {
+  readonly streamId: number;
+  readonly name: string;
+  readonly resource: Resource;
+  readonly since: Day;
+  readonly timeZone: string;
+  readonly settleMs: number;
+}
+
+/** The streams of these names that are registered. */
+export function readStreams(database: Database, names: readonly string[]): Promise<KnownStream[]> {
+  return database.persist(
+    `select stream_id as "streamId", name, resource, since, time_zone as "timeZone",
+            extract(epoch from settle)::double precision * 1000 as "settleMs"
+       from daywalk.streams where name = any ($1::text[])`,
+    [names],
+  );
 }
 
 /** The names of all streams that were ever planned. */

@@ -2,6 +2,7 @@
 import { DaywalkError, LeaseLostError } from '../errors.ts';
 import type { Envelope, Proof } from '../model.ts';
 import type { Database } from './database.ts';
+import { ENVELOPE_COLUMNS } from './envelopes.ts';
 import type { Lease } from './leases.ts';
 
 /** The stored pages are not what was walked: the walk proves nothing. */
@@ -26,38 +27,12 @@ export interface OpenWalk {
   readonly envelope: Envelope | null;
 }
 
-interface WalkRow {
-  walk_id: number;
-  number: number;
-  span: WalkSpan;
-  page_length: number;
-  next_start: number;
-  pages: number;
-  first_total: number | null;
-  last_total: number | null;
-  records_path: string[] | null;
-  total_path: string[] | null;
-  relation_path: string[] | null;
-}
-
-const openWalkOf = (row: WalkRow): OpenWalk => ({
-  walkId: row.walk_id,
-  number: row.number,
-  span: row.span,
-  pageLength: row.page_length,
-  nextStart: row.next_start,
-  pages: row.pages,
-  firstTotal: row.first_total,
-  lastTotal: row.last_total,
-  envelope:
-    row.records_path === null
-      ? null
-      : {
-          recordsPath: row.records_path,
-          totalPath: row.total_path,
-          relationPath: row.relation_path,
-        },
-});
+/** Without a walk in progress all is null; before its first page the envelope is. */
+type OpenWalkRow = Omit<OpenWalk, 'walkId' | 'envelope'> &
+  Omit<Envelope, 'recordsPath'> & {
+    readonly walkId: number | null;
+    readonly recordsPath: readonly string[] | null;
+  };
 
 /** The walk in progress of a window that this lease holds; null where there is none. Undefined: the lease is lost. */
 export async function readOpenWalk(
@@ -65,9 +40,9 @@ export async function readOpenWalk(
   lease: Lease,
   signal?: AbortSignal,
 ): Promise<OpenWalk | null | undefined> {
-  const [row] = await database.persist<Partial<WalkRow>>(
-    `select k.walk_id, k.number, k.span, k.page_length, k.next_start, k.pages, k.first_total, k.last_total,
-            k.records_path, k.total_path, k.relation_path
+  const [row] = await database.persist<OpenWalkRow>(
+    `select k.walk_id as "walkId", k.number, k.span, k.page_length as "pageLength", k.next_start as "nextStart", k.pages,
+            k.first_total as "firstTotal", k.last_total as "lastTotal", ${ENVELOPE_COLUMNS}
        from daywalk.windows w
        left join daywalk.walks k on k.walk_id = w.current_walk
       where w.window_id = $1 and w.lease_id = $2::uuid`,
@@ -75,7 +50,10 @@ export async function readOpenWalk(
     signal,
   );
   if (row === undefined) return undefined;
-  return row.walk_id === null ? null : openWalkOf(row as WalkRow);
+  const { walkId, recordsPath, totalPath, relationPath, ...walk } = row;
+  if (walkId === null) return null;
+  const envelope = recordsPath === null ? null : { recordsPath, totalPath, relationPath };
+  return { ...walk, walkId, envelope };
 }
 
 /** Opens a new walk where none is in progress. Does nothing where one is, so it may be repeated: read it back. */

@@ -1,5 +1,5 @@
 /** Windows in the database: planned, asked for again, and listed for the planner. */
-import type { Day, Purpose, Window, WindowState } from '../model.ts';
+import type { Day, DayRange, Purpose, Window, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 
@@ -28,19 +28,12 @@ export async function databaseNow(database: Database): Promise<number> {
 export async function listDays(
   database: Database,
   streamIds: readonly number[],
-  range: { readonly from: Day; readonly to: Day } | null = null,
+  range: DayRange | null = null,
 ): Promise<KnownWindow[]> {
-  const rows = await database.persist<{
-    stream_id: number;
-    days: string[];
-    state: WindowState;
-    purpose: Purpose;
-    due: number | null;
-    pruned: boolean;
-  }>(
+  const rows = await database.persist<Omit<KnownWindow, 'day'> & { readonly days: Day[] }>(
     // Days that stand alike share a row: ten years of twenty streams are some hundred rows and not 73,000.
-    `select stream_id, array_agg(day::text order by day) as days, state, purpose,
-            extract(epoch from due_at)::double precision * 1000 as due, pruned
+    `select stream_id as "streamId", array_agg(day::text order by day) as days, state, purpose,
+            extract(epoch from due_at)::double precision * 1000 as "dueAt", pruned
        from (select stream_id, day,
                     case when bool_or(state = 'failed') then 'failed'
                          when bool_and(state = 'complete') then 'complete'
@@ -56,9 +49,7 @@ export async function listDays(
       group by stream_id, state, purpose, due_at, pruned`,
     [streamIds, range?.from ?? null, range?.to ?? null],
   );
-  return rows.flatMap(({ stream_id: streamId, days, state, purpose, due: dueAt, pruned }) =>
-    days.map((day) => ({ streamId, day, state, purpose, dueAt, pruned })),
-  );
+  return rows.flatMap(({ days, ...row }) => days.map((day) => ({ ...row, day })));
 }
 
 /** A window to be planned. */

@@ -4,7 +4,8 @@ import { beforeAll, expect, it } from 'vitest';
 import { readStreamDays } from '../../src/export/day-states.ts';
 import { addDays, daysBetween } from '../../src/plan/days.ts';
 import { readCoverage, readGaps } from '../../src/store/coverage.ts';
-import { readStreams, readTotals } from '../../src/store/days.ts';
+import { readTotals } from '../../src/store/days.ts';
+import { readStreams } from '../../src/store/streams.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { clear, openDatabase } from '../support/store.ts';
 

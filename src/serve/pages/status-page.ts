@@ -2,7 +2,7 @@
 import type { StreamDays } from '../../export/day-states.ts';
 import { formatBytes, formatCount, formatDuration } from '../../report/format.ts';
 import { counted, type HealthLevel, longDay, type StreamHealth } from '../../report/health.ts';
-import type { RunStory } from '../../store/run-history.ts';
+import type { RunRow } from '../../store/runs.ts';
 import type { Doing } from '../activity.ts';
 import type { Changes, Standing } from '../facts.ts';
 import { type Html, html, type Shown } from '../html.ts';
@@ -69,7 +69,7 @@ ${now(standing, doing)}
 </div>`;
 }
 
-function whenLine(standing: Standing, doing: Doing, last: RunStory | undefined): Shown {
+function whenLine(standing: Standing, doing: Doing, last: RunRow | undefined): Shown {
   const at = standing.now;
   const parts: Shown[] = [];
   if (last?.finishedAt) parts.push(html`Last run ended ${distance(last.finishedAt, at)}`);
@@ -117,7 +117,7 @@ function figures({ days }: StreamDays, health: StreamHealth, at: number): Html {
 </dl>`;
 }
 
-function runsPart(runs: readonly RunStory[], at: number): Html {
+function runsPart(runs: readonly RunRow[], at: number): Html {
   if (runs.length === 0) return html``;
   return html`<section aria-labelledby="runs"><h2 id="runs">Runs</h2>
 <div class="wide" tabindex="0" role="group" aria-labelledby="runs"><table>
@@ -137,7 +137,7 @@ const OUTCOMES = {
   unexpected: 'unexpected error',
 } as const;
 
-function runRow(run: RunStory, at: number): Html {
+function runRow(run: RunRow, at: number): Html {
   const range = run.fromDay === null ? '' : ` ${run.fromDay} to ${run.toDay}`;
   const took = (run.finishedAt?.getTime() ?? at) - run.startedAt.getTime();
   const good = run.outcome === 'done' || run.outcome === null || run.outcome === 'interrupted';

@@ -9,7 +9,7 @@ import { type Logger, secretFilter } from '../../log.ts';
 import { assessHealth } from '../../report/health.ts';
 import { openDispatcher } from '../../source/dispatcher.ts';
 import type { Database } from '../../store/database.ts';
-import { readFirstDay } from '../../store/first-day.ts';
+import { readFirstDay } from '../../store/days.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { Alarm } from './alarm.ts';
 import type { Trouble } from './message.ts';
