@@ -154,7 +154,17 @@ async function prettyLine(colorize: boolean): Promise<(line: string) => string> 
     translateTime: 'UTC:yyyy-mm-dd HH:MM:ss',
     singleLine: true,
   });
-  return (line) => format(JSON.parse(line, neutral)).trimEnd();
+  return (line) => format(inOneLine(JSON.parse(line, neutral))).trimEnd();
+}
+
+/** A line with its error as people read it: what happened, why, what to do. One with a stack is for who wants all of it. */
+function inOneLine({ err, msg, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  if (typeof err !== 'object' || err === null || 'stack' in err) return { ...rest, err, msg };
+  const { message, hint, cause } = err as ReturnType<typeof describeError>;
+  const told = [message, (cause as LogFields | undefined)?.message]
+    .filter((text, index, texts) => text && !String(texts[index - 1] ?? '').includes(String(text)))
+    .join('; ');
+  return { ...rest, msg: `${msg}: ${told}${hint ? ` (${hint})` : ''}` };
 }
 
 /** For `JSON.parse`: makes foreign text harmless on a terminal, names of fields too; only a stack keeps its line ends. */

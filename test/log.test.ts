@@ -67,10 +67,18 @@ describe('lines', () => {
     const pretty = await written({ format: 'pretty' }, (log) =>
       log.error({ err: new SettingsError('no zone', { hint: 'Set one.' }) }, 'stopped'),
     );
-    expect(pretty).toContain('ERROR: stopped');
-    expect(pretty).toContain('no zone');
-    expect(pretty).toContain('Set one.');
-    expect(pretty).not.toContain('at ');
+    expect(pretty).toMatch(/\] ERROR: stopped: no zone \(Set one\.\)\n$/);
+  });
+
+  it('tell in that line what an error was caused by, unless it says so itself; at debug with the stack', async () => {
+    const cause = new Error('disk full');
+    const told = (message: string, level: 'info' | 'debug' = 'info') =>
+      written({ format: 'pretty', level }, (log) =>
+        log.warn({ err: new Error(message, { cause }), pages: 3 }, 'stopped'),
+      );
+    expect(await told('no room')).toMatch(/WARN: stopped: no room; disk full \{"pages":3\}\n$/);
+    expect(await told('no room: disk full')).toMatch(/WARN: stopped: no room: disk full \{/);
+    expect(await told('no room', 'debug')).toMatch(/\n\s+at /);
   });
 });
 

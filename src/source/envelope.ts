@@ -26,6 +26,8 @@ type Refuse = (message: string, hint: string) => EnvelopeError;
 /** Longest message; several lists with their paths fit. */
 const LONGEST = 900;
 const SAY_WHICH = 'set records_path to the list that holds the records';
+const NO_LIST =
+  'there is nothing in it that records_path could name: does api.url lead to the API, and is that an error message?';
 
 /**
  * Looks at the first page of a stream.
@@ -127,7 +129,7 @@ function findList(document: unknown, refuse: Refuse): readonly string[] {
   if ('path' in choice) return choice.path;
   throw refuse(
     `found ${choice.why}. The body is ${describe(document)}. Lists: ${tellLists(lists)}`,
-    SAY_WHICH,
+    lists.length === 0 ? NO_LIST : SAY_WHICH,
   );
 }
 

@@ -104,7 +104,7 @@ function badCertificate(error: Error, code: string, place: FailurePlace): Settin
 const HINTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'check the host name in api.url',
   EAI_AGAIN: 'the name server of this machine does not answer',
-  ECONNREFUSED: 'is the host and port in api.url right, and is the API up?',
+  ECONNREFUSED: 'are host and port in api.url right, and is the API up?',
   UND_ERR_CONNECT_TIMEOUT: 'a firewall on the way, or a proxy that is not set (proxy.https)?',
   UND_ERR_ABORTED: 'check the proxy, and whether it lets this host through',
 };

@@ -147,7 +147,7 @@ export class Database {
         if (!(error instanceof TransientError)) throw error;
         const away = clock.monotonic() - since;
         if (away >= patienceMs)
-          throw new UnavailableError('database', `the database is away: ${error.message}`, {
+          throw new UnavailableError('database', `gave up on the database: ${error.message}`, {
             cause: error,
             hint:
               error.hint ??
@@ -157,7 +157,7 @@ export class Database {
           Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures) * (0.5 + clock.random() / 2);
         log.warn(
           { err: error, waitMs: Math.round(wait) },
-          'the database did not answer, trying again',
+          'the database cannot be used now, trying again',
         );
         await clock.sleep(wait, signal);
       }

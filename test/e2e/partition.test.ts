@@ -75,7 +75,7 @@ test('a worker that gave up says so (exit code 5), and its statements have no ef
     DAYWALK_DATABASE_PATIENCE: '500ms',
   });
   expect(await lonely.ended).toMatchObject({ code: 5 });
-  expect(lonely.said()).toMatch(/the database is away/);
+  expect(lonely.said()).toMatch(/gave up on the database/);
   await takeOver(scene);
   const before = await rows(scene);
   proxy.isolate(false);

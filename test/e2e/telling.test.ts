@@ -107,7 +107,7 @@ test('a database that is away is told as well: exit status 5, and the webhook', 
       title: expect.stringMatching(/^daywalk on .*: the export is failing$/),
       priority: 'high',
     },
-    body: expect.stringContaining('the database is away'),
+    body: expect.stringContaining('gave up on the database'),
   });
 });
 

@@ -62,7 +62,7 @@ test('a database that is away at the start: the page is there and says so, and a
     DAYWALK_STATUS_LISTEN: `127.0.0.1:${pagePort}`,
     DATABASE_URL: url.href,
   });
-  await worker.saying(/the database did not answer, trying again/);
+  await worker.saying(/the database cannot be used now, trying again/);
   const ask = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${pagePort}${path}`);
     return [answer.status, await answer.text()] as const;

@@ -31,7 +31,7 @@ for (const mode of ['fast', 'immediate'] satisfies StopMode[])
       }
       const ended = await program.ended;
       expect(ended, ended.stderr).toMatchObject({ code: 0 });
-      expect(ended.stderr).toMatch(/the database did not answer, trying again/);
+      expect(ended.stderr).toMatch(/the database cannot be used now, trying again/);
       await expectExact(scene, DAYS);
       expect(await audit(scene.database)).toEqual([]);
       await cluster.stop('fast');
@@ -55,7 +55,7 @@ testWith(
     expect(ended, ended.stderr).toMatchObject({ code: 5, stdout: '' });
     expect(performance.now() - at).toBeLessThan(15_000);
     expect(ended.stderr).toMatch(
-      /^daywalk: the database is away: .*\n {2}Is Postgres running, and is DATABASE_URL right\?/m,
+      /^daywalk: gave up on the database: .*\n {2}Is Postgres running, and is DATABASE_URL right\?/m,
     );
     await cluster.start();
     expect(await pages(scene)).toBeGreaterThanOrEqual(8);
@@ -84,7 +84,7 @@ testWith(
     await cluster.stop('fast');
     const worker = scene.start(['worker'], WORKER);
     // Waits grow: the sixth comes when the patience of a run would be over.
-    await worker.saying(/(?:the database did not answer, trying again[\s\S]*){6}/);
+    await worker.saying(/(?:the database cannot be used now, trying again[\s\S]*){6}/);
     expect(worker.running()).toBe(true);
     await cluster.start();
     await worker.saying(/waiting for the next tick/);
