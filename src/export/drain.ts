@@ -177,19 +177,14 @@ async function work(context: DrainContext): Promise<void> {
   const { database, clock, owner, options, signal } = context;
   for (;;) {
     signal.throwIfAborted();
-    const claim = await claimWindow(
-      database,
-      clock.uuid(),
-      owner,
-      options.leaseTtlMs,
-      context.scope(),
-      signal,
-    );
-    if (claim !== null) {
-      context.leases.add(claim.leaseId);
-      await walkOne(context, claim).finally(() => context.leases.delete(claim.leaseId));
-      continue;
-    }
+    // Ours from before the answer comes: another worker of this process may look before we know.
+    const leaseId = clock.uuid();
+    context.leases.add(leaseId);
+    const { leaseTtlMs } = options;
+    const claim = await claimWindow(database, leaseId, owner, leaseTtlMs, context.scope(), signal);
+    if (claim !== null) await walkOne(context, claim);
+    context.leases.delete(leaseId);
+    if (claim !== null) continue;
     const held = await readHeldElsewhere(database, [...context.leases], context.scope());
     if (held === null) return;
     context.onEvent({ kind: 'waiting', windows: held.windows, owner: held.owner });

@@ -13,7 +13,7 @@ export function exitCodeOfRun(report: RunReport): number {
 /** The lines that a person reads at the end of a run. */
 export function describeRun(report: RunReport, elapsedMs: number): string[] {
   const windows = `${formatCount(report.windowsComplete)} ${report.windowsComplete === 1 ? 'window' : 'windows'} complete`;
-  const volume = `${formatCount(report.records)} records in ${formatCount(report.pages)} pages, ${formatBytes(report.bytes)}`;
+  const volume = `${formatCount(report.records)} records received in ${formatCount(report.pages)} pages, ${formatBytes(report.bytes)}`;
   const lines = [
     report.windowsComplete === 0 && report.failures.length === 0
       ? 'Nothing was due.'
