@@ -179,7 +179,7 @@ export function afterConfirm(seen: WalkSeen, answer: ProbeSeen): Step {
       : { kind: 'page' };
   if (seen.records === 0 && !seen.lowerBound && answer.total !== null && answer.total > 0)
     return fault('shifted', `an empty page at 0, and then a total of ${answer.total}`);
-  return closed(seen, seen.records, answer.sha256);
+  return closed(seen, answer.sha256);
 }
 
 /** The step after the request far beyond any end, made because a page repeated. */
@@ -196,13 +196,14 @@ export function afterFar(seen: WalkSeen, sameAgain: boolean, total: number | nul
     : fault('shifted', `the page after record ${seen.records} is an earlier one`);
 }
 
-function closed(seen: WalkSeen, start: number, sha256: string): Step {
+function closed(seen: WalkSeen, sha256: string): Step {
   if (looksCapped(seen))
     return fault(
       'capped',
       `the list ends at exactly ${seen.records} records, which looks like a cap on results`,
     );
-  return { kind: 'end', proof: { kind: 'probe', start, records: seen.records, sha256 } };
+  const { records } = seen;
+  return { kind: 'end', proof: { kind: 'probe', start: records, records, sha256 } };
 }
 
 function fault(kind: WalkFault, reason: string): Step {

@@ -71,15 +71,8 @@ export async function catchUp(
     const missing = due.filter(
       (item) => item.stream === registered.name && item.found === 'missing',
     );
-    await planWindows(
-      database,
-      registered.streamId,
-      'scheduled',
-      withSeams(
-        missing.map((item) => item.window),
-        options.seams,
-      ),
-    );
+    const windows = missing.map((item) => item.window);
+    await planWindows(database, registered.streamId, 'scheduled', withSeams(windows, options));
   }
   return drainAndReport(
     parts,
@@ -114,15 +107,8 @@ export async function backfill(
   for (const { registered } of calendar.streams) {
     const own = steps.filter((step) => step.stream === registered.name);
     const missing = own.filter((step) => step.state === 'missing');
-    await planWindows(
-      database,
-      registered.streamId,
-      'backfill',
-      withSeams(
-        missing.map((step) => step.window),
-        options.seams,
-      ),
-    );
+    const windows = missing.map((step) => step.window);
+    await planWindows(database, registered.streamId, 'backfill', withSeams(windows, options));
     for (const action of ['walk', 'rewalk'] as const) {
       const there = own.filter((step) => step.action === action && step.state !== 'missing');
       const days = there.map((step) => step.window.day);
@@ -140,8 +126,8 @@ export async function backfill(
   );
 }
 
-/** Day windows, each with the seam behind it. */
-function withSeams(days: readonly Window[], seams: boolean): PlannedRow[] {
+/** Day windows, each with the seam behind it where seams are asked for. */
+function withSeams(days: readonly Window[], { seams }: ExportOptions): PlannedRow[] {
   return days.flatMap((window): PlannedRow[] => [
     { ...window, kind: 'day' },
     ...(seams ? [{ ...seamWindow(window.day), kind: 'seam' } as const] : []),

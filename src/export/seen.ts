@@ -13,7 +13,7 @@ export interface PageSeen {
   readonly repeats: boolean;
 }
 
-/** What a walk has seen so far: a fold over its pages, so that a resumed walk knows what the first worker knew. */
+/** The state of the fold. */
 export interface WalkSeen {
   /** The length that its pages ask for. */
   readonly pageLength: number;

@@ -235,29 +235,29 @@ export class Walk {
   async #withLength<T>(ask: (length: number) => Promise<T>): Promise<T> {
     const { memory } = this.#context;
     let length = memory.pageLength(this.#walk.pageLength);
-    let refusal: Error | null = null;
+    let refused: { readonly length: number; readonly error: Error } | null = null;
     let refusedInDepth = false;
     for (;;) {
       try {
         const answer = await ask(length);
-        if (refusal !== null)
+        if (refused !== null)
           await memory.learn(
             'page_length',
             length,
-            `${length * 2} was too long: ${refusal.message}`,
+            `${refused.length} was too long: ${refused.error.message}`,
           );
         return answer;
       } catch (error) {
         if (length > 1 && (await this.#tooLong(error))) {
-          refusal = error as Error;
-          length = Math.max(1, Math.floor(length / 2));
+          refused = { length, error: error as Error };
+          length = Math.floor(length / 2);
           continue;
         }
-        if (!(await this.#isDepth(error))) throw refusal ?? error;
+        if (!(await this.#isDepth(error))) throw refused?.error ?? error;
         const { offsetCap } = memory.seen;
         const known = offsetCap !== null && this.#seen.records >= offsetCap;
         // Refused once may be a moment's weakness, and a limit is remembered for weeks.
-        if (known || refusedInDepth) throw await this.#capped((refusal ?? error) as Error);
+        if (known || refusedInDepth) throw await this.#capped(refused?.error ?? (error as Error));
         refusedInDepth = true;
       }
     }

@@ -4,56 +4,6 @@ import type { Database } from './database.ts';
 
 export type CoverageState = 'complete' | 'running' | 'failed' | 'pending' | 'missing' | 'pruned';
 
-/** One stream and day. */
-export interface CoverageRow {
-  readonly stream: string;
-  readonly day: Day;
-  readonly state: CoverageState;
-  readonly records: number;
-  readonly pages: number;
-  readonly bytes: number;
-  /** Kinds of proof: total, probe, union; null: nothing is proven. */
-  readonly proof: string | null;
-  /** Windows of the day, without those that were split. */
-  readonly windows: number;
-  readonly completeWindows: number;
-  /** When the source was last seen to be as stored. */
-  readonly checkedAt: Date | null;
-  readonly lastError: string | null;
-  /** When the day is walked next; null: nothing is planned. */
-  readonly dueAt: Date | null;
-}
-
-const COVERAGE_COLUMNS = `stream, day, state, records, pages, bytes, proof, windows, complete_windows as "completeWindows",
-            checked_at as "checkedAt", last_error as "lastError", due_at as "dueAt"`;
-
-/** The coverage of these streams, by stream and day. */
-export function readCoverage(
-  database: Database,
-  streamNames: readonly string[],
-): Promise<CoverageRow[]> {
-  return database.persist(
-    `select ${COVERAGE_COLUMNS}
-       from daywalk.coverage
-      where stream = any ($1::text[])
-      order by array_position($1::text[], stream), day`,
-    [streamNames],
-  );
-}
-
-/** The coverage of one day; null: it is not due, or the stream is not known. */
-export async function readCoverageOf(
-  database: Database,
-  stream: string,
-  day: Day,
-): Promise<CoverageRow | null> {
-  const [row] = await database.persist<CoverageRow>(
-    `select ${COVERAGE_COLUMNS} from daywalk.coverage where stream = $1 and day = $2::date`,
-    [stream, day],
-  );
-  return row ?? null;
-}
-
 /** A window that could not be walked whole. */
 export interface SplitRow {
   readonly stream: string;

@@ -1,10 +1,9 @@
 /** Makes a body that `jsonb` refuses into one that it takes, changes as little as possible, and says what and where. */
-import { EnvelopeError } from '../errors.ts';
 import { type Change, encodingChanges, MOST_LISTED } from './body-changes.ts';
 import { LIMITS, type Limits } from './body-limits.ts';
 import { Rewriting } from './body-rewriting.ts';
 import { textOf } from './body-text.ts';
-import { type JsonReader, scanJson } from './json-scan.ts';
+import { scanJson } from './json-scan.ts';
 
 export type { Change, Fault } from './body-changes.ts';
 export { LIMITS, type Limits } from './body-limits.ts';
@@ -56,27 +55,3 @@ function growthToAllow(growths: Float64Array, limits: Limits): number | undefine
   for (sum -= bombs; sum > limits.growth; most -= 1) sum -= growths[most] ?? 0;
   return most;
 }
-
-/**
- * Whether `sanitise` takes the body for JSON: whether `JSON.parse` accepts it once a decoder has taken off a byte order
- * mark and put U+FFFD for bytes that are not valid.
- */
-export function isJson(body: Buffer): boolean {
-  try {
-    scanJson(textOf(body), DEAF);
-    return true;
-  } catch (error) {
-    if (error instanceof EnvelopeError) return false;
-    throw error;
-  }
-}
-
-const ignore = (): void => {};
-const DEAF: JsonReader = {
-  open: ignore,
-  close: ignore,
-  key: ignore,
-  string: ignore,
-  number: ignore,
-  word: ignore,
-};

@@ -1,6 +1,6 @@
 /** The story of a day: every window, walk and finding that is known about it, as rows and not in words. */
 import type { Day, Proof, Purpose, WindowState } from '../model.ts';
-import { type CoverageState, readCoverageOf } from './coverage.ts';
+import type { CoverageState } from './coverage.ts';
 import type { Database } from './database.ts';
 import type { WalkSpan } from './walks.ts';
 
@@ -107,7 +107,7 @@ export async function readDayStory(
 ): Promise<DayStory> {
   const [calendar, coverage, windows, ledger, pruning] = await Promise.all([
     readCalendar(database, stream, day),
-    readCoverageOf(database, stream, day),
+    readCoverage(database, stream, day),
     readWindows(database, stream, day),
     readLedgerRow(database, stream, day),
     readPruning(database, stream, day),
@@ -132,6 +132,15 @@ async function readCalendar(database: Database, stream: string, day: Day) {
     `select daywalk.closed_at($2::date, time_zone, settle) as closes_at,
             daywalk.closed_at($2::date, time_zone, settle) <= clock_timestamp() as closed
        from daywalk.streams where name = $1`,
+    [stream, day],
+  );
+  return row;
+}
+
+/** The coverage of the day; undefined: it is not due, or the stream is not known. */
+async function readCoverage(database: Database, stream: string, day: Day) {
+  const [row] = await database.persist<Pick<DayStory, 'state' | 'records' | 'pages' | 'bytes'>>(
+    'select state, records, pages, bytes from daywalk.coverage where stream = $1 and day = $2::date',
     [stream, day],
   );
   return row;

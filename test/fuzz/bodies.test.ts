@@ -4,7 +4,8 @@ import { expect } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
 import { printable } from '../../src/store/body-text.ts';
 import { mayExpand } from '../../src/store/number-bombs.ts';
-import { isJson, sanitise } from '../../src/store/sanitise.ts';
+import { sanitise } from '../../src/store/sanitise.ts';
+import { isJson } from '../support/is-json.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';
 import { fuzz } from './fuzzing.ts';
 

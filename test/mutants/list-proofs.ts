@@ -24,7 +24,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     'a short page is the end',
     PROOF,
     "return seen.lastRecords > 0 && seen.lastCame >= full ? { kind: 'page' } : { kind: 'probe' };",
-    "return seen.lastRecords > 0 && seen.lastCame >= full ? { kind: 'page' } : closed(seen, seen.records, '');",
+    "return seen.lastRecords > 0 && seen.lastCame >= full ? { kind: 'page' } : closed(seen, '');",
     ODD,
   ),
   mutant(

@@ -1,9 +1,10 @@
 /** Texts from settings, API and people reach SQL as values only: hostile names, filters, paths, owners, reasons and days (FAULTS S13). */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readCoverage } from '../../src/store/coverage.ts';
+import { readGaps } from '../../src/store/coverage.ts';
 import { claimWindow, failWindow } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
+import { readDayStory } from '../../src/store/story.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runProgram } from '../support/program.ts';
 import {
@@ -88,7 +89,8 @@ describe.each(HOSTILE)('%j', (text) => {
   it('as the name of a stream is refused by the database too, and finds nothing', async () => {
     const database = openDatabase(server.url);
     await expect(registerEvents(database, { name: text })).rejects.toThrow(/23514/);
-    expect(await readCoverage(database, [text])).toEqual([]);
+    expect(await readGaps(database, [text])).toEqual([]);
+    expect(await readDayStory(database, text, '2026-03-05')).toMatchObject({ closesAt: null });
     expect(await catalogue()).toBe(tables);
   });
 });

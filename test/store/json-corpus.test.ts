@@ -1,7 +1,8 @@
 /** Every body of the corpus against a real Postgres: taken as it is, or after the named changes, or refused as no JSON. */
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
-import { isJson, sanitise } from '../../src/store/sanitise.ts';
+import { sanitise } from '../../src/store/sanitise.ts';
+import { isJson } from '../support/is-json.ts';
 import { REFUSED, TAKEN } from '../support/json-corpus.ts';
 import { CHANGED } from '../support/jsonb-corpus.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';

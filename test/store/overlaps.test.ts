@@ -1,12 +1,12 @@
 /** What is shown where windows meet: one record once, a real duplicate twice, parts together and not one by one (I4, I6). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Proof } from '../../src/model.ts';
-import { readCoverage } from '../../src/store/coverage.ts';
 import type { Database } from '../../src/store/database.ts';
 import { learn, readLearned } from '../../src/store/learned.ts';
 import type { Claim } from '../../src/store/leases.ts';
 import { noteUnchanged } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
+import { readDayStory } from '../../src/store/story.ts';
 import { endWalk, publishWalk } from '../../src/store/walks.ts';
 import { askAgain, planWindows, splitWindow } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
@@ -117,12 +117,10 @@ describe('two parts that share a second', () => {
     expect(
       await server.query('select walk_id::int, page_no, positions from daywalk.overlaps'),
     ).toEqual([{ walk_id: 2, page_no: 0, positions: [1] }]);
-    expect((await readCoverage(database, ['events'])).find(({ day }) => day === DAY)).toMatchObject(
-      {
-        state: 'complete',
-        records: 5,
-      },
-    );
+    expect(await readDayStory(database, 'events', DAY)).toMatchObject({
+      state: 'complete',
+      records: 5,
+    });
     expect(await audit(server)).toEqual([]);
   });
 
@@ -300,9 +298,7 @@ describe('parts that do not add up', () => {
         state: 'failed',
         last_error: `split by ${by}, its parts hold ${held} records where the total said 5`,
       });
-      expect(
-        (await readCoverage(database, ['events'])).find(({ day: at }) => at === DAY)?.state,
-      ).toBe('failed');
+      expect((await readDayStory(database, 'events', DAY)).state).toBe('failed');
     },
   );
 
@@ -319,9 +315,7 @@ describe('parts that do not add up', () => {
       await publishNext(streamId, [one]);
       await publishNext(streamId, [other]);
       expect(await state(day.windowId)).toMatchObject({ state: 'split' });
-      expect(
-        (await readCoverage(database, ['events'])).find(({ day: at }) => at === DAY)?.state,
-      ).toBe('complete');
+      expect((await readDayStory(database, 'events', DAY)).state).toBe('complete');
     },
   );
 });

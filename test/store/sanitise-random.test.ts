@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
-import { type Change, isJson, sanitise } from '../../src/store/sanitise.ts';
+import { type Change, sanitise } from '../../src/store/sanitise.ts';
+import { isJson } from '../support/is-json.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';
 import { DEPTH, poisonedPage } from '../support/poisoned.ts';
 

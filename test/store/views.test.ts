@@ -1,7 +1,7 @@
 /** The views that people read: published walks only, and for every day either what is there or what is missing (I6). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/plan/days.ts';
-import { readCoverage, readGaps, readRunning } from '../../src/store/coverage.ts';
+import { readGaps, readRunning } from '../../src/store/coverage.ts';
 import type { Database } from '../../src/store/database.ts';
 import { failWindow, releaseLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
@@ -149,11 +149,12 @@ describe('the events', () => {
 
 describe('the coverage', () => {
   const coverage = async () =>
-    (await readCoverage(database, ['events'])).map(({ day, state, records: count }) => [
-      day,
-      state,
-      count,
-    ]);
+    (
+      await server.query(
+        'select day::text, state, records::int from daywalk.coverage where stream = $1 order by day',
+        ['events'],
+      )
+    ).map(({ day, state, records: count }) => [day, state, count]);
 
   it('has a row for every closed day since the first one, planned or not', async () => {
     const since = addDays(yesterday, -2);
