@@ -1,5 +1,5 @@
 /** What the walks of a window so far call for, decided on rows in the database (DESIGN 5.2, 5.3, 5.6). */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { StreamMemory } from '../../src/export/memory.ts';
 import { type MoveContext, nextMove } from '../../src/export/moves.ts';
 import { cut } from '../../src/export/span.ts';
@@ -10,32 +10,27 @@ import type { Claim } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { endWalk, openWalk, readOpenWalk, type WalkSpan } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   claimDay,
-  clear,
   DAY,
   dayRow,
   ENVELOPE,
-  openDatabase,
+  freshStore,
   pageOf,
   registerEvents,
   seamRow,
   TTL_MS,
 } from '../support/store.ts';
 
-let server: TestDatabase;
 let database: Database;
 let claim: Claim;
 let context: MoveContext;
 let memory: StreamMemory;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ database } = store);
 });
 beforeEach(async () => {
-  await clear(server);
-  database = openDatabase(server.url);
   await begin(dayRow(DAY));
 });
 

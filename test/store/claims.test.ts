@@ -1,9 +1,8 @@
 /** Claims: who gets which window, in which order, and what is held by others. */
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import {
-  type Claim,
   type ClaimScope,
   claimWindow,
   readHeldElsewhere,
@@ -11,50 +10,33 @@ import {
 } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { planWindows } from '../../src/store/windows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import {
   beginWalk,
   claimDay,
-  clear,
+  claimIn,
   dayRow,
   ENVELOPE,
   EVERYTHING,
+  freshStore,
   openDatabase,
   pageOf,
   planDays,
   records,
   registerEvents,
   TTL_MS,
+  windowRow,
 } from '../support/store.ts';
 
 let server: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-});
-beforeEach(async () => {
-  await clear(server);
-  database = openDatabase(server.url);
+freshStore((store) => {
+  ({ server, database } = store);
 });
 
-const claim = (
-  scope: Partial<ClaimScope>,
-  lease = randomUUID(),
-  owner = 'here',
-): Promise<Claim | null> =>
-  claimWindow(database, lease, owner, TTL_MS, { ...EVERYTHING, streamIds: [], ...scope });
-
-const window = async (windowId: number) => {
-  const [row] = await server.query(
-    `select state, attempts, failures, last_error, lease_id, lease_owner, lease_number, lease_expires is null as free,
-            round(extract(epoch from due_at - clock_timestamp()))::int as due_in, current_walk
-       from daywalk.windows where window_id = $1`,
-    [windowId],
-  );
-  if (row === undefined) throw new Error(`no window ${windowId}`);
-  return row;
-};
+const claim = (scope: Partial<ClaimScope>, lease?: string) => claimIn(database, scope, lease);
+const window = (windowId: number) => windowRow(server, windowId);
 
 describe('the order of claims', () => {
   it('is scheduled, recheck, backfill; then the day, oldest first; then nothing', async () => {

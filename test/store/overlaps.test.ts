@@ -1,5 +1,5 @@
 /** What is shown where windows meet: one record once, a real duplicate twice, parts together and not one by one (I4, I6). */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Proof } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { learn, readLearned } from '../../src/store/learned.ts';
@@ -10,14 +10,14 @@ import { readDayStory } from '../../src/store/story.ts';
 import { endWalk, publishWalk } from '../../src/store/walks.ts';
 import { askAgain, planWindows, splitWindow } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import {
   claimDay,
   clear,
   DAY,
   dayRow,
   ENVELOPE,
-  openDatabase,
+  freshStore,
   openedWalk,
   pageOf,
   planDays,
@@ -29,12 +29,8 @@ import {
 let server: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-});
-beforeEach(async () => {
-  await clear(server);
-  database = openDatabase(server.url);
+freshStore((store) => {
+  ({ server, database } = store);
 });
 
 const texts = (ids: readonly number[]) => ids.map((id) => `{"id": ${id}}`);

@@ -1,5 +1,5 @@
 /** Marking a day as pruned: looked at again at that moment, under the locks of those who publish (I2, I7). */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { planBackfill } from '../../src/plan/backfill.ts';
 import { plan } from '../../src/plan/planner.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -10,13 +10,12 @@ import { listOldDays, markPruned, type OldDay } from '../../src/store/prunings.t
 import { listStoredWalks } from '../../src/store/stored.ts';
 import { publishWalk } from '../../src/store/walks.ts';
 import { askAgain, listDays } from '../../src/store/windows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import {
   claimDay,
-  clear,
   DAY,
   ENVELOPE,
-  openDatabase,
+  freshStore,
   openedWalk,
   pageOf,
   planDays,
@@ -26,12 +25,8 @@ import {
 let server: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-});
-beforeEach(async () => {
-  await clear(server);
-  database = openDatabase(server.url);
+freshStore((store) => {
+  ({ server, database } = store);
 });
 
 /** Walks the next due window, one page of these records, and publishes it. */

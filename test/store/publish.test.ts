@@ -1,20 +1,19 @@
 /** Publishing: only a proven walk whose stored pages are a whole chain, whole and at once (I3, I4, I6). */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
 import type { Proof } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { BrokenChainError, type EndedWalk, endWalk, publishWalk } from '../../src/store/walks.ts';
 import { audit } from '../support/audit.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import {
   type Begun,
   beginWalk,
   claimDay,
-  clear,
   DAY,
   ENVELOPE,
-  openDatabase,
+  freshStore,
   openedWalk,
   pageOf,
   planDays,
@@ -27,12 +26,10 @@ let database: Database;
 let streamId: number;
 let begun: Begun;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server, database } = store);
 });
 beforeEach(async () => {
-  await clear(server);
-  database = openDatabase(server.url);
   streamId = await planDays(database);
   begun = await beginWalk(database, streamId);
 });

@@ -1,21 +1,17 @@
 /** Runs: noted once when they begin and once when they end, whatever is lost on the way. */
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { beginRun, endRun, type RunCounts, readLastRun } from '../../src/store/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
-import { clear, openDatabase } from '../support/store.ts';
+import { freshStore, openDatabase } from '../support/store.ts';
 
 let server: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-});
-beforeEach(async () => {
-  await clear(server);
-  database = openDatabase(server.url);
+freshStore((store) => {
+  ({ server, database } = store);
 });
 
 const counts: RunCounts = {

@@ -1,5 +1,5 @@
 /** Streams: known by name, canonical in their filters, never continued with others (I9). */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SettingsError } from '../../src/errors.ts';
 import type { Filters, Stream } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -9,18 +9,14 @@ import {
   registerStream,
   type StreamCalendar,
 } from '../../src/store/streams.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, openDatabase } from '../support/store.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore, openDatabase } from '../support/store.ts';
 
 let server: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-});
-beforeEach(async () => {
-  await clear(server);
-  database = openDatabase(server.url);
+freshStore((store) => {
+  ({ server, database } = store);
 });
 
 const calendar: StreamCalendar = {

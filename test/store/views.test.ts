@@ -1,5 +1,5 @@
 /** The views that people read: published walks only, and for every day either what is there or what is missing (I6). */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/plan/days.ts';
 import { readGaps, readRunning } from '../../src/store/coverage.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -7,14 +7,13 @@ import { failWindow, releaseLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { endWalk, publishWalk } from '../../src/store/walks.ts';
 import { type PlannedRow, planWindows } from '../../src/store/windows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import {
   type Begun,
   beginWalk,
-  clear,
   dayRow,
   ENVELOPE,
-  openDatabase,
+  freshStore,
   pageOf,
   planDays,
   records,
@@ -26,12 +25,10 @@ let server: TestDatabase;
 let database: Database;
 let yesterday: string;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server, database } = store);
 });
 beforeEach(async () => {
-  await clear(server);
-  database = openDatabase(server.url);
   yesterday = addDays(new Date().toISOString().slice(0, 10), -1);
 });
 

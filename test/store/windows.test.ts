@@ -1,19 +1,19 @@
 /** Planning windows: idempotent, by many at once, with the partitions that their days need; dates are text. */
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { daysBetween } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
 import { claimWindow } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { databaseNow, listDays, planWindows, splitWindow } from '../../src/store/windows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import {
   beginWalk,
   claimDay,
-  clear,
   DAY,
   dayRow,
   ENVELOPE,
   EVERYTHING,
+  freshStore,
   openDatabase,
   pageOf,
   planDays,
@@ -25,12 +25,8 @@ import {
 let server: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-});
-beforeEach(async () => {
-  await clear(server);
-  database = openDatabase(server.url);
+freshStore((store) => {
+  ({ server, database } = store);
 });
 
 const partitions = async () =>

@@ -1,6 +1,6 @@
 /** A store on a test database: connections, a stream, windows, a lease, pages, as a test needs them. */
 import { createHash, randomUUID } from 'node:crypto';
-import { onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Logger, silentLogger } from '../../src/log.ts';
 import type { Day, Envelope, Page, Stream } from '../../src/model.ts';
@@ -11,7 +11,7 @@ import type { Checkpoint } from '../../src/store/pages.ts';
 import { registerStream } from '../../src/store/streams.ts';
 import { openWalk, readOpenWalk, type WalkSpan } from '../../src/store/walks.ts';
 import { type PlannedRow, planWindows } from '../../src/store/windows.ts';
-import type { TestDatabase } from './database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export const DAY = '2026-03-05';
 export const TTL_MS = 60_000;
@@ -35,6 +35,23 @@ export async function clear(server: TestDatabase): Promise<void> {
     `begin; set local session_replication_role = replica;
      truncate daywalk.streams, daywalk.runs restart identity cascade; commit`,
   );
+}
+
+/**
+ * For a test file that works on the tables: one database, emptied before every test.
+ * @param use gets it, with connections that end with the test.
+ */
+export function freshStore(
+  use: (store: { readonly server: TestDatabase; readonly database: Database }) => void,
+): void {
+  let server: TestDatabase;
+  beforeAll(async () => {
+    server = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    await clear(server);
+    use({ server, database: openDatabase(server.url) });
+  });
 }
 
 /** The window of a day, to be planned. */
@@ -95,6 +112,26 @@ export async function claimDay(
   const claim = await claimWindow(database, randomUUID(), owner, TTL_MS, scope);
   if (claim === null) throw new Error('nothing is due');
   return claim;
+}
+
+/** Claims the first due window of a scope; null: nothing is due. */
+export const claimIn = (
+  database: Database,
+  scope: Partial<ClaimScope>,
+  lease: string = randomUUID(),
+): Promise<Claim | null> =>
+  claimWindow(database, lease, 'here', TTL_MS, { ...EVERYTHING, streamIds: [], ...scope });
+
+/** The row of a window, as far as claims and leases change it. */
+export async function windowRow(server: TestDatabase, windowId: number) {
+  const [row] = await server.query(
+    `select state, attempts, failures, last_error, lease_id, lease_owner, lease_number, lease_expires is null as free,
+            round(extract(epoch from due_at - clock_timestamp()))::int as due_in, current_walk
+       from daywalk.windows where window_id = $1`,
+    [windowId],
+  );
+  if (row === undefined) throw new Error(`no window ${windowId}`);
+  return row;
 }
 
 /** A claimed window with an open walk, at its checkpoint. */
