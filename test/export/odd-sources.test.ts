@@ -1,6 +1,6 @@
 /** Sources that do not page as they should: a named failure in bounded requests, never a loop and never a loss (DESIGN 5.2 to 5.4). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { UnavailableError } from '../../src/errors.ts';
+import { RequestError, UnavailableError } from '../../src/errors.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { clear, records } from '../support/store.ts';
@@ -80,6 +80,21 @@ describe('a source that ignores start', () => {
       published: result.state === 'complete' ? records(1, 3) : [],
     });
     expect(result.requests).toBeLessThan(20);
+  });
+});
+
+describe('a length that is refused', () => {
+  it('is learned with the one that works, and the one that did not', async () => {
+    const before: Habits['before'] = (_, { length }) => {
+      if (length > 3) throw new RequestError(400, 'at most 3');
+    };
+    const result = await exportDay(records(1, 9), { totals: 'exact', before }, { pageLength: 7 });
+    expect(result).toMatchObject({ state: 'complete', walks: 1 });
+    expect(
+      await server.query(
+        "select value::int, evidence from daywalk.learned where fact = 'page_length'",
+      ),
+    ).toEqual([{ value: 3, evidence: '7 was too long: at most 3' }]);
   });
 });
 
