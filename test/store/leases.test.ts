@@ -12,9 +12,10 @@ import {
   renewLease,
 } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
-import { endWalk, openWalk, publishWalk, readOpenWalk } from '../../src/store/walks.ts';
+import { endWalk, openWalk, readOpenWalk } from '../../src/store/walks.ts';
 import { askAgain, listDays } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { publishNext } from '../support/publishing.ts';
 import {
   beginWalk,
   claimDay,
@@ -42,10 +43,7 @@ const window = (windowId: number) => windowRow(server, windowId);
 /** A day that is complete, and empty. Returns its stream. */
 async function completeDay(): Promise<number> {
   const streamId = await planDays(database);
-  const { claim: held, checkpoint } = await beginWalk(database, streamId);
-  const { walkId } = checkpoint;
-  const proof = { kind: 'total', firstTotal: 0, lastTotal: 0, records: 0 } as const;
-  await publishWalk(database, held, { walkId, nextStart: 0, pages: 0 }, proof, 0, 0);
+  await publishNext(database, streamId, []);
   return streamId;
 }
 

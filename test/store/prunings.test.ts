@@ -5,22 +5,12 @@ import { plan } from '../../src/plan/planner.ts';
 import type { Database } from '../../src/store/database.ts';
 import { readKnownDays, readTotals } from '../../src/store/days.ts';
 import { appendToLedger, checkLedger } from '../../src/store/ledger.ts';
-import { storePage } from '../../src/store/pages.ts';
 import { listOldDays, markPruned, type OldDay } from '../../src/store/prunings.ts';
 import { listStoredWalks } from '../../src/store/stored.ts';
-import { publishWalk } from '../../src/store/walks.ts';
 import { askAgain, listDays } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
-import {
-  claimDay,
-  DAY,
-  ENVELOPE,
-  freshStore,
-  openedWalk,
-  pageOf,
-  planDays,
-  TTL_MS,
-} from '../support/store.ts';
+import { publishNext } from '../support/publishing.ts';
+import { claimDay, DAY, freshStore, planDays } from '../support/store.ts';
 
 let server: TestDatabase;
 let database: Database;
@@ -29,24 +19,10 @@ freshStore((store) => {
   ({ server, database } = store);
 });
 
-/** Walks the next due window, one page of these records, and publishes it. */
-async function publishNext(streamId: number, ids: readonly number[]): Promise<void> {
-  const claim = await claimDay(database, streamId);
-  const { walkId, ...at } = await openedWalk(database, claim);
-  const page = pageOf(
-    0,
-    ids.map((id) => `{"id": ${id}}`),
-  );
-  await storePage(database, claim, TTL_MS, { walkId, ...at }, page, ENVELOPE, false);
-  const count = ids.length;
-  const proof = { kind: 'total', firstTotal: count, lastTotal: count, records: count } as const;
-  await publishWalk(database, claim, { walkId, nextStart: count, pages: 1 }, proof, 0, 0);
-}
-
 /** A day that is complete and in the ledger. Returns its stream. */
 async function publishedDay(): Promise<number> {
   const streamId = await planDays(database);
-  await publishNext(streamId, [1, 2, 3]);
+  await publishNext(database, streamId, [[1, 2, 3]]);
   await appendToLedger(database, { streamId, day: DAY });
   return streamId;
 }
@@ -138,7 +114,7 @@ describe('what changed between list and mark', () => {
     const streamId = await publishedDay();
     const day = await listed();
     await askAgain(database, streamId, [DAY], true);
-    await publishNext(streamId, [1, 2, 3, 4]);
+    await publishNext(database, streamId, [[1, 2, 3, 4]]);
     expect(await mark(day)).toBe('changed');
     const now = await listed();
     expect(now.kept).toMatch(/not in the ledger yet/);

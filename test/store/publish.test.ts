@@ -1,24 +1,19 @@
 /** Publishing: only a proven walk whose stored pages are a whole chain, whole and at once (I3, I4, I6). */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
-import type { Proof } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
-import { storePage } from '../../src/store/pages.ts';
 import { BrokenChainError, type EndedWalk, endWalk, publishWalk } from '../../src/store/walks.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { totalProof, walkPages } from '../support/publishing.ts';
 import {
   type Begun,
   beginWalk,
   claimDay,
   DAY,
-  ENVELOPE,
   freshStore,
   openedWalk,
-  pageOf,
   planDays,
-  records,
-  TTL_MS,
 } from '../support/store.ts';
 
 let server: TestDatabase;
@@ -34,34 +29,15 @@ beforeEach(async () => {
   begun = await beginWalk(database, streamId);
 });
 
-const proofOf = (count: number): Proof => ({
-  kind: 'total',
-  firstTotal: count,
-  lastTotal: count,
-  records: count,
-});
-
-/** Stores the pages of these sizes; the walk at its end. */
-async function walkPages(sizes: readonly number[], of: Begun = begun): Promise<EndedWalk> {
-  let nextStart = 0;
-  for (const [pages, size] of sizes.entries()) {
-    const checkpoint = { ...of.checkpoint, nextStart, pages };
-    await storePage(
-      database,
-      of.claim,
-      TTL_MS,
-      checkpoint,
-      pageOf(nextStart, records(nextStart + 1, size)),
-      ENVELOPE,
-      false,
-    );
-    nextStart += size;
-  }
-  return { walkId: of.checkpoint.walkId, nextStart, pages: sizes.length };
+/** Stores pages of these sizes, their records numbered from 1; the walk at its end. */
+function walkSizes(sizes: readonly number[], { claim }: Begun = begun): Promise<EndedWalk> {
+  let last = 0;
+  const pages = sizes.map((size) => Array.from({ length: size }, () => ++last));
+  return walkPages(database, claim, pages);
 }
 
 const publish = (walk: EndedWalk, of: Begun = begun) =>
-  publishWalk(database, of.claim, walk, proofOf(walk.nextStart), 1, 0);
+  publishWalk(database, of.claim, walk, totalProof(walk.nextStart), 1, 0);
 
 const positions = () =>
   server.query<{ position: number }>(`select position::int from daywalk.events order by position`);
@@ -69,8 +45,8 @@ const positions = () =>
 describe('publishing an earlier walk while another one is open', () => {
   // A worker that took over may know more than the one that opened it: the comparison is not needed any more.
   it('ends the open one: no walk stays in progress that nobody will take up', async () => {
-    const walk = await walkPages([3, 0]);
-    const end = { outcome: 'ended', reason: null, proof: proofOf(3), requests: 1 } as const;
+    const walk = await walkSizes([3, 0]);
+    const end = { outcome: 'ended', reason: null, proof: totalProof(3), requests: 1 } as const;
     await endWalk(database, begun.claim, walk.walkId, end);
     const open = await openedWalk(database, begun.claim, 'next day');
     await publish(walk);
@@ -88,7 +64,7 @@ describe('publishing an earlier walk while another one is open', () => {
 
 describe('publishing a walk', () => {
   it('completes the window, frees it and shows every record with its place (I4, I6)', async () => {
-    const walk = await walkPages([3, 2, 0]);
+    const walk = await walkSizes([3, 2, 0]);
     expect(await positions()).toEqual([]);
     await publish(walk);
     expect((await positions()).map((row) => row.position)).toEqual([0, 1, 2, 3, 4]);
@@ -122,7 +98,7 @@ describe('publishing a walk', () => {
   });
 
   it('publishes an empty window on its empty page', async () => {
-    await publish(await walkPages([0]));
+    await publish(await walkSizes([0]));
     expect(await positions()).toEqual([]);
     expect(await server.query('select state from daywalk.windows')).toEqual([
       { state: 'complete' },
@@ -144,7 +120,7 @@ describe('publishing a walk', () => {
       `update daywalk.pages set records = records + case page_no when 0 then 1 when 1 then -1 else 0 end, record_hashes = (record_hashes || 1::bigint)[1:records + case page_no when 0 then 1 when 1 then -1 else 0 end]`,
     ],
   ])('is refused where the chain is broken: %s (I3, I4)', async (_, damage) => {
-    const walk = await walkPages([3, 2, 1]);
+    const walk = await walkSizes([3, 2, 1]);
     await server.query(damage);
     await expect(publish(walk)).rejects.toThrow(BrokenChainError);
     expect(await server.query('select state from daywalk.windows')).toEqual([{ state: 'pending' }]);
@@ -159,7 +135,7 @@ describe('publishing a walk', () => {
       requests: 0,
     });
     const again = { claim: begun.claim, checkpoint: await openedWalk(database, begun.claim) };
-    await publish(await walkPages([3, 3], again), again);
+    await publish(await walkSizes([3, 3], again), again);
     expect((await positions()).map((row) => row.position)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
@@ -167,12 +143,12 @@ describe('publishing a walk', () => {
     ['fewer records', (walk) => ({ ...walk, nextStart: walk.nextStart - 1 })],
     ['more pages', (walk) => ({ ...walk, pages: walk.pages + 1 })],
   ])('is refused where the worker believes in %s than are stored (I4)', async (_, believed) => {
-    await expect(publish(believed(await walkPages([3, 2])))).rejects.toThrow(BrokenChainError);
+    await expect(publish(believed(await walkSizes([3, 2])))).rejects.toThrow(BrokenChainError);
     expect(await server.query('select state from daywalk.windows')).toEqual([{ state: 'pending' }]);
   });
 
   it('is refused where another worker has the lease, and changes nothing (I2)', async () => {
-    const walk = await walkPages([3, 2]);
+    const walk = await walkSizes([3, 2]);
     await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
     await claimDay(database, streamId, 'thief');
     const before = [
@@ -187,7 +163,7 @@ describe('publishing a walk', () => {
   });
 
   it('again is no error, and does nothing', async () => {
-    const walk = await walkPages([3]);
+    const walk = await walkSizes([3]);
     await publish(walk);
     const before = await server.query('select * from daywalk.windows');
     await publish(walk);
@@ -197,7 +173,7 @@ describe('publishing a walk', () => {
   it.each(['shifted', 'failed'] as const)(
     'never publishes a walk that met a fault: %s (I4)',
     async (outcome) => {
-      const walk = await walkPages([3]);
+      const walk = await walkSizes([3]);
       const end = { outcome, reason: 'moved', proof: null, requests: 0 };
       await endWalk(database, begun.claim, walk.walkId, end);
       await expect(publish(walk)).rejects.toThrow(BrokenChainError);
@@ -211,8 +187,8 @@ describe('publishing a walk', () => {
   );
 
   it('publishes a walk that came to its end before, once its evidence is there', async () => {
-    const walk = await walkPages([3]);
-    const proof = proofOf(3);
+    const walk = await walkSizes([3]);
+    const proof = totalProof(3);
     const end = { outcome: 'ended', reason: null, proof, requests: 0 } as const;
     await endWalk(database, begun.claim, walk.walkId, end);
     await publish(walk);
@@ -223,12 +199,12 @@ describe('publishing a walk', () => {
 
 describe('a walk of a complete window', () => {
   it('is invisible until it is published, then takes the place of the old one, which stays as it was (I6, I7)', async () => {
-    await publish(await walkPages([3, 2]));
+    await publish(await walkSizes([3, 2]));
     const old = await server.query('select * from daywalk.pages order by page_no');
     await server.query(`update daywalk.windows set due_at = clock_timestamp()`);
     const again = await beginWalk(database, streamId);
     expect(again.claim.state).toBe('complete');
-    const walk = await walkPages([4, 3], again);
+    const walk = await walkSizes([4, 3], again);
     expect(await positions()).toHaveLength(5);
     expect(
       await server.query(
@@ -250,10 +226,10 @@ describe('a walk of a complete window', () => {
   });
 
   it('that ends without a proof leaves what is published (I6)', async () => {
-    await publish(await walkPages([3, 2]));
+    await publish(await walkSizes([3, 2]));
     await server.query(`update daywalk.windows set due_at = clock_timestamp()`);
     const again = await beginWalk(database, streamId);
-    const walk = await walkPages([4], again);
+    const walk = await walkSizes([4], again);
     await endWalk(database, again.claim, walk.walkId, {
       outcome: 'shifted',
       reason: 'moved',
@@ -267,7 +243,7 @@ describe('a walk of a complete window', () => {
 
 describe('ending a walk', () => {
   it('notes outcome and reason, once, and keeps the pages (I7)', async () => {
-    const walk = await walkPages([3]);
+    const walk = await walkSizes([3]);
     const pages = await server.query('select * from daywalk.pages');
     await endWalk(database, begun.claim, walk.walkId, {
       outcome: 'shifted',

@@ -10,6 +10,7 @@ import { openWalk, publishWalk, readOpenWalk } from '../../src/store/walks.ts';
 import { audit } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Fault, type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
+import { totalProof } from '../support/publishing.ts';
 import {
   type Begun,
   beginWalk,
@@ -28,7 +29,7 @@ import {
 const PAGE = /insert into daywalk\.pages/;
 const PUBLISH = /daywalk\.publish_walk/;
 const page = pageOf(0, records(1, 3), 3);
-const proof = { kind: 'total', firstTotal: 3, lastTotal: 3, records: 3 } as const;
+const proof = totalProof(3);
 
 let server: TestDatabase;
 let proxy: PostgresProxy;
