@@ -1,0 +1,119 @@
+/** The commands of the pages below docs: each runs here as it stands there, with other folders, ports and shorter ranges, or is known to be run by hand. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readProgram } from '../../src/commands/program.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { runProgram, temporaryFolder } from '../support/program.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { commandLines, type Paper, paper, papers } from './markdown.ts';
+
+/** They need a cluster, root, or the tools of this very Postgres; test/packaging looks at what they use. */
+const BY_HAND =
+  /^(?:export |kubectl |sudo |pg_dump |createdb |pg_restore |DATABASE_URL=postgres:\/\/localhost\/restored )/;
+const KEY = 'key-of-the-archive-91b';
+
+/** The command lines of a page that run here, without the name of the program. */
+const linesOf = (path: string) =>
+  commandLines(paper(path))
+    .flatMap((line) => line.split('; '))
+    .filter((line) => line.startsWith('daywalk '))
+    .map((line) => line.split(' ').slice(1));
+
+let scene: Scene;
+
+beforeAll(async () => {
+  scene = await setScene({ eventsPerDay: 60 });
+  for (const day of ['2025-01-01', '2025-01-02', '2026-03-01'])
+    await scene.succeed(['backfill', '--from', day, '--to', day]);
+  await scene.succeed(['run']);
+});
+
+test('each command line is run here or by hand', () => {
+  const here = ['files', 'pruning', 'serving'].map((name) => `docs/${name}.md`);
+  for (const page of papers().filter(({ path }) => path.startsWith('docs/'))) {
+    const left = commandLines(page).filter((line) => !BY_HAND.test(line));
+    if (!here.includes(page.path)) expect(left, page.path).toEqual([]);
+    else expect(left.every((line) => line.startsWith('daywalk '))).toBe(true);
+  }
+  expect(here.map((path) => linesOf(path).length)).toEqual([3, 2, 2]);
+});
+
+test('docs/files.md: everything, a range that is not complete, Parquet', async () => {
+  const folder = temporaryFolder();
+  const codes = [];
+  for (const args of linesOf('docs/files.md'))
+    codes.push((await runProgram(args, { environment: scene.environment, folder })).code);
+  expect(codes).toEqual([0, 3, 0]);
+  for (const path of [
+    'archive/SHA256SUMS',
+    'archive/stream=events/day=2026-03-01/records.ndjson.gz',
+    'parquet/stream=events/day=2026-03-01/records.parquet',
+  ])
+    expect(existsSync(join(folder, path)), path).toBe(true);
+});
+
+test('docs/serving.md: an archive is served and copied', async () => {
+  const [serve = [], copy = []] = linesOf('docs/serving.md');
+  const port = await freePort();
+  const server = scene.start(serve, {
+    DAYWALK_ARCHIVE_KEY: KEY,
+    DAYWALK_ARCHIVE_PORT: String(port),
+  });
+  await server.saying(/^serving events, smart-event at http:\/\/127\.0\.0\.1:\d+$/m);
+  const database = await createTestDatabase();
+  const args = copy.map((word) => (word === '2025-12-31' ? '2025-01-02' : word));
+  expect(args).not.toEqual(copy);
+  const ended = await runProgram(args, {
+    environment: {
+      DAYWALK_API_URL: `http://127.0.0.1:${port}`,
+      DAYWALK_API_KEY: KEY,
+      DATABASE_URL: database.url,
+    },
+  });
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  const days = `select day::text as day, count(*)::int as events from daywalk.events where day < '2026-01-01' group by day order by day`;
+  expect(await database.query(days)).toEqual(await scene.database.query(days));
+});
+
+test('docs/pruning.md: what is exported goes', async () => {
+  const folder = temporaryFolder();
+  const environment = { ...scene.environment, DAYWALK_RETENTION: '400d' };
+  for (const args of linesOf('docs/pruning.md')) {
+    const here = args.map((word) => (word === '/archive' ? 'archive' : word));
+    const ended = await runProgram(here, { environment, folder });
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    if (args[0] === 'prune')
+      expect(ended.stdout).toMatch(/^pruned: events 2025-01-01 to 2025-01-02$/m);
+  }
+});
+
+describe('commands within sentences', () => {
+  const program: Command = readProgram(new AbortController().signal, () => {});
+
+  /** What is wrong with the verbs and options that a page names; `PROGRAM verb --option` between backquotes. */
+  function mistakes({ text }: Paper): string[] {
+    const named = text.matchAll(/`(?:npx )?(?:daywalk|node dist\/main\.js) ([^`]+)`/g);
+    return [...named].flatMap(([whole, line = '']) => {
+      const [name = '', ...words] = line.split(/\s+/);
+      if (name === '<verb>' || name.startsWith('-')) return [];
+      const verb = program.commands.find((command) => command.name() === name);
+      if (verb === undefined) return [`${whole}: no such verb`];
+      const options = ['--help', ...verb.options.map(({ long }) => long)];
+      return words
+        .filter((word) => word.startsWith('--') && !options.includes(word))
+        .map((word) => `${whole}: no ${word}`);
+    });
+  }
+
+  const pages = [...papers(), paper('SECURITY.md')];
+  test.each(pages.map((page) => [page.path, page] as const))('%s', (_, page) => {
+    expect(mistakes(page)).toEqual([]);
+  });
+  test('a mistake would be seen', () => {
+    const text = 'Run `daywalk backfil` or `daywalk run --jsn`, not `daywalk run --json`.';
+    expect(mistakes({ path: '', text })).toHaveLength(2);
+  });
+});
