@@ -98,23 +98,34 @@ export function countWholePages(query: Query, { day, walks }: Wanted): Promise<P
   );
 }
 
+/** A time that Postgres can read, to the second: no 30th of February, no year 0, no offset that no place has. */
+const YEAR = '(?!0000)\\d{4}';
+const LEAP_YEAR = '(\\d\\d(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)';
+const DAY_OF_MONTH =
+  '(0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8])';
+const ZONE = '(Z|[+-](0\\d|1[0-4]):?[0-5]\\d)';
+const TIME = `^(${YEAR}-(${DAY_OF_MONTH})|${LEAP_YEAR}-02-29)[T ]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d([.,]\\d+)? ?${ZONE}?$`;
+/** `YYYY-MM-DD HH:MM:SS`: what follows is a part of that second. */
+const TO_THE_SECOND = 19;
+
 /**
  * A record's time, as the source's wall clock shows it: an instant with an offset is moved into the zone, a time without
  * one is taken for wall time. What the source gave as this day's stays in it: a time outside counts as the nearest second.
  */
 const TIMED = `
   cross join lateral (
-    select case when $6::text is null then null
-                when t.text ~ '(Z|[+-]\\d\\d:?\\d\\d)$' then t.text::timestamptz at time zone $8::text
-                else t.text::timestamp end as wall
-      from (select (select found.text
-                      from unnest($9::text[]) with ordinality as candidate (path, rank)
-                     cross join lateral (select replace(r.record #>> candidate.path::text[], ',', '.') as text) as found
-                     where found.text ~ '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[T ]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)? ?(Z|[+-]\\d\\d:?\\d\\d)?$'
-                     order by candidate.rank limit 1) as text) as t
+    select case when t.zone is not null then (t.second || t.zone)::timestamptz at time zone $8::text
+                else t.second::timestamp end as wall
+      from (select) as always
+      left join lateral (select left(found.text, ${TO_THE_SECOND}) as second, substring(found.text from '${ZONE}$') as zone
+                           from unnest($9::text[]) with ordinality as candidate (path, rank)
+                          cross join lateral (select r.record #>> candidate.path::text[] as text) as found
+                          where $6::text is not null and found.text ~ '${TIME}'
+                          order by candidate.rank limit 1) as t on true
   ) as timed
   cross join lateral (
-    select least(greatest(date_trunc('second', timed.wall), $1::date::timestamp), $1::date + time '23:59:59') as second
+    select case when timed.wall is not null
+                then least(greatest(timed.wall, $1::date::timestamp), $1::date + time '23:59:59') end as second
   ) as clamped`;
 const MATCHES = `
   ($4::text is null or jsonb_path_match(r.record, $4::text::jsonpath, $5::jsonb, true))

@@ -1,0 +1,312 @@
+/** What the archive reads: records in bounded pieces, whether a day is still what was read, times, counts, envelopes, fields. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Envelope, Page } from '../../src/model.ts';
+import {
+  type ArchivedDay,
+  isUnchanged,
+  listArchivedDays,
+  readRecordsAfter,
+} from '../../src/store/archived.ts';
+import type { Database } from '../../src/store/database.ts';
+import { listPageNames, readFields } from '../../src/store/fields.ts';
+import { storePage } from '../../src/store/pages.ts';
+import {
+  countPagesAfter,
+  countWholePages,
+  readEnvelopeText,
+  readServedDays,
+  readWanted,
+  type Wanted,
+} from '../../src/store/served.ts';
+import { publishWalk } from '../../src/store/walks.ts';
+import { askAgain, planWindows } from '../../src/store/windows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  claimDay,
+  clear,
+  DAY,
+  ENVELOPE,
+  openDatabase,
+  openedWalk,
+  pageOf,
+  pageOfBody,
+  planDays,
+  seamRow,
+  TTL_MS,
+} from '../support/store.ts';
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(async () => {
+  await clear(server);
+  database = openDatabase(server.url);
+});
+
+/** Walks the next due window, these pages of so many records each, and publishes it. */
+async function publish(
+  streamId: number,
+  pages: readonly { readonly page: Page; readonly records: number }[],
+  envelope: Envelope = ENVELOPE,
+): Promise<void> {
+  const claim = await claimDay(database, streamId);
+  const { walkId, ...at } = await openedWalk(database, claim);
+  let nextStart = 0;
+  for (const [number, { page, records }] of pages.entries()) {
+    const place = { ...at, walkId, nextStart, pages: number };
+    await storePage(database, claim, TTL_MS, place, page, envelope, false);
+    nextStart += records;
+  }
+  const proof = {
+    kind: 'total',
+    firstTotal: nextStart,
+    lastTotal: nextStart,
+    records: nextStart,
+  } as const;
+  await publishWalk(database, claim, { walkId, nextStart, pages: pages.length }, proof, 0, 0);
+}
+
+/** Pages with these records, one after the other. */
+function pagesOf(...lists: readonly (readonly string[])[]) {
+  let start = 0;
+  return lists.map((texts) => {
+    const page = pageOf(start, texts);
+    start += texts.length;
+    return { page, records: texts.length };
+  });
+}
+
+const ids = (...numbers: readonly number[]) => numbers.map((id) => `{"id": ${id}}`);
+
+async function theDay(): Promise<ArchivedDay> {
+  const [day] = await listArchivedDays(database, ['events'], { from: DAY, to: DAY });
+  if (day === undefined) throw new Error('the day is not listed');
+  return day;
+}
+
+describe('records in pieces', () => {
+  /** All records, and of how many pieces; each piece has at least one page, whatever its size. */
+  async function readAll(bytes: number) {
+    const day = await theDay();
+    const pieces: string[][] = [];
+    let after = { walkId: 0, pageNo: -1 };
+    for (;;) {
+      const piece = await readRecordsAfter(database, day, after, bytes);
+      if (piece === null) return pieces;
+      pieces.push(piece.records.map(({ text }) => text));
+      after = piece.last;
+    }
+  }
+
+  it('are the same records in the same order, whatever the size; a page without any ends nothing', async () => {
+    const streamId = await planDays(database);
+    await publish(streamId, pagesOf(ids(1, 2, 3), ids(4), [], ids(5, 6)));
+    const wanted = ids(1, 2, 3, 4, 5, 6);
+    expect(await readAll(1)).toEqual([ids(1, 2, 3), ids(4), [], ids(5, 6)]);
+    for (const bytes of [60, 100, 1e9]) expect((await readAll(bytes)).flat()).toEqual(wanted);
+    expect(await readAll(1e9)).toHaveLength(1);
+  });
+
+  it('leave out what another window shows, as the views do', async () => {
+    const streamId = await planDays(database);
+    await planWindows(database, streamId, 'scheduled', [seamRow(DAY)]);
+    await publish(streamId, pagesOf(ids(1, 2)));
+    await publish(streamId, pagesOf(ids(2, 3)));
+    expect((await readAll(1)).flat()).toEqual(ids(1, 2, 3));
+    expect(await theDay()).toMatchObject({ records: 3, walks: [1, 2], windows: 2 });
+  });
+});
+
+describe('a day that was read', () => {
+  it('is unchanged until it is published anew, or shows other records of the same walks', async () => {
+    const streamId = await planDays(database);
+    await publish(streamId, pagesOf(ids(1, 2)));
+    const day = await theDay();
+    expect(await isUnchanged(database, day)).toBe(true);
+    expect(
+      await isUnchanged(database, { ...day, overlaps: `${day.overlaps.slice(0, -2)}00` }),
+    ).toBe(false);
+
+    await askAgain(database, streamId, [DAY], true);
+    expect(await isUnchanged(database, day)).toBe(true);
+    await publish(streamId, pagesOf(ids(1, 2, 3)));
+    expect(await isUnchanged(database, day)).toBe(false);
+    expect(await isUnchanged(database, await theDay())).toBe(true);
+
+    await server.query(`update daywalk.windows set state = 'failed', last_error = 'why'`);
+    expect(await isUnchanged(database, await theDay())).toBe(false);
+  });
+});
+
+describe('a served day', () => {
+  const served = () =>
+    database.snapshot((query) => readServedDays(query, 1, '2026-03-04', '2026-03-06'));
+
+  it('tells what is complete, what was pruned, and how many pages its walks have', async () => {
+    const streamId = await planDays(database);
+    await publish(streamId, pagesOf(ids(1), ids(2)));
+    const nothing = { complete: false, pruned: false, walks: [], pages: 0 };
+    expect(await served()).toMatchObject([
+      { day: '2026-03-04', ...nothing },
+      { day: DAY, complete: true, pruned: false, pages: 2 },
+      { day: '2026-03-06', ...nothing },
+    ]);
+    await server.query(
+      `insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
+       values ($1, $2, 'day', '{1}', 2, 2, 100)`,
+      [streamId, DAY],
+    );
+    expect((await served())[1]).toMatchObject({ day: DAY, complete: false, pruned: true });
+  });
+
+  const wanted = (change: Partial<Wanted> = {}): Wanted => ({
+    day: DAY,
+    walks: ['1'],
+    pages: 1,
+    filter: null,
+    between: null,
+    timePaths: ['{time}', '{other,time}'],
+    timeZone: 'Europe/Berlin',
+    ...change,
+  });
+
+  it('counts by the pages what looking at each record counts', async () => {
+    const streamId = await planDays(database);
+    await publish(streamId, pagesOf(ids(1, 2, 3), ids(4), [], ids(5, 6)));
+    const [whole, looked] = await database.snapshot(async (query) => [
+      await countWholePages(query, wanted()),
+      await countPagesAfter(query, wanted(), { walkId: '0', pageNo: -1 }),
+    ]);
+    expect(looked).toEqual(whole);
+    expect(whole.map(({ records }) => records)).toEqual([3, 1, 0, 2]);
+  });
+
+  it('reads times with an offset, without one, with a comma; the first place that holds one counts; others have none', async () => {
+    const streamId = await planDays(database);
+    // Berlin is one hour ahead of UTC on this day.
+    const texts = [
+      '{"time": "2026-03-05T11:00:00Z"}', // 12:00
+      '{"time": "2026-03-05 12:00:00,999"}', // 12:00
+      '{"time": "2026-03-05T12:00:01+01:00"}', // 12:00:01
+      '{"time": "2026-03-05T12:00:00.5 +0100"}', // 12:00
+      '{"time": "soon", "other": {"time": "2026-03-05T11:59:59"}}', // 11:59:59
+      '{"time": "2026-03-04T23:59:59.9"}', // the source gave it as this day's: 00:00:00
+      '{"time": "2026-03-06T09:00:00"}', // 23:59:59
+      '{"time": "2026-03-05T12:00:02.9999999Z"}', // 13:00:02: a part of a second is not rounded
+      '{"time": "2024-02-29T12:00:00+1400"}', // 00:00:00
+      '{"time": "2026-02-29T12:00:00"}', // none, and so are all below
+      '{"time": "2026-04-31T12:00:00"}',
+      '{"time": "0000-01-01T12:00:00"}',
+      '{"time": "2026-03-05T12:00:00+99:00"}',
+      '{"time": "2026-03-05T24:00:00"}',
+      '{"time": 1772712000}',
+      '{}',
+    ];
+    await publish(streamId, pagesOf(texts));
+    const within = (from: string, to: string) =>
+      database.snapshot(async (query) => {
+        const between = { from: `${DAY} ${from}`, to: `${DAY} ${to}` };
+        const found = wanted({ between });
+        const [count] = await countPagesAfter(query, found, { walkId: '0', pageNo: -1 });
+        const read = await readWanted(query, found, [{ walkId: '1', pageNo: 0 }]);
+        expect(count?.records).toBe(read.length);
+        expect(count?.timeless).toBe(7);
+        return read.map((text) => texts.indexOf(text)).sort();
+      });
+    expect(await within('12:00:00', '12:00:00')).toEqual([0, 1, 3]);
+    expect(await within('12:00:01', '12:00:01')).toEqual([2]);
+    expect(await within('11:59:59', '11:59:59')).toEqual([4]);
+    expect(await within('00:00:00', '00:00:00')).toEqual([5, 8]);
+    expect(await within('13:00:02', '13:00:02')).toEqual([7]);
+    expect(await within('23:59:59', '23:59:59')).toEqual([6]);
+  });
+
+  it.each<[string, string, Envelope, object]>([
+    [
+      'an object whose total is a number',
+      '{"total":1,"data":[{"id":1}],"next":"a"}',
+      ENVELOPE,
+      { text: '{"data": "R", "next": "a", "total": "T"}', totalIsText: false },
+    ],
+    [
+      'totals deeper down, a text, with a twin and a relation',
+      '{"page":{"count":"1","totalCount":"1","size":"50","relation":"gte"},"data":[{"id":1}]}',
+      { ...ENVELOPE, totalPath: ['page', 'count'], relationPath: ['page', 'relation'] },
+      {
+        text: '{"data": "R", "page": {"size": "50", "count": "T", "relation": "eq", "totalCount": "T"}}',
+        totalIsText: true,
+      },
+    ],
+    [
+      'no total',
+      '{"data":[{"id":1}],"count":7}',
+      { ...ENVELOPE, totalPath: null },
+      { text: '{"data": "R", "count": 7}', totalIsText: false },
+    ],
+    [
+      'a bare list',
+      '[{"id":1}]',
+      { recordsPath: [], totalPath: null, relationPath: null },
+      { text: null, totalIsText: false },
+    ],
+  ])('has the envelope of the source: %s', async (_, body, envelope, text) => {
+    const streamId = await planDays(database);
+    await publish(streamId, [{ page: pageOfBody(0, body), records: 1 }], envelope);
+    const found = await database.snapshot((query) =>
+      readEnvelopeText(query, streamId, { records: 'R', total: 'T' }),
+    );
+    expect(found).toEqual(text);
+  });
+
+  it('has no envelope before a page is published', async () => {
+    const streamId = await planDays(database);
+    const marks = { records: 'R', total: 'T' };
+    expect(await database.snapshot((query) => readEnvelopeText(query, streamId, marks))).toBeNull();
+  });
+});
+
+describe('fields', () => {
+  it('are found in objects and lists, with their types, counts and a value', async () => {
+    const streamId = await planDays(database);
+    await publish(
+      streamId,
+      pagesOf(
+        ['{"a": {"b": 1}, "list": [{"c": "x"}, {"c": "y"}, 7]}', '{"a": null, "list": []}'],
+        ['{"a": {"b": "text"}, "": 9007199254740993}'],
+      ),
+    );
+    const day = await theDay();
+    const names = await listPageNames(database, day);
+    expect(names).toHaveLength(2);
+    const found = await readFields(database, day, names, null);
+    expect(Object.fromEntries(found.map(({ path, ...rest }) => [path.join('.'), rest]))).toEqual({
+      // The record itself and the key that is empty are told apart by their paths only.
+      '': { types: ['number'], records: 1, sample: '9007199254740993' },
+      a: { types: ['null', 'object'], records: 3, sample: null },
+      'a.b': { types: ['number', 'string'], records: 2, sample: '"text"' },
+      list: { types: ['array'], records: 2, sample: null },
+      'list.[]': { types: ['number', 'object'], records: 1, sample: '7' },
+      'list.[].c': { types: ['string'], records: 1, sample: '"x"' },
+    });
+    expect(found.find(({ path }) => path.length === 0)).toMatchObject({ records: 3 });
+  });
+
+  it('of some records of a page are looked for in records spread over it', async () => {
+    const streamId = await planDays(database);
+    await publish(
+      streamId,
+      pagesOf(Array.from({ length: 90 }, (_, index) => `{"n${Math.floor(index / 30)}": 1}`)),
+    );
+    const day = await theDay();
+    const found = await readFields(database, day, await listPageNames(database, day), 9);
+    expect(found.map(({ path, records }) => [path.join('.'), records])).toEqual([
+      ['', 9],
+      ['n0', 3],
+      ['n1', 3],
+      ['n2', 3],
+    ]);
+  });
+});
