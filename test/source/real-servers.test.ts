@@ -1,9 +1,15 @@
-/** The source against servers and proxies that people run: nginx, HAProxy, tinyproxy, each on loopback (H05, H07, H22, H24, H35). */
+/** The source against servers and proxies that people run: nginx, HAProxy, tinyproxy, squid, each on loopback (H05, H07, H22, H24, H35). */
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { SettingsError, UnavailableError } from '../../src/errors.ts';
 import type { SourceOptions } from '../../src/source/source.ts';
-import { absenceOf, startHaproxy, startNginx, startTinyproxy } from '../support/daemon.ts';
+import {
+  absenceOf,
+  startHaproxy,
+  startNginx,
+  startSquid,
+  startTinyproxy,
+} from '../support/daemon.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeCertificates } from './certificates.ts';
 import { CANARY, everythingOf, open } from './open.ts';
@@ -12,7 +18,10 @@ import { emptyPage, scriptedServer } from './scripted-server.ts';
 const certificates = makeCertificates();
 const noNginx = absenceOf('nginx') ?? (certificates === null ? 'openssl is not installed' : null);
 const noHaproxy = absenceOf('haproxy');
-const noTinyproxy = absenceOf('tinyproxy') ?? noNginx;
+const PROXIES = [
+  { name: 'tinyproxy', start: startTinyproxy },
+  { name: 'squid', start: startSquid },
+] as const;
 
 const real = { clock: systemClock, retryBaseMs: 100, retryCapMs: 1000 };
 const PAGE = 'rewrite ^ /page.json break;';
@@ -133,35 +142,38 @@ describe.skipIf(noHaproxy !== null)(`HAProxy (${noHaproxy ?? 'there'})`, () => {
   });
 });
 
-describe.skipIf(noTinyproxy !== null)(`tinyproxy (${noTinyproxy ?? 'there'})`, () => {
+describe.each(
+  PROXIES.map((proxy) => ({ ...proxy, absence: absenceOf(proxy.name) ?? noNginx ?? 'there' })),
+)('$name ($absence)', ({ start, absence }) => {
   const PASSWORD = 'proxy-password-4711';
-  const api = () => startNginx(`${TLS} location / { ${PAGE} }`, tls);
   const ca = certificates?.ca ?? '';
-
-  test('with a password: the tunnel carries TLS to the API, and the key is in it alone', async () => {
-    const port = await api();
-    const proxy = await startTinyproxy(`ConnectPort ${port}\nBasicAuth user ${PASSWORD}`);
-    const https = `http://user:${PASSWORD}@127.0.0.1:${proxy}`;
-    const { fetch } = open(`https://127.0.0.1:${port}`, { ...real, tls: { ca }, proxy: { https } });
-    expect(await fetch()).toMatchObject({ requests: 1 });
-  });
-
-  test('with another password: told, and neither password nor key is shown', async () => {
-    const port = await api();
-    const proxy = await startTinyproxy(`ConnectPort ${port}\nBasicAuth user another`);
-    const https = `http://user:${PASSWORD}@127.0.0.1:${proxy}`;
+  /** A page through the proxy. */
+  const through = async (rules: { password?: string; connectPort?: number }, user = '') => {
+    const port = await startNginx(`${TLS} location / { ${PAGE} }`, tls);
+    const https = `http://${user}127.0.0.1:${await start({ connectPort: port, ...rules })}`;
     const options = { ...real, tls: { ca }, proxy: { https }, retryAttempts: 1 };
-    const error = await open(`https://127.0.0.1:${port}`, options).fails();
+    return { port, ...open(`https://127.0.0.1:${port}`, options) };
+  };
+  const there = test.skipIf(absence !== 'there');
+
+  there(
+    'with a password: the tunnel carries TLS to the API, and the key is in it alone',
+    async () => {
+      const { fetch } = await through({ password: PASSWORD }, `user:${PASSWORD}@`);
+      expect(await fetch()).toMatchObject({ requests: 1 });
+    },
+  );
+
+  there('with another password: told, and neither password nor key is shown', async () => {
+    const { fails } = await through({ password: 'another' }, `user:${PASSWORD}@`);
+    const error = await fails();
     expect(error.message).toMatch(/40[17]/);
     expect(everythingOf(error)).not.toMatch(new RegExp(`${CANARY}|${PASSWORD}`));
   });
 
-  test('that does not let the port of the API through: told with what to check', async () => {
-    const port = await api();
-    const proxy = await startTinyproxy('ConnectPort 443');
-    const https = `http://127.0.0.1:${proxy}`;
-    const options = { ...real, tls: { ca }, proxy: { https }, retryAttempts: 1 };
-    const error = await open(`https://127.0.0.1:${port}`, options).fails();
+  there('that does not let the port of the API through: told with what to check', async () => {
+    const { port, fails } = await through({ connectPort: 443 });
+    const error = await fails();
     expect(error.message).toContain(`no tunnel to 127.0.0.1:${port}: Proxy response (403)`);
     expect(error).toMatchObject({ hint: expect.stringContaining('check the proxy') });
   });

@@ -1,7 +1,7 @@
 /** Real servers and proxies of Debian, each with a configuration of its own in a temporary folder, on loopback. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,12 @@ import { onTestFinished } from 'vitest';
 import { until } from './condition.ts';
 import { freePort } from './free-port.ts';
 
-const PACKAGES = { nginx: 'nginx-light', haproxy: 'haproxy', tinyproxy: 'tinyproxy' } as const;
+const PACKAGES = {
+  nginx: 'nginx-light',
+  haproxy: 'haproxy',
+  tinyproxy: 'tinyproxy',
+  squid: 'squid',
+} as const;
 export type DaemonName = keyof typeof PACKAGES;
 
 /** Where Debian puts daemons, which is not in everybody's path. */
@@ -20,7 +25,7 @@ const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
  * @throws where `DAYWALK_TEST_ALL=1` says that all tests must run.
  */
 export function absenceOf(name: DaemonName): string | null {
-  const flag = name === 'nginx' || name === 'tinyproxy' ? '-v' : '-vv';
+  const flag = name === 'haproxy' ? '-vv' : '-v';
   if (spawnSync(name, [flag], { env: { PATH } }).error === undefined) return null;
   const reason = `${name} is not installed (Debian: apt-get install ${PACKAGES[name]})`;
   if (process.env.DAYWALK_TEST_ALL === '1') throw new Error(reason);
@@ -39,6 +44,8 @@ export async function startDaemon(
   args: (folder: string) => readonly string[],
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), `daywalk-${name}-`));
+  // A daemon that root starts may go on as somebody else.
+  chmodSync(folder, 0o755);
   for (const [file, text] of Object.entries(files(folder))) writeFileSync(join(folder, file), text);
   const child = spawn(name, args(folder), { cwd: folder, env: { PATH }, stdio: 'pipe' });
   const said: string[] = [];
@@ -124,15 +131,51 @@ backend origin
   return port;
 }
 
-/** A tinyproxy that lets loopback through, with these further lines. */
-export async function startTinyproxy(more: string): Promise<number> {
+/** What a proxy lets through, and whom. */
+export interface ProxyRules {
+  /** The only port that tunnels may lead to. */
+  readonly connectPort: number;
+  /** The password of the user `user`; absent: everybody may. */
+  readonly password?: string;
+}
+
+/** A tinyproxy for clients on loopback. */
+export async function startTinyproxy({ connectPort, password }: ProxyRules): Promise<number> {
   const port = await freePort();
-  const config = `Port ${port}\nListen 127.0.0.1\nTimeout 30\nMaxClients 20\nAllow 127.0.0.1\nLogLevel Error\n${more}\n`;
+  const auth = password === undefined ? '' : `BasicAuth user ${password}`;
+  const config = `Port ${port}\nListen 127.0.0.1\nTimeout 30\nMaxClients 20\nAllow 127.0.0.1\nLogLevel Error\nConnectPort ${connectPort}\n${auth}\n`;
   await startDaemon(
     'tinyproxy',
     port,
     () => ({ 'tinyproxy.conf': config }),
     (folder) => ['-d', '-c', join(folder, 'tinyproxy.conf')],
+  );
+  return port;
+}
+
+/** A squid for clients on loopback; it stores nothing. */
+export async function startSquid({ connectPort, password }: ProxyRules): Promise<number> {
+  const port = await freePort();
+  const hashed = execFileSync('openssl', ['passwd', '-apr1', password ?? ''], { encoding: 'utf8' });
+  const config = (folder: string) => `
+http_port 127.0.0.1:${port}
+pid_filename none
+access_log none
+cache_log /dev/null
+cache deny all
+pinger_enable off
+shutdown_lifetime 0 seconds
+acl api port ${connectPort}
+${password === undefined ? 'acl people src 127.0.0.1' : `auth_param basic program /usr/lib/squid/basic_ncsa_auth ${folder}/passwords\nacl people proxy_auth REQUIRED`}
+http_access deny !api
+http_access allow people
+http_access deny all
+`;
+  await startDaemon(
+    'squid',
+    port,
+    (folder) => ({ 'squid.conf': config(folder), passwords: `user:${hashed}` }),
+    (folder) => ['-N', '-f', join(folder, 'squid.conf')],
   );
   return port;
 }
