@@ -1,11 +1,9 @@
 /** Chaos in small: SIGKILL at a few calls of the real program, the ones about pages, proofs and the ledger among them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectLittleAgain } from './again.ts';
 import { killAt } from './every-call.ts';
 import { SETUPS } from './setups.ts';
 import { type Call, openStage, type Stage } from './stage.ts';
-
-/** Pages of one window that were under way: the one that was needed, and two ahead. */
-const IN_FLIGHT = 3;
 
 let stage: Stage;
 /** The calls of a run that nothing disturbs. */
@@ -41,6 +39,6 @@ test.each<[string, RegExp, Call['moment']]>([
   const next = await stage.live(['run']);
   expect(next.ended, next.ended.stderr).toMatchObject({ code: 0 });
   expect(next.again.stored).toBe(0);
-  expect(next.again.unstored).toBeLessThanOrEqual(IN_FLIGHT);
+  expectLittleAgain(next.again, SETUPS.totals.environment, moment);
   await stage.expectWhole();
 });

@@ -37,5 +37,6 @@ export const SETUPS = {
     totals: 'exact',
     offsetCap: { limit: 6, answer: 400 },
   }),
+  nothingAhead: setup('nothing fetched ahead', { totals: 'exact' }, { DAYWALK_AHEAD_MEMORY: '0' }),
   together: setup('two windows at a time', { totals: 'exact' }, { DAYWALK_CONCURRENCY: '2' }),
 } as const;

@@ -10,9 +10,10 @@ import { until } from '../support/condition.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Days, expectExact } from '../support/multiset.ts';
 import { API_KEY, type Ended, type Program, startProgram } from '../support/program.ts';
-import { pagesAsked, withoutSeams } from '../support/requests.ts';
+import { pagesStored } from '../support/requests.ts';
 import { type Moment, startStepProxy, type Verdict } from '../support/step-proxy.ts';
 import { clear } from '../support/store.ts';
+import { type Again, fetchedTwice } from './again.ts';
 
 /** What the program is given. */
 export interface Setup {
@@ -40,8 +41,7 @@ export interface Life {
   readonly ended: Ended;
   /** How many calls it made. */
   readonly calls: number;
-  /** The most pages of any one day window that were asked for again: stored ones, and those that an earlier life left unstored. */
-  readonly again: { readonly stored: number; readonly unstored: number };
+  readonly again: Again;
 }
 
 /** A database and its proxy; set anew for every trial. */
@@ -95,7 +95,7 @@ export async function openStage(): Promise<Stage> {
     async live(args, peril = () => 'pass') {
       const { api, setup } = current();
       const before = api.requests.length;
-      const stored = await storedPages(database);
+      const stored = await pagesStored(database);
       // A call can come before `startProgram` has returned only in theory; it waits all the same.
       let begin: (program: Program) => void = () => {};
       life = { peril, calls: 0, program: new Promise((resolve) => (begin = resolve)) };
@@ -114,7 +114,9 @@ export async function openStage(): Promise<Stage> {
       // What a dead program has sent may still be executed: until then nothing is counted.
       await until('its connections to end', () => proxy.open() === 0);
       await expireLeases(database);
-      return { ended, calls, again: askedAgain(api, before, stored) };
+      const requests = api.requests;
+      const again = fetchedTwice(requests.slice(0, before), requests.slice(before), stored);
+      return { ended, calls, again };
     },
     async expectWhole() {
       const { api, setup } = current();
@@ -134,33 +136,4 @@ async function expireLeases(database: TestDatabase): Promise<void> {
   await database.query(
     `update daywalk.windows set lease_expires = 'epoch' where lease_id is not null`,
   );
-}
-
-/** The pages of all walks over whole windows, named as in `pagesAsked`; empty ones are asked for again on purpose. */
-async function storedPages(database: TestDatabase): Promise<Set<string>> {
-  const rows = await database.query<{ page: string }>(
-    `select format('%s %s to %s %s+%s', s.resource, to_char(w.from_time, 'YYYY-MM-DD HH24:MI:SS'),
-                   to_char(w.to_time, 'YYYY-MM-DD HH24:MI:SS'), p.start, p.length) as page
-       from daywalk.pages p
-       join daywalk.walks k on k.walk_id = p.walk_id and k.day = p.day and k.span = 'whole' and p.records > 0
-       join daywalk.windows w on w.window_id = k.window_id
-       join daywalk.streams s on s.stream_id = w.stream_id`,
-  );
-  return new Set(rows.map(({ page }) => page));
-}
-
-function askedAgain(api: Simulator, before: number, stored: ReadonlySet<string>): Life['again'] {
-  const earlier = new Set(
-    pagesAsked(withoutSeams(api.requests.slice(0, before))).map(({ page }) => page),
-  );
-  const windows = new Map<string, { stored: number; unstored: number }>();
-  for (const { window, page } of pagesAsked(withoutSeams(api.requests.slice(before)))) {
-    const counts = windows.get(window) ?? { stored: 0, unstored: 0 };
-    if (stored.has(page)) counts.stored += 1;
-    else if (earlier.has(page)) counts.unstored += 1;
-    windows.set(window, counts);
-  }
-  const most = (kind: 'stored' | 'unstored') =>
-    Math.max(0, ...[...windows.values()].map((counts) => counts[kind]));
-  return { stored: most('stored'), unstored: most('unstored') };
 }

@@ -49,6 +49,7 @@ unix_socket_dir =
 pool_mode = transaction
 auth_type = ${password === '' ? 'trust' : 'scram-sha-256'}
 auth_file = ${join(folder, 'users.txt')}
+auth_user = ${name}
 admin_users = ${name}
 max_client_conn = 500
 default_pool_size = ${poolSize}

@@ -26,12 +26,15 @@ export function pagesAsked(requests: readonly LoggedRequest[]): PageAsked[] {
     }));
 }
 
-/** The pages that are stored, as `PageAsked.page` names them; without those of halves, which are windows of no row. */
+/**
+ * The pages that are stored, as `PageAsked.page` names them; without those of halves, which are windows of no row, and
+ * without empty ones, which are asked for again on purpose.
+ */
 export async function pagesStored(database: TestDatabase): Promise<Set<string>> {
   const rows = await database.query<{ page: string }>(
     `select s.resource || ' ' || w.from_time || ' to ' || w.to_time || ' ' || p.start || '+' || p.length as page
        from daywalk.pages p
-       join daywalk.walks k on k.walk_id = p.walk_id and k.span = 'whole'
+       join daywalk.walks k on k.walk_id = p.walk_id and k.day = p.day and k.span = 'whole' and p.records > 0
        join daywalk.windows w on w.window_id = k.window_id
        join daywalk.streams s on s.stream_id = w.stream_id`,
   );

@@ -1,0 +1,54 @@
+/** What a kill costs: pages that one life asked for and the next one asks for again. */
+import { expect } from 'vitest';
+import type { LoggedRequest } from '../../simulator/simulator.ts';
+import { pagesAsked, withoutSeams } from '../support/requests.ts';
+
+/** Pages of that window of a day of which the most were fetched twice. */
+export interface Again {
+  /** Pages that were stored. */
+  readonly stored: number;
+  /** All of them: also those that were under way, or fetched ahead, when the life ended. */
+  readonly pages: number;
+}
+
+/** A window's page that was stored is fetched twice only where its walk has to be told from another one. */
+const MOST_STORED = 1;
+
+/** @param stored the pages that were stored when this life began. */
+export function fetchedTwice(
+  before: readonly LoggedRequest[],
+  life: readonly LoggedRequest[],
+  stored: ReadonlySet<string>,
+): Again {
+  const earlier = new Set(pagesAsked(withoutSeams(before)).map(({ page }) => page));
+  const windows = new Map<string, { stored: number; pages: number }>();
+  for (const { window, page } of pagesAsked(withoutSeams(life))) {
+    const counts = windows.get(window) ?? { stored: 0, pages: 0 };
+    if (stored.has(page)) counts.stored += 1;
+    if (stored.has(page) || earlier.has(page)) counts.pages += 1;
+    windows.set(window, counts);
+  }
+  const most = (kind: keyof Again) =>
+    Math.max(0, ...[...windows.values()].map((counts) => counts[kind]));
+  return { stored: most('stored'), pages: most('pages') };
+}
+
+/** Pages of one window that a process may hold unstored: the one that is needed, and those ahead of it. */
+export function inFlight(environment: Readonly<Record<string, string>>): number {
+  const ahead = environment.DAYWALK_AHEAD_MEMORY === '0' ? 0 : 2;
+  return 1 + ahead * Number(environment.DAYWALK_CONCURRENCY);
+}
+
+/** The rule: nothing ahead, at most one page of a window is fetched twice after a kill; otherwise as many as were in flight. */
+export function expectLittleAgain(
+  again: Again,
+  environment: Readonly<Record<string, string>>,
+  when: string,
+): void {
+  expect(again.stored, `stored pages of a window fetched twice, ${when}`).toBeLessThanOrEqual(
+    MOST_STORED,
+  );
+  expect(again.pages, `pages of a window fetched twice, ${when}`).toBeLessThanOrEqual(
+    inFlight(environment),
+  );
+}
