@@ -48,7 +48,11 @@ function valueSchema(kind: Kind): Schema {
     case 'duration':
       return { type: ['string', 'integer'], pattern: '^(0|[0-9]+(ms|s|m|h|d))$', maximum: 0 };
     case 'size':
-      return { type: 'string', pattern: '^[0-9]+(B|kB|KiB|MB|MiB|GB|GiB)$' };
+      return {
+        type: ['string', 'integer'],
+        pattern: '^(0|[0-9]+(B|kB|KiB|MB|MiB|GB|GiB))$',
+        maximum: 0,
+      };
     case 'rate':
       return { type: ['string', 'number'], pattern: '^[0-9]+([.][0-9]+)? ?(/ ?[smh])?$' };
     case 'date':

@@ -44,9 +44,9 @@ export function parseDuration(text: string, min: number, max: number): number | 
     : new Wrong(`is not a duration from ${formatDuration(min)} to ${formatDuration(max)}`);
 }
 
-/** Bytes from `64MiB`, `10MB` or `512KiB`; a kB is 1000 bytes, a KiB 1024. */
+/** Bytes from `64MiB`, `10MB`, `512KiB` or `0`; a kB is 1000 bytes, a KiB 1024. */
 export function parseSize(text: string, min: number, max: number): number | Wrong {
-  const value = quantityOf(text, SIZES);
+  const value = text === '0' ? 0 : quantityOf(text, SIZES);
   if (value === undefined) return new Wrong('is not a size such as 64MiB or 10MB');
   return value >= min && value <= max
     ? value

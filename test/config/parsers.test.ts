@@ -58,7 +58,8 @@ describe('quantities', () => {
     expect(why(parseDuration('1s', 5_000, 60_000))).toBe('is not a duration from 5s to 1m');
     expect(why(parseSize('1GiB', 1024, 1024 ** 2))).toBe('is not a size from 1KiB to 1MiB');
   });
-  test('10MB and 64MiB', () => {
+  test('0, 10MB and 64MiB', () => {
+    expect(parseSize('0', 0, 10 ** 9)).toBe(0);
     expect(parseSize('10MB', 0, 10 ** 9)).toBe(10_000_000);
     expect(parseSize('64MiB', 0, 10 ** 9)).toBe(67_108_864);
   });
