@@ -12,7 +12,7 @@ import { type Days, expectExact } from '../support/multiset.ts';
 import { API_KEY, type Ended, type Program, startProgram } from '../support/program.ts';
 import { pagesStored } from '../support/requests.ts';
 import { type Moment, startStepProxy, type Verdict } from '../support/step-proxy.ts';
-import { clear } from '../support/store.ts';
+import { clear, expireLeases } from '../support/store.ts';
 import { type Again, fetchedTwice } from './again.ts';
 
 /** What the program is given. */
@@ -129,11 +129,4 @@ export async function openStage(): Promise<Stage> {
       await proxy.close();
     },
   };
-}
-
-/** A killed program's leases come to this by themselves. */
-async function expireLeases(database: TestDatabase): Promise<void> {
-  await database.query(
-    `update daywalk.windows set lease_expires = 'epoch' where lease_id is not null`,
-  );
 }

@@ -4,6 +4,7 @@ import { dice } from '../support/dice.ts';
 import { expectExact } from '../support/multiset.ts';
 import { askedAgain, pagesStored, withoutSeams } from '../support/requests.ts';
 import { type Scene, setScene } from '../support/scene.ts';
+import { expireLeases } from '../support/store.ts';
 
 // So many processes and steps take their time on a busy machine.
 vi.setConfig({ testTimeout: 240_000 });
@@ -13,13 +14,6 @@ const DAYS = { from: '2026-03-01', to: '2026-03-06' };
 /** Pages of one window that a process may have and not have stored: the one that it needs, and two ahead for each request. */
 const IN_FLIGHT = 1 + 2 * 4;
 const SEED = Number(process.env.E2E_SEED ?? Math.floor(Math.random() * 2 ** 31));
-
-/** What a dead worker's leases come to by themselves, at once. */
-async function expireLeases({ database }: Scene): Promise<void> {
-  await database.query(
-    `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 s' where lease_id is not null`,
-  );
-}
 
 test(`a backfill killed ${KILLS} times is whole in the end (I1, I2, I3; seed ${SEED})`, async () => {
   console.log(`kill.test.ts: E2E_SEED=${SEED}`);
@@ -39,7 +33,7 @@ test(`a backfill killed ${KILLS} times is whole in the end (I1, I2, I3; seed ${S
     const { signal } = await program.ended;
     if (signal === 'SIGKILL') killed += 1;
     expectOnlyUnstoredAgain(scene, before, stored);
-    await expireLeases(scene);
+    await expireLeases(scene.database);
   }
   expect(killed, 'the backfill was over too soon').toBeGreaterThan(KILLS / 2);
   const before = scene.api.requests.length;

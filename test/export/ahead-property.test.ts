@@ -5,16 +5,9 @@ import { systemClock } from '../../src/clock.ts';
 import { RequestError, UnavailableError } from '../../src/errors.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, records } from '../support/store.ts';
+import { clear, expireLeases, records } from '../support/store.ts';
 import { imagined, isHonest, sourceOf } from './any-source.ts';
-import {
-  closedDays,
-  complaints,
-  expireLeases,
-  newStream,
-  readResults,
-  runOnce,
-} from './exporting.ts';
+import { closedDays, complaints, newStream, readResults, runOnce } from './exporting.ts';
 import { ImaginedSource } from './imagined-source.ts';
 import { type Gate, Killed, killedAt, openGate } from './perils.ts';
 

@@ -2,12 +2,11 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, records } from '../support/store.ts';
+import { clear, expireLeases, records } from '../support/store.ts';
 import {
   closedDays,
   complaints,
   type Exporting,
-  expireLeases,
   newStream,
   readResults,
   runOnce,

@@ -4,16 +4,9 @@ import { beforeAll, expect, it } from 'vitest';
 import { RequestError, UnavailableError } from '../../src/errors.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear } from '../support/store.ts';
+import { clear, expireLeases } from '../support/store.ts';
 import { imagined, isHonest, sourceOf } from './any-source.ts';
-import {
-  closedDays,
-  complaints,
-  expireLeases,
-  newStream,
-  readResults,
-  runOnce,
-} from './exporting.ts';
+import { closedDays, complaints, newStream, readResults, runOnce } from './exporting.ts';
 import { Killed, killedAt, openGate } from './perils.ts';
 
 let server: TestDatabase;

@@ -96,13 +96,6 @@ function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
   );
 }
 
-/** Ends the leases of a process that is no more. */
-export async function expireLeases(server: TestDatabase): Promise<void> {
-  await server.query(
-    `update daywalk.windows set lease_expires = 'epoch' where lease_id is not null`,
-  );
-}
-
 /** A day as it stands, with the records that readers see, sorted. */
 export interface WindowResult {
   readonly state: string;

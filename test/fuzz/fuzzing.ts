@@ -1,12 +1,11 @@
 /** How long and how often inputs are tried: a fast part in `npm test`, minutes of it in `npm run fuzz -- --minutes N`. */
 import { appendFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { test } from 'vitest';
+import { inject, test } from 'vitest';
+import type { Tried } from './collect.ts';
 
 /** Minutes for each of the targets; 0: the fast part. */
 const minutes = Number(process.env.FUZZ_MINUTES ?? 0);
-/** Where figures are collected. */
-const figures = process.env.FUZZ_FIGURES;
 /** No single input may take longer: an expression that backtracks, or a loop over loops, would. */
 const LONGEST_INPUT_MS = 1_000;
 
@@ -55,8 +54,9 @@ export function fuzz<T>({
           ? { numRuns: 1e9, interruptAfterTimeLimit: limitMs, markInterruptAsFailure: false }
           : { numRuns: runs },
       );
-      if (figures !== undefined)
-        appendFileSync(figures, `${JSON.stringify({ name, tried, slowest })}\n`);
+      const figures = inject('fuzzFigures');
+      const came: Tried = { name, tried, slowest };
+      if (figures !== undefined) appendFileSync(figures, `${JSON.stringify(came)}\n`);
     },
     limitMs + 60_000,
   );

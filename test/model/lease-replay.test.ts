@@ -13,6 +13,7 @@ import {
   clear,
   ENVELOPE,
   EVERYTHING,
+  expireLeases,
   openDatabase,
   pageOf,
   planDays,
@@ -126,10 +127,8 @@ class RealWindow {
     return fresh;
   }
 
-  async endLease(): Promise<void> {
-    await server.query(
-      `update daywalk.windows set lease_expires = 'epoch' where lease_id is not null`,
-    );
+  endLease(): Promise<void> {
+    return expireLeases(server);
   }
 
   /** The rows in the words of the model. */

@@ -3,6 +3,7 @@ import { type Mutant, mutant } from './mutant.ts';
 
 const BODY = 'src/source/body.ts';
 const FETCH = 'src/source/fetch.ts';
+const LIMITER = 'src/source/limiter.ts';
 
 export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
@@ -88,6 +89,34 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
     'so.failures - so.refusals < policy.attempts',
     'so.failures < policy.attempts',
     ['test/source/retry.test.ts', 'test/source/waits.test.ts'],
+  ),
+  mutant(
+    'a refusal holds nobody but the page that was refused',
+    LIMITER,
+    'if (retryAfterMs !== null) this.#hold.extend(retryAfterMs, now);\n    else if (now >= this.#hold.until) {',
+    'if (retryAfterMs === null && now >= this.#hold.until) {',
+    ['test/source/limiter.test.ts', 'test/source/waits.test.ts'],
+  ),
+  mutant(
+    'refusals set no pace',
+    LIMITER,
+    'if (this.#pace !== null || again || burst)',
+    'if (this.#pace !== null && again && burst)',
+    ['test/source/finding-the-limit.test.ts'],
+  ),
+  mutant(
+    'a quota is believed although others use it',
+    LIMITER,
+    'this.#pace === null ? this.#quota.opensAt(now) : Number.NEGATIVE_INFINITY',
+    'this.#quota.opensAt(now)',
+    ['test/source/finding-the-limit.test.ts'],
+  ),
+  mutant(
+    'two workers may take the same slots of a rate',
+    'src/store/rates.ts',
+    'then r.next_slot else clock_timestamp() end',
+    'then clock_timestamp() else clock_timestamp() end',
+    ['test/store/rates.test.ts'],
   ),
   mutant(
     'a refused key is tried again and again',

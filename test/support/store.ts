@@ -54,6 +54,13 @@ export function freshStore(
   });
 }
 
+/** Lets all leases end, as those of a killed process do by themselves. */
+export async function expireLeases(server: Pick<TestDatabase, 'query'>): Promise<void> {
+  await server.query(
+    `update daywalk.windows set lease_expires = 'epoch' where lease_id is not null`,
+  );
+}
+
 /** The window of a day, to be planned. */
 export const dayRow = (day: Day): PlannedRow => ({ ...dayWindow(day), kind: 'day' });
 /** The seam behind a day, to be planned. */

@@ -7,6 +7,7 @@ import { backfill, type ExportOptions, type RunReport } from '../../src/export/r
 import type { Logger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
+import { expireLeases } from '../support/store.ts';
 import { type Case, DAY, type Scene, type Stage } from './case.ts';
 import { leastRequests } from './least.ts';
 import { KilledError, Life, MortalDatabase } from './mortality.ts';
@@ -130,9 +131,7 @@ async function runOn(
       moments += life.moments;
       if (!life.ended) return end;
       kills += 1;
-      await database.query(
-        `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 second' where lease_id is not null`,
-      );
+      await expireLeases(database);
     }
   };
   let end = await runOnce(false);
