@@ -142,6 +142,9 @@ fuzz({
 /** Without U+0000 and halves of pairs. */
 const cured = (text: string): string =>
   text.replaceAll('\0', '\ufffd').replace(/\p{Cs}/gu, '\ufffd');
+/** Whether a key may have become `name`: cured, and made to differ from others by what stands behind it. */
+const mayBecome = (key: string, name: string): boolean =>
+  name.startsWith(cured(key)) && /^(\ufffd\d*)?$/.test(name.slice(cured(key).length));
 /** A key as the path of a change shows it. */
 const escaped = (name: string): string =>
   printable(name, 64).replaceAll('~', '~0').replaceAll('/', '~1');
@@ -161,7 +164,7 @@ function* untold(
     for (const name of Object.keys(stored)) {
       const at = `${path}/${escaped(name)}`;
       // Where keys were changed, one may have the name that another one had.
-      const from = names.filter((one) => one === name || (told.has(at) && cured(one) === name));
+      const from = names.filter((one) => one === name || (told.has(at) && mayBecome(one, name)));
       const found = from.map((one) => [...untold(received[one], stored[name], told, at)]);
       if (found.every(({ length }) => length > 0)) yield* found[0] ?? [];
       if (from.length === 0 && !told.has(at)) yield `${at}: a key that did not come`;
