@@ -183,8 +183,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'the lease id is a counter',
     'src/export/drain.ts',
-    'clock.uuid(),\n      owner,',
-    `\`00000000-0000-4000-8000-${hole(`String(${COUNTED}).padStart(12, '0')`)}\`,\n      owner,`,
+    'const leaseId = clock.uuid();',
+    `const leaseId = \`00000000-0000-4000-8000-${hole(`String(${COUNTED}).padStart(12, '0')`)}\`;`,
     ['test/e2e/several-workers.test.ts'],
   ),
   mutant(
