@@ -2,6 +2,7 @@
 import type { Day } from '../model.ts';
 import type { CoverageState } from './coverage.ts';
 import type { Database } from './database.ts';
+import { IS_SHOWN } from './shown.ts';
 
 /** A stream and day, and what of it is published. */
 export interface ArchivedDay {
@@ -130,7 +131,7 @@ export async function readRecordsAfter(
        join daywalk.walks k on k.walk_id = n.walk_id
        left join daywalk.overlaps o on o.walk_id = n.walk_id and o.page_no = n.page_no
        left join lateral jsonb_array_elements(n.body #> k.records_path) with ordinality as r (record, position)
-         on r.position > n.skip and (o.positions is null or r.position - n.skip <> all (o.positions))
+         on ${IS_SHOWN}
       where n.before < $5::bigint`,
     [day, walks, after.walkId, after.pageNo, bytes],
     signal,

@@ -1,6 +1,7 @@
 /** The fields of stored records: which paths occur in some of them, and what stands there. */
 import type { ArchivedDay } from './archived.ts';
 import type { Database } from './database.ts';
+import { IS_SHOWN } from './shown.ts';
 
 /** A page by walk and number. */
 export type PageName = readonly [walkId: string, pageNo: number];
@@ -53,7 +54,7 @@ export function readFields(
          join daywalk.walks k on k.walk_id = n.walk_id
          left join daywalk.overlaps o on o.walk_id = n.walk_id and o.page_no = n.page_no
         cross join lateral jsonb_array_elements(n.body #> k.records_path) with ordinality as r (record, position)
-        where r.position > n.skip and (o.positions is null or r.position - n.skip <> all (o.positions))
+        where ${IS_SHOWN}
           and ($4::integer is null or (r.position - n.skip - 1) % greatest(n.records / $4::integer, 1) = 0)
      ), node as (
        select record_no, '{}'::text[] as path, record as value from sample

@@ -1,6 +1,7 @@
 /** What the served archive reads: days, how many records of each page are asked for, those records, and an envelope. */
 import type { Day, Filters } from '../model.ts';
 import type { Query } from './database.ts';
+import { IS_SHOWN } from './shown.ts';
 
 /** A stream that can be served. */
 export interface ServedStream {
@@ -171,7 +172,7 @@ export function countPagesAfter(
                count(*) filter (where $6::text is not null and timed.wall is null) as timeless
           from jsonb_array_elements(n.body #> k.records_path) with ordinality as r (record, position)
          ${TIMED}
-         where r.position > n.skip and (o.positions is null or r.position - n.skip <> all (o.positions))) as c
+         where ${IS_SHOWN}) as c
       where n.before < ${SCAN_BYTES}
       order by n.walk_id, n.page_no`,
     [wanted.day, wanted.walks, [after.walkId, String(after.pageNo)], ...conditions(wanted)],
@@ -193,7 +194,7 @@ export async function readWanted(
        left join daywalk.overlaps o on o.walk_id = n.walk_id and o.page_no = n.page_no
       cross join lateral jsonb_array_elements(n.body #> k.records_path) with ordinality as r (record, position)
       ${TIMED}
-      where r.position > n.skip and (o.positions is null or r.position - n.skip <> all (o.positions))
+      where ${IS_SHOWN}
         and ${MATCHES}`,
     [
       wanted.day,
