@@ -1,11 +1,6 @@
 /** The whole export in this process: wired and set as the program is, planned, walked, proven, published, sealed. */
-import {
-  exportOptions,
-  exportParts,
-  openApi,
-  openDatabase,
-  openLog,
-} from '../src/commands/wiring.ts';
+import { exportOptions, exportParts, openApi } from '../src/commands/export-wiring.ts';
+import { openDatabase, openLog } from '../src/commands/wiring.ts';
 import { loadSettings } from '../src/config/load.ts';
 import type { ApiSettings } from '../src/config/settings.ts';
 import { backfill, type RunReport } from '../src/export/run.ts';

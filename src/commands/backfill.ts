@@ -10,9 +10,9 @@ import {
 import type { BackfillStep } from '../plan/backfill.ts';
 import { chosen } from './chosen-streams.ts';
 import { watched, withExport } from './export-verb.ts';
+import { exportOptions } from './export-wiring.ts';
 import { print, printJson } from './output.ts';
 import type { Invocation } from './verb.ts';
-import { exportOptions } from './wiring.ts';
 
 /** Walks the range, or prints what it would walk. */
 export function backfillVerb(invocation: Invocation): Promise<number> {

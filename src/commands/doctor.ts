@@ -12,9 +12,10 @@ import { readStreamDifferences } from '../store/differences.ts';
 import { readLearnedByName } from '../store/learned.ts';
 import { readServerFacts } from '../store/server.ts';
 import { databaseNow } from '../store/windows.ts';
+import { openApi } from './export-wiring.ts';
 import { print, printJson, terminal } from './output.ts';
 import type { Invocation } from './verb.ts';
-import { apiSettingsOf, openApi, openDatabase, openLog } from './wiring.ts';
+import { apiSettingsOf, openDatabase, openLog } from './wiring.ts';
 
 /** One line of the doctor. */
 export interface Finding {

@@ -12,6 +12,7 @@ import { openTeller, type Teller } from '../serve/telling/teller.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import type { SourceWatch } from '../source/watch.ts';
 import type { Database } from '../store/database.ts';
+import { exportParts, openApi } from './export-wiring.ts';
 import { LimitNews } from './limit-news.ts';
 import { stderrLines } from './live-lines.ts';
 import { print, printJson, terminal } from './output.ts';
@@ -20,7 +21,7 @@ import { RateBudget } from './rate-budget.ts';
 import { openEventWriter } from './run-events.ts';
 import { tellingFailure, told } from './telling.ts';
 import type { Invocation } from './verb.ts';
-import { apiSettingsOf, exportParts, openApi, openDatabase, openLog } from './wiring.ts';
+import { apiSettingsOf, openDatabase, openLog } from './wiring.ts';
 
 /** What a verb that exports has before its database answers. */
 export interface SessionStart {

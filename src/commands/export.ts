@@ -4,15 +4,16 @@ import { exportDays, type FileExportReport } from '../archive/export-days.ts';
 import type { Format } from '../archive/layout.ts';
 import { type IncompleteDay, MANIFEST } from '../archive/manifest.ts';
 import { systemClock } from '../clock.ts';
-import { parseDay, parseRange } from '../config/day.ts';
 import { EXIT } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { formatBytes, formatCount, formatDuration } from '../report/format.ts';
+import { rangeOf } from './chosen-range.ts';
 import { chosen } from './chosen-streams.ts';
 import { print, printJson } from './output.ts';
 import type { Invocation } from './verb.ts';
-import { openDatabase, openLog, settingsOf } from './wiring.ts';
+import { settingsOf } from './wiring.ts';
+import { withStore } from './with-store.ts';
 
 const SAY_EVERY_MS = 30_000;
 const MOST_LINES = 20;
@@ -24,49 +25,32 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
   const folder = resolve(String(options.out));
-  const log = await openLog(settings);
-  try {
-    const { database, close } = await openDatabase(settings, log, signal);
-    try {
-      const since = systemClock.monotonic();
-      let said = since;
-      const report = await exportDays(
-        { database, clock: systemClock },
-        {
-          folder,
-          streams,
-          ...range,
-          format: options.format as Format,
-          checkFiles: options.checkFiles === true,
-        },
-        signal,
-        (done, days, { written, skipped, records }) => {
-          if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
-          said = systemClock.monotonic();
-          log.info({ done, days, written, skipped, records }, 'exporting to files');
-        },
-      );
-      const elapsedMs = systemClock.monotonic() - since;
-      if (options.json === true) printJson({ ...report, folder, elapsedMs: Math.round(elapsedMs) });
-      else print(...describe(report, folder, elapsedMs));
-      return report.incomplete.length === 0 && report.written + report.skipped > 0
-        ? EXIT.done
-        : EXIT.gaps;
-    } finally {
-      await close();
-    }
-  } finally {
-    await log.flush();
-  }
-}
-
-/** Either end may be open. */
-export function rangeOf({ from, to }: Invocation['options']): { from: Day | null; to: Day | null } {
-  if (from !== undefined && to !== undefined) return parseRange(String(from), String(to));
-  return {
-    from: from === undefined ? null : parseDay(String(from), 'flag --from'),
-    to: to === undefined ? null : parseDay(String(to), 'flag --to'),
-  };
+  return withStore(settings, signal, async (database, log) => {
+    const since = systemClock.monotonic();
+    let said = since;
+    const report = await exportDays(
+      { database, clock: systemClock },
+      {
+        folder,
+        streams,
+        ...range,
+        format: options.format as Format,
+        checkFiles: options.checkFiles === true,
+      },
+      signal,
+      (done, days, { written, skipped, records }) => {
+        if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
+        said = systemClock.monotonic();
+        log.info({ done, days, written, skipped, records }, 'exporting to files');
+      },
+    );
+    const elapsedMs = systemClock.monotonic() - since;
+    if (options.json === true) printJson({ ...report, folder, elapsedMs: Math.round(elapsedMs) });
+    else print(...describe(report, folder, elapsedMs));
+    return report.incomplete.length === 0 && report.written + report.skipped > 0
+      ? EXIT.done
+      : EXIT.gaps;
+  });
 }
 
 function describe(report: FileExportReport, folder: string, elapsedMs: number): string[] {

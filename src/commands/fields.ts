@@ -2,11 +2,12 @@
 import { type Field, type FieldReport, findFields } from '../archive/fields.ts';
 import { EXIT } from '../errors.ts';
 import { formatCount } from '../report/format.ts';
+import { rangeOf } from './chosen-range.ts';
 import { chosen } from './chosen-streams.ts';
-import { rangeOf } from './export.ts';
 import { print, printJson } from './output.ts';
 import type { Invocation } from './verb.ts';
-import { openDatabase, openLog, settingsOf } from './wiring.ts';
+import { settingsOf } from './wiring.ts';
+import { withStore } from './with-store.ts';
 
 const LONGEST_SAMPLE = 40;
 
@@ -16,24 +17,16 @@ export async function fields(invocation: Invocation): Promise<number> {
   const range = rangeOf(options);
   const settings = settingsOf(invocation);
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
-  const log = await openLog(settings);
-  try {
-    const { database, close } = await openDatabase(settings, log, signal);
-    try {
-      const report = await findFields(
-        database,
-        { streams, ...range, all: options.all === true },
-        signal,
-      );
-      if (options.json === true) printJson(report);
-      else print(...describeFields(report));
-      return EXIT.done;
-    } finally {
-      await close();
-    }
-  } finally {
-    await log.flush();
-  }
+  return withStore(settings, signal, async (database) => {
+    const report = await findFields(
+      database,
+      { streams, ...range, all: options.all === true },
+      signal,
+    );
+    if (options.json === true) printJson(report);
+    else print(...describeFields(report));
+    return EXIT.done;
+  });
 }
 
 /** A table for each stream, and how much of it was looked at. */

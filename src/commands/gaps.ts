@@ -5,14 +5,13 @@ import { readGaps } from '../store/coverage.ts';
 import { listStreamNames } from '../store/streams.ts';
 import { print, printJson } from './output.ts';
 import type { Invocation } from './verb.ts';
-import { openDatabase, openLog, settingsOf } from './wiring.ts';
+import { settingsOf } from './wiring.ts';
+import { withStore } from './with-store.ts';
 
 /** Lists the gaps; exit code 3 when there are any. */
 export async function gaps(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
-  const log = await openLog(settings);
-  const { database, close } = await openDatabase(settings, log, invocation.signal);
-  try {
+  return withStore(settings, invocation.signal, async (database) => {
     const names = settings.streams.map((stream) => stream.name);
     const planned = await listStreamNames(database);
     const unplanned = names.filter((name) => !planned.includes(name));
@@ -28,8 +27,5 @@ export async function gaps(invocation: Invocation): Promise<number> {
         ...(unplanned.length > 0 && found.length === 0 ? [] : describeGaps(found)),
       );
     return found.length + unplanned.length === 0 ? EXIT.done : EXIT.gaps;
-  } finally {
-    await close();
-    await log.flush();
-  }
+  });
 }

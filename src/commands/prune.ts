@@ -5,12 +5,13 @@ import { parseAge } from '../config/age.ts';
 import { EXIT, SettingsError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import { addDays } from '../plan/days.ts';
-import { formatBytes, formatCount } from '../report/format.ts';
+import { counted, formatBytes, formatCount } from '../report/format.ts';
 import type { AgeLimit } from '../store/prunings.ts';
 import { chosen } from './chosen-streams.ts';
 import { print, printJson } from './output.ts';
 import type { Invocation } from './verb.ts';
-import { openDatabase, openLog, settingsOf } from './wiring.ts';
+import { settingsOf } from './wiring.ts';
+import { withStore } from './with-store.ts';
 
 const MOST_LINES = 50;
 
@@ -19,23 +20,15 @@ export async function pruneVerb(invocation: Invocation): Promise<number> {
   const { options, signal } = invocation;
   const settings = settingsOf(invocation);
   const request = requestOf(options, chosen(settings.streams, options.stream));
-  const log = await openLog(settings);
-  try {
-    const { database, close } = await openDatabase(settings, log, signal);
-    try {
-      const plan = await planPruning(database, request, signal);
-      const done = options.yes === true ? await prune(database, request.kind, plan, signal) : null;
-      const { days, kept } = done ?? plan;
-      if (options.json === true)
-        printJson({ dryRun: done === null, what: request.kind, ...plan, ...done });
-      else print(...describe(request, { ...plan, days, kept }, done));
-      return kept.length === 0 ? EXIT.done : EXIT.gaps;
-    } finally {
-      await close();
-    }
-  } finally {
-    await log.flush();
-  }
+  return withStore(settings, signal, async (database) => {
+    const plan = await planPruning(database, request, signal);
+    const done = options.yes === true ? await prune(database, request.kind, plan, signal) : null;
+    const { days, kept } = done ?? plan;
+    if (options.json === true)
+      printJson({ dryRun: done === null, what: request.kind, ...plan, ...done });
+    else print(...describe(request, { ...plan, days, kept }, done));
+    return kept.length === 0 ? EXIT.done : EXIT.gaps;
+  });
 }
 
 /**
@@ -127,6 +120,3 @@ function spans(days: readonly { stream: string; day: string; text: string }[]): 
     ({ stream, text, from, to }) => `${stream} ${from === to ? from : `${from} to ${to}`}${text}`,
   );
 }
-
-const counted = (count: number, noun: string): string =>
-  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;

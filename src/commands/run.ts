@@ -1,8 +1,8 @@
 /** `daywalk run`: one catch-up pass. */
 import { catchUp } from '../export/run.ts';
 import { watched, withExport } from './export-verb.ts';
+import { exportOptions } from './export-wiring.ts';
 import type { Invocation } from './verb.ts';
-import { exportOptions } from './wiring.ts';
 
 /** Plans, walks what is due and reports. */
 export function run(invocation: Invocation): Promise<number> {

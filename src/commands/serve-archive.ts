@@ -8,7 +8,8 @@ import type { FilterName } from '../model.ts';
 import { chosen } from './chosen-streams.ts';
 import { print } from './output.ts';
 import type { Invocation } from './verb.ts';
-import { openDatabase, openLog, settingsOf } from './wiring.ts';
+import { settingsOf } from './wiring.ts';
+import { withStore } from './with-store.ts';
 
 /** Serves until it is stopped. */
 export async function serveArchiveVerb(invocation: Invocation): Promise<number> {
@@ -20,36 +21,28 @@ export async function serveArchiveVerb(invocation: Invocation): Promise<number> 
       hint: 'Set DAYWALK_ARCHIVE_KEY or DAYWALK_ARCHIVE_KEY_FILE; it is a key of its own, not that of the source.',
     });
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
-  const log = await openLog(settings);
-  try {
-    const { database, close } = await openDatabase(settings, log, signal);
-    try {
-      const archive = new ServedArchive(database, systemClock, {
-        streams,
-        fields: fieldsOf(settings),
-        timePaths: settings.archiveTime,
-        timeZone: settings.timezone,
-        allowIncomplete: options.allowIncomplete === true,
-      });
-      return await serveArchive(
-        { archive, clock: systemClock, log },
-        {
-          host: settings.archiveHost,
-          port: settings.archivePort,
-          prefix: settings.archivePrefix ?? '',
-          key,
-          longest: settings.archiveMaxLength,
-          concurrency: settings.concurrency,
-        },
-        signal,
-        (url) => print(`serving ${streams.join(', ')} at ${url}`),
-      );
-    } finally {
-      await close();
-    }
-  } finally {
-    await log.flush();
-  }
+  return withStore(settings, signal, async (database, log) => {
+    const archive = new ServedArchive(database, systemClock, {
+      streams,
+      fields: fieldsOf(settings),
+      timePaths: settings.archiveTime,
+      timeZone: settings.timezone,
+      allowIncomplete: options.allowIncomplete === true,
+    });
+    return await serveArchive(
+      { archive, clock: systemClock, log },
+      {
+        host: settings.archiveHost,
+        port: settings.archivePort,
+        prefix: settings.archivePrefix ?? '',
+        key,
+        longest: settings.archiveMaxLength,
+        concurrency: settings.concurrency,
+      },
+      signal,
+      (url) => print(`serving ${streams.join(', ')} at ${url}`),
+    );
+  });
 }
 
 /** The fields that the settings name, by the parameter that asks for them. */

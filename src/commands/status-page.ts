@@ -1,6 +1,6 @@
 /** The status page of the worker: opened as the settings say. */
 import { systemClock } from '../clock.ts';
-import { secretsOf } from '../config/describe.ts';
+import { secretsToStrike } from '../config/describe.ts';
 import { SettingsError } from '../errors.ts';
 import { secretFilter } from '../log.ts';
 import type { Activity } from '../serve/activity.ts';
@@ -33,7 +33,7 @@ export async function openStatusPage(
       limits,
       clock: systemClock,
       log,
-      strike: secretFilter(secretsOf(settings).filter((secret) => secret.length > 3)),
+      strike: secretFilter(secretsToStrike(settings)),
     });
   } catch (error) {
     const chosen = settings.origins['status.listen'] !== undefined;

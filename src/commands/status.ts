@@ -18,7 +18,8 @@ import type { RunRow } from '../store/runs.ts';
 import { renderCalendar } from './calendar.ts';
 import { print, printJson, terminal } from './output.ts';
 import type { Invocation } from './verb.ts';
-import { openDatabase, openLog, settingsOf } from './wiring.ts';
+import { settingsOf } from './wiring.ts';
+import { withStore } from './with-store.ts';
 
 /** Spans of gaps that `status` lists; `gaps` lists all. */
 const MOST_GAPS = 10;
@@ -28,9 +29,7 @@ const MOST_MONTHS = 12 * 100;
 export async function status(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
   const months = monthsOf(invocation.options.months);
-  const log = await openLog(settings);
-  const { database, close } = await openDatabase(settings, log, invocation.signal);
-  try {
+  return withStore(settings, invocation.signal, async (database) => {
     const facts = await readStatus(
       database,
       settings.streams.map((stream) => stream.name),
@@ -48,10 +47,7 @@ export async function status(invocation: Invocation): Promise<number> {
         ),
       );
     return EXIT.done;
-  } finally {
-    await close();
-    await log.flush();
-  }
+  });
 }
 
 /** @throws {SettingsError} for what is no number of months. */

@@ -1,7 +1,7 @@
 /** What a verification found, in sentences and as documents. */
 import type { WindowVerdict } from '../export/verify-source.ts';
 import type { StoredFinding, StoredReport } from '../export/verify-stored.ts';
-import { formatBytes, formatCount, formatDuration } from '../report/format.ts';
+import { counted, formatBytes, formatCount, formatDuration } from '../report/format.ts';
 import type { LedgerProblem } from '../store/ledger.ts';
 
 /** So many findings are listed in text; `--json` has all. */
@@ -150,6 +150,3 @@ function shortened(lines: readonly string[]): string[] {
     `… and ${lines.length - MOST_LINES} more; --json has all.`,
   ];
 }
-
-const counted = (count: number, noun: string): string =>
-  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;

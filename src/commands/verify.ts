@@ -18,7 +18,8 @@ import {
   storedDocument,
   verdictDocument,
 } from './verify-text.ts';
-import { openDatabase, openLog, settingsOf } from './wiring.ts';
+import { settingsOf } from './wiring.ts';
+import { withStore } from './with-store.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs. */
 export function verify(invocation: Invocation): Promise<number> {
@@ -74,20 +75,12 @@ const nameOf = ({ stream, from, to }: { stream: string; from: string; to: string
 async function againstDigests(invocation: Invocation, span: DayRange | null): Promise<number> {
   const { options, signal } = invocation;
   const settings = settingsOf(invocation);
-  const log = await openLog(settings);
-  try {
-    const { database, close } = await openDatabase(settings, log, signal);
-    try {
-      const names = chosen(settings.streams, options.stream).map((stream) => stream.name);
-      const parts = { database, clock: systemClock };
-      const report = await verifyStored(parts, names, span, settings.concurrency, signal);
-      if (options.json === true) printJson(storedDocument(report));
-      else print(...describeStored(report));
-      return isSound(report) ? EXIT.done : EXIT.gaps;
-    } finally {
-      await close();
-    }
-  } finally {
-    await log.flush();
-  }
+  return withStore(settings, signal, async (database) => {
+    const names = chosen(settings.streams, options.stream).map((stream) => stream.name);
+    const parts = { database, clock: systemClock };
+    const report = await verifyStored(parts, names, span, settings.concurrency, signal);
+    if (options.json === true) printJson(storedDocument(report));
+    else print(...describeStored(report));
+    return isSound(report) ? EXIT.done : EXIT.gaps;
+  });
 }

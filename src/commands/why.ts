@@ -6,7 +6,8 @@ import { readDayStory } from '../store/story.ts';
 import { chosen } from './chosen-streams.ts';
 import { print, printJson } from './output.ts';
 import type { Invocation } from './verb.ts';
-import { openDatabase, openLog, settingsOf } from './wiring.ts';
+import { settingsOf } from './wiring.ts';
+import { withStore } from './with-store.ts';
 
 /** Tells the story of the day in each stream. */
 export async function why(invocation: Invocation): Promise<number> {
@@ -14,9 +15,7 @@ export async function why(invocation: Invocation): Promise<number> {
   const day = parseDay(String(options.day), 'the day');
   const settings = settingsOf(invocation);
   const streams = chosen(settings.streams, options.stream);
-  const log = await openLog(settings);
-  const { database, close } = await openDatabase(settings, log, invocation.signal);
-  try {
+  return withStore(settings, invocation.signal, async (database) => {
     const stories = [];
     for (const { name } of streams) stories.push(await readDayStory(database, name, day));
     if (options.json === true)
@@ -29,8 +28,5 @@ export async function why(invocation: Invocation): Promise<number> {
         ]),
       );
     return EXIT.done;
-  } finally {
-    await close();
-    await log.flush();
-  }
+  });
 }

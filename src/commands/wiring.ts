@@ -1,17 +1,12 @@
-/** The wiring: settings become a log, a database, a source and the options of the parts. */
-import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+/** The wiring of every verb: settings, the log and the database. */
 import { systemClock } from '../clock.ts';
-import { secretsOf } from '../config/describe.ts';
+import { secretsToStrike } from '../config/describe.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
 import type { ApiSettings, Settings } from '../config/settings.ts';
 import { skipsCertificateCheck } from '../config/url.ts';
 import { TransientError } from '../errors.ts';
-import type { DrainParts } from '../export/drain.ts';
-import type { ExportOptions } from '../export/run.ts';
 import { createLogger, type ProcessLogger } from '../log.ts';
-import { openSource, type Source, type SourceOptions } from '../source/source.ts';
 import { Database } from '../store/database.ts';
 import { startEmbedded } from '../store/embedded/embedded.ts';
 import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
@@ -31,15 +26,11 @@ export function apiSettingsOf({ options }: Invocation): ApiSettings {
 }
 
 /** The log of this process, on stderr, with every secret struck out. */
-export function openLog(
-  settings: Settings,
-  moreSecrets: readonly string[] = [],
-): Promise<ProcessLogger> {
+export function openLog(settings: Settings): Promise<ProcessLogger> {
   return createLogger({
     level: settings.logLevel === 'fatal' ? 'error' : settings.logLevel,
     format: settings.logFormat,
-    // One of three letters would strike half of every line out.
-    secrets: [...secretsOf(settings), ...moreSecrets].filter((secret) => secret.length > 3),
+    secrets: secretsToStrike(settings),
     isTerminal: process.stderr.isTTY === true,
     colour: wantsColour(readEnvironment(), process.stderr.isTTY === true),
     ...(process.stderr.isTTY === true ? { destination: stderrLines.writable() } : {}),
@@ -125,95 +116,8 @@ export async function openDatabase(
 }
 
 /**
- * The API as a source of pages.
- * @param given.rate the budget that all workers share; absent: the setting holds for this process alone.
- */
-export async function openApi(
-  settings: ApiSettings,
-  given: Pick<SourceOptions, 'rate' | 'onLimits' | 'watch'> = {},
-): Promise<Source> {
-  const keyFile = settings.apiKeyFile;
-  const read = async (path: string | undefined) =>
-    path === undefined ? undefined : readFile(path, 'utf8');
-  const [ca, clientCert, clientKey] = await Promise.all([
-    read(settings.apiCaFile),
-    read(settings.apiClientCertFile),
-    read(settings.apiClientKeyFile),
-  ]);
-  return openSource({
-    baseUrl: settings.apiUrl,
-    key: settings.apiKey.reveal(),
-    clock: systemClock,
-    ...(keyFile === undefined
-      ? {}
-      : { refreshKey: async () => (await readFile(keyFile, 'utf8')).trim() }),
-    tls: defined({ ca, clientCert, clientKey }),
-    proxy: defined({
-      http: settings.httpProxy?.reveal(),
-      https: settings.httpsProxy?.reveal(),
-      no: settings.noProxy,
-    }),
-    allowHttp: settings.apiAllowHttp,
-    gzip: settings.apiGzip,
-    connections: settings.concurrency,
-    connectTimeoutMs: settings.connectTimeout,
-    pageTimeoutMs: settings.pageTimeout,
-    bodyLimitBytes: settings.bodyLimit,
-    retryAttempts: settings.retryAttempts,
-    retryTimeMs: settings.retryTime,
-    retryAfterLimitMs: settings.retryAfterLimit,
-    ...(settings.rate === undefined ? {} : { rate: settings.rate }),
-    ...given,
-  });
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function defined<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined),
-  ) as Defined<T>;
-}
-
-/** Host and process, for people who ask who holds a window; the tail tells a restarted container from the one before. */
-export const owner = (): string => `${hostname()}:${process.pid}:${systemClock.uuid().slice(0, 6)}`;
-
-/** What the export needs of the other parts. */
-export function exportParts(database: Database, source: Source, log: ProcessLogger): DrainParts {
-  return {
-    database,
-    fetchPage: (request, options) => source.fetchPage(request, options),
-    findEnvelope: (body, { recordsPath, totalPath }) =>
-      source.findEnvelope(body, defined({ recordsPath, totalPath })),
-    clock: systemClock,
-    log,
-    owner: owner(),
-  };
-}
-
-/**
  * The limiter bounds requests; while some windows are claimed, opened and published, the others keep the source busy. One
  * request at a time means one window after the other.
  */
-const windowsAtATime = ({ concurrency }: Settings): number =>
+export const windowsAtATime = ({ concurrency }: Settings): number =>
   concurrency === 1 ? 1 : Math.ceil(1.5 * concurrency);
-
-/** What the export needs of the settings. */
-export function exportOptions(settings: Settings): ExportOptions {
-  return {
-    streams: settings.streams,
-    since: settings.since ?? null,
-    timeZone: settings.timezone,
-    settleMs: settings.settle,
-    seams: settings.seams,
-    recheckDays: settings.recheckDays,
-    keepBytes: settings.keepBytes === 'always',
-    concurrency: settings.concurrency,
-    windows: windowsAtATime(settings),
-    aheadBytes: settings.aheadMemory,
-    pageLength: settings.pageLength,
-    windowRecords: settings.windowRecords,
-    leaseTtlMs: settings.lease,
-    walkAttempts: settings.walkAttempts,
-  };
-}

@@ -7,11 +7,11 @@ import { describeRun } from '../report/run-text.ts';
 import { Activity } from '../serve/activity.ts';
 import { Metrics } from '../serve/metrics.ts';
 import { type ExportSession, withExport } from './export-verb.ts';
+import { exportOptions } from './export-wiring.ts';
 import { Progress } from './progress.ts';
 import { openStatusPage } from './status-page.ts';
 import { told } from './telling.ts';
 import type { Invocation } from './verb.ts';
-import { exportOptions } from './wiring.ts';
 
 /** Those who are told what the worker does. */
 interface Watchers {

@@ -45,6 +45,10 @@ function lineOf(
   return { name, value, unset: value === null ? unset : null, source, place };
 }
 
+/** The secrets that are struck out of what is written: one of three letters would strike half of every line out. */
+export const secretsToStrike = (settings: Settings): string[] =>
+  secretsOf(settings).filter((secret) => secret.length > 3);
+
 /** Every text that must not be printed, in the forms in which it could be: as it is, in JSON and in a URL; longest first. */
 export function secretsOf(settings: Settings): string[] {
   const texts = ROWS.flatMap((row) => {

@@ -35,3 +35,8 @@ function pair(total: number, size: number, large: string, small: string): string
   const rest = String(total % size).padStart(2, '0');
   return `${Math.floor(total / size)} ${large} ${rest} ${small}`;
 }
+
+/** `3 days`. */
+export function counted(value: number, noun: string): string {
+  return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
+}

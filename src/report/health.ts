@@ -2,7 +2,7 @@
 import type { StreamDays } from '../export/day-states.ts';
 import type { Day } from '../model.ts';
 import { addDays, closesAt } from '../plan/days.ts';
-import { formatCount } from './format.ts';
+import { counted } from './format.ts';
 import { fillCommand, type GapSpan, spansOf } from './gaps.ts';
 import { firstTickAfter } from './ticks.ts';
 
@@ -177,11 +177,6 @@ function sentenceOf(
       return `${late.join(' and ')} ${late.length === 1 ? 'is' : 'are'} ${state}: ${longDay(expected)} should be complete by now${problems.length === 0 ? '' : `; ${wrong}`}.`;
     }
   }
-}
-
-/** `3 days`. */
-export function counted(value: number, noun: string): string {
-  return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
 const MONTHS = [

@@ -1,6 +1,6 @@
 /** The story of a day in sentences: a pure function of its rows. */
 import type { DayStory, DifferenceStory, WalkStory, WindowStory } from '../store/story.ts';
-import { formatBytes, formatCount } from './format.ts';
+import { counted, formatBytes, formatCount } from './format.ts';
 import { describeProof } from './proof-text.ts';
 
 /** All that is known about the day, window by window, and what is to be done. */
@@ -180,9 +180,6 @@ function endText(story: DayStory): string[] {
 }
 
 const count = (value: number | null): string => (value === null ? 'none' : formatCount(value));
-
-const counted = (value: number, noun: string): string =>
-  `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 
 const second = (instant: Date): string =>
   `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -2,8 +2,7 @@
 import type { StreamDay, StreamDays } from '../../export/day-states.ts';
 import type { Day } from '../../model.ts';
 import { DAY_STATES, type DayState } from '../../plan/day-states.ts';
-import { formatCount } from '../../report/format.ts';
-import { counted } from '../../report/health.ts';
+import { counted, formatCount } from '../../report/format.ts';
 import { escapeHtml, Html, html } from '../html.ts';
 import { STATE_WORDS } from './wording.ts';
 

@@ -1,8 +1,8 @@
 /** The page of a day: its state, the commands, its windows with their walks, proof and errors, and its pages. */
 import type { Day } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
-import { formatBytes, formatCount } from '../../report/format.ts';
-import { counted, longDay } from '../../report/health.ts';
+import { counted, formatBytes, formatCount } from '../../report/format.ts';
+import { longDay } from '../../report/health.ts';
 import { describeStory, mendingCommand } from '../../report/story-text.ts';
 import type { DayPage } from '../../store/day-pages.ts';
 import type { DayStory } from '../../store/story.ts';

@@ -1,6 +1,5 @@
 /** Lateness: how long after the close of their day records still came, and what has gone from the source since. */
-import { formatCount, formatDuration } from '../../report/format.ts';
-import { counted } from '../../report/health.ts';
+import { counted, formatCount, formatDuration } from '../../report/format.ts';
 import type { Lateness } from '../../store/lateness.ts';
 import type { Changes } from '../facts.ts';
 import { type Html, html } from '../html.ts';

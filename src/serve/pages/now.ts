@@ -1,6 +1,5 @@
 /** What runs now: this worker's pass with its progress, and every window that a worker holds, on all machines. */
-import { formatCount, formatDuration } from '../../report/format.ts';
-import { counted } from '../../report/health.ts';
+import { counted, formatCount, formatDuration } from '../../report/format.ts';
 import type { RunningWindow } from '../../store/coverage.ts';
 import type { Doing, Pass } from '../activity.ts';
 import type { Standing } from '../facts.ts';

@@ -1,7 +1,7 @@
 /** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs. */
 import type { StreamDays } from '../../export/day-states.ts';
-import { formatBytes, formatCount, formatDuration } from '../../report/format.ts';
-import { counted, type HealthLevel, longDay, type StreamHealth } from '../../report/health.ts';
+import { counted, formatBytes, formatCount, formatDuration } from '../../report/format.ts';
+import { type HealthLevel, longDay, type StreamHealth } from '../../report/health.ts';
 import type { RunRow } from '../../store/runs.ts';
 import type { Doing } from '../activity.ts';
 import type { Changes, Standing } from '../facts.ts';

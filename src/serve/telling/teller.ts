@@ -1,7 +1,7 @@
 /** Telling people about runs: pings and the alarm, as the settings ask for. What cannot be told changes no result. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
-import { secretsOf } from '../../config/describe.ts';
+import { secretsToStrike } from '../../config/describe.ts';
 import type { Settings } from '../../config/settings.ts';
 import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../../errors.ts';
 import { readStreamDays } from '../../export/day-states.ts';
@@ -42,7 +42,7 @@ export interface Teller {
 
 /** The teller of these settings; without a ping and a webhook it does nothing. */
 export function openTeller(settings: Settings, clock: Clock, log: Logger): Teller {
-  const strike = secretFilter(secretsOf(settings).filter((secret) => secret.length > 3));
+  const strike = secretFilter(secretsToStrike(settings));
   const ping = settings.pingUrl?.reveal();
   const webhook = settings.webhookUrl?.reveal();
   const pingPoster = ping && posterTo(ping, 'ping', settings, clock, log);

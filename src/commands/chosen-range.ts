@@ -1,0 +1,13 @@
+/** The days that a person chose with `--from` and `--to`. */
+import { parseDay, parseRange } from '../config/day.ts';
+import type { Day } from '../model.ts';
+import type { Invocation } from './verb.ts';
+
+/** Either end may be open. */
+export function rangeOf({ from, to }: Invocation['options']): { from: Day | null; to: Day | null } {
+  if (from !== undefined && to !== undefined) return parseRange(String(from), String(to));
+  return {
+    from: from === undefined ? null : parseDay(String(from), 'flag --from'),
+    to: to === undefined ? null : parseDay(String(to), 'flag --to'),
+  };
+}

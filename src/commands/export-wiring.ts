@@ -1,0 +1,98 @@
+/** The wiring of the verbs that talk to the API: settings become a source and the options of the export. */
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { systemClock } from '../clock.ts';
+import type { ApiSettings, Settings } from '../config/settings.ts';
+import type { DrainParts } from '../export/drain.ts';
+import type { ExportOptions } from '../export/run.ts';
+import type { ProcessLogger } from '../log.ts';
+import { openSource, type Source, type SourceOptions } from '../source/source.ts';
+import type { Database } from '../store/database.ts';
+import { windowsAtATime } from './wiring.ts';
+
+/**
+ * The API as a source of pages.
+ * @param given.rate the budget that all workers share; absent: the setting holds for this process alone.
+ */
+export async function openApi(
+  settings: ApiSettings,
+  given: Pick<SourceOptions, 'rate' | 'onLimits' | 'watch'> = {},
+): Promise<Source> {
+  const keyFile = settings.apiKeyFile;
+  const read = async (path: string | undefined) =>
+    path === undefined ? undefined : readFile(path, 'utf8');
+  const [ca, clientCert, clientKey] = await Promise.all([
+    read(settings.apiCaFile),
+    read(settings.apiClientCertFile),
+    read(settings.apiClientKeyFile),
+  ]);
+  return openSource({
+    baseUrl: settings.apiUrl,
+    key: settings.apiKey.reveal(),
+    clock: systemClock,
+    ...(keyFile === undefined
+      ? {}
+      : { refreshKey: async () => (await readFile(keyFile, 'utf8')).trim() }),
+    tls: defined({ ca, clientCert, clientKey }),
+    proxy: defined({
+      http: settings.httpProxy?.reveal(),
+      https: settings.httpsProxy?.reveal(),
+      no: settings.noProxy,
+    }),
+    allowHttp: settings.apiAllowHttp,
+    gzip: settings.apiGzip,
+    connections: settings.concurrency,
+    connectTimeoutMs: settings.connectTimeout,
+    pageTimeoutMs: settings.pageTimeout,
+    bodyLimitBytes: settings.bodyLimit,
+    retryAttempts: settings.retryAttempts,
+    retryTimeMs: settings.retryTime,
+    retryAfterLimitMs: settings.retryAfterLimit,
+    ...(settings.rate === undefined ? {} : { rate: settings.rate }),
+    ...given,
+  });
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function defined<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as Defined<T>;
+}
+
+/** Host and process, for people who ask who holds a window; the tail tells a restarted container from the one before. */
+export const owner = (): string => `${hostname()}:${process.pid}:${systemClock.uuid().slice(0, 6)}`;
+
+/** What the export needs of the other parts. */
+export function exportParts(database: Database, source: Source, log: ProcessLogger): DrainParts {
+  return {
+    database,
+    fetchPage: (request, options) => source.fetchPage(request, options),
+    findEnvelope: (body, { recordsPath, totalPath }) =>
+      source.findEnvelope(body, defined({ recordsPath, totalPath })),
+    clock: systemClock,
+    log,
+    owner: owner(),
+  };
+}
+
+/** What the export needs of the settings. */
+export function exportOptions(settings: Settings): ExportOptions {
+  return {
+    streams: settings.streams,
+    since: settings.since ?? null,
+    timeZone: settings.timezone,
+    settleMs: settings.settle,
+    seams: settings.seams,
+    recheckDays: settings.recheckDays,
+    keepBytes: settings.keepBytes === 'always',
+    concurrency: settings.concurrency,
+    windows: windowsAtATime(settings),
+    aheadBytes: settings.aheadMemory,
+    pageLength: settings.pageLength,
+    windowRecords: settings.windowRecords,
+    leaseTtlMs: settings.lease,
+    walkAttempts: settings.walkAttempts,
+  };
+}
