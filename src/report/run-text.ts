@@ -12,13 +12,7 @@ export function exitCodeOfRun(report: RunReport): number {
 
 /** The lines that a person reads at the end of a run. */
 export function describeRun(report: RunReport, elapsedMs: number): string[] {
-  const windows = `${formatCount(report.windowsComplete)} ${report.windowsComplete === 1 ? 'window' : 'windows'} complete`;
-  const volume = `${formatCount(report.records)} records received in ${formatCount(report.pages)} pages, ${formatBytes(report.bytes)}`;
-  const lines = [
-    report.windowsComplete === 0 && report.failures.length === 0
-      ? 'Nothing was due.'
-      : `${windows}: ${volume}, in ${formatDuration(elapsedMs)}.`,
-  ];
+  const lines = [whatWasDone(report, formatDuration(elapsedMs))];
   for (const { stream, reason } of report.stopped)
     lines.push(`Stream ${stream} was given up for this run: ${reason}`);
   for (const { stream, from, to, reason } of report.failures.slice(0, MOST_LINES))
@@ -31,3 +25,15 @@ export function describeRun(report: RunReport, elapsedMs: number): string[] {
     );
   return lines;
 }
+
+function whatWasDone(report: RunReport, duration: string): string {
+  const { windowsComplete, windowsUnchanged, failures, records, pages, bytes } = report;
+  if (windowsComplete > 0 || failures.length > 0)
+    return `${countWindows(windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}.`;
+  return windowsUnchanged > 0
+    ? `${countWindows(windowsUnchanged)} looked at again: the source shows what is stored, in ${duration}.`
+    : 'Nothing was due.';
+}
+
+const countWindows = (count: number): string =>
+  `${formatCount(count)} ${count === 1 ? 'window' : 'windows'}`;
