@@ -20,12 +20,13 @@ interface Trial {
   readonly seconds?: number;
   /** A budget that all workers share. */
   readonly rate?: number;
+  readonly seed?: number;
 }
 
 /** Lets workers ask as fast as they may. @returns shares in per cent, and how much each worker had. */
 async function ask(server: RateServer, trial: Trial = {}) {
-  const { workers = 1, windows = 4, latencyMs = 5, seconds = 200, rate } = trial;
-  const { clock, pass } = virtualTime();
+  const { workers = 1, windows = 4, latencyMs = 5, seconds = 200, rate, seed } = trial;
+  const { clock, pass } = virtualTime(seed);
   const budget = rate === undefined ? undefined : ownBudget(rate, clock);
   const accepted = Array.from({ length: workers }, () => 0);
   let refused = 0;
@@ -128,6 +129,17 @@ describe('four workers that know nothing of each other use at least 90 % and hav
     expect(finding.refused).toBeLessThan(2.5);
   });
 });
+
+test.each([2, 3, 4, 5])(
+  'a quota that four workers share starves none of them and costs no refusals for ever (seed %i)',
+  async (seed) => {
+    const trial = { workers: 4, seconds: 600, seed: seed * 7919 };
+    const { used, refused, shares } = await ask(fixedWindow(20, 1000, true), trial);
+    expect(used).toBeGreaterThan(90);
+    expect(refused).toBeLessThan(1);
+    for (const share of shares) expect(share).toBeGreaterThan(5);
+  },
+);
 
 test('where nothing is refused, nothing is held back', async () => {
   const { used } = await ask(() => ({ ok: true }), { seconds: 10, latencyMs: 20 });
