@@ -320,6 +320,14 @@ describe('what is refused', () => {
     const page = await ask(lenient.url, reaching);
     expect(page.status).toBe(200);
     expect(page.headers.get('x-daywalk-incomplete')).toBe('2026-03-04 2026-03-05');
+    const many = await ask(lenient.url, { toDate: '2026-06-30 23:59:59' });
+    const told = many.headers.get('x-daywalk-incomplete')?.split(' ') ?? [];
+    expect([told.length, told[0], told.at(-2), told.at(-1)]).toEqual([
+      101,
+      '2026-03-04',
+      '2026-06-11',
+      '+19',
+    ]);
   });
 
   test('a record without a time, where a piece of its day is asked for', async () => {

@@ -33,6 +33,21 @@ test('an answer with hostile keys and texts is told harmlessly, by run, status, 
   }
 });
 
+test('log lines have colours where FORCE_COLOR or a terminal asks for them, and none with NO_COLOR', async () => {
+  const scene = await setScene();
+  const colours = async (environment: Record<string, string>) => {
+    const { stderr } = await scene.succeed(BACKFILL, {
+      DAYWALK_LOG_FORMAT: 'pretty',
+      ...environment,
+    });
+    expect(stderr).toContain('planned');
+    return stderr.includes('\u001b[');
+  };
+  expect(await colours({ FORCE_COLOR: '1' })).toBe(true);
+  expect(await colours({ FORCE_COLOR: '0' })).toBe(false);
+  expect(await colours({ NO_COLOR: '1' })).toBe(false);
+});
+
 test('text that somebody else wrote into the tables is shown harmlessly', async () => {
   const scene = await setScene();
   await scene.succeed(BACKFILL);
