@@ -122,14 +122,14 @@ export function refuseNonJson(body: Buffer, secrets: readonly string[], place: s
       hint: 'a page holds JSON',
     });
   const first = body[from];
-  const text = excerpt(body.subarray(from), secrets);
+  const text = () => excerpt(body.subarray(from), secrets);
   if (first !== OPEN_OBJECT && first !== OPEN_LIST)
-    throw new EnvelopeError(`${place} answered 200 with ${kindOf(body, from)}: "${text}"`, {
+    throw new EnvelopeError(`${place} answered 200 with ${kindOf(body, from)}: "${text()}"`, {
       hint: 'look at what answers there: the base URL, a proxy or a login page in front of the API',
     });
   if (body[to - 1] !== (first === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_LIST))
     throw new EnvelopeError(
-      `${place} answered 200 with JSON that is not complete: ${body.length} bytes without the closing bracket, beginning "${text}"`,
+      `${place} answered 200 with JSON that is not complete: ${body.length} bytes without the closing bracket, beginning "${text()}"`,
       { hint: 'the connection was cut on the way, or something other than the API answers' },
     );
 }

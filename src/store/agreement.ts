@@ -7,7 +7,7 @@ export async function countRepeatedRecords(database: Database, walkId: number): 
     `select count(*) as repeated
        from (select from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
               where p.walk_id = $1
-              group by h.hash having count(distinct p.page_no) > 1) as repeated`,
+              group by h.hash having min(p.page_no) < max(p.page_no)) as repeated`,
     [walkId],
   );
   return row?.repeated ?? 0;
