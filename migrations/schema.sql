@@ -633,6 +633,7 @@ begin
   select array_agg(distinct h.hash) into my_hashes
     from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
    where p.walk_id = any (my_walks) and p.day = me.day;
+  if my_hashes is null then return; end if;
   select array_agg(hash) into shared
     from (select distinct h.hash
             from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)

@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Clock } from '../clock.ts';
 import { TransientError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { endsLarge, queryWithLargeValue } from './large-value.ts';
 import { namedConnectError, namedError, OutcomeUnknownError } from './sqlstate.ts';
 
 /** What the store needs to reach its database. */
@@ -185,7 +186,9 @@ export class Database {
     const { clock, statementTimeoutMs } = this.#options;
     const deadline = clock.timeout(statementTimeoutMs);
     try {
-      const running = client.query<Row>(sql, values as unknown[]);
+      const running = endsLarge(values)
+        ? queryWithLargeValue<Row>(client, sql, values)
+        : client.query<Row>(sql, values as unknown[]);
       return (await raceAgainst(running, deadline, statementTimeoutMs)).rows;
     } catch (error) {
       throw namedError(error);

@@ -1,12 +1,12 @@
 /** Numbers that `jsonb` takes in a few bytes and writes out in thousands: found without reading the body as JSON. */
 
-/** An exponent of two digits or more, with the character before it and what may stand behind it; or one that the text cuts off. */
-const EXPONENT = /[0-9.][eE][+-]?(?:0*[1-9][0-9]+(?=[\],} \t\r\n]|$)|0+$)/g;
+/** An exponent of two digits or more, with the character before it and what may stand behind it; or one that is cut off. */
+const EXPONENT = /[0-9.][eE][+-]?(?:0*[1-9][0-9]+(?=[\],} \t\r\n]|$)|[0-9]{30,}$)/g;
 /** The beginning of such a number, up to that end, with what may stand before it. */
 const BEGINNING = /(?:^|[:,[ \t\r\n])-?[0-9.]*$/;
 /** No number that `jsonb` takes has more characters before its exponent that matter here. */
 const MOST_DIGITS = 1_000;
-/** An exponent that is longer is suspicious, whatever its digits are. */
+/** So much behind an exponent's beginning is looked at: one that goes on there is suspicious, whatever its digits are. */
 const MOST_EXPONENT = 40;
 /** So many bytes are looked at as one text: a text of a whole page would cost more in garbage than in looking. */
 const PIECE = 64 * 1024;

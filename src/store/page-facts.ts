@@ -32,7 +32,7 @@ export const asJsonb = (body: Buffer, page?: Pick<Page, 'body' | 'framed'>): Buf
 /**
  * What both statements read in a body: $1 records path, $2 total path, $3 relation path, `body` the parameter of the body.
  * The body is bound once and never part of a row: a row that is kept for later costs a copy of it, and one that does not
- * fit into `work_mem` a file. As the last parameter it is copied once on its way into the message, too.
+ * fit into `work_mem` a file. As the last parameter it goes into the message without a copy, too.
  */
 export const readFacts = (body: `$${number}`) => `
   facts as materialized (

@@ -110,4 +110,12 @@ describe('the quick look', () => {
     '["size: 1e99 or so"]',
     `[${'1'.repeat(3_000)}e99]`,
   ])('stops at %s', (text) => expect(mayExpand(Buffer.from(text))).toBe(true));
+
+  it.each(['1e99', '-1.5E+10', `${'1'.repeat(2_000)}e99`, `1e${'0'.repeat(100)}10`])(
+    'stops at %s wherever it stands in a large body',
+    (number) => {
+      for (let blanks = 65_536 - number.length - 60; blanks < 65_536 + 60; blanks++)
+        expect(mayExpand(Buffer.from(`[${' '.repeat(blanks)}${number}]`)), `${blanks}`).toBe(true);
+    },
+  );
 });
