@@ -91,12 +91,22 @@ export interface Page {
   readonly body: Buffer;
   /** One byte, 1, and the body behind it in the same memory: what `jsonb` takes, without a copy; absent: not at hand. */
   readonly framed?: Buffer | undefined;
+  /** Told by who stored the page: its memory may serve another one, so nobody looks at `body` or `framed` after that. */
+  readonly release?: (() => void) | undefined;
   /** SHA-256 of `body`. */
   readonly sha256: Buffer;
   /** Milliseconds from the first attempt's request to the last byte of the attempt that succeeded. */
   readonly durationMs: number;
   /** How many requests it took, refused and failed ones included. */
   readonly requests: number;
+}
+
+/** Lends memory to the bodies of pages. */
+export interface PageMemory {
+  /** So many bytes, of any content. */
+  take(bytes: number): Buffer;
+  /** Takes back what it lent; anything else is left alone. */
+  giveBack(memory: Buffer): void;
 }
 
 /** An envelope says where in a body the record list and the total are. */

@@ -128,7 +128,7 @@ export class Ahead implements Eager {
     // What a request came to is known before its place is given to another one.
     const ask = (flight: Flight): Promise<Page> =>
       room.request(() =>
-        fetchPage(request, { signal, priority: flight.priority }).then(
+        fetchPage(request, { signal, priority: flight.priority, memory: room.memory }).then(
           (page) => this.#came(flight, page),
           (error: unknown) => this.#failed(flight, error, signal),
         ),
@@ -190,7 +190,7 @@ export class Ahead implements Eager {
     }
     const { room, fetchPage, priority } = this.#context;
     const { signal } = this.#stop;
-    return room.request(() => fetchPage(request, { signal, priority }));
+    return room.request(() => fetchPage(request, { signal, priority, memory: room.memory }));
   }
 }
 

@@ -1,13 +1,17 @@
 /** Reading an answer: fetched, understood by its envelope, and asked for again where it is no page (FAULTS H13). */
 import { EnvelopeError, WalkError } from '../errors.ts';
-import type { Envelope, Page, PageRequest, Priority } from '../model.ts';
+import type { Envelope, Page, PageMemory, PageRequest, Priority } from '../model.ts';
 import type { PageFacts } from '../store/page-facts.ts';
 import type { StreamMemory } from './memory.ts';
 
 /** Fetches one page, when the limiter says that it may; see source/. */
 export type FetchPage = (
   request: PageRequest,
-  options: { readonly signal: AbortSignal; readonly priority?: Priority },
+  options: {
+    readonly signal: AbortSignal;
+    readonly priority?: Priority;
+    readonly memory?: PageMemory;
+  },
 ) => Promise<Page>;
 
 /** What reading needs. */

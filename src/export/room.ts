@@ -1,5 +1,7 @@
 /** Room for pages ahead: what all walks of a process share, in requests under way and in bytes that wait to be stored (DESIGN 5.8). */
 
+import { ReusedMemory } from './page-memory.ts';
+
 /** How much there is. */
 export interface RoomLimits {
   /** Pages are fetched ahead while fewer requests than this are under way in the process. */
@@ -21,12 +23,15 @@ export interface Eager {
 /** Requests that a walk needs now always pass; pages ahead take what they leave. */
 export class Room {
   readonly limits: RoomLimits;
+  readonly memory: ReusedMemory;
   readonly #eager = new Set<Eager>();
   #underWay = 0;
   #bytes = 0;
 
   constructor(limits: RoomLimits) {
     this.limits = limits;
+    // As many as are lent at once: those under way, and twice as many ahead.
+    this.memory = new ReusedMemory(3 * limits.requests);
   }
 
   /** Bytes of pages ahead, as far as their sizes are known. */

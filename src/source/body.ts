@@ -19,6 +19,8 @@ export interface Collecting {
   /** What `Content-Length` says; NaN or too little does no harm. */
   readonly expected: number;
   readonly onBytes: (bytes: number) => void;
+  /** Gives so many bytes, of any content. */
+  readonly allocate: (bytes: number) => Buffer;
 }
 
 /** The byte in front of a collected body, so that who needs it there needs no copy (model: `Page.framed`). */
@@ -30,10 +32,10 @@ const FRAME = Buffer.from([1]);
  */
 export async function collect(
   chunks: AsyncIterable<Uint8Array>,
-  { limitBytes, place, expected, onBytes }: Collecting,
+  { limitBytes, place, expected, onBytes, allocate }: Collecting,
 ): Promise<Buffer> {
   const known = expected > 0 && expected <= limitBytes ? expected : 0;
-  const framed = Buffer.allocUnsafe(1 + known);
+  const framed = allocate(1 + known);
   FRAME.copy(framed);
   const beyond: Uint8Array[] = [];
   let bytes = 0;

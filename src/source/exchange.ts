@@ -19,6 +19,8 @@ export interface ExchangeOptions {
   readonly limitBytes: number;
   readonly signal: AbortSignal;
   readonly place: Omit<FailurePlace, 'answering'>;
+  /** Gives the memory of a 200's body. */
+  readonly allocate: (bytes: number) => Buffer;
 }
 
 export interface Answer {
@@ -72,6 +74,7 @@ export async function exchange(options: ExchangeOptions): Promise<Answer> {
       limitBytes,
       expected,
       place: place.asked,
+      allocate: options.allocate,
       onBytes: (total) => {
         bytes = total;
       },

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import { type DaywalkError, RefusedError, TransientError } from '../errors.ts';
-import type { Page, PageRequest, Priority } from '../model.ts';
+import type { Page, PageMemory, PageRequest, Priority } from '../model.ts';
 import type { Address } from './address.ts';
 import { type RetryNotice, untilItSucceeds } from './attempts.ts';
 import { decodeBody, refuseNonJson } from './body.ts';
@@ -23,6 +23,8 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
   /** Who goes first when requests have to wait; absent: as scheduled work. */
   readonly priority?: Priority | undefined;
+  /** Lends the memory of the body until `Page.release`; absent: it is the page's own. */
+  readonly memory?: PageMemory | undefined;
   /** Told before each wait. */
   readonly onRetry?: (notice: RetryNotice) => void;
 }
@@ -55,6 +57,7 @@ interface Asked {
   readonly place: string;
   readonly signal: AbortSignal;
   readonly priority: Priority;
+  readonly memory: PageMemory | undefined;
   /** The kind of request: its length and its start, each to the power of two. */
   readonly like: string;
 }
@@ -74,20 +77,20 @@ interface Spent {
 }
 
 /** A body as a page holds it. */
-type Body = Pick<Page, 'body' | 'framed'>;
+type Body = Pick<Page, 'body' | 'framed' | 'release'>;
 
 /** As `Source.fetchPage`. */
 export async function fetchPage(
   shared: Shared,
   request: PageRequest,
-  { signal, onRetry, priority = { purpose: 'scheduled' } }: FetchOptions,
+  { signal, onRetry, memory, priority = { purpose: 'scheduled' } }: FetchOptions,
 ): Promise<Page> {
   const { clock } = shared;
   const url = `${shared.address.shown}/api/${request.resource}`;
   const place = `${url} (start ${request.start}, length ${request.length})`;
   const path = pageTarget(shared.address.prefix, request);
   const like = `${request.resource} ${Math.ceil(Math.log2(request.length))} ${Math.ceil(Math.log2(request.start + 1))}`;
-  const asked = { path, url, place, signal, priority, like };
+  const asked = { path, url, place, signal, priority, memory, like };
   const spent: Spent = {
     requests: 0,
     startedAt: null,
@@ -97,7 +100,7 @@ export async function fetchPage(
   };
   const elapsedMs = (): number =>
     spent.startedAt === null ? 0 : clock.monotonic() - spent.startedAt;
-  const { body, framed } = await untilItSucceeds(() => attempt(shared, asked, spent), {
+  const { body, framed, release } = await untilItSucceeds(() => attempt(shared, asked, spent), {
     policy: shared.policy,
     clock,
     signal,
@@ -114,6 +117,7 @@ export async function fetchPage(
     length: request.length,
     body,
     framed,
+    release,
     sha256: createHash('sha256').update(body).digest(),
     durationMs: elapsedMs(),
     requests: spent.requests,
@@ -200,6 +204,7 @@ async function ask(
     timeoutMs: shared.pageTimeoutMs,
     limitBytes: bodyLimitBytes,
     signal: asked.signal,
+    allocate: (bytes) => asked.memory?.take(bytes) ?? Buffer.allocUnsafe(bytes),
     place: {
       host: address.host,
       connectTimeoutMs: shared.connectTimeoutMs,
@@ -226,7 +231,11 @@ async function ask(
   const encoding = answer.headers['content-encoding'];
   const body = await decodeBody({ wire: answer.wire, encoding }, bodyLimitBytes, asked.place);
   refuseNonJson(body, keyring.secrets(), asked.place);
-  return { body, framed: body === answer.wire ? answer.framed : undefined };
+  const { framed } = answer;
+  const release = framed && asked.memory ? () => asked.memory?.giveBack(framed) : undefined;
+  if (body === answer.wire) return { body, framed, release };
+  release?.();
+  return { body };
 }
 
 /** The error of an answer that is not a 200. */

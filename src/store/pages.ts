@@ -37,7 +37,9 @@ export async function storePage(
   signal?: AbortSignal,
 ): Promise<PageFacts> {
   let form = formOf(page.body, keepBytes);
+  let attempts = 0;
   return database.retry(async () => {
+    attempts += 1;
     const facts = await commitPage(database, lease, ttlMs, checkpoint, page, form, envelope).catch(
       (error: unknown) => {
         if (!(error instanceof BodyRefusedError) || form.changes !== null) throw error;
@@ -45,6 +47,8 @@ export async function storePage(
         return commitPage(database, lease, ttlMs, checkpoint, page, form, envelope);
       },
     );
+    // After a lost answer a connection that is being closed may still be writing the body.
+    if (facts.stored && attempts === 1) page.release?.();
     if (
       facts.stored ||
       facts.records === null ||
