@@ -261,8 +261,8 @@ async function settle(
     return;
   }
   if (error instanceof RequestError && MISADDRESSED.has(error.status)) {
-    // The window is as good as before: it is the address that is wrong.
-    await releaseLease(database, claim);
+    // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
+    await releaseLease(database, claim).catch(() => {});
     onEvent({ kind: 'released', window });
     stopStream(context, state, error.message);
     state.misaddressed = error;

@@ -43,7 +43,7 @@ export function chunksOf(pages: readonly UnsealedPage[], most = CHUNK_BYTES): Ch
  * Appends every complete day of the streams that the ledger does not show as it is. The last chunk of a day is sealed
  * with its row, so that a day whose pages all have seals has a row too, unless somebody took it away.
  */
-export async function sealDays(
+async function sealDays(
   { database, log }: SealParts,
   streamIds: readonly number[],
   signal: AbortSignal,
@@ -82,9 +82,7 @@ export class Sealer {
   /** Says that a window has become complete; returns at once. */
   wake(): void {
     this.#again = true;
-    this.#work ??= this.#run().finally(() => {
-      this.#work = null;
-    });
+    this.#work ??= this.#run();
   }
 
   /** Looks once more, and waits until nothing is left. Never throws: the export is done without it. */
@@ -111,6 +109,9 @@ export class Sealer {
         { err: error },
         'complete days could not be put into the ledger; the next run tries again',
       );
+    } finally {
+      // With the last look at #again: who wakes it from now on begins anew.
+      this.#work = null;
     }
   }
 }

@@ -68,10 +68,20 @@ export async function migrate(
       noLock: true,
       checkOrder: true,
       log: (message: string) => log?.debug(message),
+    }).catch((error: unknown) => {
+      // Node-pg-migrate's own complaint: what is pending has to come before what was applied.
+      if (!(error instanceof Error) || !/preceding/.test(error.message)) throw error;
+      throw new SettingsError(`the migrations of this database do not fit: ${error.message}`, {
+        hint: 'Another build of daywalk made it, or rows of daywalk.migrations were removed: use that build, or a backup; nothing was changed.',
+        cause: error,
+      });
     });
     await client.query('commit');
     const { pending } = await settled(client);
-    if (pending.length > 0) throw new Error(`migrations did not take: ${pending.join(', ')}`);
+    if (pending.length > 0)
+      throw new SettingsError(`migrations did not take: ${pending.join(', ')}`, {
+        hint: 'Does something else write to daywalk.migrations?',
+      });
     return applied.map((migration) => migration.name);
   });
 }
@@ -91,8 +101,7 @@ export function newerDatabase(state: SchemaState): SettingsError {
 }
 
 async function compare(client: pg.Client): Promise<SchemaState> {
-  const known = (await readdir(FOLDER)).filter((name) => NAME.test(name)).sort();
-  const names = known.map((name) => name.replace(/\.sql$/, ''));
+  const names = await namesOfCode();
   const had = await client.query<{ present: boolean }>(
     `select to_regclass('daywalk.migrations') is not null as present`,
   );
@@ -105,6 +114,17 @@ async function compare(client: pg.Client): Promise<SchemaState> {
     newer: done.filter((name) => !names.includes(name)),
     pending: names.filter((name) => !done.includes(name)),
   };
+}
+
+async function namesOfCode(): Promise<string[]> {
+  const files = await readdir(FOLDER).catch((error: NodeJS.ErrnoException) => {
+    throw new SettingsError(`the migrations of this installation cannot be read (${error.code})`, {
+      hint: 'Install daywalk again: its folder migrations is missing or closed.',
+      cause: error,
+    });
+  });
+  const known = files.filter((name) => NAME.test(name)).sort();
+  return known.map((name) => name.replace(/\.sql$/, ''));
 }
 
 type Limits = Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_timeout'>;

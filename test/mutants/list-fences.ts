@@ -259,7 +259,7 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     WALKS,
     'set current_walk = nullif(current_walk, $3)\n        where window_id = $1 and lease_id = $2::uuid',
     'set current_walk = nullif(current_walk, $3)\n        where window_id = $1 and $2::uuid is not null',
-    ['test/model/lease-replay.test.ts'],
+    ['test/store/leases.test.ts'],
   ),
   mutant(
     'a loser splits a window',

@@ -93,6 +93,19 @@ describe('a database that is newer than the code', () => {
   });
 });
 
+describe('a database that lacks a migration before its last one', () => {
+  it('is refused, by name, and nothing is changed', async () => {
+    const server = await createTestDatabase();
+    const names = await applied(server);
+    await server.query('delete from daywalk.migrations where name = $1', [names.at(-2)]);
+    const before = await dumpSchema(server);
+    const error = await migrate(server.url).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(SettingsError);
+    expect((error as SettingsError).message).toContain(names.at(-2));
+    expect(await dumpSchema(server)).toBe(before);
+  });
+});
+
 describe('a migration that fails', () => {
   it('leaves nothing, not even the schema, and works once the reason is gone', async () => {
     // The event trigger refuses the first view: all tables are made by then.
