@@ -10,26 +10,44 @@ const BACKFILL = ['backfill', '--from', '2026-03-01', '--to', '2026-03-02'];
 
 /** Every text and json value of every table, with the columns in which the key or the database password is found. */
 async function columnsWithSecret({ database }: Scene): Promise<string[]> {
-  const columns = await database.query<{ relation: string; attribute: string }>(
-    `select format('%I.%I', n.nspname, c.relname) as relation, a.attname as attribute
+  const relations = await database.query<{ relation: string; attributes: string[] }>(
+    `select format('%I.%I', n.nspname, c.relname) as relation, array_agg(quote_ident(a.attname) order by a.attnum) as attributes
        from pg_class c
        join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'daywalk'
        join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
        join pg_type t on t.oid = a.atttypid and (t.typcategory in ('S', 'A') or t.typname in ('json', 'jsonb', 'bytea'))
-      where c.relkind in ('r', 'p', 'v')`,
+      where c.relkind in ('r', 'p', 'v')
+      group by 1`,
   );
-  expect(columns.length).toBeGreaterThan(20);
+  expect(relations.flatMap(({ attributes }) => attributes).length).toBeGreaterThan(20);
+  const forms = [API_KEY, ...secretsIn(database.url)].flatMap(formsOf);
   const found: string[] = [];
-  for (const { relation, attribute } of columns)
-    for (const form of [API_KEY, ...secretsIn(database.url)].flatMap(formsOf)) {
-      const [row] = await database.query(
-        `select from ${relation} where position($1 in "${attribute}"::text) > 0 limit 1`,
-        [form],
-      );
-      if (row !== undefined) found.push(`${relation}.${attribute}: ${form}`);
-    }
+  for (const { relation, attributes } of relations) {
+    const looks = attributes.map(
+      (name) =>
+        `max((select form from unnest($1::text[]) as form where position(form in ${name}::text) > 0 limit 1)) as ${name}`,
+    );
+    const [row] = await database.query<Record<string, string | null>>(
+      `select ${looks.join(', ')} from ${relation}`,
+      [forms],
+    );
+    for (const [name, form] of Object.entries(row ?? {}))
+      if (form !== null) found.push(`${relation}.${name}: ${form}`);
+  }
   return found;
 }
+
+test('a secret in any column would be found', async () => {
+  const scene = await setScene();
+  await scene.succeed(BACKFILL);
+  expect(await columnsWithSecret(scene)).toEqual([]);
+  await scene.database.query(`update daywalk.walks set reason = $1 where walk_id = 1`, [API_KEY]);
+  await scene.database.query(`update daywalk.pages set body = $1`, [
+    JSON.stringify({ deep: [`Bearer ${API_KEY}`] }),
+  ]);
+  const found = (await columnsWithSecret(scene)).map((one) => one.replace(/:.*/, ''));
+  expect(found).toEqual(expect.arrayContaining(['daywalk.walks.reason', 'daywalk.pages.body']));
+});
 
 /** Answers of a source that says the key back, in one way or another. */
 const ECHOES: Record<string, Parameters<Simulator['set']>[0]['respond']> = {

@@ -11,7 +11,7 @@ import { Killed, killedAt, openGate } from './perils.ts';
 
 let server: TestDatabase;
 const [day = ''] = closedDays(1);
-const RUNS = Number(process.env.EXPORT_RUNS ?? 60);
+const RUNS = Number(process.env.EXPORT_RUNS ?? 30);
 /** Runs after the last kill, in which a window that failed for a while gets its chance. */
 const CALM_RUNS = 3;
 
