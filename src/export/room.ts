@@ -23,15 +23,13 @@ export interface Eager {
 /** Requests that a walk needs now always pass; pages ahead take what they leave. */
 export class Room {
   readonly limits: RoomLimits;
-  readonly memory: ReusedMemory;
+  readonly memory = new ReusedMemory();
   readonly #eager = new Set<Eager>();
   #underWay = 0;
   #bytes = 0;
 
   constructor(limits: RoomLimits) {
     this.limits = limits;
-    // As many as are lent at once: those under way, and twice as many ahead.
-    this.memory = new ReusedMemory(3 * limits.requests);
   }
 
   /** Bytes of pages ahead, as far as their sizes are known. */

@@ -15,7 +15,7 @@ describe('memory of pages', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 60 }),
-        fc.integer({ min: 0, max: 4 }),
+        fc.integer({ min: 0, max: 2_000 * KIB }),
         (steps, most) => {
           const memory = new ReusedMemory(most);
           const held: { piece: Buffer; mark: number }[] = [];
@@ -41,15 +41,15 @@ describe('memory of pages', () => {
   });
 
   it('serves a page about as large again, and none that is much smaller', () => {
-    const memory = new ReusedMemory(4);
+    const memory = new ReusedMemory(4_000 * KIB);
     const first = memory.take(600 * KIB);
     memory.giveBack(first);
     expect(memory.take(200 * KIB).buffer).not.toBe(first.buffer);
     expect(memory.take(650 * KIB).buffer).toBe(first.buffer);
   });
 
-  it('keeps no more pieces than it was told to', () => {
-    const memory = new ReusedMemory(1);
+  it('keeps no more than it was told to, the newest', () => {
+    const memory = new ReusedMemory(200 * KIB);
     const [one, other] = [memory.take(100 * KIB), memory.take(100 * KIB)];
     memory.giveBack(one);
     memory.giveBack(other);
@@ -58,7 +58,7 @@ describe('memory of pages', () => {
   });
 
   it('takes nothing that it did not lend', () => {
-    const memory = new ReusedMemory(4);
+    const memory = new ReusedMemory(4_000 * KIB);
     const foreign = Buffer.alloc(100 * KIB);
     memory.giveBack(foreign);
     expect(memory.take(100 * KIB).buffer).not.toBe(foreign.buffer);
