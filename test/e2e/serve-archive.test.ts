@@ -1,6 +1,7 @@
 /** `daywalk serve-archive`: whatever spoke to the source can read what is stored, daywalk itself first of all. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SimulatorOptions } from '../../simulator/simulator.ts';
+import { REFERENCE } from '../simulator/asking.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { difference, recordTexts } from '../support/multiset.ts';
 import { type Program, runProgram } from '../support/program.ts';
@@ -52,27 +53,6 @@ async function serve(
   const url = /at (http:\/\/\S+)/.exec(program.said())?.[1] ?? '';
   return { scene, url, program };
 }
-
-const REFERENCE = {
-  start: '0',
-  length: '50',
-  search: '',
-  agent: '',
-  rule_level: '',
-  fromDate: '2026-03-01 00:00:00',
-  toDate: '2026-03-01 23:59:59',
-  filters: '',
-  manager: '',
-  manager_tags: '',
-  rule_mitre_technique: '',
-  rule_mitre_tactic: '',
-  rule_level_from: '',
-  rule_level_to: '',
-  organization: '',
-  agent_tags: '',
-  hideread: '0',
-  detection_type: '',
-};
 
 const queryOf = (changes: Record<string, string>) =>
   Object.entries({ ...REFERENCE, ...changes })

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rootCandidates } from '../../src/store/embedded/account.ts';
 import { readPasswd } from '../../src/store/embedded/passwd.ts';
+import { ask } from '../support/ask.ts';
 import {
-  ask,
   isRoot,
   ownerOf,
   postmasterPid,

@@ -6,8 +6,8 @@ import { SettingsError } from '../../src/errors.ts';
 import { findBinaries, platformPackage } from '../../src/store/embedded/binaries.ts';
 import { controlAddress } from '../../src/store/embedded/control.ts';
 import { startEmbedded } from '../../src/store/embedded/embedded.ts';
+import { ask } from '../support/ask.ts';
 import {
-  ask,
   installApp,
   isRoot,
   ROOT,

@@ -101,18 +101,6 @@ export async function observe(url: string): Promise<{ client: pg.Client; ended: 
   return { client, ended };
 }
 
-/** The rows of one statement, on a connection of its own. */
-export async function ask(url: string, statement: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
 /** The number of the Postgres process of a folder. */
 export async function postmasterPid(directory: string): Promise<number> {
   return Number((await readFile(join(directory, 'data/postmaster.pid'), 'utf8')).split('\n')[0]);

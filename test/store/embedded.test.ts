@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { ask } from '../support/ask.ts';
 import {
-  ask,
   killElsewhere,
   observe,
   postmasterPid,

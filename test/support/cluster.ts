@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, onTestFinished } from 'vitest';
 import { migrate } from '../../src/store/migrations.ts';
+import { ask } from './ask.ts';
 import { until } from './condition.ts';
 import type { TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
@@ -160,16 +161,7 @@ async function started(
         return row?.recovering === false;
       });
     },
-    async ask(statement, database) {
-      const client = new pg.Client({ connectionString: url(database) });
-      client.on('error', () => undefined);
-      try {
-        await client.connect();
-        return (await client.query(statement)).rows;
-      } finally {
-        await client.end().catch(() => undefined);
-      }
-    },
+    ask: (statement, database) => ask(url(database), statement),
   };
   await cluster.start();
   return cluster;

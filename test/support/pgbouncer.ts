@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { ask } from './ask.ts';
 import { until } from './condition.ts';
 import { freePort } from './free-port.ts';
 import { plainUser, tool } from './tool.ts';
@@ -109,15 +109,4 @@ async function end(child: ChildProcess, folder: string): Promise<void> {
     await once(child, 'close');
   }
   rmSync(folder, { recursive: true, force: true });
-}
-
-async function ask(url: string, statement: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { listenBefore } from './listen-before.ts';
 import { Messages } from './postgres-messages.ts';
 
 /**
@@ -63,15 +64,9 @@ export async function startPostgresProxy(url: string): Promise<PostgresProxy> {
       return at === -1 ? undefined : traps.splice(at, 1)[0];
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const own = new URL(url);
-  own.hostname = '127.0.0.1';
-  own.port = String(address.port);
+  const own = await listenBefore(server, url);
   return {
-    url: own.href,
+    url: own,
     ambush(fault, pattern) {
       const trap = makeTrap(fault, pattern);
       traps.push(trap);

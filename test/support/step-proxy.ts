@@ -1,6 +1,7 @@
 /** A TCP proxy in front of Postgres that stops every statement twice, before Postgres has it and before its answer is given back. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { listenBefore } from './listen-before.ts';
 import { type Message, Messages } from './postgres-messages.ts';
 
 /** Where a statement stands: Postgres does not have it yet, or has answered it and nobody knows. */
@@ -35,15 +36,9 @@ export async function startStepProxy(url: string, gate: StatementGate): Promise<
     links.add(link);
     upstream.once('close', () => links.delete(link));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const own = new URL(url);
-  own.hostname = '127.0.0.1';
-  own.port = String(address.port);
+  const own = await listenBefore(server, url);
   return {
-    url: own.href,
+    url: own,
     open: () => links.size,
     isolate(next) {
       isolated = next;
