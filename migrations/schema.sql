@@ -286,6 +286,8 @@ CREATE INDEX windows_day ON daywalk.windows USING btree (stream_id, day);
 
 CREATE INDEX windows_due ON daywalk.windows USING btree (purpose DESC, ((kind = 'seam'::text)), day, from_time) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX windows_lease ON daywalk.windows USING btree (lease_id) WHERE (lease_id IS NOT NULL);
+
 CREATE INDEX windows_parts ON daywalk.windows USING btree (split_from) WHERE (split_from IS NOT NULL);
 
 CREATE UNIQUE INDEX windows_span ON daywalk.windows USING btree (stream_id, from_time, to_time, COALESCE(level_from, '-1'::integer), COALESCE(level_to, '-1'::integer));

@@ -60,7 +60,7 @@ export const memory: Case = {
     reached:
       'A page is one buffer: it is received, hashed and sent as it is, and never becomes objects.',
     missed:
-      'A page never becomes objects, but while it is stored it is there twice: as it came, and in the message that the driver builds for Postgres. Pages that are fetched ahead wait beside those in flight (at most `ahead_memory`, 32 MiB), which the target does not count. V8 gives buffers back late, because they are outside its heap: what is measured is what was not collected yet, and the programs and libraries alone hold most of the 80 MB. A way to hand a parameter to the driver in pieces would spare the copy; a smaller `ahead_memory` the waiting pages.',
+      'A page never becomes objects, and is there once: as it was received it is sent. Pages that are fetched ahead wait beside those in flight (at most `ahead_memory`, 32 MiB), and as much memory is kept for the next pages; the target counts neither. Half as many windows again as `concurrency` are walked at a time, each with a page in its hands. V8 gives buffers back late, because they are outside its heap, and the programs and libraries alone hold most of the 80 MB. A smaller `ahead_memory` or `concurrency` is what helps.',
   },
 };
 

@@ -157,14 +157,15 @@ async function readCalendar(
     registered.map((stream) => stream.streamId),
     range,
   );
+  const days = new Map<number, Map<Day, KnownWindow>>();
+  for (const { streamId } of registered) days.set(streamId, new Map());
+  for (const { streamId, day, state, purpose, dueAt, pruned } of windows)
+    days.get(streamId)?.set(day, { state, purpose, retryAt: dueAt, pruned });
   return {
     now,
     streams: options.streams.map((stream, index) => {
       const own = registered[index] as RegisteredStream;
-      const known = new Map<Day, KnownWindow>();
-      for (const { streamId, day, state, purpose, dueAt, pruned } of windows)
-        if (streamId === own.streamId) known.set(day, { state, purpose, retryAt: dueAt, pruned });
-      return { stream, registered: own, known };
+      return { stream, registered: own, known: days.get(own.streamId) ?? new Map() };
     }),
   };
 }

@@ -32,21 +32,20 @@ export async function listDays(
 ): Promise<KnownWindow[]> {
   const rows = await database.persist<Omit<KnownWindow, 'day'> & { readonly days: Day[] }>(
     // Days that stand alike share a row: ten years of twenty streams are some hundred rows and not 73,000.
-    `select stream_id as "streamId", array_agg(day::text order by day) as days, state, purpose,
-            extract(epoch from due_at)::double precision * 1000 as "dueAt", pruned
+    `select d.stream_id as "streamId", array_agg(d.day::text) as days, d.state, d.purpose,
+            extract(epoch from d.due_at)::double precision * 1000 as "dueAt", g.day is not null as pruned
        from (select stream_id, day,
                     case when bool_or(state = 'failed') then 'failed'
                          when bool_and(state = 'complete') then 'complete'
                          else 'pending' end as state,
-                    max(purpose) as purpose,
-                    min(due_at) as due_at,
-                    exists (select from daywalk.prunings g
-                             where g.stream_id = windows.stream_id and g.day = windows.day and g.what = 'day') as pruned
+                    max(purpose collate "C") as purpose,
+                    min(due_at) as due_at
                from daywalk.windows
               where stream_id = any ($1::integer[]) and state <> 'split'
                 and ($2::date is null or day between $2::date and $3::date)
               group by stream_id, day) as d
-      group by stream_id, state, purpose, due_at, pruned`,
+       left join daywalk.prunings g on g.stream_id = d.stream_id and g.day = d.day and g.what = 'day'
+      group by d.stream_id, d.state, d.purpose, d.due_at, g.day is not null`,
     [streamIds, range?.from ?? null, range?.to ?? null],
   );
   return rows.flatMap(({ days, ...row }) => days.map((day) => ({ ...row, day })));
