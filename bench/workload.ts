@@ -124,6 +124,8 @@ export function insertFloor(
   return withDatabase(postgresUrl, { schema: true, ...compressed }, async ({ url, query }) => {
     await query('create table floor (like daywalk.pages including all)');
     const pool = new pg.Pool({ connectionString: url, max: width });
+    // The database is dropped while the last of its connections says goodbye.
+    pool.on('error', () => {});
     const jobs = pages.map((bodies, day) => async () => {
       for (const [page, body] of bodies.entries())
         await pool.query(
