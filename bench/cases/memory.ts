@@ -1,4 +1,5 @@
 /** Case `memory`: the most memory that the program holds, by page size and by volume. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench, Case, Row } from '../case.ts';
 import { type Scratch, withDatabase } from '../databases.ts';
 import { environmentOf } from '../exporter.ts';
@@ -115,12 +116,6 @@ async function emptyAsItGoes(scratch: Scratch, stop: AbortSignal): Promise<void>
       await scratch.query(`truncate daywalk.${partition}`);
       emptied.add(partition);
     }
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LOOK_EVERY_MS);
-      stop.addEventListener('abort', () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+    await pause(LOOK_EVERY_MS, undefined, { signal: stop }).catch(() => {});
   }
 }
