@@ -8,7 +8,7 @@ import { SettingsError, TransientError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { RESOURCES, type Resource } from '../model.ts';
 import { Refusal } from './refusal.ts';
-import type { ServedArchive } from './served-page.ts';
+import { MOST_DAYS_TOLD, type ServedArchive } from './served-page.ts';
 import { readServedQuery } from './served-query.ts';
 
 /** What the server needs of the settings. */
@@ -35,7 +35,6 @@ export interface ArchiveServerParts {
 /** Smaller answers are not worth compressing. */
 const GZIP_FROM = 1_000;
 const WAITING_EACH = 8;
-const MOST_DAYS_TOLD = 100;
 const compress = promisify(gzip);
 
 /**

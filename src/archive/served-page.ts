@@ -43,8 +43,8 @@ export interface ServedPage {
 
 /** No request touches more days than these. */
 const MOST_DAYS = 4_000;
-/** An error lists no more than these. */
-const MOST_DAYS_TOLD = 100;
+/** An error or a header lists no more than these. */
+export const MOST_DAYS_TOLD = 100;
 const ENVELOPE_KEPT_MS = 60_000;
 
 /** The archive as a source of pages. */

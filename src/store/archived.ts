@@ -2,7 +2,7 @@
 import type { Day } from '../model.ts';
 import type { CoverageState } from './coverage.ts';
 import type { Database } from './database.ts';
-import { IS_SHOWN } from './shown.ts';
+import { IS_SHOWN, shownWalks } from './shown.ts';
 
 /** A stream and day, and what of it is published. */
 export interface ArchivedDay {
@@ -46,10 +46,7 @@ export async function listArchivedDays(
        from daywalk.coverage c
        join daywalk.streams s on s.name = c.stream
       cross join lateral (
-        select array(select k.walk_id from daywalk.windows w
-                       join daywalk.walks k on k.window_id = w.window_id and k.published
-                      where w.stream_id = s.stream_id and w.day = c.day
-                      order by k.walk_id) as walks) as shown
+        select ${shownWalks('s.stream_id', 'c.day')} as walks) as shown
        left join lateral (
         select entry, digest from daywalk.ledger
          where stream_id = s.stream_id and day = c.day order by revision desc limit 1) as l on true
@@ -71,9 +68,7 @@ export async function isUnchanged(database: Database, day: ArchivedDay): Promise
   const [row] = await database.persist<{ same: boolean }>(
     `select (select bool_and(state = 'complete') from daywalk.windows
               where stream_id = $1 and day = $2::date and state <> 'split')
-            and array(select k.walk_id from daywalk.windows w
-                        join daywalk.walks k on k.window_id = w.window_id and k.published
-                       where w.stream_id = $1 and w.day = $2::date order by k.walk_id) = $3::bigint[]
+            and ${shownWalks('$1', '$2::date')} = $3::bigint[]
             and encode(daywalk.overlaps_digest($3::bigint[]), 'hex') = $4 as same`,
     [day.streamId, day.day, day.walks, day.overlaps],
   );

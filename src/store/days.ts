@@ -1,6 +1,7 @@
 /** Days in the database: what their windows and published walks add up to, day by day and in all. */
 import type { Day, DayRange } from '../model.ts';
 import type { Database } from './database.ts';
+import { isPruned } from './shown.ts';
 
 /** A day that has windows; those that were split do not count, their parts do. */
 export interface KnownDay {
@@ -45,8 +46,7 @@ export function readKnownDays(
      )
      select p.stream_id as "streamId", p.day, p.windows, p.complete_windows as "completeWindows", p.failed, p.running,
             p.due_at as "dueAt", p.last_error as "lastError",
-            exists (select from daywalk.prunings g
-                     where g.stream_id = p.stream_id and g.day = p.day and g.what = 'day') as pruned,
+            ${isPruned('p.stream_id', 'p.day')} as pruned,
             coalesce(s.records, 0) as records, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes
        from parts p left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day
       order by p.stream_id, p.day`,

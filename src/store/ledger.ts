@@ -1,6 +1,7 @@
 /** The ledger: a chain of digests for each stream, one row for each day whenever it is published anew (docs/ledger.md). */
 import type { Day } from '../model.ts';
 import type { Database } from './database.ts';
+import { shownWalks } from './shown.ts';
 
 /** A complete day that the ledger does not show as it is now. */
 export interface DueDay {
@@ -42,9 +43,7 @@ export function listUnsealedPages(
     `select p.walk_id as "walkId", p.page_no as "pageNo", p.byte_count as bytes
        from daywalk.pages p
       where p.day = $2::date
-        and p.walk_id = any (array(select k.walk_id from daywalk.windows w
-                                     join daywalk.walks k on k.window_id = w.window_id and k.published
-                                    where w.stream_id = $1 and w.day = $2::date))
+        and p.walk_id = any (${shownWalks('$1', '$2::date')})
         and not exists (select from daywalk.seals s where s.walk_id = p.walk_id and s.page_no = p.page_no)
       order by p.walk_id, p.page_no`,
     [streamId, day],

@@ -1,6 +1,7 @@
 /** Prunings in the database: which days and walks may go, marking them, and removing their pages some at a time. */
 import type { Day } from '../model.ts';
 import type { Database } from './database.ts';
+import { isPruned, shownWalks } from './shown.ts';
 
 /** What a pruning takes: whole days, or the walks of a day that are not shown any more. */
 export type PruningKind = 'day' | 'superseded';
@@ -49,8 +50,7 @@ export async function listOldDays(
          join daywalk.streams s on s.name = l.name
          join daywalk.windows w on w.stream_id = s.stream_id
         where daywalk.closed_at(w.day, s.time_zone, s.settle) + make_interval(secs => l.seconds) <= clock_timestamp()
-          and not exists (select from daywalk.prunings g
-                           where g.stream_id = w.stream_id and g.day = w.day and g.what = 'day')
+          and not ${isPruned('w.stream_id', 'w.day')}
         group by s.stream_id, s.name, w.day
      )
      select o.stream_id as "streamId", o.stream, o.day, shown.walks, encode(daywalk.overlaps_digest(shown.walks), 'hex') as overlaps,
@@ -59,9 +59,7 @@ export async function listOldDays(
             g.pages, g.records, g.bytes
        from old o
       cross join lateral (
-        select array(select k.walk_id from daywalk.windows w
-                       join daywalk.walks k on k.window_id = w.window_id and k.published
-                      where w.stream_id = o.stream_id and w.day = o.day order by k.walk_id) as walks) as shown
+        select ${shownWalks('o.stream_id', 'o.day')} as walks) as shown
       cross join lateral (
         select count(*) as walks, coalesce(sum(k.pages), 0)::bigint as pages, coalesce(sum(k.records), 0)::bigint as records,
                coalesce(sum(k.bytes), 0)::bigint as bytes

@@ -1,7 +1,7 @@
 /** What the served archive reads: days, how many records of each page are asked for, those records, and an envelope. */
 import type { Day, Filters } from '../model.ts';
 import type { Query } from './database.ts';
-import { IS_SHOWN } from './shown.ts';
+import { IS_SHOWN, isPruned } from './shown.ts';
 
 /** A stream that can be served. */
 export interface ServedStream {
@@ -49,8 +49,7 @@ export function readServedDays(
            from daywalk.windows
           where stream_id = $1 and day = d.day::date and state <> 'split') as w on true
       cross join lateral (
-         select exists (select from daywalk.prunings
-                         where stream_id = $1 and day = d.day::date and what = 'day') as pruned) as g
+         select ${isPruned('$1', 'd.day::date')} as pruned) as g
       cross join lateral (
          select coalesce(array_agg(k.walk_id order by k.walk_id), '{}') as walks,
                 coalesce(sum(k.pages), 0)::bigint as pages

@@ -2,6 +2,7 @@
 import type { Day, DayRange, Purpose, Window, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import { isPruned } from './shown.ts';
 
 /** A day of a stream as the planner needs to know it. */
 export interface KnownWindow {
@@ -103,8 +104,7 @@ export async function askAgain(
     `update daywalk.windows
         set due_at = least(due_at, clock_timestamp()), attempts = 0, rewalk = $3
       where stream_id = $1 and day = any ($2::date[]) and state <> 'split' and ($3 or state <> 'complete')
-        and not exists (select from daywalk.prunings g
-                         where g.stream_id = $1 and g.day = windows.day and g.what = 'day')`,
+        and not ${isPruned('$1', 'windows.day')}`,
     [streamId, days, rewalk],
   );
 }
@@ -173,8 +173,7 @@ export async function isDayComplete(
   const rows = await database.persist(
     `select from daywalk.windows w
       where w.stream_id = $1 and w.kind = 'day' and w.from_time = $2::timestamp and w.state = 'complete'
-        and not exists (select from daywalk.prunings g
-                         where g.stream_id = $1 and g.day = w.day and g.what = 'day')`,
+        and not ${isPruned('$1', 'w.day')}`,
     [streamId, from],
   );
   return rows.length === 1;
