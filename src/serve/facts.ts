@@ -90,4 +90,9 @@ export class Kept<T> {
     value.then(read, read);
     return value;
   }
+
+  /** The next who asks has it read anew. */
+  forget(): void {
+    this.#value = null;
+  }
 }

@@ -125,6 +125,8 @@ class Answering {
       clock,
       log,
     });
+    // What is kept so far says that there is no database, and would say it for KEPT_MS more.
+    for (const kept of [this.#standing, this.#changes, this.#document]) kept.forget();
   }
 
   waiting(what: string): void {
