@@ -116,8 +116,6 @@ export async function openDatabase(
 }
 
 /**
- * The limiter bounds requests; while some windows are claimed, opened and published, the others keep the source busy. One
- * request at a time means one window after the other.
+ * The limiter bounds requests; while some windows are claimed, opened and published, the others keep the source busy.
  */
-export const windowsAtATime = ({ concurrency }: Settings): number =>
-  concurrency === 1 ? 1 : Math.ceil(1.5 * concurrency);
+export const windowsAtATime = ({ concurrency }: Settings): number => Math.ceil(1.5 * concurrency);

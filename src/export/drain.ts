@@ -82,6 +82,7 @@ export type DrainEvent =
 /** A window as people name it. */
 export interface WindowName {
   readonly windowId: number;
+  readonly streamId: number;
   readonly stream: string;
   readonly day: string;
   readonly from: string;
@@ -204,6 +205,7 @@ async function walkOne(context: DrainContext, claim: Claim): Promise<void> {
   const { stream, memory } = state;
   const window: WindowName = {
     windowId: claim.windowId,
+    streamId: claim.streamId,
     stream: stream.name,
     day: claim.day,
     from: claim.from,

@@ -215,7 +215,7 @@ async function drainAndReport(
   try {
     await drain(parts, options, streams, scope, signal, (event) => {
       tally.add(event);
-      if (event.kind === 'complete') sealer.wake();
+      if (event.kind === 'complete') sealer.wake(event.window);
       onEvent(event);
     });
     await sealer.finish();

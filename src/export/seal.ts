@@ -3,9 +3,9 @@ import type { Logger } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import {
   appendToLedger,
-  type DueDay,
   listDueDays,
   listUnsealedPages,
+  type StreamDay,
   sealPages,
   type UnsealedPage,
 } from '../store/ledger.ts';
@@ -40,28 +40,34 @@ export function chunksOf(pages: readonly UnsealedPage[], most = CHUNK_BYTES): Ch
 }
 
 /**
- * Appends every complete day of the streams that the ledger does not show as it is. The last chunk of a day is sealed
- * with its row, so that a day whose pages all have seals has a row too, unless somebody took it away.
+ * Appends every complete day of the streams that the ledger does not show as it is. A day keeps a page without a seal
+ * until its row is written, so that a day whose pages all have seals has a row too, unless somebody took it away.
  */
-async function sealDays(
+async function appendDays(
   { database, log }: SealParts,
   streamIds: readonly number[],
   signal: AbortSignal,
-): Promise<number> {
+): Promise<void> {
   const days = await listDueDays(database, streamIds, signal);
-  for (const due of days) await sealDay(database, due, signal);
+  for (const due of days) {
+    await sealAllButOne(database, due, signal);
+    signal.throwIfAborted();
+    await appendToLedger(database, due, signal);
+  }
   if (days.length > 0) log.debug({ days: days.length }, 'complete days were put into the ledger');
-  return days.length;
 }
 
-async function sealDay(database: Database, due: DueDay, signal: AbortSignal): Promise<void> {
-  const chunks = chunksOf(await listUnsealedPages(database, due));
-  for (const { walkId, firstPage, lastPage } of chunks.slice(0, -1)) {
+/** Seals what is published of a day but for its last page. */
+async function sealAllButOne(
+  database: Database,
+  day: StreamDay,
+  signal: AbortSignal,
+): Promise<void> {
+  const pages = await listUnsealedPages(database, day);
+  for (const { walkId, firstPage, lastPage } of chunksOf(pages.slice(0, -1))) {
     signal.throwIfAborted();
     await sealPages(database, walkId, firstPage, lastPage, signal);
   }
-  signal.throwIfAborted();
-  await appendToLedger(database, due, signal);
 }
 
 /** Seals while windows are walked: one day after the other on one connection. What is left undone, the next run does. */
@@ -70,8 +76,9 @@ export class Sealer {
   readonly #streamIds: readonly number[];
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
+  /** Days in which something was published and not sealed yet, by stream and day. */
+  readonly #woken = new Map<string, StreamDay>();
   #work: Promise<void> | null = null;
-  #again = false;
 
   constructor(parts: SealParts, streamIds: readonly number[], signal: AbortSignal) {
     this.#parts = parts;
@@ -79,16 +86,17 @@ export class Sealer {
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
   }
 
-  /** Says that a window has become complete; returns at once. */
-  wake(): void {
-    this.#again = true;
+  /** Says that a window of this day has become complete; returns at once. */
+  wake(day: StreamDay): void {
+    this.#woken.set(`${day.streamId} ${day.day}`, day);
     this.#work ??= this.#run();
   }
 
-  /** Looks once more, and waits until nothing is left. Never throws: the export is done without it. */
+  /** Looks at all days once more, and waits until nothing is left. Never throws: the export is done without it. */
   async finish(): Promise<void> {
-    this.wake();
     while (this.#work !== null) await this.#work;
+    this.#work = this.#run();
+    await this.#work;
   }
 
   /** Leaves off after the statement that is under way. */
@@ -99,10 +107,14 @@ export class Sealer {
 
   async #run(): Promise<void> {
     try {
-      while (this.#again) {
-        this.#again = false;
-        await sealDays(this.#parts, this.#streamIds, this.#signal);
-      }
+      // A day is sealed window by window, and not only when the last of them is complete.
+      do {
+        for (const [key, day] of this.#woken) {
+          this.#woken.delete(key);
+          await sealAllButOne(this.#parts.database, day, this.#signal);
+        }
+        await appendDays(this.#parts, this.#streamIds, this.#signal);
+      } while (this.#woken.size > 0);
     } catch (error) {
       if (this.#signal.aborted) return;
       this.#parts.log.warn(
@@ -110,7 +122,7 @@ export class Sealer {
         'complete days could not be put into the ledger; the next run tries again',
       );
     } finally {
-      // With the last look at #again: who wakes it from now on begins anew.
+      // With the last look at #woken: who wakes it from now on begins anew.
       this.#work = null;
     }
   }

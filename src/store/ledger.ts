@@ -3,8 +3,8 @@ import type { Day } from '../model.ts';
 import type { Database } from './database.ts';
 import { shownWalks } from './shown.ts';
 
-/** A complete day that the ledger does not show as it is now. */
-export interface DueDay {
+/** A day of a stream. */
+export interface StreamDay {
   readonly streamId: number;
   readonly day: Day;
 }
@@ -14,7 +14,7 @@ export function listDueDays(
   database: Database,
   streamIds: readonly number[],
   signal?: AbortSignal,
-): Promise<DueDay[]> {
+): Promise<StreamDay[]> {
   return database.persist(
     `select d.stream_id as "streamId", d.day
        from daywalk.days d
@@ -37,7 +37,7 @@ export interface UnsealedPage {
 /** The pages of a day's published walks that have no seal yet, in order. */
 export function listUnsealedPages(
   database: Database,
-  { streamId, day }: DueDay,
+  { streamId, day }: StreamDay,
 ): Promise<UnsealedPage[]> {
   return database.persist(
     `select p.walk_id as "walkId", p.page_no as "pageNo", p.byte_count as bytes
@@ -68,7 +68,7 @@ export async function sealPages(
 /** Appends a day, with what is left of its pages to seal. Repeating it does nothing. */
 export async function appendToLedger(
   database: Database,
-  { streamId, day }: DueDay,
+  { streamId, day }: StreamDay,
   signal?: AbortSignal,
 ): Promise<void> {
   await database.persist('select daywalk.append_to_ledger($1, $2::date)', [streamId, day], signal);

@@ -29,31 +29,7 @@ export const asJsonb = (body: Buffer, page?: Pick<Page, 'body' | 'framed'>): Buf
     ? page.framed
     : Buffer.concat([JSONB_VERSION, body]);
 
-/**
- * What both statements read in a body: $1 records path, $2 total path, $3 relation path, `body` the parameter of the body.
- * The body is bound once and never part of a row: a row that is kept for later costs a copy of it, and one that does not
- * fit into `work_mem` a file. As the last parameter it goes into the message without a copy, too.
- */
-export const readFacts = (body: `$${number}`) => `
-  facts as materialized (
-    select relation, complaint, jsonb_typeof(list) as list_type,
-           case when total ~ '^[0-9]{1,15}$' then total::bigint end as total,
-           case when jsonb_typeof(list) = 'array' then jsonb_array_length(list) end as records,
-           array(select jsonb_hash_extended(r.record, 0)
-                   from jsonb_array_elements(case when jsonb_typeof(list) = 'array' then list else '[]' end)
-                        with ordinality as r (record, position)
-                  order by r.position) as hashes
-      from (select body #> $1::text[] as list, body #>> $2::text[] as total, body #>> $3::text[] as relation,
-                   case when jsonb_typeof(body) <> 'object' then null
-                        when coalesce(body -> 'error', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'error', 200)
-                        when coalesce(body -> 'errors', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'errors', 200)
-                        when body -> 'success' = 'false' then 'success is false'
-                        when body -> 'timed_out' = 'true' then 'timed_out is true: a partial result'
-                   end as complaint
-              from (select ${body}::jsonb as body offset 0) as page
-            offset 0) as found
-  )`;
-
+/** A row of `daywalk.read_page` or `daywalk.store_page` (migrations/0002_storing.sql). */
 export interface FactsRow {
   records: number | null;
   continues: boolean;

@@ -1,10 +1,10 @@
-/** The statement that commits a page: parse, count, fence, move the checkpoint and store, all or nothing (I1, I2, I3, I5). */
+/** Commits a page: parse, count, fence, move the checkpoint and store, in one statement, all or nothing (I1, I2, I3, I5). */
 import { LeaseLostError } from '../errors.ts';
 import type { Envelope, Page } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import { mayExpand } from './number-bombs.ts';
-import { asJsonb, type FactsRow, factsOf, type PageFacts, readFacts } from './page-facts.ts';
+import { asJsonb, type FactsRow, factsOf, type PageFacts } from './page-facts.ts';
 import { type Limits, sanitise } from './sanitise.ts';
 import { BodyRefusedError } from './sqlstate.ts';
 
@@ -100,66 +100,27 @@ async function commitPage(
   envelope: Envelope,
 ): Promise<PageFacts> {
   const [row] = await database.query<FactsRow>(
-    `with ${readFacts('$18')}, fresh as materialized (
-       select facts.*, facts.hashes[$16::integer + 1 :] as new_hashes, facts.records - $16::integer as new_records,
-              $16::integer = 0 or facts.hashes[1] is not distinct from
-                (select p.record_hashes[cardinality(p.record_hashes)]
-                   from daywalk.pages p
-                  where p.walk_id = $7 and p.day = (select day from daywalk.walks where walk_id = $7) and p.records > 0 and p.page_no < $9
-                  order by p.page_no desc limit 1) as continues,
-              not exists (select from daywalk.walks k where k.walk_id = $7 and k.records_path <> $1::text[]) as fits
-         from facts
-     ), held as (
-       update daywalk.windows w
-          set lease_expires = clock_timestamp() + make_interval(secs => $4::double precision / 1000), attempts = 0
-         from fresh
-        where w.window_id = $5 and w.lease_id = $6::uuid and w.current_walk = $7
-          and fresh.records is not null and fresh.complaint is null and fresh.continues and fresh.fits
-          and exists (select from daywalk.walks k where k.walk_id = $7 and k.next_start = $8 and k.pages = $9)
-       returning w.window_id
-     ), moved as (
-       update daywalk.walks k
-          set next_start = k.next_start + fresh.new_records,
-              pages = k.pages + 1,
-              bytes = k.bytes + $12,
-              requests = k.requests + $14,
-              first_total = case when k.pages = 0 then fresh.total else k.first_total end,
-              last_total = fresh.total,
-              records_path = $1::text[], total_path = $2::text[], relation_path = $3::text[]
-         from held, fresh
-        where k.walk_id = $7 and k.window_id = held.window_id and k.outcome is null
-          and k.next_start = $8 and k.pages = $9
-          and (k.records_path is null or k.records_path = $1::text[])
-       returning k.walk_id, k.day
-     ), stored as (
-       insert into daywalk.pages (walk_id, page_no, day, start, length, skip, records, total, relation, body,
-                                  bytes, changes, record_hashes, sha256, byte_count, fetched_at, duration_ms)
-       select moved.walk_id, $9, moved.day, $8 - $16, $10, $16, fresh.new_records, fresh.total, fresh.relation, $18::jsonb,
-              $17::bytea, $15::jsonb, fresh.new_hashes, $11, $12, clock_timestamp(), $13
-         from moved, fresh
-       returning page_no
-     )
-     select new_records as records, continues, fits, list_type, total, relation, complaint, hash_array_extended(hashes, 0)::text as digest,
-            exists (select from stored) as stored
-       from fresh`,
+    `call daywalk.store_page($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+                             null, null, null, null, null, null, null, null, null)`,
     [
-      envelope.recordsPath,
-      envelope.totalPath,
-      envelope.relationPath,
-      ttlMs,
       lease.windowId,
       lease.leaseId,
+      ttlMs,
       checkpoint.walkId,
       checkpoint.nextStart,
       checkpoint.pages,
+      checkpoint.skip,
+      envelope.recordsPath,
+      envelope.totalPath,
+      envelope.relationPath,
       page.length,
-      page.sha256,
-      page.body.length,
       Math.round(page.durationMs),
       page.requests,
-      form.changes === null ? null : JSON.stringify(form.changes),
-      checkpoint.skip,
+      page.body.length,
+      page.sha256,
       form.bytes,
+      form.changes === null ? null : JSON.stringify(form.changes),
+      // The last one goes into the message without a copy.
       asJsonb(form.body, page),
     ],
   );

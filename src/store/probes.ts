@@ -1,7 +1,7 @@
 /** Probes: answers that are looked at and compared with what is stored, and not stored themselves. */
 import type { Envelope, Page } from '../model.ts';
 import type { Database } from './database.ts';
-import { asJsonb, type FactsRow, factsOf, type PageFacts, readFacts } from './page-facts.ts';
+import { asJsonb, type FactsRow, factsOf, type PageFacts } from './page-facts.ts';
 import { sanitise } from './sanitise.ts';
 import { BodyRefusedError } from './sqlstate.ts';
 
@@ -34,7 +34,7 @@ async function readProbe(
   const [row] = await database.persist<
     FactsRow & { begins_with_last: boolean; begins_with_known: boolean }
   >(
-    `with ${readFacts('$5')}, last as materialized (
+    `with last as materialized (
        select p.body #> k.records_path -> -1 as record
          from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
         where k.walk_id = $4 and p.records > 0
@@ -45,7 +45,7 @@ async function readProbe(
             coalesce((select record from last) = ($5::jsonb #> $1::text[] -> 0), false) as begins_with_last,
             exists (select from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
                      where k.walk_id = $4 and facts.hashes[1] = any (p.record_hashes)) as begins_with_known
-       from facts`,
+       from daywalk.read_page($5::jsonb, $1, $2, $3) as facts`,
     [envelope.recordsPath, envelope.totalPath, envelope.relationPath, walkId, asJsonb(body)],
   );
   return {

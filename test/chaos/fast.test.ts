@@ -27,8 +27,8 @@ function callOf(pattern: RegExp): number {
 }
 
 test.each<[string, RegExp, Call['moment']]>([
-  ['before a page is stored', /insert into daywalk\.pages/, 'before'],
-  ['after a page is stored', /insert into daywalk\.pages/, 'after'],
+  ['before a page is stored', /daywalk\.store_page/, 'before'],
+  ['after a page is stored', /daywalk\.store_page/, 'after'],
   ['after a window is published', /publish_walk/, 'after'],
   ['before a day is put into the ledger', /append_to_ledger/, 'before'],
 ])('SIGKILL %s: the next run makes it whole (I1 to I4, I6, I7)', async (_, pattern, moment) => {

@@ -4,7 +4,7 @@ import { type Mutant, mutant } from './mutant.ts';
 const PAGES = 'src/store/pages.ts';
 const LEASES = 'src/store/leases.ts';
 const WALKS = 'src/store/walks.ts';
-const PUBLISHING = 'migrations/0002_publishing.sql';
+const PUBLISHING = 'migrations/0003_publishing.sql';
 
 const COMMIT = ['test/store/commit.test.ts'];
 const UNKNOWN = ['test/store/unknown-outcome.test.ts'];

@@ -4,7 +4,7 @@ import { type Mutant, mutant } from './mutant.ts';
 const PAGES = 'src/store/pages.ts';
 const PROOF = 'src/export/proof.ts';
 const MOVES = 'src/export/moves.ts';
-const PUBLISHING = 'migrations/0002_publishing.sql';
+const PUBLISHING = 'migrations/0003_publishing.sql';
 const PROOF_TESTS = ['test/export/proof.test.ts', 'test/export/proof-property.test.ts'];
 const ODD = [
   ...PROOF_TESTS,
@@ -134,7 +134,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'readers see walks that are not published',
-    'migrations/0003_views.sql',
+    'migrations/0004_views.sql',
     "join daywalk.walks k on k.walk_id = p.walk_id and k.published and k.pruning is null\n  join daywalk.windows w on w.window_id = k.window_id\n  join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'events'",
     "join daywalk.walks k on k.walk_id = p.walk_id and k.pruning is null\n  join daywalk.windows w on w.window_id = k.window_id\n  join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'events'",
     ['test/store/views.test.ts', 'test/store/publish.test.ts'],

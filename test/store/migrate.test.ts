@@ -25,7 +25,7 @@ const schemas = (database: TestDatabase) =>
 describe('an empty database', () => {
   it('has all migrations pending, in order, and none after they were applied', async () => {
     const { pending, newer } = await readSchemaState(empty.url);
-    expect(pending.slice(0, 2)).toEqual(['0001_core', '0002_publishing']);
+    expect(pending.slice(0, 2)).toEqual(['0001_core', '0002_storing']);
     expect([...pending].sort()).toEqual(pending);
     expect(newer).toEqual([]);
     expect(await schemas(empty)).toEqual([]);

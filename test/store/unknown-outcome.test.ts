@@ -26,7 +26,7 @@ import {
   TTL_MS,
 } from '../support/store.ts';
 
-const PAGE = /insert into daywalk\.pages/;
+const PAGE = /daywalk\.store_page/;
 const PUBLISH = /daywalk\.publish_walk/;
 const page = pageOf(0, records(1, 3), 3);
 const proof = totalProof(3);

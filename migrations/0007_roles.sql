@@ -3,7 +3,7 @@
 
 -- By default anybody may run a function, and ensure_partition runs with the rights of its owner.
 revoke all on schema daywalk from public;
-revoke execute on all functions in schema daywalk from public;
+revoke execute on all routines in schema daywalk from public;
 
 -- A worker reads and writes rows; it removes only marks of overlaps, which are found anew at each publishing. It may not
 -- delete or prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition.
@@ -13,7 +13,7 @@ declare
   own record;
 begin
   -- Functions that came after this one, too.
-  revoke execute on all functions in schema daywalk from public;
+  revoke execute on all routines in schema daywalk from public;
   execute format('grant usage on schema daywalk to %I', role);
   for own in
     select c.relname, c.relkind from pg_class c
@@ -33,7 +33,7 @@ begin
        and (not p.prosecdef or p.provolatile <> 'v' or p.proname = 'ensure_partition')
        and p.proname not in ('let_work', 'let_read')
   loop
-    execute format('grant execute on function %s to %I', own.signature, role);
+    execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
 end $$;
 
@@ -44,7 +44,7 @@ declare
   own record;
 begin
   -- Functions that came after this one, too.
-  revoke execute on all functions in schema daywalk from public;
+  revoke execute on all routines in schema daywalk from public;
   execute format('grant usage on schema daywalk to %I', role);
   for own in
     select c.relname from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
@@ -61,7 +61,7 @@ begin
      where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
        and p.pronamespace = 'daywalk'::regnamespace and p.provolatile <> 'v'
   loop
-    execute format('grant execute on function %s to %I', own.signature, role);
+    execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
 end $$;
 
