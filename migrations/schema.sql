@@ -548,7 +548,7 @@ declare
   own record;
 begin
   -- Functions that came after this one, too.
-  revoke execute on all functions in schema daywalk from public;
+  revoke execute on all routines in schema daywalk from public;
   execute format('grant usage on schema daywalk to %I', role);
   for own in
     select c.relname from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
@@ -565,7 +565,7 @@ begin
      where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
        and p.pronamespace = 'daywalk'::regnamespace and p.provolatile <> 'v'
   loop
-    execute format('grant execute on function %s to %I', own.signature, role);
+    execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
 end $function$;
 
@@ -578,7 +578,7 @@ declare
   own record;
 begin
   -- Functions that came after this one, too.
-  revoke execute on all functions in schema daywalk from public;
+  revoke execute on all routines in schema daywalk from public;
   execute format('grant usage on schema daywalk to %I', role);
   for own in
     select c.relname, c.relkind from pg_class c
@@ -598,7 +598,7 @@ begin
        and (not p.prosecdef or p.provolatile <> 'v' or p.proname = 'ensure_partition')
        and p.proname not in ('let_work', 'let_read')
   loop
-    execute format('grant execute on function %s to %I', own.signature, role);
+    execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
 end $function$;
 
@@ -912,6 +912,26 @@ begin
   return 'published';
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.read_page(body jsonb, records_path text[], total_path text[], relation_path text[])
+ RETURNS TABLE(list_type text, records integer, total bigint, relation text, complaint text, hashes bigint[])
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select jsonb_typeof(list), case when jsonb_typeof(list) = 'array' then jsonb_array_length(list) end,
+         case when total ~ '^[0-9]{1,15}$' then total::bigint end, relation, complaint,
+         array(select jsonb_hash_extended(list -> i, 0)
+                 from generate_series(0, case when jsonb_typeof(list) = 'array' then jsonb_array_length(list) end - 1) as i
+                order by i)
+    from (select body #> records_path as list, body #>> total_path as total, body #>> relation_path as relation,
+                 case when jsonb_typeof(body) <> 'object' then null
+                      when coalesce(body -> 'error', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'error', 200)
+                      when coalesce(body -> 'errors', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'errors', 200)
+                      when body -> 'success' = 'false' then 'success is false'
+                      when body -> 'timed_out' = 'true' then 'timed_out is true: a partial result'
+                 end as complaint
+          offset 0) as found
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1005,6 +1025,55 @@ begin
     perform daywalk.note_differences(top, old_walks, new_walks);
   end if;
 end $function$;
+
+CREATE OR REPLACE PROCEDURE daywalk.store_page(IN target bigint, IN lease uuid, IN ttl_ms double precision, IN walk bigint, IN at_start bigint, IN at_page integer, IN skip_first integer, IN list_at text[], IN total_at text[], IN relation_at text[], IN asked_length integer, IN took_ms integer, IN took_requests integer, IN received_bytes integer, IN received_sha256 bytea, IN kept_bytes bytea, IN changed jsonb, IN content jsonb, OUT records integer, OUT list_type text, OUT total bigint, OUT relation text, OUT complaint text, OUT continues boolean, OUT fits boolean, OUT digest text, OUT stored boolean)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $procedure$
+declare
+  hashes bigint[];
+  its_day date;
+begin
+  select f.records - skip_first, f.list_type, f.total, f.relation, f.complaint, f.hashes
+    into records, list_type, total, relation, complaint, hashes
+    from daywalk.read_page(content, list_at, total_at, relation_at) as f;
+  digest := hash_array_extended(hashes, 0);
+  select coalesce(k.records_path = list_at, true),
+         skip_first = 0 or hashes[1] is not distinct from
+           (select p.record_hashes[cardinality(p.record_hashes)]
+              from daywalk.pages p
+             where p.walk_id = walk and p.day = k.day and p.records > 0 and p.page_no < at_page
+             order by p.page_no desc limit 1)
+    into strict fits, continues
+    from daywalk.walks k where k.walk_id = walk;
+  stored := false;
+  if records is null or complaint is not null or not continues or not fits then return; end if;
+
+  update daywalk.windows w
+     set lease_expires = clock_timestamp() + make_interval(secs => ttl_ms / 1000), attempts = 0
+   where w.window_id = target and w.lease_id = lease and w.current_walk = walk
+     and exists (select from daywalk.walks k where k.walk_id = walk and k.next_start = at_start and k.pages = at_page);
+  if not found then return; end if;
+  update daywalk.walks k
+     set next_start = k.next_start + store_page.records,
+         pages = k.pages + 1,
+         bytes = k.bytes + received_bytes,
+         requests = k.requests + took_requests,
+         first_total = case when k.pages = 0 then store_page.total else k.first_total end,
+         last_total = store_page.total,
+         records_path = list_at, total_path = total_at, relation_path = relation_at
+   where k.walk_id = walk and k.window_id = target and k.outcome is null
+     and k.next_start = at_start and k.pages = at_page
+     and (k.records_path is null or k.records_path = list_at)
+  returning k.day into its_day;
+  if not found then return; end if;
+  insert into daywalk.pages (walk_id, page_no, day, start, length, skip, records, total, relation, body,
+                             bytes, changes, record_hashes, sha256, byte_count, fetched_at, duration_ms)
+  values (walk, at_page, its_day, at_start - skip_first, asked_length, skip_first, store_page.records, store_page.total,
+          store_page.relation, content, kept_bytes, changed, hashes[skip_first + 1 :], received_sha256, received_bytes,
+          clock_timestamp(), took_ms);
+  stored := true;
+end $procedure$;
 
 CREATE OR REPLACE FUNCTION daywalk.subtree(top bigint)
  RETURNS SETOF bigint
