@@ -38,5 +38,5 @@ export const SETUPS = {
     offsetCap: { limit: 6, answer: 400 },
   }),
   nothingAhead: setup('nothing fetched ahead', { totals: 'exact' }, { DAYWALK_AHEAD_MEMORY: '0' }),
-  together: setup('two windows at a time', { totals: 'exact' }, { DAYWALK_CONCURRENCY: '2' }),
+  together: setup('two requests at a time', { totals: 'exact' }, { DAYWALK_CONCURRENCY: '2' }),
 } as const;

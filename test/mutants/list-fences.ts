@@ -2,6 +2,7 @@
 import { type Mutant, mutant } from './mutant.ts';
 
 const PAGES = 'src/store/pages.ts';
+const STORING = 'migrations/0002_storing.sql';
 const LEASES = 'src/store/leases.ts';
 const WALKS = 'src/store/walks.ts';
 const PUBLISHING = 'migrations/0003_publishing.sql';
@@ -14,28 +15,43 @@ const LEASE_TESTS = ['test/store/leases.test.ts', 'test/store/claims.test.ts'];
 /** A place in a template string where code stands. */
 const hole = (code: string) => ['$', '{', code, '}'].join('');
 
-/** The statement of a page as two: the edits that cut it in two parts at run time. */
-const TWO_STATEMENTS = [
+/** A page as two calls of which each does a part: the number of requests says which one. */
+const ONLY_MOVE = '-page.requests';
+const ONLY_STORE = '1000000 + page.requests';
+const TWO_CALLS = [
   {
-    file: PAGES,
-    find: /const \[row\] = await database\.query<FactsRow>\(\n\s+`with /,
-    replace: 'const statement = `with ',
+    file: STORING,
+    find: 'and exists (select from daywalk.walks k where k.walk_id = walk',
+    replace:
+      'and exists (select from daywalk.walks k where took_requests >= 1000000 or k.walk_id = walk',
+  },
+  {
+    file: STORING,
+    find: /update daywalk\.walks k\n\s+set next_start/,
+    replace: 'if took_requests < 1000000 then\n  update daywalk.walks k set next_start',
+  },
+  {
+    file: STORING,
+    find: 'requests = k.requests + took_requests',
+    replace: 'requests = k.requests + abs(took_requests)',
+  },
+  {
+    file: STORING,
+    find: /returning k\.day into its_day;\n.*\n/,
+    replace:
+      '$&  else select k.day into its_day from daywalk.walks k where k.walk_id = walk; end if;\n  if took_requests < 0 then stored := true; return; end if;\n',
   },
   {
     file: PAGES,
-    find: 'exists (select from stored) as stored\n       from fresh`,\n    [',
-    replace: 'exists (select from stored) as stored\n       from fresh`;\n  const values = [',
+    find: 'const [row] = await database.query<FactsRow>(\n    `call',
+    replace: 'const part = (requests: number) => database.query<FactsRow>(\n    `call',
   },
+  { file: PAGES, find: '      page.requests,\n', replace: '      requests,\n' },
 ];
-const MOVE_ONLY =
-  "statement.replace('from moved, fresh\\n       returning page_no', 'from moved, fresh where false returning page_no').replace('exists (select from stored)', 'exists (select from moved)')";
-const STORE_ONLY =
-  "statement.replace(/and exists \\(select from daywalk.walks k where k.walk_id = \\$\\d+ and k.next_start = \\$\\d+ and k.pages = \\$\\d+\\)/, '').replace(/update daywalk.walks k\\s+set next_start[\\s\\S]*?returning k.walk_id, k.day/, (found) => 'select k.walk_id, k.day from daywalk.walks k, held where k.walk_id = ' + /walk_id = (\\$\\d+)/.exec(found)?.[1] + ' and ' + /requests \\+ (\\$\\d+)/.exec(found)?.[1] + '::integer is not null')";
-const ENDING = '\n    ],\n  );\n  return factsOf(row);';
 const inOrder = (first: string, second: string) => ({
   file: PAGES,
-  find: ENDING,
-  replace: `\n    ];\n  const [one] = await database.query<FactsRow>(${first}, values);\n  const [two] = one?.stored ? await database.query<FactsRow>(${second}, values) : [one];\n  return factsOf(two);`,
+  find: '\n    ],\n  );\n  return factsOf(row);',
+  replace: `\n    ],\n  );\n  const [one] = await part(${first});\n  const [two] = one?.stored ? await part(${second}) : [one];\n  return factsOf(two);`,
 });
 
 /** A number that counts on in the process. */
@@ -45,22 +61,22 @@ const COUNTED =
 export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a page is stored without a look at the lease',
-    PAGES,
-    /w\.lease_id = (\$\d+)::uuid and w\.current_walk/,
-    '$1::uuid is not null and w.current_walk',
+    STORING,
+    'w.lease_id = lease and w.current_walk',
+    'w.current_walk',
     COMMIT,
   ),
   {
     name: 'a page is stored without compare-and-set',
     edits: [
       {
-        file: PAGES,
-        find: /and exists \(select from daywalk\.walks k where k\.walk_id = \$\d+ and k\.next_start = \$\d+ and k\.pages = \$\d+\)/,
-        replace: '',
+        file: STORING,
+        find: 'and k.next_start = at_start and k.pages = at_page);',
+        replace: ');',
       },
       {
-        file: PAGES,
-        find: /and k\.outcome is null\n\s+and k\.next_start = \$\d+ and k\.pages = \$\d+/,
+        file: STORING,
+        find: /and k\.outcome is null\n\s+and k\.next_start = at_start and k\.pages = at_page/,
         replace: 'and k.outcome is null',
       },
     ],
@@ -70,14 +86,14 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     name: 'compare-and-set looks at the start and not at the page number',
     edits: [
       {
-        file: PAGES,
-        find: /k\.next_start = (\$\d+) and k\.pages = \$\d+\)/,
-        replace: 'k.next_start = $1)',
+        file: STORING,
+        find: 'k.next_start = at_start and k.pages = at_page);',
+        replace: 'k.next_start = at_start);',
       },
       {
-        file: PAGES,
-        find: /and k\.next_start = (\$\d+) and k\.pages = \$\d+\n/,
-        replace: 'and k.next_start = $1\n',
+        file: STORING,
+        find: 'and k.next_start = at_start and k.pages = at_page\n',
+        replace: 'and k.next_start = at_start\n',
       },
     ],
     tests: COMMIT,
@@ -86,49 +102,49 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     name: 'compare-and-set looks at the page number and not at the start',
     edits: [
       {
-        file: PAGES,
-        find: /k\.next_start = \$\d+ and k\.pages = (\$\d+)\)/,
-        replace: 'k.pages = $1)',
+        file: STORING,
+        find: 'k.next_start = at_start and k.pages = at_page);',
+        replace: 'k.pages = at_page);',
       },
       {
-        file: PAGES,
-        find: /and k\.next_start = \$\d+ and k\.pages = (\$\d+)\n/,
-        replace: 'and k.pages = $1\n',
+        file: STORING,
+        find: 'and k.next_start = at_start and k.pages = at_page\n',
+        replace: 'and k.pages = at_page\n',
       },
     ],
     tests: COMMIT,
   },
   {
-    name: 'two statements: the checkpoint first, then the page',
-    edits: [...TWO_STATEMENTS, inOrder(MOVE_ONLY, STORE_ONLY)],
+    name: 'two calls: the checkpoint first, then the page',
+    edits: [...TWO_CALLS, inOrder(ONLY_MOVE, ONLY_STORE)],
     tests: STEPS,
   },
   {
-    name: 'two statements: the page first, then the checkpoint',
-    edits: [...TWO_STATEMENTS, inOrder(STORE_ONLY, MOVE_ONLY)],
+    name: 'two calls: the page first, then the checkpoint',
+    edits: [...TWO_CALLS, inOrder(ONLY_STORE, ONLY_MOVE)],
     tests: STEPS,
   },
   {
     name: 'a page is stored in a walk that has ended',
     edits: [
       {
-        file: PAGES,
-        find: 'k.window_id = held.window_id and k.outcome is null',
-        replace: 'k.window_id = held.window_id',
+        file: STORING,
+        find: 'k.window_id = target and k.outcome is null',
+        replace: 'k.window_id = target',
       },
       {
-        file: PAGES,
-        find: /w\.lease_id = (\$\d+)::uuid and w\.current_walk = \$\d+/,
-        replace: 'w.lease_id = $1::uuid',
+        file: STORING,
+        find: 'w.lease_id = lease and w.current_walk = walk',
+        replace: 'w.lease_id = lease',
       },
     ],
     tests: COMMIT,
   },
   mutant(
     'a page does not renew the lease',
-    PAGES,
-    /set lease_expires = clock_timestamp\(\) \+ make_interval\(secs => (\$\d+)::double precision \/ 1000\), attempts = 0/,
-    'set lease_expires = case when $1::double precision > 0 then w.lease_expires end, attempts = 0',
+    STORING,
+    'set lease_expires = clock_timestamp() + make_interval(secs => ttl_ms / 1000), attempts = 0',
+    'set attempts = 0',
     COMMIT,
   ),
   mutant(

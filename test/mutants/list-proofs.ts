@@ -2,6 +2,7 @@
 import { type Mutant, mutant } from './mutant.ts';
 
 const PAGES = 'src/store/pages.ts';
+const STORING = 'migrations/0002_storing.sql';
 const PROOF = 'src/export/proof.ts';
 const MOVES = 'src/export/moves.ts';
 const PUBLISHING = 'migrations/0003_publishing.sql';
@@ -15,8 +16,8 @@ const ODD = [
 export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'the checkpoint advances by the length that was asked for',
-    PAGES,
-    'set next_start = k.next_start + fresh.new_records,',
+    STORING,
+    'set next_start = k.next_start + store_page.records,',
     'set next_start = k.next_start + 100,',
     ['test/store/commit.test.ts'],
   ),
@@ -99,9 +100,9 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a page that does not continue the one before is stored',
-    PAGES,
-    /\$\d+::integer = 0 or facts\.hashes\[1\] is not distinct from/,
-    'true or facts.hashes[1] is not distinct from',
+    STORING,
+    'skip_first = 0 or hashes[1] is not distinct from',
+    'true or hashes[1] is not distinct from',
     ['test/store/commit.test.ts'],
   ),
   mutant(
