@@ -1,5 +1,6 @@
 /** `verify --offline`: every change of what is stored is found and named; an untouched database is sound. */
 import { afterEach, describe, expect, it } from 'vitest';
+import type { SimulatedRequest } from '../../simulator/request-log.ts';
 import { systemClock } from '../../src/clock.ts';
 import { chunksOf } from '../../src/export/seal.ts';
 import { type StoredReport, verifyStored } from '../../src/export/verify-stored.ts';
@@ -51,6 +52,25 @@ describe('an untouched export', () => {
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.length).toBeGreaterThan(before.length);
     expect(await check(scene)).toMatchObject({ findings: [], ledger: [] });
+  });
+
+  it('is sealed window by window, and a page of each day waits for the row', async () => {
+    const seam = ({ query }: SimulatedRequest) => /23:59:59$/.test(query.fromDate ?? '');
+    scene = await simulateExport({ faults: [{ kind: 'status', status: 400, when: seam }] });
+    const seals = () =>
+      scene?.server.query(
+        `select (select count(*)::int from daywalk.pages) as pages,
+                (select count(*)::int from daywalk.seals) as seals,
+                (select count(*)::int from daywalk.ledger) as rows`,
+      );
+    expect(await seals()).toEqual([{ pages: 13, seals: 12, rows: 0 }]);
+    expect(await check(scene)).toMatchObject({ findings: [], ledger: [], unsealedPages: 1 });
+    scene.api.set({ faults: [] });
+    await scene.again();
+    expect(await check(scene)).toMatchObject({ findings: [], ledger: [], unsealedPages: 0 });
+    expect(await scene.server.query('select day::text from daywalk.ledger')).toEqual([
+      { day: '2026-03-01' },
+    ]);
   });
 
   it('may have its bytes kept', async () => {
