@@ -1,24 +1,17 @@
 /** One window: walked until a walk is believed, until it is split, or until it has failed often enough to say why (DESIGN 5.2, 5.3, 5.5). */
 import type { Clock } from '../clock.ts';
-import { LeaseLostError, WalkError } from '../errors.ts';
+import { WalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Proof, Stream } from '../model.ts';
 import { partsWanted, type Split, secondsOf } from '../plan/split.ts';
 import { readDifference } from '../store/differences.ts';
-import { readEarlierWalks, readWalkSizes, type WalkSizes } from '../store/evidence.ts';
+import { readEarlierWalks } from '../store/evidence.ts';
 import type { Claim } from '../store/leases.ts';
-import {
-  BrokenChainError,
-  endWalk,
-  type OpenWalk,
-  openWalk,
-  publishWalk,
-  readOpenWalk,
-  type WalkSpan,
-} from '../store/walks.ts';
+import { BrokenChainError, endWalk, type OpenWalk, publishWalk } from '../store/walks.ts';
 import { splitWindow } from '../store/windows.ts';
 import { mostRecords, totalNarrows } from './large.ts';
 import { type Move, needsHalves, nextMove } from './moves.ts';
+import { openFirst, openOrResume } from './opening.ts';
 import { cut, targetOf, walkedSpan } from './span.ts';
 import { Walk, type WalkContext, type WalkEnd } from './walk.ts';
 
@@ -60,6 +53,11 @@ export async function walkWindow(context: WindowContext, claim: Claim): Promise<
       `claimed ${claim.attempts} times without storing a page: its workers end before they finish one`,
     );
   const halves = cut(claim, context.stream, context.timeZone, 2);
+  if (!claim.walked) {
+    // Nobody else can have walked it since it was claimed (I2): there is nothing to read before its first walk.
+    const end = await walkOnce(context, claim, halves, await openFirst(context, claim));
+    if (end !== null) return end;
+  }
   for (;;) {
     const earlier = await readEarlierWalks(context.database, claim);
     const move = await nextMove(context, claim, earlier, halves);
@@ -69,7 +67,7 @@ export async function walkWindow(context: WindowContext, claim: Claim): Promise<
 }
 
 /** @returns what became of the window; null: look at the walks again. */
-function make(
+async function make(
   context: WindowContext,
   claim: Claim,
   halves: Split | null,
@@ -77,7 +75,7 @@ function make(
 ): Promise<WindowEnd | null> {
   switch (move.kind) {
     case 'walk':
-      return walkOnce(context, claim, halves, move.span);
+      return walkOnce(context, claim, halves, await openOrResume(context, claim, move.span));
     case 'publish':
       return publish(context, claim, move.walk, move.proof, 0);
     case 'split':
@@ -90,9 +88,8 @@ async function walkOnce(
   context: WindowContext,
   claim: Claim,
   halves: Split | null,
-  span: WalkSpan,
+  walk: OpenWalk,
 ): Promise<WindowEnd | null> {
-  const walk = await openOrResume(context, claim, span);
   const target = targetOf(context.stream, walkedSpan(claim, halves, walk.span));
   // Walks for comparison bring nothing that readers will see.
   const quiet = { ...context, onPage: () => {} };
@@ -263,32 +260,4 @@ async function discarded(
   const end = { outcome: 'failed', reason: error.message, proof: null, requests } as const;
   await endWalk(database, claim, walkId, end);
   return null;
-}
-
-/**
- * Other page boundaries for every further walk: never longer than what the source gave, and the full length where the
- * window fits into one page, because in one page no order can hide a record.
- */
-export function nextPageLength(pageLength: number, earlier: WalkSizes): number {
-  const onePage = earlier.records <= earlier.largestPage && earlier.largestPage < pageLength;
-  if (earlier.walks === 0 || onePage) return pageLength;
-  const most = earlier.largestPage === 0 ? pageLength : Math.min(pageLength, earlier.largestPage);
-  return Math.max(1, Math.floor(most * (1 - 0.13 * (1 + ((earlier.walks - 1) % 5)))));
-}
-
-async function openOrResume(
-  context: WindowContext,
-  claim: Claim,
-  span: WalkSpan,
-): Promise<OpenWalk> {
-  const lost = () => new LeaseLostError(`another worker holds window ${claim.windowId} now`);
-  const open = await readOpenWalk(context.database, claim, context.signal);
-  if (open === undefined) throw lost();
-  if (open !== null) return open;
-  const earlier = await readWalkSizes(context.database, claim);
-  const length = nextPageLength(context.memory.pageLength(context.pageLength), earlier);
-  await openWalk(context.database, claim, span, length, context.signal);
-  const opened = await readOpenWalk(context.database, claim, context.signal);
-  if (opened === undefined || opened === null) throw lost();
-  return opened;
 }

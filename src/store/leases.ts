@@ -31,6 +31,8 @@ export interface Claim extends Lease {
   readonly state: WindowState;
   /** A person asked to walk it again: looking is not enough. */
   readonly rewalk: boolean;
+  /** A walk of it was begun before. */
+  readonly walked: boolean;
   /** Claims since the last page was stored, this one included. */
   readonly attempts: number;
   readonly failures: number;
@@ -91,7 +93,8 @@ const claim = (order: 'asc' | 'desc') => `
     select w.* from mine join daywalk.windows w on w.window_id = mine.window_id
   )
   select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
-         level_from as "levelFrom", level_to as "levelTo", purpose, state, rewalk, attempts, failures
+         level_from as "levelFrom", level_to as "levelTo", purpose, state, rewalk, attempts, failures,
+         current_walk is not null or exists (select from daywalk.walks k where k.window_id = held.window_id) as walked
     from held`;
 const CLAIM_OLDEST_FIRST = claim('asc');
 const CLAIM_NEWEST_FIRST = claim('desc');

@@ -27,6 +27,10 @@ export interface OpenWalk {
   readonly envelope: Envelope | null;
 }
 
+/** The columns of a walk `k` as {@link OpenWalkRow}. */
+const OPEN_WALK_COLUMNS = `k.walk_id as "walkId", k.number, k.span, k.page_length as "pageLength", k.next_start as "nextStart", k.pages,
+            k.first_total as "firstTotal", k.last_total as "lastTotal", ${ENVELOPE_COLUMNS}`;
+
 /** Without a walk in progress all is null; before its first page the envelope is. */
 type OpenWalkRow = Omit<OpenWalk, 'walkId' | 'envelope'> &
   Omit<Envelope, 'recordsPath'> & {
@@ -41,30 +45,40 @@ export async function readOpenWalk(
   signal?: AbortSignal,
 ): Promise<OpenWalk | null | undefined> {
   const [row] = await database.persist<OpenWalkRow>(
-    `select k.walk_id as "walkId", k.number, k.span, k.page_length as "pageLength", k.next_start as "nextStart", k.pages,
-            k.first_total as "firstTotal", k.last_total as "lastTotal", ${ENVELOPE_COLUMNS}
+    `select ${OPEN_WALK_COLUMNS}
        from daywalk.windows w
        left join daywalk.walks k on k.walk_id = w.current_walk
       where w.window_id = $1 and w.lease_id = $2::uuid`,
     [lease.windowId, lease.leaseId],
     signal,
   );
-  if (row === undefined) return undefined;
-  const { walkId, recordsPath, totalPath, relationPath, ...walk } = row;
+  return row === undefined ? undefined : openWalkOf(row);
+}
+
+function openWalkOf({
+  walkId,
+  recordsPath,
+  totalPath,
+  relationPath,
+  ...walk
+}: OpenWalkRow): OpenWalk | null {
   if (walkId === null) return null;
   const envelope = recordsPath === null ? null : { recordsPath, totalPath, relationPath };
   return { ...walk, walkId, envelope };
 }
 
-/** Opens a new walk where none is in progress. Does nothing where one is, so it may be repeated: read it back. */
+/**
+ * Opens a new walk where none is in progress. Does nothing where one is, so it may be repeated.
+ * @returns the walk; null: nothing was opened by this copy of the statement, so read what is there.
+ */
 export async function openWalk(
   database: Database,
   lease: Lease,
   span: WalkSpan,
   pageLength: number,
   signal?: AbortSignal,
-): Promise<void> {
-  await database.persist(
+): Promise<OpenWalk | null> {
+  const [row] = await database.persist<OpenWalkRow>(
     `with held as materialized (
        select window_id, day from daywalk.windows
         where window_id = $1 and lease_id = $2::uuid and current_walk is null
@@ -75,13 +89,16 @@ export async function openWalk(
               1 + coalesce((select max(k.number) from daywalk.walks k where k.window_id = held.window_id), 0),
               $4, held.day, $3
          from held
-       returning walk_id, window_id
+       returning *
+     ), noted as (
+       update daywalk.windows w set current_walk = opened.walk_id
+         from opened where w.window_id = opened.window_id
      )
-     update daywalk.windows w set current_walk = opened.walk_id
-       from opened where w.window_id = opened.window_id`,
+     select ${OPEN_WALK_COLUMNS} from opened k`,
     [lease.windowId, lease.leaseId, pageLength, span],
     signal,
   );
+  return row === undefined ? null : openWalkOf(row);
 }
 
 /** Ends a walk without publishing it, or takes back that it ended well; its pages stay (I7). Repeating it does nothing. */

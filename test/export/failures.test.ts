@@ -14,8 +14,8 @@ import {
   WalkError,
 } from '../../src/errors.ts';
 import { failureOf } from '../../src/export/failure.ts';
+import { nextPageLength } from '../../src/export/opening.ts';
 import { Tally } from '../../src/export/tally.ts';
-import { nextPageLength } from '../../src/export/window.ts';
 import type { Proof } from '../../src/model.ts';
 import { BodyRefusedError, StatementError } from '../../src/store/sqlstate.ts';
 

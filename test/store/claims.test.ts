@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import {
+  type Claim,
   type ClaimScope,
   claimWindow,
   readHeldElsewhere,
   renewLease,
 } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
+import { endWalk, openWalk } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
@@ -162,6 +164,27 @@ describe('a claim', () => {
       lease_number: 1,
       lease_owner: 'here',
     });
+  });
+
+  it('tells whether a walk of the window was ever begun', async () => {
+    const streamId = await planDays(database);
+    const again = async (): Promise<Claim> => {
+      await server.query(
+        `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 ms'`,
+      );
+      return claimDay(database, streamId);
+    };
+    const first = await claimDay(database, streamId);
+    expect(first.walked).toBe(false);
+    const second = await again();
+    expect(second.walked).toBe(false);
+    const walk = await openWalk(database, second, 'whole', 100);
+    expect(walk).toMatchObject({ number: 1, span: 'whole', pages: 0, nextStart: 0 });
+    const third = await again();
+    expect(third.walked).toBe(true);
+    const failed = { outcome: 'failed', reason: 'no', proof: null, requests: 1 } as const;
+    await endWalk(database, third, walk?.walkId ?? 0, failed);
+    expect((await again()).walked).toBe(true);
   });
 
   it('takes an expired lease over with a fresh id, and counts', async () => {
