@@ -21,6 +21,7 @@ import type { FetchPage } from './reading.ts';
 import { recheck } from './recheck.ts';
 import { Room } from './room.ts';
 import { type WindowContext, type WindowEnd, walkWindow } from './window.ts';
+import { workTogether } from './workers.ts';
 
 /** What draining needs; the wiring fills it. */
 export interface DrainParts {
@@ -94,6 +95,8 @@ const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404,
 /** So many windows of a stream in a row with an error of their own: the rest of the stream would meet it too. */
 const FAILURES_IN_A_ROW = 3;
 const AHEAD_BYTES = 32 * 1024 * 1024;
+/** Pages ahead that wait for the limiter's word. */
+const IN_LINE = 2;
 /** Waits for other processes' leases: their ends, within these bounds. */
 const SHORTEST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
@@ -134,6 +137,7 @@ export async function drain(
   const fatal = new AbortController();
   const room = new Room({
     requests: options.concurrency,
+    inLine: IN_LINE,
     bytes: options.aheadBytes ?? AHEAD_BYTES,
   });
   const context: DrainContext = {
@@ -146,10 +150,9 @@ export async function drain(
     leases: new Set(),
     scope: () => ({ ...scope, streamIds: states.filter((s) => !s.stopped).map((s) => s.streamId) }),
   };
-  const workers = Array.from({ length: options.windows ?? options.concurrency }, () =>
-    work(context).catch((error: unknown) => fatal.abort(error)),
+  await workTogether(options.windows ?? options.concurrency, (begin) =>
+    work(context, begin).catch((error: unknown) => fatal.abort(error)),
   );
-  await Promise.all(workers);
   context.signal.throwIfAborted();
   const [first] = states;
   if (
@@ -174,7 +177,7 @@ interface DrainContext extends DrainParts {
 }
 
 /** Claims and walks, one window after the other; waits for what other processes hold. */
-async function work(context: DrainContext): Promise<void> {
+async function work(context: DrainContext, beginAnother: () => void): Promise<void> {
   const { database, clock, owner, options, signal } = context;
   for (;;) {
     signal.throwIfAborted();
@@ -183,7 +186,10 @@ async function work(context: DrainContext): Promise<void> {
     context.leases.add(leaseId);
     const { leaseTtlMs } = options;
     const claim = await claimWindow(database, leaseId, owner, leaseTtlMs, context.scope(), signal);
-    if (claim !== null) await walkOne(context, claim);
+    if (claim !== null) {
+      beginAnother();
+      await walkOne(context, claim);
+    }
     context.leases.delete(leaseId);
     if (claim !== null) continue;
     const held = await readHeldElsewhere(database, [...context.leases], context.scope());

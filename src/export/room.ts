@@ -6,6 +6,8 @@ import { ReusedMemory } from './page-memory.ts';
 export interface RoomLimits {
   /** Pages are fetched ahead while fewer requests than this are under way in the process. */
   readonly requests: number;
+  /** So many more may stand in the limiter's line, so that one goes in the very moment in which another ends; absent: 0. */
+  readonly inLine?: number;
   /** Bytes of pages that are fetched ahead, under way or waiting to be stored. */
   readonly bytes: number;
 }
@@ -63,7 +65,8 @@ export class Room {
 
   /** Lets walks fetch ahead while there is room. */
   offer(): void {
-    while (this.#underWay < this.limits.requests) {
+    const { requests, inLine = 0 } = this.limits;
+    while (this.#underWay < requests + inLine) {
       const next = this.#next();
       if (next === null) return;
       next.begin();

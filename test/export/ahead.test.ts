@@ -60,14 +60,21 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 interface Setting {
   readonly requests?: number;
+  readonly inLine?: number;
   readonly bytes?: number;
   readonly trust?: Trust;
   readonly signal?: AbortSignal;
 }
 
-function setUp({ requests = 3, bytes = 10_000, trust = new Trust(), signal }: Setting = {}) {
+function setUp({
+  requests = 3,
+  inLine = 0,
+  bytes = 10_000,
+  trust = new Trust(),
+  signal,
+}: Setting = {}) {
   const answers = new Answers();
-  const room = new Room({ requests, bytes });
+  const room = new Room({ requests, inLine, bytes });
   const open = () =>
     new Ahead({
       fetchPage: answers.fetchPage,
@@ -326,6 +333,15 @@ describe('room', () => {
     ahead.close();
     other.close();
     expect(room.bytes).toBe(0);
+  });
+
+  it('lets some more stand in line, so that one goes when another ends', async () => {
+    const { answers, second, ahead } = await started({ requests: 2, inLine: 1 });
+    expect(answers.asked).toEqual([0, 9, 18, 27]);
+    await answers.answer(9);
+    await second;
+    expect(answers.asked).toEqual([0, 9, 18, 27, 36]);
+    ahead.close();
   });
 
   it('is never overdrawn by requests, and is empty at the end, whatever happens', async () => {
