@@ -64,6 +64,11 @@ create unique index windows_span
 -- A claim reads this in order: the names of the purposes fall in the order of their urgency.
 create index windows_due on daywalk.windows (purpose desc, (kind = 'seam'), day, from_time) where due_at is not null;
 create index windows_day on daywalk.windows (stream_id, day);
+-- What tells which days are there without reading one of them: a stream with as many of these as the calendar has days
+-- lacks none.
+create unique index windows_whole_day on daywalk.windows (stream_id, day) where kind = 'day';
+create index windows_split on daywalk.windows (stream_id, day) where state = 'split';
+create index windows_error on daywalk.windows (stream_id, day) where last_error is not null;
 create index windows_lease on daywalk.windows (lease_id) where lease_id is not null;
 create index windows_unfinished on daywalk.windows (stream_id, day) where state in ('pending', 'failed');
 create index windows_parts on daywalk.windows (split_from) where split_from is not null;

@@ -21,12 +21,28 @@ select s.name as stream, p.day, r.record, p.walk_id, p.page_no, (p.start + r.pos
  cross join lateral jsonb_array_elements(p.body #> k.records_path) with ordinality as r (record, position)
  where r.position > p.skip and (o.positions is null or r.position - p.skip <> all (o.positions));
 
--- A day D is closed when the source's clock, less the settle delay, shows a later day. Grouped by what it is asked for by,
--- so that a question about few days reads few windows.
+-- The closed days from a stream's first one on that have no window. A day D is closed when the source's clock, less the
+-- settle delay, shows a later day. Most streams lack none: that is counted, and only else they are looked at day by day.
+create view daywalk.missing_days as
+select s.stream_id, s.name as stream, s.resource, d.day::date as day
+  from daywalk.streams s
+ cross join lateral (select ((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1 as last_closed) as c
+ cross join lateral generate_series(s.since::timestamp, c.last_closed::timestamp, interval '1 day') as d (day)
+ where (select count(*) from daywalk.windows w
+         where w.stream_id = s.stream_id and w.kind = 'day' and w.day between s.since and c.last_closed) <= c.last_closed - s.since
+   and not exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.day = d.day::date);
+
+-- The newest error of each day that has any; few days do, so they are joined and not looked for in every window.
+create view daywalk.day_errors as
+select distinct on (stream_id, day) stream_id, day, last_error
+  from daywalk.windows
+ where last_error is not null and state <> 'split'
+ order by stream_id, day, last_failed_at desc;
+
+-- Grouped by what it is asked for by, so that a question about few days reads few windows.
 create view daywalk.coverage as
 select p.stream, p.resource, p.day,
-       case when p.complete and exists (select from daywalk.prunings g
-                                         where g.stream_id = p.stream_id and g.day = p.day and g.what = 'day') then 'pruned'
+       case when p.complete and g.day is not null then 'pruned'
             when p.complete then 'complete'
             when p.running then 'running'
             when p.failed then 'failed'
@@ -37,7 +53,7 @@ select p.stream, p.resource, p.day,
        coalesce(c.bytes, 0) as bytes,
        c.proof,
        case when p.complete then p.completed_at end as completed_at,
-       p.checked_at, p.due_at, p.last_error
+       p.checked_at, p.due_at, e.last_error
   from (select s.stream_id, s.name as stream, s.resource, w.day,
                count(*)::integer as windows,
                (count(*) filter (where w.state = 'complete'))::integer as complete_windows,
@@ -46,20 +62,16 @@ select p.stream, p.resource, p.day,
                bool_or(w.lease_expires > clock_timestamp()) as running,
                max(w.completed_at) as completed_at,
                max(w.checked_at) as checked_at,
-               min(w.due_at) as due_at,
-               (array_agg(w.last_error order by w.last_failed_at desc) filter (where w.last_error is not null))[1] as last_error
+               min(w.due_at) as due_at
           from daywalk.streams s
           join daywalk.windows w on w.stream_id = s.stream_id and w.state <> 'split'
          group by s.stream_id, s.name, s.resource, w.day) as p
   left join daywalk.days c on c.stream_id = p.stream_id and c.day = p.day
+  left join daywalk.prunings g on g.stream_id = p.stream_id and g.day = p.day and g.what = 'day'
+  left join daywalk.day_errors e on e.stream_id = p.stream_id and e.day = p.day
  union all
-select s.name, s.resource, d.day::date, 'missing', 0, 0, 0, 0, 0, null, null, null, null, null
-  from daywalk.streams s
- cross join lateral generate_series(
-   s.since::timestamp,
-   (((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1)::timestamp,
-   interval '1 day') as d (day)
- where not exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.day = d.day::date);
+select m.stream, m.resource, m.day, 'missing', 0, 0, 0, 0, 0, null, null, null, null, null
+  from daywalk.missing_days m;
 
 -- The rows of coverage that are not complete, found from the unfinished windows.
 create view daywalk.gaps as
@@ -76,13 +88,8 @@ select s.name as stream, s.resource, u.day,
      from daywalk.windows w
     where w.stream_id = u.stream_id and w.day = u.day and w.state <> 'split') as p
  union all
-select s.name, s.resource, d.day::date, 'missing', null, null
-  from daywalk.streams s
- cross join lateral generate_series(
-   s.since::timestamp,
-   (((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1)::timestamp,
-   interval '1 day') as d (day)
- where not exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.day = d.day::date);
+select m.stream, m.resource, m.day, 'missing', null, null
+  from daywalk.missing_days m;
 
 create view daywalk.quarantine as
 select s.name as stream, p.day, p.walk_id, p.page_no, k.published, c.change ->> 'what' as what, c.change ->> 'path' as path,

@@ -211,6 +211,17 @@ comment on column daywalk.smart_events.page_no is 'The page within the walk.';
 comment on column daywalk.smart_events.position is 'Offset of the record within its window, as the source listed it.';
 comment on column daywalk.smart_events.fetched_at is 'When the page arrived.';
 
+comment on view daywalk.missing_days is 'The closed days that a stream wants and that have no window; the coverage and the gaps are made of it.';
+comment on column daywalk.missing_days.stream_id is 'The stream.';
+comment on column daywalk.missing_days.stream is 'Its name.';
+comment on column daywalk.missing_days.resource is 'Its resource.';
+comment on column daywalk.missing_days.day is 'The day of the source''s calendar.';
+
+comment on view daywalk.day_errors is 'The newest error of each day whose windows have any; the coverage is made of it.';
+comment on column daywalk.day_errors.stream_id is 'The stream.';
+comment on column daywalk.day_errors.day is 'The day of the source''s calendar.';
+comment on column daywalk.day_errors.last_error is 'The newest error of its windows.';
+
 comment on view daywalk.coverage is 'One row per stream and closed day since the stream''s first day, and per backfilled day.';
 comment on column daywalk.coverage.stream is 'The stream.';
 comment on column daywalk.coverage.resource is 'Its resource.';

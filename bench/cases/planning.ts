@@ -3,7 +3,7 @@ import type { Bench, Case, Row } from '../case.ts';
 import { type Scratch, withDatabase } from '../databases.ts';
 import { environmentOf } from '../exporter.ts';
 import { mustBeWell, runPlainDaywalk } from '../program.ts';
-import { againstLimit, milliseconds } from '../rows.ts';
+import { againstFloor, againstLimit, milliseconds } from '../rows.ts';
 import { seedCompleteDays, streamsYaml } from '../seeded-days.ts';
 import { withSource } from '../source.ts';
 import { inTurn, timed } from '../statistics.ts';
@@ -40,7 +40,7 @@ export const planning: Case = {
   name: 'planning',
   title: 'Planning',
   about:
-    'Ten years of days × 20 streams, all complete and in the ledger: 73,000 days with their seams. Measured as processes, from their start to their end: `daywalk run` with nothing due, which plans, and `daywalk status`; and the view `daywalk.coverage` as people ask it, from a connection that is open.',
+    'Ten years of days × 20 streams, all complete and in the ledger: 73,000 days with their seams. Measured as processes, from their start to their end: `daywalk run` with nothing due, which plans, and `daywalk status`; and the view `daywalk.coverage` as people ask it, from a connection that is open. Floor of a question: its answer, read from a table that holds nothing else.',
   limitMs: 240_000,
   run: (bench) =>
     withDatabase(bench.postgres.url, { schema: true }, async (scratch) => {
@@ -52,12 +52,7 @@ export const planning: Case = {
       rows.push(...(await programs(bench, scratch, names)));
       for (const [what, sql, values] of QUERIES) {
         bench.say(what);
-        const rounds = bench.quick ? 1 : QUERY_ROUNDS;
-        const { asked } = await inTurn(rounds, {
-          asked: () => timed(() => scratch.query(sql, values)),
-        });
-        const told = { what: `coverage: ${what}`, format: milliseconds };
-        rows.push(againstLimit(told, asked, { most: QUERY_MS }));
+        rows.push(await question(bench, scratch, what, sql, values));
       }
       return {
         rows,
@@ -68,11 +63,31 @@ export const planning: Case = {
     }),
   words: {
     reached:
-      'What the days hold is added up when they are published (docs/decisions/0013), so a question about days reads a row for each, and one about few days few rows.',
+      'What the days hold is added up when they are published (docs/decisions/0013), so a question about days reads a row for each, and one about few days few rows. That no day is missing is counted from an index; a run is told the spans of days that are there, and not the days.',
     missed:
-      'What the days hold is added up when they are published (docs/decisions/0013). Two starts of the program are 0.5 s of it. The rest is a row for each day: 73,000 of them are grouped from twice as many windows when somebody asks for all days of all streams at once, and the planner reads them all at each run. To come closer, the state of a day would have to be kept as well as its contents, at the price of a write to it whenever a lease or an error changes.',
+      'What the days hold is added up when they are published (docs/decisions/0013). That no day is missing is counted from an index; a run is told the spans of days that are there, and not the days, so that two starts of the program are most of the first three rows. All days of all streams are 73,000 rows: to send and to parse them in Node.js takes most of the time, as the floor shows, and grouping them from twice as many windows the rest. To save that, the state of a day would have to be kept as well as its contents, at the price of a write to it whenever a lease or an error changes.',
   },
 };
+
+/** Asks one question, and a table that holds nothing but its answer: what is left is to read, send and parse the rows. */
+async function question(
+  bench: Bench,
+  { query }: Scratch,
+  what: string,
+  sql: string,
+  values: readonly string[],
+): Promise<Row> {
+  await query(`create table answer as ${sql}`, values);
+  await query('vacuum analyze answer');
+  const { asked, floor } = await inTurn(bench.quick ? 1 : QUERY_ROUNDS, {
+    asked: () => timed(() => query(sql, values)),
+    floor: () => timed(() => query('select * from answer')),
+  });
+  await query('drop table answer');
+  const told = { what: `coverage: ${what}`, format: milliseconds };
+  const { target, reached } = againstLimit(told, asked, { most: QUERY_MS });
+  return { ...againstFloor(told, asked, floor, null), target, reached };
+}
 
 async function programs(
   bench: Bench,

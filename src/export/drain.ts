@@ -4,7 +4,7 @@ import { LeaseLostError, RequestError, SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Envelope, Proof, Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { readLastEnvelope } from '../store/evidence.ts';
+import { readLastEnvelopes } from '../store/evidence.ts';
 import { readLearned } from '../store/learned.ts';
 import {
   type Claim,
@@ -126,14 +126,14 @@ export async function drain(
   onEvent: (event: DrainEvent) => void,
 ): Promise<void> {
   const facts = await readLearned(parts.database, [...streams.keys()]);
-  const states: StreamState[] = [];
-  for (const [streamId, stream] of streams) {
+  const envelopes = await readLastEnvelopes(parts.database, [...streams.keys()]);
+  const states = [...streams].map(([streamId, stream]): StreamState => {
     const memory = new StreamMemory(parts.database, streamId, facts);
     // Without a path in the settings, the list is looked for where it was last.
     if (stream.recordsPath === undefined && stream.totalPath === undefined)
-      memory.envelope = await readLastEnvelope(parts.database, streamId);
-    states.push({ streamId, stream, memory, failuresInARow: 0, stopped: false });
-  }
+      memory.envelope = envelopes.get(streamId) ?? null;
+    return { streamId, stream, memory, failuresInARow: 0, stopped: false };
+  });
   const fatal = new AbortController();
   const room = new Room({
     requests: options.concurrency,

@@ -1,15 +1,27 @@
 /** A run: registers the streams, plans, drains and reports; by schedule, by hand, or as a backfill (DESIGN 4). */
 import { outcomeOf, type RunOutcome } from '../errors.ts';
 import type { Day, DayRange, Stream, Window } from '../model.ts';
-import { type BackfillOnly, type BackfillStep, planBackfill } from '../plan/backfill.ts';
+import {
+  type BackfillOnly,
+  type BackfillStep,
+  type KnownDay,
+  planBackfill,
+} from '../plan/backfill.ts';
 import { addDays, lastClosedDay, seamWindow } from '../plan/days.ts';
-import { type KnownDays, type KnownWindow, plan } from '../plan/planner.ts';
+import { plan } from '../plan/planner.ts';
 import { type GapRow, readGaps } from '../store/coverage.ts';
 import type { Database } from '../store/database.ts';
 import { countDue } from '../store/leases.ts';
 import { beginRun, endRun, type RunCounts, type RunTrigger } from '../store/runs.ts';
-import { type RegisteredStream, registerStream } from '../store/streams.ts';
-import { askAgain, databaseNow, listDays, type PlannedRow, planWindows } from '../store/windows.ts';
+import { type RegisteredStream, registerStreams } from '../store/streams.ts';
+import {
+  askAgain,
+  databaseNow,
+  listDays,
+  listKnownSpans,
+  type PlannedRow,
+  planWindows,
+} from '../store/windows.ts';
 import { type DrainEvent, type DrainOptions, type DrainParts, drain } from './drain.ts';
 import { Sealer } from './seal.ts';
 import { Tally, type WindowFailed } from './tally.ts';
@@ -57,22 +69,12 @@ export async function catchUp(
 ): Promise<RunReport> {
   const { database } = parts;
   const calendar = await readCalendar(database, options);
-  const due = plan({
-    streams: calendar.streams.map(({ registered, known }) => ({
-      name: registered.name,
-      since: registered.since,
-      known,
-    })),
-    timeZone: options.timeZone,
-    settleMs: options.settleMs,
-    now: calendar.now,
-  });
-  for (const { registered } of calendar.streams) {
-    const missing = due.filter(
-      (item) => item.stream === registered.name && item.found === 'missing',
-    );
-    const windows = missing.map((item) => item.window);
-    await planWindows(database, registered.streamId, 'scheduled', withSeams(windows, options));
+  const { timeZone, settleMs } = options;
+  const spans = await listKnownSpans(database, idsOf(calendar));
+  for (const { streamId, since } of calendar.streams) {
+    const known = spans.filter((span) => span.streamId === streamId);
+    const missing = plan({ since, known, timeZone, settleMs, now: calendar.now });
+    await planWindows(database, streamId, 'scheduled', withSeams(missing, options));
   }
   return drainAndReport(
     parts,
@@ -90,7 +92,7 @@ export async function previewBackfill(
   options: ExportOptions,
   request: BackfillRequest,
 ): Promise<BackfillStep[]> {
-  return stepsOf(await readCalendar(database, options, request), options, request);
+  return stepsOf(database, await readCalendar(database, options), options, request);
 }
 
 /** Plans and walks an inclusive range of days. */
@@ -102,17 +104,18 @@ export async function backfill(
   onEvent: (event: RunEvent) => void = () => {},
 ): Promise<RunReport> {
   const { database } = parts;
-  const calendar = await readCalendar(database, options, request);
-  const steps = stepsOf(calendar, options, request).filter((step) => step.action !== 'skip');
-  for (const { registered } of calendar.streams) {
-    const own = steps.filter((step) => step.stream === registered.name);
+  const calendar = await readCalendar(database, options);
+  const all = await stepsOf(database, calendar, options, request);
+  const steps = all.filter((step) => step.action !== 'skip');
+  for (const { name, streamId } of calendar.streams) {
+    const own = steps.filter((step) => step.stream === name);
     const missing = own.filter((step) => step.state === 'missing');
     const windows = missing.map((step) => step.window);
-    await planWindows(database, registered.streamId, 'backfill', withSeams(windows, options));
+    await planWindows(database, streamId, 'backfill', withSeams(windows, options));
     for (const action of ['walk', 'rewalk'] as const) {
       const there = own.filter((step) => step.action === action && step.state !== 'missing');
       const days = there.map((step) => step.window.day);
-      await askAgain(database, registered.streamId, days, action === 'rewalk');
+      await askAgain(database, streamId, days, action === 'rewalk');
     }
   }
   const range = { from: request.from, to: request.to };
@@ -134,50 +137,37 @@ function withSeams(days: readonly Window[], { seams }: ExportOptions): PlannedRo
   ]);
 }
 
+/** The streams as they are registered, in the order of the settings, and the time by which days are closed or not. */
 interface Calendar {
   readonly now: number;
-  readonly streams: readonly { stream: Stream; registered: RegisteredStream; known: KnownDays }[];
+  readonly streams: readonly RegisteredStream[];
 }
 
-async function readCalendar(
-  database: Database,
-  options: ExportOptions,
-  range: DayRange | null = null,
-): Promise<Calendar> {
+const idsOf = ({ streams }: Calendar): number[] => streams.map(({ streamId }) => streamId);
+
+async function readCalendar(database: Database, options: ExportOptions): Promise<Calendar> {
   const now = await databaseNow(database);
-  const firstSince = addDays(lastClosedDay(now, options.timeZone, options.settleMs), 1 - DAYS_BACK);
-  const { since, timeZone, settleMs } = options;
-  const registered: RegisteredStream[] = [];
-  for (const stream of options.streams)
-    registered.push(
-      await registerStream(database, stream, { since, firstSince, timeZone, settleMs }),
-    );
-  const windows = await listDays(
-    database,
-    registered.map((stream) => stream.streamId),
-    range,
-  );
-  const days = new Map<number, Map<Day, KnownWindow>>();
-  for (const { streamId } of registered) days.set(streamId, new Map());
-  for (const { streamId, day, state, purpose, dueAt, pruned } of windows)
-    days.get(streamId)?.set(day, { state, purpose, retryAt: dueAt, pruned });
-  return {
-    now,
-    streams: options.streams.map((stream, index) => {
-      const own = registered[index] as RegisteredStream;
-      return { stream, registered: own, known: days.get(own.streamId) ?? new Map() };
-    }),
-  };
+  const { streams, since, timeZone, settleMs } = options;
+  const firstSince = addDays(lastClosedDay(now, timeZone, settleMs), 1 - DAYS_BACK);
+  const calendar = { since, firstSince, timeZone, settleMs };
+  return { now, streams: await registerStreams(database, streams, calendar) };
 }
 
-function stepsOf(
+async function stepsOf(
+  database: Database,
   calendar: Calendar,
   options: ExportOptions,
   request: BackfillRequest,
-): BackfillStep[] {
+): Promise<BackfillStep[]> {
+  const days = new Map<number, Map<Day, KnownDay>>(idsOf(calendar).map((id) => [id, new Map()]));
+  for (const { streamId, day, ...known } of await listDays(database, idsOf(calendar), request))
+    days.get(streamId)?.set(day, known);
   return planBackfill({
     ...request,
-    streams: calendar.streams.map(({ registered, known }) => ({ name: registered.name, known })),
+    streams: calendar.streams.map(({ name, streamId }) => ({
+      name,
+      known: days.get(streamId) ?? new Map(),
+    })),
     timeZone: options.timeZone,
     settleMs: options.settleMs,
     now: calendar.now,
@@ -200,12 +190,12 @@ async function drainAndReport(
 ): Promise<RunReport> {
   const { database, owner, log } = parts;
   const runId = await beginRun(database, scope.trigger, parts.clock.uuid(), owner, scope.range);
-  const streamIds = calendar.streams.map(({ registered }) => registered.streamId);
+  const streamIds = idsOf(calendar);
   const due = await countDue(database, { ...scope, streamIds });
   onEvent({ kind: 'planned', windows: due });
   const tally = new Tally(due);
   const streams = new Map(
-    calendar.streams.map(({ registered, stream }) => [registered.streamId, stream]),
+    options.streams.map((stream, index) => [streamIds[index] as number, stream]),
   );
   const sealer = new Sealer({ database, log }, [...streams.keys()], signal);
   const end = (outcome: RunOutcome, error: string | null) =>
@@ -213,11 +203,13 @@ async function drainAndReport(
       log.warn({ err: failure, runId }, 'the end of the run could not be noted'),
     );
   try {
-    await drain(parts, options, streams, scope, signal, (event) => {
-      tally.add(event);
-      if (event.kind === 'complete') sealer.wake(event.window);
-      onEvent(event);
-    });
+    // What another process holds is due, too.
+    if (due > 0)
+      await drain(parts, options, streams, scope, signal, (event) => {
+        tally.add(event);
+        if (event.kind === 'complete') sealer.wake(event.window);
+        onEvent(event);
+      });
     await sealer.finish();
     const gaps = await readGaps(
       database,

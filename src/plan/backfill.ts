@@ -2,11 +2,20 @@
 import { SettingsError } from '../errors.ts';
 import type { Day, Window, WindowState } from '../model.ts';
 import { closesAt, daysBetween, dayWindow, lastClosedDay } from './days.ts';
-import type { KnownDays } from './planner.ts';
 
 /** What `--only` may name: windows that are missing (or pending), that failed, or all, complete ones too. */
 export const BACKFILL_ONLY = ['missing', 'failed', 'all'] as const;
 export type BackfillOnly = (typeof BACKFILL_ONLY)[number];
+
+/** What the store knows of a day that has windows. */
+export interface KnownDay {
+  readonly state: WindowState;
+  /** It was complete, and is not kept any more: never walked again. */
+  readonly pruned?: boolean;
+}
+
+/** The days of a stream that have windows; a day that is not in it has none. */
+export type KnownDays = ReadonlyMap<Day, KnownDay>;
 
 export interface BackfillInput {
   readonly from: Day;

@@ -47,7 +47,7 @@ export function readRunning(database: Database): Promise<RunningWindow[]> {
        from daywalk.windows w
        join daywalk.streams s on s.stream_id = w.stream_id
        left join daywalk.walks k on k.walk_id = w.current_walk
-      where w.lease_expires > clock_timestamp()
+      where w.lease_id is not null and w.lease_expires > clock_timestamp()
       order by w.from_time, s.name`,
   );
 }
@@ -72,9 +72,7 @@ export function readGaps(
 ): Promise<GapRow[]> {
   return database.persist(
     `with mine as (
-       select stream_id, name, greatest(since, coalesce($2::date, since)) as first_day,
-              least(((clock_timestamp() - settle) at time zone time_zone)::date - 1, $3::date) as last_day
-         from daywalk.streams where name = any ($1::text[])
+       select stream_id, name from daywalk.streams where name = any ($1::text[])
      ), unfinished as (
        select w.stream_id, w.day
          from daywalk.windows w join mine m on m.stream_id = w.stream_id
@@ -91,10 +89,9 @@ export function readGaps(
          join daywalk.windows w on w.stream_id = u.stream_id and w.day = u.day and w.state <> 'split'
         group by w.stream_id, w.day
        union all
-       select m.stream_id, d.day::date, 'missing', null, null
-         from mine m
-        cross join lateral generate_series(m.first_day::timestamp, m.last_day::timestamp, interval '1 day') as d (day)
-        where not exists (select from daywalk.windows w where w.stream_id = m.stream_id and w.day = d.day::date)
+       select stream_id, day, 'missing', null, null
+         from daywalk.missing_days
+        where stream = any ($1::text[]) and ($2::date is null or day between $2::date and $3::date)
      )
      select m.name as stream, f.day, f.state, f.due_at as "dueAt", f.last_error as "lastError"
        from found f join mine m on m.stream_id = f.stream_id

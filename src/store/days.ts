@@ -38,17 +38,18 @@ export function readKnownDays(
               (count(*) filter (where state = 'complete'))::integer as complete_windows,
               bool_or(state = 'failed') as failed,
               coalesce(bool_or(lease_expires > clock_timestamp()), false) as running,
-              min(due_at) as due_at,
-              (array_agg(last_error order by last_failed_at desc) filter (where last_error is not null))[1] as last_error
+              min(due_at) as due_at
          from daywalk.windows
         where stream_id = any ($1::integer[]) and day between $2::date and $3::date and state <> 'split'
         group by stream_id, day
      )
      select p.stream_id as "streamId", p.day, p.windows, p.complete_windows as "completeWindows", p.failed, p.running,
-            p.due_at as "dueAt", p.last_error as "lastError",
+            p.due_at as "dueAt", e.last_error as "lastError",
             ${isPruned('p.stream_id', 'p.day')} as pruned,
             coalesce(s.records, 0) as records, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes
-       from parts p left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day
+       from parts p
+       left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day
+       left join daywalk.day_errors e on e.stream_id = p.stream_id and e.day = p.day
       order by p.stream_id, p.day`,
     [streamIds, range.from, range.to],
   );

@@ -58,19 +58,22 @@ export function readEarlierWalks(database: Database, lease: Lease): Promise<Earl
   );
 }
 
-/** Where the newest proven page with records of a stream has list and total; null: there was none yet. */
-export async function readLastEnvelope(
+/** Where the newest proven page with records of each of these streams has list and total; a stream without any has none. */
+export async function readLastEnvelopes(
   database: Database,
-  streamId: number,
-): Promise<Envelope | null> {
-  const [row] = await database.persist<Envelope>(
-    `select ${ENVELOPE_COLUMNS}
-       from daywalk.days d
-       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day
-       join daywalk.walks k on k.window_id = w.window_id and k.published and k.next_start > 0
-      where d.stream_id = $1 and d.records > 0
-      order by d.day desc, k.walk_id desc limit 1`,
-    [streamId],
+  streamIds: readonly number[],
+): Promise<Map<number, Envelope>> {
+  const rows = await database.persist<Envelope & { readonly streamId: number }>(
+    `select s.stream_id as "streamId", newest.*
+       from unnest($1::integer[]) as s (stream_id)
+      cross join lateral (
+        select ${ENVELOPE_COLUMNS}
+          from daywalk.days d
+          join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day
+          join daywalk.walks k on k.window_id = w.window_id and k.published and k.next_start > 0
+         where d.stream_id = s.stream_id and d.records > 0
+         order by d.day desc, k.walk_id desc limit 1) as newest`,
+    [streamIds],
   );
-  return row ?? null;
+  return new Map(rows.map(({ streamId, ...envelope }) => [streamId, envelope]));
 }

@@ -35,51 +35,59 @@ export function fingerprint(stream: Stream): string {
   return createHash('sha256').update(asked).digest('hex');
 }
 
+interface StreamRow extends RegisteredStream {
+  readonly fingerprint: string;
+  readonly resource: string;
+  readonly filters: Filters;
+}
+
 /**
- * Makes the stream known, or checks that it is still the one that is known (I9).
- * @throws {SettingsError} when resource or filters differ from those stored under this name.
+ * Makes the streams known, or checks that they are still those that are known (I9). Returns them in the order given.
+ * @throws {SettingsError} when resource or filters of one differ from those stored under its name.
  */
-export async function registerStream(
+export async function registerStreams(
   database: Database,
-  stream: Stream,
+  streams: readonly Stream[],
   calendar: StreamCalendar,
-): Promise<RegisteredStream> {
-  const print = fingerprint(stream);
-  const filters = canonicalFilters(stream.filters);
-  const [row] = await database.persist<{
-    stream_id: number;
-    since: string;
-    fingerprint: string;
-    resource: string;
-    filters: Filters;
-  }>(
+): Promise<RegisteredStream[]> {
+  const rows = await database.persist<StreamRow>(
+    // By name, so that two processes never wait for each other's rows.
     `insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle)
-     values ($1, $2, $3::jsonb, $4, coalesce($5::date, $6::date), $7, make_interval(secs => $8::double precision / 1000))
+     select name, resource, filters::jsonb, fingerprint, coalesce($5::date, $6::date), $7,
+            make_interval(secs => $8::double precision / 1000)
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as given (name, resource, filters, fingerprint)
+      order by name
      on conflict (name) do update
        set since = case when s.fingerprint = excluded.fingerprint then coalesce($5::date, s.since) else s.since end,
            time_zone = case when s.fingerprint = excluded.fingerprint then excluded.time_zone else s.time_zone end,
            settle = case when s.fingerprint = excluded.fingerprint then excluded.settle else s.settle end
-     returning stream_id, since, fingerprint, resource, filters`,
+     returning stream_id as "streamId", name, since, fingerprint, resource, filters`,
     [
-      stream.name,
-      stream.resource,
-      JSON.stringify(filters),
-      print,
+      streams.map((stream) => stream.name),
+      streams.map((stream) => stream.resource),
+      streams.map((stream) => JSON.stringify(canonicalFilters(stream.filters))),
+      streams.map(fingerprint),
       calendar.since,
       calendar.firstSince,
       calendar.timeZone,
       calendar.settleMs,
     ],
   );
-  if (row === undefined) throw new Error('an upsert returned no row');
-  if (row.fingerprint !== print)
-    throw new SettingsError(
-      `stream ${stream.name} asks for ${describe(stream.resource, filters)}, but what is stored under this name was asked for with ${describe(row.resource, row.filters)}`,
-      {
-        hint: `Give the changed stream a new name in daywalk.yaml (streams: ${stream.name}-2: …), or put its resource and filters back.`,
-      },
-    );
-  return { streamId: row.stream_id, name: stream.name, since: row.since };
+  return streams.map((stream) => {
+    const row = rows.find(({ name }) => name === stream.name);
+    if (row === undefined) throw new Error('an upsert returned no row');
+    if (row.fingerprint !== fingerprint(stream)) throw changedStream(stream, row);
+    return { streamId: row.streamId, name: row.name, since: row.since };
+  });
+}
+
+function changedStream({ name, resource, filters }: Stream, known: StreamRow): SettingsError {
+  return new SettingsError(
+    `stream ${name} asks for ${describe(resource, canonicalFilters(filters))}, but what is stored under this name was asked for with ${describe(known.resource, known.filters)}`,
+    {
+      hint: `Give the changed stream a new name in daywalk.yaml (streams: ${name}-2: …), or put its resource and filters back.`,
+    },
+  );
 }
 
 function describe(resource: string, filters: Filters): string {

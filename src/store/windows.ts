@@ -4,14 +4,16 @@ import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import { isPruned } from './shown.ts';
 
-/** A day of a stream as the planner needs to know it. */
-export interface KnownWindow {
+/** Days of a stream, one after the other, that have a window each. */
+export interface KnownSpan extends DayRange {
+  readonly streamId: number;
+}
+
+/** A day of a stream as a backfill needs to know it. */
+export interface DayStanding {
   readonly streamId: number;
   readonly day: Day;
   readonly state: WindowState;
-  readonly purpose: Purpose;
-  /** When it is to be walked next; milliseconds since the epoch. */
-  readonly dueAt: number | null;
   /** It was complete, and is not kept any more. */
   readonly pruned: boolean;
 }
@@ -25,29 +27,51 @@ export async function databaseNow(database: Database): Promise<number> {
   return row.now;
 }
 
-/** The days of the streams that have windows, between two days where given; a day stands as the worst of its windows. */
+/**
+ * The days of the streams that have a window, whatever its state, as spans without a hole. A stream without any hole is
+ * told by its ends and counted from an index: ten years of twenty streams are twenty rows, and a few milliseconds.
+ */
+export function listKnownSpans(
+  database: Database,
+  streamIds: readonly number[],
+): Promise<KnownSpan[]> {
+  return database.persist(
+    `with ends as (
+       select stream_id, min(day) as first_day, max(day) as last_day, count(*) as days
+         from daywalk.windows where kind = 'day' and stream_id = any ($1::integer[])
+        group by stream_id
+     )
+     select stream_id as "streamId", first_day as "from", last_day as "to"
+       from ends where days > last_day - first_day
+      union all
+     select w.stream_id, min(w.day), max(w.day)
+       from (select stream_id, day, day - (row_number() over (partition by stream_id order by day))::integer as island
+               from daywalk.windows
+              where kind = 'day' and stream_id = any (array(select stream_id from ends where days <= last_day - first_day))) as w
+      group by w.stream_id, w.island`,
+    [streamIds],
+  );
+}
+
+/** The days of the range in which the streams have windows; a day stands as the worst of its windows. */
 export async function listDays(
   database: Database,
   streamIds: readonly number[],
-  range: DayRange | null = null,
-): Promise<KnownWindow[]> {
-  const rows = await database.persist<Omit<KnownWindow, 'day'> & { readonly days: Day[] }>(
-    // Days that stand alike share a row: ten years of twenty streams are some hundred rows and not 73,000.
-    `select d.stream_id as "streamId", array_agg(d.day::text) as days, d.state, d.purpose,
-            extract(epoch from d.due_at)::double precision * 1000 as "dueAt", g.day is not null as pruned
+  range: DayRange,
+): Promise<DayStanding[]> {
+  const rows = await database.persist<Omit<DayStanding, 'day'> & { readonly days: Day[] }>(
+    // Days that stand alike share a row: ten years of twenty streams are some dozen rows and not 73,000.
+    `select d.stream_id as "streamId", array_agg(d.day::text) as days, d.state, g.day is not null as pruned
        from (select stream_id, day,
                     case when bool_or(state = 'failed') then 'failed'
                          when bool_and(state = 'complete') then 'complete'
-                         else 'pending' end as state,
-                    max(purpose collate "C") as purpose,
-                    min(due_at) as due_at
+                         else 'pending' end as state
                from daywalk.windows
-              where stream_id = any ($1::integer[]) and state <> 'split'
-                and ($2::date is null or day between $2::date and $3::date)
+              where stream_id = any ($1::integer[]) and state <> 'split' and day between $2::date and $3::date
               group by stream_id, day) as d
        left join daywalk.prunings g on g.stream_id = d.stream_id and g.day = d.day and g.what = 'day'
-      group by d.stream_id, d.state, d.purpose, d.due_at, g.day is not null`,
-    [streamIds, range?.from ?? null, range?.to ?? null],
+      group by d.stream_id, d.state, g.day is not null`,
+    [streamIds, range.from, range.to],
   );
   return rows.flatMap(({ days, ...row }) => days.map((day) => ({ ...row, day })));
 }

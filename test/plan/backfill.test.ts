@@ -2,10 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SettingsError } from '../../src/errors.ts';
-import { PURPOSES, WINDOW_STATES } from '../../src/model.ts';
-import { BACKFILL_ONLY, type BackfillInput, planBackfill } from '../../src/plan/backfill.ts';
+import { WINDOW_STATES } from '../../src/model.ts';
+import {
+  BACKFILL_ONLY,
+  type BackfillInput,
+  type KnownDay,
+  planBackfill,
+} from '../../src/plan/backfill.ts';
 import { addDays, closesAt, daysBetween, lastClosedDay } from '../../src/plan/days.ts';
-import type { KnownWindow } from '../../src/plan/planner.ts';
 import { settle, zoneAndInstant } from './zones.ts';
 
 const input: fc.Arbitrary<BackfillInput> = fc
@@ -21,8 +25,6 @@ const input: fc.Arbitrary<BackfillInput> = fc
         fc.record({
           by: fc.integer({ min: -30, max: 3 }),
           state: fc.constantFrom(...WINDOW_STATES),
-          purpose: fc.constantFrom(...PURPOSES),
-          retryAt: fc.option(fc.integer({ min: 0, max: 4e12 })),
         }),
         { maxLength: 25 },
       ),
@@ -34,9 +36,7 @@ const input: fc.Arbitrary<BackfillInput> = fc
     const from = addDays(last, start);
     const streams = stores.map((windows, i) => ({
       name: `stream-${i}`,
-      known: new Map<string, KnownWindow>(
-        windows.map(({ by, ...one }) => [addDays(last, by), one]),
-      ),
+      known: new Map<string, KnownDay>(windows.map(({ by, ...one }) => [addDays(last, by), one])),
     }));
     const to = addDays(from, count);
     return { from, to, newestFirst, streams, timeZone, settleMs, now, ...(only && { only }) };
@@ -74,12 +74,12 @@ describe('a backfill', () => {
   });
 
   const now = Date.parse('2024-03-10T12:00:00Z');
-  const known = new Map<string, KnownWindow>([
-    ['2024-03-02', { state: 'pending', purpose: 'scheduled', retryAt: null }],
-    ['2024-03-03', { state: 'failed', purpose: 'scheduled', retryAt: now + 1e9 }],
-    ['2024-03-04', { state: 'failed', purpose: 'backfill', retryAt: null }],
-    ['2024-03-05', { state: 'complete', purpose: 'scheduled', retryAt: null }],
-    ['2024-03-06', { state: 'split', purpose: 'scheduled', retryAt: null }],
+  const known = new Map<string, KnownDay>([
+    ['2024-03-02', { state: 'pending' }],
+    ['2024-03-03', { state: 'failed' }],
+    ['2024-03-04', { state: 'failed' }],
+    ['2024-03-05', { state: 'complete' }],
+    ['2024-03-06', { state: 'split' }],
   ]);
   const range = {
     from: '2024-03-01',

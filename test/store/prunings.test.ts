@@ -7,7 +7,7 @@ import { readKnownDays, readTotals } from '../../src/store/days.ts';
 import { appendToLedger, checkLedger } from '../../src/store/ledger.ts';
 import { listOldDays, markPruned, type OldDay } from '../../src/store/prunings.ts';
 import { listStoredWalks } from '../../src/store/stored.ts';
-import { askAgain, listDays } from '../../src/store/windows.ts';
+import { askAgain, listDays, listKnownSpans } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { publishNext } from '../support/publishing.ts';
 import { claimDay, DAY, freshStore, planDays } from '../support/store.ts';
@@ -55,17 +55,13 @@ describe('a day that is marked', () => {
     expect(
       await server.query('select from daywalk.windows where due_at is not null or rewalk'),
     ).toEqual([]);
-    const days = await listDays(database, [streamId]);
-    expect(days).toMatchObject([{ day: DAY, state: 'complete', pruned: true }]);
-    const known = new Map(
-      days.map(({ day, state, purpose, dueAt, pruned }) => [
-        day,
-        { state, purpose, retryAt: dueAt, pruned },
-      ]),
-    );
     const calendar = { timeZone: 'UTC', settleMs: 0, now: Date.parse(DAY) + 86_400_000 };
-    expect(plan({ ...calendar, streams: [{ name: 'events', since: DAY, known }] })).toEqual([]);
+    const spans = await listKnownSpans(database, [streamId]);
+    expect(plan({ ...calendar, since: DAY, known: spans })).toEqual([]);
     const range = { from: DAY, to: DAY, only: 'all', newestFirst: false } as const;
+    const days = await listDays(database, [streamId], range);
+    expect(days).toEqual([{ streamId, day: DAY, state: 'complete', pruned: true }]);
+    const known = new Map(days.map(({ day, state, pruned }) => [day, { state, pruned }]));
     expect(
       planBackfill({ ...calendar, ...range, streams: [{ name: 'events', known }] }),
     ).toMatchObject([{ action: 'skip', reason: 'it was pruned' }]);

@@ -6,7 +6,7 @@ import type { Database } from '../../src/store/database.ts';
 import {
   canonicalFilters,
   fingerprint,
-  registerStream,
+  registerStreams,
   type StreamCalendar,
 } from '../../src/store/streams.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -31,6 +31,8 @@ const stream = (filters: Filters = {}, change: Partial<Stream> = {}): Stream => 
   filters,
   ...change,
 });
+const register = async (into: Database, one: Stream, by = calendar) =>
+  (await registerStreams(into, [one], by))[0];
 const rows = () =>
   server.query(
     'select name, resource, filters, since::text, time_zone, settle::text from daywalk.streams order by name',
@@ -69,11 +71,9 @@ describe('filters', () => {
 
 describe('a stream', () => {
   it('is made once, and found again', async () => {
-    const first = await registerStream(database, stream({ agent: 'a' }), calendar);
+    const first = await register(database, stream({ agent: 'a' }));
     expect(first).toEqual({ streamId: 1, name: 'severe', since: '2026-03-01' });
-    expect(await registerStream(database, stream({ agent: 'a', search: '' }), calendar)).toEqual(
-      first,
-    );
+    expect(await register(database, stream({ agent: 'a', search: '' }))).toEqual(first);
     expect(await rows()).toEqual([
       {
         name: 'severe',
@@ -92,10 +92,10 @@ describe('a stream', () => {
     ['no filters', stream(), /no filters/],
     ['another resource', stream({ agent: 'a' }, { resource: 'smart-event' }), /smart-event/],
   ])('never continues with other %s, and nothing of it changes (I9)', async (_, changed, told) => {
-    await registerStream(database, stream({ agent: 'a' }), calendar);
+    await register(database, stream({ agent: 'a' }));
     const before = await rows();
     const other = { ...calendar, since: '2020-01-01', timeZone: 'UTC', settleMs: 0 };
-    const error = await registerStream(database, changed, other).catch((caught: unknown) => caught);
+    const error = await register(database, changed, other).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(SettingsError);
     expect(error).toMatchObject({
       message: expect.stringMatching(told),
@@ -105,12 +105,12 @@ describe('a stream', () => {
   });
 
   it('keeps its first day until another one is set; zone and settle delay follow the settings', async () => {
-    await registerStream(database, stream(), calendar);
+    await register(database, stream());
     const later = { ...calendar, firstSince: '2026-06-01', timeZone: 'UTC', settleMs: 0 };
-    expect((await registerStream(database, stream(), later)).since).toBe('2026-03-01');
-    expect(
-      (await registerStream(database, stream(), { ...later, since: '2025-01-01' })).since,
-    ).toBe('2025-01-01');
+    expect((await register(database, stream(), later))?.since).toBe('2026-03-01');
+    expect((await register(database, stream(), { ...later, since: '2025-01-01' }))?.since).toBe(
+      '2025-01-01',
+    );
     expect(await rows()).toMatchObject([
       { since: '2025-01-01', time_zone: 'UTC', settle: '00:00:00' },
     ]);
@@ -118,10 +118,35 @@ describe('a stream', () => {
 
   it('is one stream when many processes make it at once', async () => {
     const others = Array.from({ length: 5 }, () => openDatabase(server.url, { connections: 2 }));
-    const made = await Promise.all(
-      [...others, ...others].map((one) => registerStream(one, stream(), calendar)),
-    );
-    expect(new Set(made.map(({ streamId }) => streamId)).size).toBe(1);
+    const made = await Promise.all([...others, ...others].map((one) => register(one, stream())));
+    expect(new Set(made.map((one) => one?.streamId)).size).toBe(1);
     expect(await rows()).toHaveLength(1);
+  });
+
+  it('is registered with the others, in the order given, by many processes in any order', async () => {
+    const names = ['c', 'a', 'b'];
+    const streams = names.map((name) => stream({ agent: name }, { name }));
+    const others = Array.from({ length: 6 }, () => openDatabase(server.url, { connections: 2 }));
+    const made = await Promise.all(
+      others.map((one, index) =>
+        registerStreams(one, index % 2 === 0 ? streams : streams.toReversed(), calendar),
+      ),
+    );
+    expect(made.map((found) => found.map(({ name }) => name))).toEqual(
+      others.map((_, index) => (index % 2 === 0 ? names : names.toReversed())),
+    );
+    expect((await rows()).map(({ name, filters }) => [name, filters])).toEqual([
+      ['a', { agent: 'a' }],
+      ['b', { agent: 'b' }],
+      ['c', { agent: 'c' }],
+    ]);
+  });
+
+  it('that was changed is named among others that were not (I9)', async () => {
+    const [one, other] = [stream(), stream({}, { name: 'other' })];
+    await registerStreams(database, [one, other], calendar);
+    await expect(
+      registerStreams(database, [one, { ...other, filters: { agent: 'x' } }], calendar),
+    ).rejects.toThrow(/^stream other asks for .*agent=x/);
   });
 });

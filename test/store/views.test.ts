@@ -1,16 +1,17 @@
 /** The views that people read: published walks only, and for every day either what is there or what is missing (I6). */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { addDays } from '../../src/plan/days.ts';
+import { addDays, daysBetween } from '../../src/plan/days.ts';
 import { readGaps, readRunning } from '../../src/store/coverage.ts';
 import type { Database } from '../../src/store/database.ts';
 import { failWindow, releaseLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { endWalk, publishWalk } from '../../src/store/walks.ts';
-import { type PlannedRow, planWindows } from '../../src/store/windows.ts';
+import { planWindows, splitWindow } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   type Begun,
   beginWalk,
+  claimDay,
   dayRow,
   ENVELOPE,
   freshStore,
@@ -18,6 +19,7 @@ import {
   planDays,
   records,
   registerEvents,
+  seamRow,
   TTL_MS,
 } from '../support/store.ts';
 
@@ -214,22 +216,64 @@ describe('the coverage', () => {
     ]);
   });
 
+  it('shows days as missing wherever they lie, whatever else there is', async () => {
+    const since = addDays(yesterday, -5);
+    const streamId = await registerEvents(database, {}, since);
+    const missing = async () =>
+      (await coverage()).flatMap(([day, state]) => (state === 'missing' ? [day] : []));
+    const days = daysBetween(since, yesterday);
+    expect(await missing()).toEqual(days);
+    // As many windows of whole days as are wanted, of which two are not among those.
+    const there = days.filter((_, index) => index !== 0 && index !== 3);
+    const elsewhere = [addDays(since, -1), addDays(yesterday, 1)];
+    await planWindows(database, streamId, 'backfill', [...there, ...elsewhere].map(dayRow));
+    expect(await missing()).toEqual([days[0], days[3]]);
+    expect((await readGaps(database, ['events'])).filter((gap) => gap.state === 'missing')).toEqual(
+      [days[0], days[3]].map((day) => ({
+        stream: 'events',
+        day,
+        state: 'missing',
+        dueAt: null,
+        lastError: null,
+      })),
+    );
+    await planWindows(database, streamId, 'scheduled', days.map(dayRow));
+    expect(await missing()).toEqual([]);
+  });
+
+  it('tells the newest error of a day', async () => {
+    const streamId = await registerEvents(database, {}, yesterday);
+    await planWindows(database, streamId, 'scheduled', [dayRow(yesterday), seamRow(yesterday)]);
+    for (const error of ['of the day', 'of the seam']) {
+      const { claim } = await beginWalk(database, streamId);
+      await failWindow(database, claim, error, 60_000);
+    }
+    const errors = async () =>
+      (
+        await server.query<{ error: string }>('select last_error as error from daywalk.coverage')
+      ).map(({ error }) => error);
+    expect(await errors()).toEqual(['of the seam']);
+    await server.query(
+      `update daywalk.windows set last_failed_at = clock_timestamp() where kind = 'day'`,
+    );
+    expect(await errors()).toEqual(['of the day']);
+  });
+
   it('a day with several windows is complete only when all are (DESIGN 5.5)', async () => {
     const streamId = await registerEvents(database, {}, yesterday);
-    const half = (from: string, to: string): PlannedRow => ({
-      kind: 'day',
-      day: yesterday,
+    await planWindows(database, streamId, 'scheduled', [dayRow(yesterday)]);
+    const half = (from: string, to: string) => ({
       from: `${yesterday} ${from}`,
       to: `${yesterday} ${to}`,
+      levelFrom: null,
+      levelTo: null,
     });
-    await planWindows(database, streamId, 'scheduled', [
-      dayRow(yesterday),
-      half('00:00:00', '12:00:00'),
-      half('12:00:00', '23:59:58'),
-    ]);
-    await server.query(
-      `update daywalk.windows set state = 'split', split_by = 'time', due_at = null where to_time - from_time > interval '23:59:58'`,
-    );
+    await splitWindow(database, await claimDay(database, streamId), {
+      by: 'time',
+      reason: 'too much',
+      total: null,
+      parts: [half('00:00:00', '12:00:00'), half('12:00:00', '23:59:59')],
+    });
     await exportNext(streamId, 1, 3);
     expect(await coverage()).toEqual([[yesterday, 'pending', 3]]);
     expect(

@@ -1,10 +1,17 @@
 /** Planning windows: idempotent, by many at once, with the partitions that their days need; dates are text. */
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Day, WindowState } from '../../src/model.ts';
 import { daysBetween } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
 import { claimWindow } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
-import { databaseNow, listDays, planWindows, splitWindow } from '../../src/store/windows.ts';
+import {
+  databaseNow,
+  listDays,
+  listKnownSpans,
+  planWindows,
+  splitWindow,
+} from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   beginWalk,
@@ -19,6 +26,7 @@ import {
   planDays,
   records,
   registerEvents,
+  seamRow,
   TTL_MS,
 } from '../support/store.ts';
 
@@ -96,44 +104,75 @@ describe('planning', () => {
     expect(await server.query('select state from daywalk.windows')).toEqual([{ state: 'split' }]);
   });
 
-  it('tells windows as the planner needs them, those of the streams and days asked for', async () => {
-    const streamId = await planDays(database, ['2026-03-01', '2026-03-02']);
-    const other = await registerEvents(database, { name: 'other' });
-    await planWindows(database, other, 'backfill', [dayRow('2026-03-01')]);
-    await server.query(
-      `update daywalk.windows set due_at = '2026-04-01T00:00:00.250Z' where day = '2026-03-01'`,
+  it('makes one window for each whole day', async () => {
+    const streamId = await planDays(database);
+    const shorter = { ...dayRow(DAY), to: `${DAY} 12:00:00` };
+    expect(await planWindows(database, streamId, 'scheduled', [shorter])).toBe(0);
+  });
+});
+
+describe('what is known', () => {
+  it('is told as spans without a hole, of the streams asked for', async () => {
+    const whole = await planDays(database, daysBetween('2026-02-27', '2026-03-02'));
+    const days = ['2026-01-01', '2026-01-02', '2026-01-04', '2026-02-28', '2026-03-01'];
+    const holed = await planDays(database, days, { name: 'holed' });
+    const one = await planDays(database, ['2024-02-29'], { name: 'one' });
+    await planDays(database, ['2026-01-01'], { name: 'another' });
+    const none = await registerEvents(database, { name: 'none' });
+    const spans = await listKnownSpans(database, [whole, holed, one, none]);
+    const order = (a: string, b: string) => (a < b ? -1 : 1);
+    expect(spans.map(({ streamId, from, to }) => `${streamId} ${from} ${to}`).sort(order)).toEqual(
+      [
+        `${whole} 2026-02-27 2026-03-02`,
+        `${holed} 2026-01-01 2026-01-02`,
+        `${holed} 2026-01-04 2026-01-04`,
+        `${holed} 2026-02-28 2026-03-01`,
+        `${one} 2024-02-29 2024-02-29`,
+      ].sort(order),
     );
-    await server.query(`update daywalk.windows set due_at = null where day = '2026-03-02'`);
-    const known = await listDays(database, [streamId, other]);
+  });
+
+  it('holds days in whatever state, split ones too, and no seam for a day', async () => {
+    const streamId = await planDays(database, [DAY]);
+    await planWindows(database, streamId, 'scheduled', [seamRow(DAY)]);
+    for (const state of ['pending', 'failed', 'complete', 'split']) {
+      await server.query(
+        `update daywalk.windows set state = $1, split_by = 'time', due_at = null where kind = 'day'`,
+        [state],
+      );
+      expect(await listKnownSpans(database, [streamId])).toEqual([
+        { streamId, from: DAY, to: DAY },
+      ]);
+    }
+    await server.query(`delete from daywalk.windows where kind = 'day'`);
+    expect(await listKnownSpans(database, [streamId])).toEqual([]);
+  });
+
+  it('are for a backfill the days of its range, each as the worst of its windows', async () => {
+    const days = daysBetween('2026-03-01', '2026-03-05');
+    const streamId = await planDays(database, days);
+    const other = await planDays(database, ['2026-03-02'], { name: 'other' });
+    await planWindows(database, streamId, 'scheduled', days.map(seamRow));
+    const states: readonly [Day, 'day' | 'seam', WindowState][] = [
+      ['2026-03-02', 'day', 'complete'],
+      ['2026-03-03', 'day', 'complete'],
+      ['2026-03-03', 'seam', 'failed'],
+      ['2026-03-04', 'day', 'complete'],
+      ['2026-03-04', 'seam', 'complete'],
+    ];
+    for (const [day, kind, state] of states)
+      await server.query(
+        'update daywalk.windows set state = $3 where stream_id = $4 and day = $1 and kind = $2',
+        [day, kind, state, streamId],
+      );
+    const range = { from: '2026-03-02', to: '2026-03-04' };
+    const known = await listDays(database, [streamId, other], range);
     expect([...known].sort((a, b) => a.streamId - b.streamId || (a.day < b.day ? -1 : 1))).toEqual([
-      {
-        streamId,
-        day: '2026-03-01',
-        state: 'pending',
-        purpose: 'scheduled',
-        dueAt: Date.UTC(2026, 3, 1) + 250,
-        pruned: false,
-      },
-      {
-        streamId,
-        day: '2026-03-02',
-        state: 'pending',
-        purpose: 'scheduled',
-        dueAt: null,
-        pruned: false,
-      },
-      {
-        streamId: other,
-        day: '2026-03-01',
-        state: 'pending',
-        purpose: 'backfill',
-        dueAt: Date.UTC(2026, 3, 1) + 250,
-        pruned: false,
-      },
+      { streamId, day: '2026-03-02', state: 'pending', pruned: false },
+      { streamId, day: '2026-03-03', state: 'failed', pruned: false },
+      { streamId, day: '2026-03-04', state: 'complete', pruned: false },
+      { streamId: other, day: '2026-03-02', state: 'pending', pruned: false },
     ]);
-    expect(
-      await listDays(database, [streamId], { from: '2026-03-02', to: '2026-03-02' }),
-    ).toHaveLength(1);
   });
 });
 
@@ -221,7 +260,9 @@ describe('dates and times', () => {
         from: '2026-03-05 00:00:00',
         to: '2026-03-05 23:59:59',
       });
-      expect((await listDays(database, [streamId])).map(({ day }) => day)).toEqual(['2026-03-05']);
+      expect(await listKnownSpans(database, [streamId])).toEqual([
+        { streamId, from: '2026-03-05', to: '2026-03-05' },
+      ]);
       expect(Math.abs((await databaseNow(database)) - Date.now())).toBeLessThan(60_000);
     },
   );

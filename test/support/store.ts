@@ -8,7 +8,7 @@ import { dayWindow, seamWindow } from '../../src/plan/days.ts';
 import { Database } from '../../src/store/database.ts';
 import { type Claim, type ClaimScope, claimWindow } from '../../src/store/leases.ts';
 import type { Checkpoint } from '../../src/store/pages.ts';
-import { registerStream } from '../../src/store/streams.ts';
+import { registerStreams } from '../../src/store/streams.ts';
 import { openWalk, readOpenWalk, type WalkSpan } from '../../src/store/walks.ts';
 import { type PlannedRow, planWindows } from '../../src/store/windows.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -95,7 +95,9 @@ export async function registerEvents(
   since = DAY,
 ): Promise<number> {
   const calendar = { since, firstSince: since, timeZone: 'UTC', settleMs: 0 };
-  return (await registerStream(database, { ...EVENTS, ...stream }, calendar)).streamId;
+  const [made] = await registerStreams(database, [{ ...EVENTS, ...stream }], calendar);
+  if (made === undefined) throw new Error('the stream was not registered');
+  return made.streamId;
 }
 
 /** A stream with a planned window for each day. Returns the stream's id. */
