@@ -286,13 +286,19 @@ CREATE INDEX windows_day ON daywalk.windows USING btree (stream_id, day);
 
 CREATE INDEX windows_due ON daywalk.windows USING btree (purpose DESC, ((kind = 'seam'::text)), day, from_time) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX windows_error ON daywalk.windows USING btree (stream_id, day) WHERE (last_error IS NOT NULL);
+
 CREATE INDEX windows_lease ON daywalk.windows USING btree (lease_id) WHERE (lease_id IS NOT NULL);
 
 CREATE INDEX windows_parts ON daywalk.windows USING btree (split_from) WHERE (split_from IS NOT NULL);
 
 CREATE UNIQUE INDEX windows_span ON daywalk.windows USING btree (stream_id, from_time, to_time, COALESCE(level_from, '-1'::integer), COALESCE(level_to, '-1'::integer));
 
+CREATE INDEX windows_split ON daywalk.windows USING btree (stream_id, day) WHERE (state = 'split'::text);
+
 CREATE INDEX windows_unfinished ON daywalk.windows USING btree (stream_id, day) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text]));
+
+CREATE UNIQUE INDEX windows_whole_day ON daywalk.windows USING btree (stream_id, day) WHERE (kind = 'day'::text);
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON daywalk.ledger FOR EACH STATEMENT EXECUTE FUNCTION daywalk.refuse_change();
 
@@ -1115,9 +1121,7 @@ create view daywalk.coverage as
     p.resource,
     p.day,
         CASE
-            WHEN p.complete AND (EXISTS ( SELECT
-               FROM daywalk.prunings g
-              WHERE g.stream_id = p.stream_id AND g.day = p.day AND g.what = 'day'::text)) THEN 'pruned'::text
+            WHEN p.complete AND g.day IS NOT NULL THEN 'pruned'::text
             WHEN p.complete THEN 'complete'::text
             WHEN p.running THEN 'running'::text
             WHEN p.failed THEN 'failed'::text
@@ -1135,7 +1139,7 @@ create view daywalk.coverage as
         END AS completed_at,
     p.checked_at,
     p.due_at,
-    p.last_error
+    e.last_error
    FROM ( SELECT s.stream_id,
             s.name AS stream,
             s.resource,
@@ -1147,16 +1151,17 @@ create view daywalk.coverage as
             bool_or(w.lease_expires > clock_timestamp()) AS running,
             max(w.completed_at) AS completed_at,
             max(w.checked_at) AS checked_at,
-            min(w.due_at) AS due_at,
-            (array_agg(w.last_error ORDER BY w.last_failed_at DESC) FILTER (WHERE w.last_error IS NOT NULL))[1] AS last_error
+            min(w.due_at) AS due_at
            FROM daywalk.streams s
              JOIN daywalk.windows w ON w.stream_id = s.stream_id AND w.state <> 'split'::text
           GROUP BY s.stream_id, s.name, s.resource, w.day) p
      LEFT JOIN daywalk.days c ON c.stream_id = p.stream_id AND c.day = p.day
+     LEFT JOIN daywalk.prunings g ON g.stream_id = p.stream_id AND g.day = p.day AND g.what = 'day'::text
+     LEFT JOIN daywalk.day_errors e ON e.stream_id = p.stream_id AND e.day = p.day
 UNION ALL
- SELECT s.name AS stream,
-    s.resource,
-    d.day::date AS day,
+ SELECT m.stream,
+    m.resource,
+    m.day,
     'missing'::text AS state,
     0 AS windows,
     0 AS complete_windows,
@@ -1168,11 +1173,15 @@ UNION ALL
     NULL::timestamp with time zone AS checked_at,
     NULL::timestamp with time zone AS due_at,
     NULL::text AS last_error
-   FROM daywalk.streams s
-     CROSS JOIN LATERAL generate_series(s.since::timestamp without time zone, (((clock_timestamp() - s.settle) AT TIME ZONE s.time_zone)::date - 1)::timestamp without time zone, '1 day'::interval) d(day)
-  WHERE NOT (EXISTS ( SELECT
-           FROM daywalk.windows w
-          WHERE w.stream_id = s.stream_id AND w.day = d.day::date));
+   FROM daywalk.missing_days m;
+
+create view daywalk.day_errors as
+ SELECT DISTINCT ON (stream_id, day) stream_id,
+    day,
+    last_error
+   FROM daywalk.windows
+  WHERE last_error IS NOT NULL AND state <> 'split'::text
+  ORDER BY stream_id, day, last_failed_at DESC;
 
 create view daywalk.events as
  SELECT s.name AS stream,
@@ -1213,17 +1222,13 @@ create view daywalk.gaps as
            FROM daywalk.windows w
           WHERE w.stream_id = u.stream_id AND w.day = u.day AND w.state <> 'split'::text) p
 UNION ALL
- SELECT s.name AS stream,
-    s.resource,
-    d.day::date AS day,
+ SELECT m.stream,
+    m.resource,
+    m.day,
     'missing'::text AS state,
     NULL::timestamp with time zone AS due_at,
     NULL::text AS last_error
-   FROM daywalk.streams s
-     CROSS JOIN LATERAL generate_series(s.since::timestamp without time zone, (((clock_timestamp() - s.settle) AT TIME ZONE s.time_zone)::date - 1)::timestamp without time zone, '1 day'::interval) d(day)
-  WHERE NOT (EXISTS ( SELECT
-           FROM daywalk.windows w
-          WHERE w.stream_id = s.stream_id AND w.day = d.day::date));
+   FROM daywalk.missing_days m;
 
 create view daywalk.lateness as
  SELECT s.name AS stream,
@@ -1307,6 +1312,20 @@ create view daywalk.ledger_due as
           ORDER BY l_1.revision DESC
          LIMIT 1) l ON true
   WHERE l.walks IS DISTINCT FROM d.walks OR l.overlaps_sha256 IS DISTINCT FROM daywalk.overlaps_digest(d.walks);
+
+create view daywalk.missing_days as
+ SELECT s.stream_id,
+    s.name AS stream,
+    s.resource,
+    d.day::date AS day
+   FROM daywalk.streams s
+     CROSS JOIN LATERAL ( SELECT ((clock_timestamp() - s.settle) AT TIME ZONE s.time_zone)::date - 1 AS last_closed) c
+     CROSS JOIN LATERAL generate_series(s.since::timestamp without time zone, c.last_closed::timestamp without time zone, '1 day'::interval) d(day)
+  WHERE (( SELECT count(*) AS count
+           FROM daywalk.windows w
+          WHERE w.stream_id = s.stream_id AND w.kind = 'day'::text AND w.day >= s.since AND w.day <= c.last_closed)) <= (c.last_closed - s.since) AND NOT (EXISTS ( SELECT
+           FROM daywalk.windows w
+          WHERE w.stream_id = s.stream_id AND w.day = d.day::date));
 
 create view daywalk.published_days as
  SELECT stream_id,
@@ -1400,6 +1419,11 @@ comment on column daywalk.coverage.checked_at is 'When the source was last seen 
 comment on column daywalk.coverage.due_at is 'When a window of the day is to be walked next.';
 comment on column daywalk.coverage.last_error is 'The newest error of its windows.';
 
+comment on view daywalk.day_errors is 'The newest error of each day whose windows have any; the coverage is made of it.';
+comment on column daywalk.day_errors.stream_id is 'The stream.';
+comment on column daywalk.day_errors.day is 'The day of the source''s calendar.';
+comment on column daywalk.day_errors.last_error is 'The newest error of its windows.';
+
 comment on table daywalk.days is 'What the published walks of a day hold, added up whenever one of them is published.';
 comment on column daywalk.days.stream_id is 'The stream.';
 comment on column daywalk.days.day is 'The day of the source''s calendar.';
@@ -1487,6 +1511,12 @@ comment on column daywalk.ledger_due.day is 'The day of the source''s calendar.'
 comment on column daywalk.ledger_due.walks is 'Its published walks.';
 comment on column daywalk.ledger_due.entry is 'The newest entry about the day, which says something else; null: there is none.';
 comment on column daywalk.ledger_due.unsealed_pages is 'Pages without a seal. None: the day was in the ledger before, and the row is gone, or a neighbouring day was just published.';
+
+comment on view daywalk.missing_days is 'The closed days that a stream wants and that have no window; the coverage and the gaps are made of it.';
+comment on column daywalk.missing_days.stream_id is 'The stream.';
+comment on column daywalk.missing_days.stream is 'Its name.';
+comment on column daywalk.missing_days.resource is 'Its resource.';
+comment on column daywalk.missing_days.day is 'The day of the source''s calendar.';
 
 comment on table daywalk."overlaps" is 'Records of a published walk that another one shows already; the views leave them out.';
 comment on column daywalk."overlaps".walk_id is 'The walk.';
