@@ -15,6 +15,7 @@ import { readTotals, type StreamTotals } from '../store/days.ts';
 import { readStreamDifferences, type StreamDifferences } from '../store/differences.ts';
 import { type LedgerHead, readLedgerHeads } from '../store/ledger.ts';
 import { type RunRow, readLastRun } from '../store/runs.ts';
+import { readStreams } from '../store/streams.ts';
 import { databaseNow } from '../store/windows.ts';
 import { fillCommand, spansOf } from './gaps.ts';
 
@@ -63,8 +64,9 @@ export async function readStatus(
   const { timeZone, settleMs, months = MONTHS_SHOWN } = asked;
   const now = await databaseNow(database);
   const from = firstOfMonth(dayAt(now, timeZone), months);
-  const [days, gaps, running, lastRun, differences, splits, ledger] = await Promise.all([
+  const [days, totals, gaps, running, lastRun, differences, splits, ledger] = await Promise.all([
     readStreamDays(database, { streams, from, timeZone, settleMs }),
+    readTotalsOf(database, streams),
     readGaps(database, streams),
     readRunning(database),
     readLastRun(database),
@@ -72,14 +74,13 @@ export async function readStatus(
     readSplits(database, streams, from),
     readLedgerHeads(database, streams),
   ]);
-  const known = days.flatMap(({ streamId }) => (streamId === null ? [] : [streamId]));
   return {
     timeZone,
     now,
     lastClosed: lastClosedDay(now, timeZone, settleMs),
     from,
     streams: days,
-    totals: await readTotals(database, known),
+    totals,
     gaps,
     running,
     lastRun,
@@ -87,6 +88,18 @@ export async function readStatus(
     splits,
     ledger,
   };
+}
+
+/** The totals of those of the streams that were ever planned. */
+async function readTotalsOf(
+  database: Database,
+  streams: readonly string[],
+): Promise<StreamTotals[]> {
+  const known = await readStreams(database, streams);
+  return readTotals(
+    database,
+    known.map(({ streamId }) => streamId),
+  );
 }
 
 /** The first day of the month that is `months - 1` before the one of `day`; not before the year 1. */

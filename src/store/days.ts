@@ -48,7 +48,7 @@ export function readKnownDays(
             ${isPruned('p.stream_id', 'p.day')} as pruned,
             coalesce(s.records, 0) as records, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes
        from parts p
-       left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day
+       left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day and s.day between $2::date and $3::date
        left join daywalk.day_errors e on e.stream_id = p.stream_id and e.day = p.day
       order by p.stream_id, p.day`,
     [streamIds, range.from, range.to],
