@@ -39,7 +39,7 @@ select distinct on (stream_id, day) stream_id, day, last_error
  where last_error is not null and state <> 'split'
  order by stream_id, day, last_failed_at desc;
 
--- Grouped by what it is asked for by, so that a question about few days reads few windows.
+-- Grouped by stream and day, in the order of an index, with the name inside: a question about few days reads few windows.
 create view daywalk.coverage as
 select p.stream, p.resource, p.day,
        case when p.complete and g.day is not null then 'pruned'
@@ -65,7 +65,7 @@ select p.stream, p.resource, p.day,
                min(w.due_at) as due_at
           from daywalk.streams s
           join daywalk.windows w on w.stream_id = s.stream_id and w.state <> 'split'
-         group by s.stream_id, s.name, s.resource, w.day) as p
+         group by s.stream_id, w.day) as p
   left join daywalk.days c on c.stream_id = p.stream_id and c.day = p.day
   left join daywalk.prunings g on g.stream_id = p.stream_id and g.day = p.day and g.what = 'day'
   left join daywalk.day_errors e on e.stream_id = p.stream_id and e.day = p.day

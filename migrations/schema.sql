@@ -1154,7 +1154,7 @@ create view daywalk.coverage as
             min(w.due_at) AS due_at
            FROM daywalk.streams s
              JOIN daywalk.windows w ON w.stream_id = s.stream_id AND w.state <> 'split'::text
-          GROUP BY s.stream_id, s.name, s.resource, w.day) p
+          GROUP BY s.stream_id, w.day) p
      LEFT JOIN daywalk.days c ON c.stream_id = p.stream_id AND c.day = p.day
      LEFT JOIN daywalk.prunings g ON g.stream_id = p.stream_id AND g.day = p.day AND g.what = 'day'::text
      LEFT JOIN daywalk.day_errors e ON e.stream_id = p.stream_id AND e.day = p.day
