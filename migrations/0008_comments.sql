@@ -169,7 +169,7 @@ comment on column daywalk.alarms.told_failing is 'What was last told: failing, o
 comment on column daywalk.alarms.told_at is 'When.';
 comment on column daywalk.alarms.telling_until is 'A process is telling it now; after this another one may.';
 
-comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made when its day is complete. Append-only.';
+comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made while its day is walked, and for the last pages when it is complete. Append-only.';
 comment on column daywalk.seals.walk_id is 'The walk.';
 comment on column daywalk.seals.page_no is 'The page within the walk.';
 comment on column daywalk.seals.day is 'The day of the window.';

@@ -207,6 +207,7 @@ async function drainAndReport(
     if (due > 0)
       await drain(parts, options, streams, scope, signal, (event) => {
         tally.add(event);
+        if (event.kind === 'page') sealer.stored(event.window, event.bytes);
         if (event.kind === 'complete') sealer.wake(event.window);
         onEvent(event);
       });

@@ -4,6 +4,7 @@ import type { Database } from '../store/database.ts';
 import {
   appendToLedger,
   listDueDays,
+  listUnsealedBehind,
   listUnsealedPages,
   type StreamDay,
   sealPages,
@@ -18,6 +19,8 @@ export interface SealParts {
 
 /** One statement seals about this much, a fraction of a second's work. */
 const CHUNK_BYTES = 32_000_000;
+/** So much of a day is stored before it is worth to seal what lies behind its walks. */
+const BEHIND_BYTES = 4_000_000;
 
 /** Pages of one walk that one statement reads. */
 export interface Chunk {
@@ -64,13 +67,31 @@ async function sealAllButOne(
   signal: AbortSignal,
 ): Promise<void> {
   const pages = await listUnsealedPages(database, day);
-  for (const { walkId, firstPage, lastPage } of chunksOf(pages.slice(0, -1))) {
+  await sealChunks(database, chunksOf(pages.slice(0, -1)), signal);
+}
+
+async function sealChunks(
+  database: Database,
+  chunks: readonly Chunk[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { walkId, firstPage, lastPage } of chunks) {
     signal.throwIfAborted();
     await sealPages(database, walkId, firstPage, lastPage, signal);
   }
 }
 
-/** Seals while windows are walked: one day after the other on one connection. What is left undone, the next run does. */
+/** A day that is being walked. */
+interface Growing {
+  readonly day: StreamDay;
+  /** Stored since what lies behind its walks was sealed. */
+  bytes: number;
+}
+
+/**
+ * Seals while windows are walked: one day after the other on one connection, also behind walks that are in progress, so
+ * that little is left when the last of them ends. What is left undone, the next run does.
+ */
 export class Sealer {
   readonly #parts: SealParts;
   readonly #streamIds: readonly number[];
@@ -78,17 +99,34 @@ export class Sealer {
   readonly #signal: AbortSignal;
   /** Days in which something was published and not sealed yet, by stream and day. */
   readonly #woken = new Map<string, StreamDay>();
+  readonly #growing = new Map<string, Growing>();
+  readonly #behindBytes: number;
   #work: Promise<void> | null = null;
 
-  constructor(parts: SealParts, streamIds: readonly number[], signal: AbortSignal) {
+  /** @param behindBytes what of a day is stored before what lies behind its walks is sealed. */
+  constructor(
+    parts: SealParts,
+    streamIds: readonly number[],
+    signal: AbortSignal,
+    behindBytes = BEHIND_BYTES,
+  ) {
     this.#parts = parts;
+    this.#behindBytes = behindBytes;
     this.#streamIds = streamIds;
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
   }
 
+  /** Says that a page of this day was stored; returns at once. */
+  stored(day: StreamDay, bytes: number): void {
+    const growing = this.#growing.get(keyOf(day)) ?? { day, bytes: 0 };
+    growing.bytes += bytes;
+    this.#growing.set(keyOf(day), growing);
+    if (growing.bytes >= this.#behindBytes) this.#work ??= this.#run();
+  }
+
   /** Says that a window of this day has become complete; returns at once. */
   wake(day: StreamDay): void {
-    this.#woken.set(`${day.streamId} ${day.day}`, day);
+    this.#woken.set(keyOf(day), day);
     this.#work ??= this.#run();
   }
 
@@ -107,14 +145,19 @@ export class Sealer {
 
   async #run(): Promise<void> {
     try {
-      // A day is sealed window by window, and not only when the last of them is complete.
+      // A day is sealed while it is walked, and not only when the last of its windows is complete.
       do {
+        for (const { day } of this.#grown()) {
+          this.#growing.delete(keyOf(day));
+          const pages = await listUnsealedBehind(this.#parts.database, day);
+          await sealChunks(this.#parts.database, chunksOf(pages), this.#signal);
+        }
         for (const [key, day] of this.#woken) {
           this.#woken.delete(key);
           await sealAllButOne(this.#parts.database, day, this.#signal);
         }
         await appendDays(this.#parts, this.#streamIds, this.#signal);
-      } while (this.#woken.size > 0);
+      } while (this.#woken.size > 0 || this.#grown().length > 0);
     } catch (error) {
       if (this.#signal.aborted) return;
       this.#parts.log.warn(
@@ -122,8 +165,14 @@ export class Sealer {
         'complete days could not be put into the ledger; the next run tries again',
       );
     } finally {
-      // With the last look at #woken: who wakes it from now on begins anew.
+      // With the last look at what is to be sealed: who wakes it from now on begins anew.
       this.#work = null;
     }
   }
+
+  #grown(): Growing[] {
+    return [...this.#growing.values()].filter(({ bytes }) => bytes >= this.#behindBytes);
+  }
 }
+
+const keyOf = ({ streamId, day }: StreamDay): string => `${streamId} ${day}`;

@@ -44,7 +44,7 @@ export interface StoredReport {
   readonly walks: number;
   readonly pages: number;
   readonly bytes: number;
-  /** Pages of days that are not complete yet: no seal, so that only the fast hash of each record was compared. */
+  /** Shown pages of days that are not complete yet: no seal, so that only the fast hash of each record was compared. */
   readonly unsealedPages: number;
   /** Walks whose pages were pruned: what the ledger says of them is checked, and nothing else is there. */
   readonly prunedWalks: number;
@@ -89,7 +89,7 @@ export async function verifyStored(
     for (const page of pages) {
       sums.pages += 1;
       sums.bytes += page.bytes;
-      if (!page.sealed) sums.unsealedPages += 1;
+      if (!page.sealed && walk.published) sums.unsealedPages += 1;
       for (const problem of page.problems)
         findings.push({ ...found, pageNo: page.pageNo, problem });
     }

@@ -50,6 +50,27 @@ export function listUnsealedPages(
   );
 }
 
+/**
+ * The pages of a day's walks in progress that stand behind the sealed ones, in order, but for the last one of each: the
+ * day's row waits for a page without a seal.
+ */
+export function listUnsealedBehind(
+  database: Database,
+  { streamId, day }: StreamDay,
+): Promise<UnsealedPage[]> {
+  return database.persist(
+    `select p.walk_id as "walkId", p.page_no as "pageNo", p.byte_count as bytes
+       from daywalk.windows w
+       join daywalk.walks k on k.walk_id = w.current_walk and k.span = 'whole'
+      cross join lateral (select max(page_no) as page_no from daywalk.seals where walk_id = k.walk_id) as sealed
+       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+        and p.page_no > coalesce(sealed.page_no, -1) and p.page_no < k.pages - 1
+      where w.stream_id = $1 and w.day = $2::date
+      order by p.walk_id, p.page_no`,
+    [streamId, day],
+  );
+}
+
 /** Seals pages of a walk, both ends inclusive; sealed ones stay as they are. */
 export async function sealPages(
   database: Database,

@@ -15,7 +15,10 @@ export interface StoredWalk {
   readonly bytes: number;
 }
 
-/** The walks that are published, or were and have seals, by day; those that were pruned have nothing to be checked. */
+/**
+ * The walks that are published, or have ended otherwise and have seals, by day; those that were pruned have nothing to be
+ * checked, and those in progress are still changing.
+ */
 export function listStoredWalks(
   database: Database,
   streamNames: readonly string[],
@@ -29,7 +32,7 @@ export function listStoredWalks(
        join daywalk.walks k on k.window_id = w.window_id
       cross join lateral (select max(page_no) as last_page from daywalk.seals where walk_id = k.walk_id) as e
       where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
-        and (k.published or e.last_page is not null)
+        and (k.published or (e.last_page is not null and k.outcome is not null))
         -- What is said to be pruned counts as pruned only where the pruning says so too.
         and not exists (select from daywalk.prunings g where g.pruning_id = k.pruning and k.walk_id = any (g.walks))
       order by w.day, array_position($1::text[], s.name), w.from_time, k.walk_id`,
