@@ -1,4 +1,5 @@
 /** `npm run bench`: measures every case against its floor, prints the tables and writes docs/performance.md. */
+import '../src/commands/heap.ts';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

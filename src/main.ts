@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The program: reads the command line, runs one verb, turns its end into an exit code. The only place that exits. */
+import './commands/heap.ts';
 import { CommanderError } from 'commander';
 import { systemClock } from './clock.ts';
 import { readProgram } from './commands/program.ts';

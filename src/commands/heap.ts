@@ -1,0 +1,13 @@
+/**
+ * What V8 is told about memory, to be imported before anything else (bench/profile.md has the measurements;
+ * https://nodejs.org/api/v8.html#v8setflagsfromstringflags).
+ */
+import { setFlagsFromString } from 'node:v8';
+
+// The nursery stays at the size that it begins with, 1 MB. The bytes of an answer lie outside the heap, in pieces of
+// 64 KiB that only a collection gives back. In a nursery that grows to 16 MB they pile up until V8 marks the whole heap
+// because of them, which is a quarter of a worker's time.
+setFlagsFromString('--semi-space-growth-factor=1');
+// undici's parser of HTTP is WebAssembly. V8's optimising compiler needs 30 MB for it, once, and it is not measurably
+// faster for it: the bodies of pages pass it in pieces that it does not look into.
+setFlagsFromString('--liftoff-only');
