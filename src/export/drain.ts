@@ -83,7 +83,6 @@ export type DrainEvent =
 /** A window as people name it. */
 export interface WindowName {
   readonly windowId: number;
-  readonly streamId: number;
   readonly stream: string;
   readonly day: string;
   readonly from: string;
@@ -211,7 +210,6 @@ async function walkOne(context: DrainContext, claim: Claim): Promise<void> {
   const { stream, memory } = state;
   const window: WindowName = {
     windowId: claim.windowId,
-    streamId: claim.streamId,
     stream: stream.name,
     day: claim.day,
     from: claim.from,

@@ -22,7 +22,13 @@ import {
   type PlannedRow,
   planWindows,
 } from '../store/windows.ts';
-import { type DrainEvent, type DrainOptions, type DrainParts, drain } from './drain.ts';
+import {
+  type DrainEvent,
+  type DrainOptions,
+  type DrainParts,
+  drain,
+  type WindowName,
+} from './drain.ts';
 import { Sealer } from './seal.ts';
 import { Tally, type WindowFailed } from './tally.ts';
 
@@ -197,6 +203,8 @@ async function drainAndReport(
   const streams = new Map(
     options.streams.map((stream, index) => [streamIds[index] as number, stream]),
   );
+  const ids = new Map(calendar.streams.map(({ name, streamId }) => [name, streamId]));
+  const dayOf = ({ stream, day }: WindowName) => ({ streamId: ids.get(stream) as number, day });
   const sealer = new Sealer({ database, log }, [...streams.keys()], signal);
   const end = (outcome: RunOutcome, error: string | null) =>
     endRun(database, runId, outcome, tally.counts, error).catch((failure) =>
@@ -207,8 +215,8 @@ async function drainAndReport(
     if (due > 0)
       await drain(parts, options, streams, scope, signal, (event) => {
         tally.add(event);
-        if (event.kind === 'page') sealer.stored(event.window, event.bytes);
-        if (event.kind === 'complete') sealer.wake(event.window);
+        if (event.kind === 'page') sealer.stored(dayOf(event.window), event.bytes);
+        if (event.kind === 'complete') sealer.wake(dayOf(event.window));
         onEvent(event);
       });
     await sealer.finish();

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { until } from '../support/condition.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -15,7 +16,10 @@ test('refused with exit code 2 and what to do; the checkpoint stays as it was', 
   await writeFile(file, yaml("rule_level_from: '2'"));
   // Without the seam, which is walked beside the day, the requests come in one order.
   const first = scene.start(backfill, { DAYWALK_CONCURRENCY: '1', DAYWALK_SEAMS: 'false' });
-  await scene.api.received(4);
+  await until('three pages', async () => {
+    const stored = await scene.database.query('select from daywalk.pages');
+    return stored.length === 3;
+  });
   first.kill('SIGTERM');
   await first.ended;
   const rows = async () => [

@@ -19,7 +19,7 @@ async function cutOff(
   let pages = 0;
   let apart = false;
   const proxy = await startStepProxy(scene.database.url, (statement, moment) => {
-    if (moment === 'before' && /insert into daywalk\.pages/.test(statement)) pages += 1;
+    if (moment === 'before' && /daywalk\.store_page/.test(statement)) pages += 1;
     if (pages < 4 || apart) return 'pass';
     // This statement has been taken, and goes no further until the network is back.
     apart = true;

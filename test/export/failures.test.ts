@@ -109,7 +109,6 @@ describe('the page length of the next walk', () => {
 describe('the tally of a run', () => {
   const window = {
     windowId: 1,
-    streamId: 1,
     stream: 'events',
     day: '2026-03-05',
     from: '2026-03-05 00:00:00',

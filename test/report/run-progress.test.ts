@@ -6,7 +6,6 @@ import { RunProgress } from '../../src/report/run-progress.ts';
 
 const window = (windowId: number, from = '00:00:00', to = '23:59:59') => ({
   windowId,
-  streamId: 1,
   stream: windowId % 2 === 0 ? 'events' : 'smart-event',
   day: '2026-03-05',
   from: `2026-03-05 ${from}`,
