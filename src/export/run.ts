@@ -205,7 +205,7 @@ async function drainAndReport(
   );
   const ids = new Map(calendar.streams.map(({ name, streamId }) => [name, streamId]));
   const dayOf = ({ stream, day }: WindowName) => ({ streamId: ids.get(stream) as number, day });
-  const sealer = new Sealer({ database, log }, [...streams.keys()], signal);
+  const sealer = new Sealer({ database, log }, streamIds, signal);
   const end = (outcome: RunOutcome, error: string | null) =>
     endRun(database, runId, outcome, tally.counts, error).catch((failure) =>
       log.warn({ err: failure, runId }, 'the end of the run could not be noted'),

@@ -81,13 +81,6 @@ async function sealChunks(
   }
 }
 
-/** A day that is being walked. */
-interface Growing {
-  readonly day: StreamDay;
-  /** Stored since what lies behind its walks was sealed. */
-  bytes: number;
-}
-
 /**
  * Seals while windows are walked: one day after the other on one connection, also behind walks that are in progress, so
  * that little is left when the last of them ends. What is left undone, the next run does.
@@ -99,7 +92,10 @@ export class Sealer {
   readonly #signal: AbortSignal;
   /** Days in which something was published and not sealed yet, by stream and day. */
   readonly #woken = new Map<string, StreamDay>();
-  readonly #growing = new Map<string, Growing>();
+  /** What was stored of the days that are being walked, since something of them was to be sealed; bytes. */
+  readonly #grown = new Map<string, number>();
+  /** Days of which enough was stored to seal what lies behind their walks. */
+  readonly #behind = new Map<string, StreamDay>();
   readonly #behindBytes: number;
   #work: Promise<void> | null = null;
 
@@ -118,14 +114,18 @@ export class Sealer {
 
   /** Says that a page of this day was stored; returns at once. */
   stored(day: StreamDay, bytes: number): void {
-    const growing = this.#growing.get(keyOf(day)) ?? { day, bytes: 0 };
-    growing.bytes += bytes;
-    this.#growing.set(keyOf(day), growing);
-    if (growing.bytes >= this.#behindBytes) this.#work ??= this.#run();
+    const key = keyOf(day);
+    const grown = (this.#grown.get(key) ?? 0) + bytes;
+    this.#grown.set(key, grown);
+    if (grown < this.#behindBytes) return;
+    this.#grown.delete(key);
+    this.#behind.set(key, day);
+    this.#work ??= this.#run();
   }
 
   /** Says that a window of this day has become complete; returns at once. */
   wake(day: StreamDay): void {
+    this.#grown.delete(keyOf(day));
     this.#woken.set(keyOf(day), day);
     this.#work ??= this.#run();
   }
@@ -147,8 +147,8 @@ export class Sealer {
     try {
       // A day is sealed while it is walked, and not only when the last of its windows is complete.
       do {
-        for (const { day } of this.#grown()) {
-          this.#growing.delete(keyOf(day));
+        for (const [key, day] of this.#behind) {
+          this.#behind.delete(key);
           const pages = await listUnsealedBehind(this.#parts.database, day);
           await sealChunks(this.#parts.database, chunksOf(pages), this.#signal);
         }
@@ -157,7 +157,7 @@ export class Sealer {
           await sealAllButOne(this.#parts.database, day, this.#signal);
         }
         await appendDays(this.#parts, this.#streamIds, this.#signal);
-      } while (this.#woken.size > 0 || this.#grown().length > 0);
+      } while (this.#woken.size > 0 || this.#behind.size > 0);
     } catch (error) {
       if (this.#signal.aborted) return;
       this.#parts.log.warn(
@@ -168,10 +168,6 @@ export class Sealer {
       // With the last look at what is to be sealed: who wakes it from now on begins anew.
       this.#work = null;
     }
-  }
-
-  #grown(): Growing[] {
-    return [...this.#growing.values()].filter(({ bytes }) => bytes >= this.#behindBytes);
   }
 }
 
