@@ -21,6 +21,19 @@ async function told(scene: Scene): Promise<number> {
   return streams.reduce((sum: number, { records }: { records: number }) => sum + records, 0);
 }
 
+/**
+ * Every window, in this order but for one: with one request at a time two windows are walked at a time, and the second
+ * may be the first to ask.
+ */
+function expectBegun(begun: readonly string[], order: readonly string[]): void {
+  expect([...begun].sort()).toEqual([...order].sort());
+  for (const [at, window] of begun.entries()) {
+    const before = new Set(begun.slice(0, at));
+    const passedOver = order.slice(0, order.indexOf(window)).filter((other) => !before.has(other));
+    expect(passedOver.length, `begun before ${window}`).toBeLessThanOrEqual(1);
+  }
+}
+
 test('some days of both resources, exactly; then nothing is due (I3, I4, I5, I6, I7)', async () => {
   const scene = await setScene();
   const first = await scene.succeed(['backfill', ...RANGE]);
@@ -70,11 +83,8 @@ test('--stream, --newest-first and --only choose what is walked', async () => {
   await scene.succeed(['backfill', ...RANGE, '--stream', 'events', '--newest-first', ...one]);
   const days = () => withoutSeams(scene.api.requests);
   const order = [...new Set(pagesAsked(days()).map(({ window }) => window))];
-  expect(order).toEqual(
-    eachDay(DAYS)
-      .reverse()
-      .map((day) => `events ${day} 00:00:00`),
-  );
+  const oldestFirst = eachDay(DAYS).map((day) => `events ${day} 00:00:00`);
+  expectBegun(order, [...oldestFirst].reverse());
   await expectExact(scene, DAYS, ['events']);
 
   await scene.database.query(
@@ -94,7 +104,7 @@ test('--stream, --newest-first and --only choose what is walked', async () => {
   beforeDays = days().length;
   await scene.succeed(['backfill', ...RANGE, '--stream', 'events', '--only', 'all', ...one]);
   const again = pagesAsked(days().slice(beforeDays)).map(({ window }) => window);
-  expect([...new Set(again)]).toEqual([...order].reverse());
+  expectBegun([...new Set(again)], oldestFirst);
   await expectExact(scene, DAYS, ['events']);
 });
 
