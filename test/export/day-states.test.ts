@@ -90,7 +90,7 @@ it('on any scene', async () => {
         server.query(
           `select stream, day::text, state, records::int, pages::int, bytes::int, windows::int,
                   complete_windows::int as "completeWindows", due_at as "dueAt", last_error as "lastError"
-             from daywalk.coverage where stream = any ($1)`,
+             from daywalk.coverage where stream = any ($1) order by day`,
           [STREAMS],
         ),
         readGaps(database, STREAMS),
