@@ -1197,7 +1197,11 @@ create view daywalk.events as
      JOIN daywalk.streams s ON s.stream_id = w.stream_id AND s.resource = 'events'::text
      LEFT JOIN daywalk."overlaps" o ON o.walk_id = p.walk_id AND o.page_no = p.page_no
      CROSS JOIN LATERAL jsonb_array_elements(p.body #> k.records_path) WITH ORDINALITY r(record, "position")
-  WHERE r."position" > p.skip AND (o.positions IS NULL OR ((r."position" - p.skip) <> ALL (o.positions)));
+  WHERE
+        CASE
+            WHEN p.skip = 0 THEN true
+            ELSE r."position" > p.skip
+        END AND (o.positions IS NULL OR ((r."position" - p.skip) <> ALL (o.positions)));
 
 create view daywalk.gaps as
  SELECT s.name AS stream,
@@ -1373,7 +1377,11 @@ create view daywalk.smart_events as
      JOIN daywalk.streams s ON s.stream_id = w.stream_id AND s.resource = 'smart-event'::text
      LEFT JOIN daywalk."overlaps" o ON o.walk_id = p.walk_id AND o.page_no = p.page_no
      CROSS JOIN LATERAL jsonb_array_elements(p.body #> k.records_path) WITH ORDINALITY r(record, "position")
-  WHERE r."position" > p.skip AND (o.positions IS NULL OR ((r."position" - p.skip) <> ALL (o.positions)));
+  WHERE
+        CASE
+            WHEN p.skip = 0 THEN true
+            ELSE r."position" > p.skip
+        END AND (o.positions IS NULL OR ((r."position" - p.skip) <> ALL (o.positions)));
 
 create view daywalk.source_changes as
  SELECT s.name AS stream,

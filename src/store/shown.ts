@@ -2,10 +2,11 @@
 
 /**
  * A condition on a record `r` (with its position in the list, from 1) of a page `n`, whose overlaps, if any, are `o`: not
- * the one that was asked for again, and none that another window shows. The views say the same (migrations).
+ * the one that was asked for again, and none that another window shows. The views say the same, and why it is a case
+ * (migrations).
  */
-export const IS_SHOWN =
-  'r.position > n.skip and (o.positions is null or r.position - n.skip <> all (o.positions))';
+export const IS_SHOWN = `case when n.skip = 0 then true else r.position > n.skip end
+   and (o.positions is null or r.position - n.skip <> all (o.positions))`;
 
 /** An array of the published walks of a day, in order; both arguments are SQL. */
 export const shownWalks = (streamId: string, day: string): string =>

@@ -91,6 +91,23 @@ describe('the events', () => {
     await storeRecords(await beginWalk(database, streamId), 20, 2);
     expect(await ids()).toEqual([1, 2]);
   });
+  it('are read page by page: none is kept for another time', async () => {
+    const streamId = await planDays(database, [yesterday]);
+    await exportNext(streamId, 1, 3);
+    await server.query(
+      `insert into daywalk.pages (walk_id, page_no, day, start, length, skip, records, total, relation, body, bytes, changes,
+                                  record_hashes, sha256, byte_count, fetched_at, duration_ms)
+       select walk_id, n, day, start, length, skip, records, total, relation, body, bytes, changes,
+              record_hashes, sha256, byte_count, fetched_at, duration_ms
+         from daywalk.pages cross join generate_series(1, 500) as n`,
+    );
+    await server.query('analyze');
+    const plan = await server.query(
+      `explain select count(*) from daywalk.events where day = '${yesterday}'`,
+    );
+    expect(JSON.stringify(plan)).toContain('Function Scan');
+    expect(JSON.stringify(plan)).not.toMatch(/Cache Key: [^"]*body/);
+  });
 
   it('carry stream, day, place and page, one row for each record, in the view of their resource', async () => {
     const streamId = await planDays(database, ['2026-03-01']);
