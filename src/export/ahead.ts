@@ -47,7 +47,7 @@ class Flight {
 
 /**
  * The pages after the one that a walk needs now. Pages leave in the order of their starts, each as if it had been asked
- * for when its turn came; at most twice as many as requests may be under way, so that some arrive while others wait.
+ * for when its turn came. How many there may be, the room says.
  */
 export class Ahead implements Eager {
   readonly #context: AheadContext;

@@ -1,5 +1,4 @@
 /** Room for pages ahead: what all walks of a process share, in requests under way and in bytes that wait to be stored (DESIGN 5.8). */
-
 import { ReusedMemory } from './page-memory.ts';
 
 /** How much there is. */
@@ -8,7 +7,10 @@ export interface RoomLimits {
   readonly requests: number;
   /** So many more may stand in the limiter's line, so that one goes in the very moment in which another ends; absent: 0. */
   readonly inLine?: number;
-  /** Bytes of pages that are fetched ahead, under way or waiting to be stored. */
+  /**
+   * Bytes of pages that are fetched ahead, under way or waiting to be stored. There are never more than twice as many such
+   * pages as requests: some arrive while others wait, and more would only wait longer.
+   */
   readonly bytes: number;
 }
 
@@ -75,11 +77,13 @@ export class Room {
 
   #next(): Eager | null {
     let next: Eager | null = null;
+    let pages = 0;
     for (const eager of this.#eager) {
       const { wants } = eager;
+      pages += eager.ahead;
       if (wants === null || this.#bytes + wants > this.limits.bytes) continue;
       if (next === null || eager.ahead < next.ahead) next = eager;
     }
-    return next;
+    return pages < 2 * this.limits.requests ? next : null;
   }
 }

@@ -335,6 +335,24 @@ describe('room', () => {
     expect(room.bytes).toBe(0);
   });
 
+  it('takes twice as many pages as requests, of all walks together: more would only wait', async () => {
+    const { answers, open, ahead, room } = setUp({ requests: 3 });
+    const other = open();
+    for (const walk of [ahead, other]) {
+      const first = walk.fetch(request(0));
+      await answers.answer(0);
+      await first;
+    }
+    ahead.follow(listing(10, 95), request(9));
+    other.follow(listing(20, 195, 20), request(19, 20));
+    room.offer();
+    for (let come = 2; come < answers.asked.length; come++)
+      await answers.answer(answers.asked[come] as number);
+    expect([ahead.ahead, other.ahead]).toEqual([3, 3]);
+    ahead.close();
+    other.close();
+  });
+
   it('lets some more stand in line, so that one goes when another ends', async () => {
     const { answers, second, ahead } = await started({ requests: 2, inLine: 1 });
     expect(answers.asked).toEqual([0, 9, 18, 27]);
