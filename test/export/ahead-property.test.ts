@@ -35,12 +35,15 @@ function withLatencies(waits: readonly number[], inner: Gate = openGate): Gate {
 
 const latencies = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 9 });
 
-/** Everything that is stored of the walks, in the order in which it was committed. */
+/** Everything that is stored, window by window (which are walked side by side), in the order in which it was committed. */
 const commits = () =>
   server.query(
-    `select k.number, k.span, p.page_no, p.start, p.length, p.records, encode(p.sha256, 'hex') as sha256
-       from daywalk.pages p join daywalk.walks k on k.walk_id = p.walk_id
-      order by p.fetched_at, k.walk_id, p.page_no`,
+    `select w.kind, w.from_time::text as "from", w.to_time::text as "to", k.number, k.span, p.page_no, p.start, p.length,
+            p.records, encode(p.sha256, 'hex') as sha256
+       from daywalk.pages p
+       join daywalk.walks k on k.walk_id = p.walk_id
+       join daywalk.windows w on w.window_id = k.window_id
+      order by w.from_time, w.to_time, w.level_from nulls first, p.fetched_at, k.walk_id, p.page_no`,
   );
 
 it('a list that holds still gives the same pages in the same order, and exact totals the same requests', {
