@@ -1,6 +1,6 @@
 /** Time and chance, in one place: everything that waits, asks the time or draws a number gets them from here. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
 /** What a part needs of time and chance; tests pass a fake one. */
 export interface Clock {
@@ -45,3 +45,8 @@ export const systemClock: Clock = {
   random: () => Math.random(),
   uuid: () => randomUUID(),
 };
+
+/** Ends after so many turns of the event loop: whatever is ready goes first. It takes no time. */
+export async function letOthersGo(turns: number): Promise<void> {
+  for (let left = turns; left > 0; left--) await turn();
+}

@@ -1,7 +1,7 @@
 /** How one page is fetched: the attempts, what is tried again at once, and what an answer is taken for. */
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../clock.ts';
+import { type Clock, letOthersGo } from '../clock.ts';
 import { type DaywalkError, RefusedError, TransientError } from '../errors.ts';
 import type { Page, PageMemory, PageRequest, Priority } from '../model.ts';
 import type { Address } from './address.ts';
@@ -65,6 +65,12 @@ interface Asked {
 /** So long a refused key is not tried again by anybody; the run has ended by then. */
 const REFUSED_MS = 10_000;
 
+/**
+ * An answer makes room for a request that waits in line, which is sent before anything is made of the answer: undici looks
+ * for a turn whether a kept connection still stands, and writes in the next.
+ */
+const TURNS_TO_SEND = 2;
+
 /** What fetching a page has taken so far. */
 interface Spent {
   requests: number;
@@ -112,6 +118,7 @@ export async function fetchPage(
     // Standing in line is no fault of the API, and must not use up its time.
     elapsedMs: () => elapsedMs() - spent.waitedMs,
   });
+  await letOthersGo(TURNS_TO_SEND);
   return {
     start: request.start,
     length: request.length,
