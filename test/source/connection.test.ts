@@ -130,6 +130,15 @@ describe('a connection that is lost', () => {
     expect(server.heads).toHaveLength(1 + 4);
   });
 
+  test('a request that waits in line is sent before anything is made of the answer that makes room for it', async () => {
+    const server = await scriptedServer([emptyPage]);
+    const { fetch } = open(server.url, { connections: 1 });
+    await fetch();
+    const asked = [1, 2, 3].map((start) => fetch({ start }).then(() => server.heads.length));
+    // Its own request and the one before are told of by the answers; the next one is there, too.
+    expect(await Promise.all(asked)).toEqual([3, 4, 4]);
+  });
+
   test('one connection serves many pages', async () => {
     const server = await scriptedServer([emptyPage]);
     const { fetch } = open(server.url, { connections: 1 });
