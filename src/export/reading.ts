@@ -60,12 +60,30 @@ export async function readPage<Facts extends PageFacts>(
   }
 }
 
+/** The first pages of several windows come at a time; one of them shows where the others have their list, too. */
 async function understood<Facts extends PageFacts>(
+  context: ReadingContext,
+  page: Page,
+  read: (page: Page, envelope: Envelope) => Promise<Facts>,
+): Promise<Known<Facts>> {
+  const { memory, findEnvelope } = context;
+  while (memory.envelope === null && memory.finding !== null) await memory.finding;
+  if (memory.envelope !== null) return readAt(memory.envelope, context, page, read);
+  const found = readAt(findEnvelope(page.body), context, page, read);
+  const over = (): void => {
+    memory.finding = null;
+  };
+  memory.finding = found.then(over, over);
+  return found;
+}
+
+/** Has `page` read whose list is where `envelope` says. */
+async function readAt<Facts extends PageFacts>(
+  envelope: Envelope,
   { memory, findEnvelope }: ReadingContext,
   page: Page,
   read: (page: Page, envelope: Envelope) => Promise<Facts>,
 ): Promise<Known<Facts>> {
-  const envelope = memory.envelope ?? findEnvelope(page.body);
   const facts = await read(page, envelope);
   if (facts.complaint !== null) {
     // The source tells the error without the key, which the server may have said back (I10).
