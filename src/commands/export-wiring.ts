@@ -8,6 +8,7 @@ import type { ExportOptions } from '../export/run.ts';
 import type { ProcessLogger } from '../log.ts';
 import { openSource, type Source, type SourceOptions } from '../source/source.ts';
 import type { Database } from '../store/database.ts';
+import { keepHeapSmall } from './heap.ts';
 import { windowsAtATime } from './wiring.ts';
 
 /**
@@ -18,6 +19,7 @@ export async function openApi(
   settings: ApiSettings,
   given: Pick<SourceOptions, 'rate' | 'onLimits' | 'watch'> = {},
 ): Promise<Source> {
+  keepHeapSmall();
   const keyFile = settings.apiKeyFile;
   const read = async (path: string | undefined) =>
     path === undefined ? undefined : readFile(path, 'utf8');

@@ -11,3 +11,12 @@ setFlagsFromString('--semi-space-growth-factor=1');
 // undici's parser of HTTP is WebAssembly. V8's optimising compiler needs 30 MB for it, once, and it is not measurably
 // faster for it: the bodies of pages pass it in pieces that it does not look into.
 setFlagsFromString('--liftoff-only');
+
+/**
+ * For verbs that fetch pages: from now on the heap may grow by half of what is alive in it before it is collected. With V8's
+ * defaults what is dead piles up to as much again, and with it the bytes of pages that are done with, so that a long export
+ * has more memory than a short one. Verbs that make many objects are slower with it.
+ */
+export function keepHeapSmall(): void {
+  setFlagsFromString('--heap-growing-percent=50');
+}
