@@ -61,7 +61,7 @@ export const memory: Case = {
     reached:
       'A page is one buffer: it is received, hashed and sent as it is, and never becomes objects.',
     missed:
-      'A page never becomes objects, and is there once: as it was received it is sent. The program with its libraries and connections takes 76 MB with tiny pages. Pages that are fetched ahead wait beside those in flight (at most `ahead_memory`, 32 MiB), half as many windows again as `concurrency` have a page in their hands, and what is done with is kept for the next pages: the target counts none of these. A smaller `ahead_memory` or `concurrency` is what helps.',
+      'A page never becomes objects, and is there once: as it was received it is sent. The program with its libraries and connections takes 76 MB with tiny pages, so that there is little left of the 80 for anything else. Pages that are fetched ahead wait beside those in flight (twice `concurrency` of them at most, and `ahead_memory`), half as many windows again as `concurrency` have a page in their hands, and the pieces of answers live until V8 collects: the target counts none of these. A smaller `concurrency` is what helps.',
   },
 };
 

@@ -73,6 +73,6 @@ export const reading: Case = {
     reached:
       'Overlaps are found when a walk is published, not when it is read, so the view costs little more than expanding the pages. Records are not materialised: docs/decisions/0013 says why. A count alone is cheap in `daywalk.coverage`.',
     missed:
-      'The view leaves out what overlaps, and numbers the records of a page in order to do so; for few records the joins that find the published walks cost more than the pages. Records are not materialised: docs/decisions/0013 says why. A count alone is cheap in `daywalk.coverage`.',
+      'Overlaps are found when a walk is published, not when it is read. What is left is to number the records of a page, in order to leave out those that overlap, and for few records the joins that find the published walks. Records are not materialised: docs/decisions/0013 says why. A count alone is cheap in `daywalk.coverage`.',
   },
 };

@@ -13,10 +13,10 @@ setFlagsFromString('--semi-space-growth-factor=1');
 setFlagsFromString('--liftoff-only');
 
 /**
- * For verbs that fetch pages: from now on the heap may grow by half of what is alive in it before it is collected. With V8's
- * defaults what is dead piles up to as much again, and with it the bytes of pages that are done with, so that a long export
- * has more memory than a short one. Verbs that make many objects are slower with it.
+ * For verbs that fetch pages: from now on the heap may grow by as much as is alive in it before it is collected. By itself V8
+ * lets up to three times as much pile up, and with it the bytes of pages that are done with, so that a long export has
+ * more memory than a short one. Verbs that make many objects are slower with it.
  */
 export function keepHeapSmall(): void {
-  setFlagsFromString('--heap-growing-percent=50');
+  setFlagsFromString('--heap-growing-percent=100');
 }
