@@ -46,6 +46,32 @@ test('two processes share the work: no page is asked for twice (I2)', async () =
   expect(askedAgain(withoutSeams(scene.api.requests))).toEqual(new Map());
 });
 
+test('no process claims with a lease id that another one had (I2)', async () => {
+  const scene = await setScene({ faults: [{ kind: 'stall' }] });
+  const held = async ({ pid }: Program) =>
+    (
+      await scene.database.query<{ id: string }>(
+        `select lease_id::text as id from daywalk.windows
+          where lease_expires > clock_timestamp() and split_part(lease_owner, ':', 2) = $1`,
+        [String(pid)],
+      )
+    ).map(({ id }) => id);
+  const claimed = async () => {
+    const program = run(scene);
+    await until('two windows to be held', async () => (await held(program)).length >= 2);
+    program.kill('SIGKILL');
+    await program.ended;
+    const ids = await held(program);
+    await scene.database.query(
+      'update daywalk.windows set lease_id = null, lease_owner = null, lease_expires = null',
+    );
+    return ids;
+  };
+  const first = await claimed();
+  const second = await claimed();
+  expect(second.filter((id) => first.includes(id))).toEqual([]);
+});
+
 test('of four, one is killed and one paused past its lease; the paused one stores nothing afterwards (I2, I7)', async () => {
   const scene = await setScene({ latency: [20, 60] });
   const [killed, paused] = [run(scene), run(scene)];
