@@ -1,8 +1,8 @@
 -- The views: the only read contract. They show published walks only, and leave out what is pruned from the moment on at
 -- which it is marked.
 --
--- The condition on skip is a case and no comparison, because of a comparison Postgres believes that the same page may be
--- expanded again, and keeps a copy of its records (Memoize): reading then takes twice as long.
+-- The condition on skip is written as a case: where it is a comparison, Postgres expects to expand the same page again, and
+-- keeps a copy of its records for that (Memoize), which takes two to three times as long.
 
 create view daywalk.events as
 select s.name as stream, p.day, r.record, p.walk_id, p.page_no, (p.start + r.position - 1) as position, p.fetched_at

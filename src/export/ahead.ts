@@ -87,8 +87,7 @@ export class Ahead implements Eager {
   /** Says which page the walk needs next; what is ahead and does not follow from it is thrown away. */
   follow(seen: WalkSeen, next: PageRequest): void {
     const { room, trust } = this.#context;
-    const guessed = 2 * room.limits.requests;
-    const most = { guessed, certain: Math.min(guessed, trust.pages) };
+    const most = { guessed: room.mostPages, certain: Math.min(room.mostPages, trust.pages) };
     const { starts, certain } = following(seen, next.length, this.#fullRun, most);
     const plan = [next, ...starts.map((start) => ({ ...next, start }))];
     const other = ({ request }: Flight, index: number) =>

@@ -9,7 +9,7 @@ import type { StreamSeen } from './seen.ts';
 export class StreamMemory {
   /** Where list and total are; null until a page with records has shown it. */
   envelope: Envelope | null = null;
-  /** While a page is looked through for it, which takes several times the memory of the page; it never rejects. */
+  /** Until a page that was looked through for it is read; looking takes several times its memory. Never rejects. */
   finding: Promise<void> | null = null;
   /** The largest page so far. */
   fullPage = 0;

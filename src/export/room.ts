@@ -7,10 +7,7 @@ export interface RoomLimits {
   readonly requests: number;
   /** So many more may stand in the limiter's line, so that one goes in the very moment in which another ends; absent: 0. */
   readonly inLine?: number;
-  /**
-   * Bytes of pages that are fetched ahead, under way or waiting to be stored. There are never more than twice as many such
-   * pages as requests: some arrive while others wait, and more would only wait longer.
-   */
+  /** Bytes of pages that are fetched ahead, under way or waiting to be stored. */
   readonly bytes: number;
 }
 
@@ -34,6 +31,11 @@ export class Room {
 
   constructor(limits: RoomLimits) {
     this.limits = limits;
+  }
+
+  /** So many pages may be ahead, of all walks together: some arrive while others wait, and more would only wait longer. */
+  get mostPages(): number {
+    return 2 * this.limits.requests;
   }
 
   /** Bytes of pages ahead, as far as their sizes are known. */
@@ -84,6 +86,6 @@ export class Room {
       if (wants === null || this.#bytes + wants > this.limits.bytes) continue;
       if (next === null || eager.ahead < next.ahead) next = eager;
     }
-    return pages < 2 * this.limits.requests ? next : null;
+    return pages < this.mostPages ? next : null;
   }
 }

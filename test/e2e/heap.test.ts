@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const HEAP = new URL('../../dist/commands/heap.js', import.meta.url).href;
 
 /** Keeps some of what it makes, so that a nursery that may grow does. */
-const SCRIPT = `
+const KEEPING = `
 await import(process.argv[1]);
 const { getHeapSpaceStatistics } = await import('node:v8');
 const kept = [];
@@ -41,8 +41,8 @@ async function told(script: string, ...args: string[]): Promise<number> {
 }
 
 test('the nursery stays as small as it begins, and V8 knows the flags', async () => {
-  expect(await told(SCRIPT, 'node:os')).toBeGreaterThan(4e6);
-  expect(await told(SCRIPT, HEAP)).toBeLessThan(4e6);
+  expect(await told(KEEPING, 'node:os')).toBeGreaterThan(4e6);
+  expect(await told(KEEPING, HEAP)).toBeLessThan(4e6);
 });
 
 test('for verbs that fetch pages less that is dead piles up in the heap', async () => {

@@ -14,13 +14,16 @@ const ENVIRONMENT = { DAYWALK_SINCE: DAYS.from, DAYWALK_SETTLE: '0s', DAYWALK_CO
 
 const run = (scene: Scene) => scene.start(['run'], ENVIRONMENT);
 
-async function ownersOf({ database }: Scene): Promise<number[]> {
-  const rows = await database.query<{ pid: string }>(
-    `select distinct split_part(lease_owner, ':', 2) as pid from daywalk.windows
+/** The leases that hold, with the process of each. */
+const leases = ({ database }: Scene) =>
+  database.query<{ id: string; pid: number }>(
+    `select lease_id::text as id, split_part(lease_owner, ':', 2)::int as pid from daywalk.windows
       where lease_expires > clock_timestamp()`,
   );
-  return rows.map(({ pid }) => Number(pid));
-}
+
+const ownersOf = async (scene: Scene): Promise<number[]> => [
+  ...new Set((await leases(scene)).map(({ pid }) => pid)),
+];
 
 /**
  * Ends the leases of these processes, as time would, until others have claimed all their windows. Again and again,
@@ -48,14 +51,8 @@ test('two processes share the work: no page is asked for twice (I2)', async () =
 
 test('no process claims with a lease id that another one had (I2)', async () => {
   const scene = await setScene({ faults: [{ kind: 'stall' }] });
-  const held = async ({ pid }: Program) =>
-    (
-      await scene.database.query<{ id: string }>(
-        `select lease_id::text as id from daywalk.windows
-          where lease_expires > clock_timestamp() and split_part(lease_owner, ':', 2) = $1`,
-        [String(pid)],
-      )
-    ).map(({ id }) => id);
+  const held = async (program: Program) =>
+    (await leases(scene)).flatMap(({ id, pid }) => (pid === program.pid ? [id] : []));
   const claimed = async () => {
     const program = run(scene);
     await until('two windows to be held', async () => (await held(program)).length >= 2);

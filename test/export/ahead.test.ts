@@ -86,6 +86,18 @@ function setUp({
   return { answers, room, trust, open, ahead: open() };
 }
 
+/** Two walks that share the room, each after its first page. */
+async function twoWalks(setting: Setting) {
+  const all = setUp(setting);
+  const other = all.open();
+  for (const walk of [all.ahead, other]) {
+    const first = walk.fetch(request(0));
+    await all.answers.answer(0);
+    await first;
+  }
+  return { ...all, other };
+}
+
 /** Asks for the first page of a list of 95 records in pages of 10, and stores it: the second page is needed now. */
 async function started(setting: Setting = {}) {
   const all = setUp(setting);
@@ -320,13 +332,7 @@ describe('room', () => {
   });
 
   it('goes first to the walk that has the fewest pages ahead', async () => {
-    const { answers, open, ahead, room } = setUp({ requests: 4 });
-    const other = open();
-    for (const walk of [ahead, other]) {
-      const first = walk.fetch(request(0));
-      await answers.answer(0);
-      await first;
-    }
+    const { ahead, other, room } = await twoWalks({ requests: 4 });
     for (const walk of [ahead, other]) walk.follow(listing(10, 95), request(9));
     room.offer();
     expect([ahead.ahead, other.ahead]).toEqual([2, 2]);
@@ -336,13 +342,7 @@ describe('room', () => {
   });
 
   it('takes twice as many pages as requests, of all walks together: more would only wait', async () => {
-    const { answers, open, ahead, room } = setUp({ requests: 3 });
-    const other = open();
-    for (const walk of [ahead, other]) {
-      const first = walk.fetch(request(0));
-      await answers.answer(0);
-      await first;
-    }
+    const { answers, ahead, other, room } = await twoWalks({ requests: 3 });
     ahead.follow(listing(10, 95), request(9));
     other.follow(listing(20, 195, 20), request(19, 20));
     room.offer();

@@ -1,5 +1,6 @@
 /** First pages: one at a time is looked through for its list, and what it shows holds for the others. */
 import { expect, it } from 'vitest';
+import { letOthersGo } from '../../src/clock.ts';
 import { EnvelopeError } from '../../src/errors.ts';
 import { StreamMemory } from '../../src/export/memory.ts';
 import { readPage } from '../../src/export/reading.ts';
@@ -43,7 +44,7 @@ async function readTogether(
         request,
         async (_, envelope) => {
           atOnce = Math.max(atOnce, looking);
-          await new Promise((resolve) => setImmediate(resolve));
+          await letOthersGo(1);
           looking = 0;
           const facts = { records: count, listType: 'array', complaint: null, fits: true };
           return { ...facts, envelope } as unknown as PageFacts;

@@ -91,6 +91,7 @@ describe('the events', () => {
     await storeRecords(await beginWalk(database, streamId), 20, 2);
     expect(await ids()).toEqual([1, 2]);
   });
+
   it('are read page by page: none is kept for another time', async () => {
     const streamId = await planDays(database, [yesterday]);
     await exportNext(streamId, 1, 3);
