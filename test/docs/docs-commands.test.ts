@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readProgram } from '../../src/commands/program.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/ports.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { commandLines, type Paper, paper, papers } from './markdown.ts';

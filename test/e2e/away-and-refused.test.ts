@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { until } from '../support/condition.ts';
-import { freePort } from '../support/free-port.ts';
 import { expectExact, expectNoFalseCompleteness } from '../support/multiset.ts';
+import { CLOSED_PORT } from '../support/ports.ts';
 import { API_KEY, type Ended, temporaryFolder } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -49,7 +49,7 @@ test('a redirect is not followed: exit code 2, with the place it points to', asy
 
 test('nobody listens: exit code 5 after the attempts that were allowed', async () => {
   const scene = await setScene();
-  const url = `http://127.0.0.1:${await freePort()}`;
+  const url = `http://127.0.0.1:${CLOSED_PORT}`;
   const ended = await scene.run(BACKFILL, { DAYWALK_API_URL: url, DAYWALK_RETRY_ATTEMPTS: '2' });
   await expectCleanFailure(scene, ended, 5, ['refused', url, /2 attempts/]);
 });
@@ -130,7 +130,7 @@ test.each([[BACKFILL], [['run']], [['status']], [['gaps']], [['migrate']]])(
   async (args) => {
     const scene = await setScene();
     const url = new URL(scene.database.url);
-    url.port = String(await freePort());
+    url.port = String(CLOSED_PORT);
     const ended = await scene.run(args, {
       DATABASE_URL: url.href,
       DAYWALK_DATABASE_PATIENCE: '1s',

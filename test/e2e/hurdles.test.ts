@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeCertificates } from '../source/certificates.ts';
+import { CLOSED_PORT } from '../support/ports.ts';
 import { type Ended, runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -41,8 +42,8 @@ test('a wrong path', async () => {
 
 test('an API that is down', async () => {
   const scene = await setScene();
-  await scene.api.close();
-  expectAdvice(await scene.run(RANGE, HASTY), 5, /ECONNREFUSED|refused/, /api|API/);
+  const away = { ...HASTY, DAYWALK_API_URL: `http://127.0.0.1:${CLOSED_PORT}` };
+  expectAdvice(await scene.run(RANGE, away), 5, /ECONNREFUSED|refused/, /api|API/);
 });
 
 test('a self-signed certificate', async (context) => {

@@ -2,8 +2,8 @@
 import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../support/condition.ts';
-import { freePort } from '../support/free-port.ts';
 import { expectExact } from '../support/multiset.ts';
+import { freePort } from '../support/ports.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);

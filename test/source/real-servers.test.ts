@@ -10,7 +10,7 @@ import {
   startSquid,
   startTinyproxy,
 } from '../support/daemon.ts';
-import { freePort } from '../support/free-port.ts';
+import { CLOSED_PORT } from '../support/ports.ts';
 import { makeCertificates } from './certificates.ts';
 import { CANARY, everythingOf, open } from './open.ts';
 import { emptyPage, scriptedServer } from './scripted-server.ts';
@@ -104,7 +104,7 @@ describe.skipIf(noNginx !== null)(`nginx (${noNginx ?? 'there'})`, () => {
     await fetch();
     expect(retries).toEqual([expect.stringContaining('answered 504')]);
     const away = await startNginx(
-      `listen LISTEN; location / { proxy_pass http://127.0.0.1:${await freePort()}; }`,
+      `listen LISTEN; location / { proxy_pass http://127.0.0.1:${CLOSED_PORT}; }`,
     );
     const error = await open(`http://127.0.0.1:${away}`, { ...real, retryAttempts: 2 }).fails();
     expect(error).toBeInstanceOf(UnavailableError);
@@ -136,7 +136,7 @@ describe.skipIf(noHaproxy !== null)(`HAProxy (${noHaproxy ?? 'there'})`, () => {
   });
 
   test('whose server is away (503): told after the attempts', async () => {
-    const port = await startHaproxy(await freePort());
+    const port = await startHaproxy(CLOSED_PORT);
     const error = await open(`http://127.0.0.1:${port}`, { ...real, retryAttempts: 2 }).fails();
     expect(error.message).toContain('answered 503 twice');
   });

@@ -11,7 +11,7 @@ import { migrate } from '../../src/store/migrations.ts';
 import { ask } from './ask.ts';
 import { until } from './condition.ts';
 import type { TestDatabase } from './database.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from './ports.ts';
 import { plainUser, tool } from './tool.ts';
 
 /** The programs that a cluster needs, for `testWith`. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { until } from './condition.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from './ports.ts';
 
 const PACKAGES = {
   nginx: 'nginx-light',

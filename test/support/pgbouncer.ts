@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ask } from './ask.ts';
 import { until } from './condition.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from './ports.ts';
 import { plainUser, tool } from './tool.ts';
 
 /** What went through it. */
