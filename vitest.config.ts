@@ -6,7 +6,8 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     // Most of the time is spent waiting for Postgres.
     maxWorkers: 3,
-    testTimeout: 60_000,
+    // For what hangs only: a machine may be slow, and stand still for seconds.
+    testTimeout: 180_000,
     hookTimeout: 120_000,
   },
 });

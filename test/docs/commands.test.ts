@@ -1,6 +1,7 @@
 /** Every command and every query of README.md runs, in the order in which they stand there. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { lastDays } from '../chaos/setups.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { API_KEY, runProgram, startProgram } from '../support/program.ts';
 import { blocks, commandLines, paper } from './markdown.ts';
@@ -24,6 +25,10 @@ beforeAll(async () => {
     DAYWALK_API_URL: api.url,
     DAYWALK_API_KEY: API_KEY,
     DATABASE_URL: database.url,
+    // Not the port of a worker that may run on this machine.
+    DAYWALK_STATUS_LISTEN: '127.0.0.1:0',
+    // No day closes between two commands.
+    DAYWALK_SETTLE: lastDays(1).settle,
   };
 });
 

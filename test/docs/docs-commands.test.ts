@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readProgram } from '../../src/commands/program.ts';
+import { lastDays } from '../chaos/setups.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/ports.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
@@ -13,6 +14,8 @@ import { commandLines, type Paper, paper, papers } from './markdown.ts';
 /** They need a cluster, root, or the tools of this very Postgres; test/packaging looks at what they use. */
 const BY_HAND =
   /^(?:export |kubectl |sudo |pg_dump |createdb |pg_restore |DATABASE_URL=postgres:\/\/localhost\/restored )/;
+/** No day closes between two commands. */
+const SETTLE = { DAYWALK_SETTLE: lastDays(1).settle };
 const KEY = 'key-of-the-archive-91b';
 
 /** The command lines of a page that run here, without the name of the program. */
@@ -27,8 +30,8 @@ let scene: Scene;
 beforeAll(async () => {
   scene = await setScene({ eventsPerDay: 60 });
   for (const day of ['2025-01-01', '2025-01-02', '2026-03-01'])
-    await scene.succeed(['backfill', '--from', day, '--to', day]);
-  await scene.succeed(['run']);
+    await scene.succeed(['backfill', '--from', day, '--to', day], SETTLE);
+  await scene.succeed(['run'], SETTLE);
 });
 
 test('each command line is run here or by hand', () => {
@@ -43,9 +46,10 @@ test('each command line is run here or by hand', () => {
 
 test('docs/files.md: everything, a range that is not complete, Parquet', async () => {
   const folder = temporaryFolder();
+  const environment = { ...scene.environment, ...SETTLE };
   const codes = [];
   for (const args of linesOf('docs/files.md'))
-    codes.push((await runProgram(args, { environment: scene.environment, folder })).code);
+    codes.push((await runProgram(args, { environment, folder })).code);
   expect(codes).toEqual([0, 3, 0]);
   for (const path of [
     'archive/SHA256SUMS',
@@ -59,6 +63,7 @@ test('docs/serving.md: an archive is served and copied', async () => {
   const [serve = [], copy = []] = linesOf('docs/serving.md');
   const port = await freePort();
   const server = scene.start(serve, {
+    ...SETTLE,
     DAYWALK_ARCHIVE_KEY: KEY,
     DAYWALK_ARCHIVE_PORT: String(port),
   });
@@ -80,7 +85,8 @@ test('docs/serving.md: an archive is served and copied', async () => {
 
 test('docs/pruning.md: what is exported goes', async () => {
   const folder = temporaryFolder();
-  const environment = { ...scene.environment, DAYWALK_RETENTION: '400d' };
+  const days = Math.floor((Date.now() - Date.parse('2025-06-01')) / 86_400_000);
+  const environment = { ...scene.environment, ...SETTLE, DAYWALK_RETENTION: `${days}d` };
   for (const args of linesOf('docs/pruning.md')) {
     const here = args.map((word) => (word === '/archive' ? 'archive' : word));
     const ended = await runProgram(here, { environment, folder });

@@ -1,7 +1,9 @@
 /** Ticks: the first one after an instant is the one that node-cron itself names. */
 import { createTask } from 'node-cron';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { firstTickAfter } from '../../src/report/ticks.ts';
+
+const NOWS = ['2026-03-10T12:34:56.789Z', '2026-12-31T23:58:59Z', '2028-02-28T06:30:00Z'];
 
 test.each([
   '15 * * * *',
@@ -11,11 +13,18 @@ test.each([
   '0 0 1 jan sun',
   '59 23 31 12 *',
 ])('%s', (expression) => {
-  const task = createTask(expression, () => {}, { timezone: 'UTC' });
-  let after = Date.now();
-  for (const expected of task.getNextRuns(4)) {
-    expect(new Date(firstTickAfter(expression, after)).toISOString()).toBe(expected.toISOString());
-    after = expected.getTime();
+  // node-cron counts from now, which must not pass a tick between its count and ours.
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  for (const now of NOWS) {
+    vi.setSystemTime(now);
+    const task = createTask(expression, () => {}, { timezone: 'UTC' });
+    let after = Date.parse(now);
+    for (const expected of task.getNextRuns(4)) {
+      const found = new Date(firstTickAfter(expression, after)).toISOString();
+      expect(found).toBe(expected.toISOString());
+      after = expected.getTime();
+    }
   }
 });
 

@@ -1,11 +1,13 @@
 /** Speed: ten years of two streams are one page, made in a fraction of a second, and read once for all who ask. */
 import { expect, it, onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import type { Clock } from '../../src/clock.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { ask, fillCalendar, serveStatus } from '../support/status-scene.ts';
+import { ask, fillCalendar, patientClock, serveStatus } from '../support/status-scene.ts';
 
-/** The aim is 200 ms, on a machine that does nothing else; one that is busy with other tests gets more. */
+/** The aim is 200 ms, on a machine that does nothing else; a slow or busy one gets as much more as it takes for this. */
 const MOST_MS = 1_500;
+const YARDSTICKS = 8;
+const YARDSTICK = 'select sum(sqrt(n)) from generate_series(1, 400000) as n';
 
 it('ten years of two streams', async () => {
   const database = await createTestDatabase();
@@ -16,25 +18,29 @@ it('ten years of two streams', async () => {
   await database.query('analyze');
   let ticks = 0;
   // Time flies, so that nothing that was kept is fresh enough.
-  const hasty: Clock = { ...systemClock, monotonic: () => (ticks += 60_000) };
+  const hasty: Clock = { ...patientClock, monotonic: () => (ticks += 60_000) };
   const scene = await serveStatus(database.url, {
     streams: ['events', 'smart-event'],
     clock: hasty,
   });
   onTestFinished(() => scene.close());
   const took: number[] = [];
+  const yardsticks: number[] = [];
   for (let turn = 0; turn < 9; turn++) {
+    const before = performance.now();
+    await database.query(YARDSTICK);
     const began = performance.now();
+    yardsticks.push(began - before);
     const { status, body } = await ask(scene.url, '/', { headers: { 'accept-encoding': 'gzip' } });
     took.push(performance.now() - began);
     expect(status).toBe(200);
     if (turn === 0) expect(body.length).toBeLessThan(150_000);
   }
-  const median = took.sort((a, b) => a - b)[4] ?? 0;
+  const [median, yardstick] = [took, yardsticks].map((all) => all.sort((a, b) => a - b)[4] ?? 0);
   console.info(
-    `ten years of two streams: ${median.toFixed(0)} ms, the slowest ${took.at(-1)?.toFixed(0)} ms`,
+    `ten years of two streams: ${median?.toFixed(0)} ms, the slowest ${took.at(-1)?.toFixed(0)} ms; the yardstick ${yardstick?.toFixed(0)} ms`,
   );
-  expect(median).toBeLessThan(MOST_MS);
+  expect(median).toBeLessThan(Math.max(MOST_MS, YARDSTICKS * (yardstick ?? 0)));
 });
 
 it('a hundred readers at a time cost the database what one costs', async () => {
@@ -45,7 +51,7 @@ it('a hundred readers at a time cost the database what one costs', async () => {
   const answers = await Promise.all(Array.from({ length: 50 }, () => ask(scene.url, '/')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   const [row] = await database.query<{ connections: number }>(
-    `select count(*)::int as connections from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name = ''`,
+    `select count(*)::int as connections from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid() and application_name = ''`,
   );
   expect(row?.connections).toBeLessThanOrEqual(2 + 1);
 });

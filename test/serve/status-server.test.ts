@@ -1,12 +1,16 @@
 /** The status server over real HTTP: pages, health, headers, and what it refuses. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { until } from '../support/condition.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { CLOSED_PORT } from '../support/ports.ts';
 import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
 import { ask, fillCalendar, type StatusScene, serveStatus } from '../support/status-scene.ts';
 
 let exported: SimulatedExport;
 let scene: StatusScene;
+const noAnswer = () => false;
 const get = (path: string, headers: Record<string, string> = {}) =>
   ask(scene.url, path, { headers });
 
@@ -148,8 +152,9 @@ describe('for machines', () => {
   });
   it('healthz is 200 when it is proven, whatever failed long ago', async () => {
     const database = await createTestDatabase();
-    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    await fillCalendar(database, 'events', '2026-01-01', yesterday);
+    // Today as well: should midnight pass meanwhile, it is the newest day.
+    const today = new Date().toISOString().slice(0, 10);
+    await fillCalendar(database, 'events', '2026-01-01', today);
     await database.query(
       `update daywalk.windows set state = 'failed', last_error = 'why' where day = '2026-02-01'`,
     );
@@ -182,9 +187,15 @@ describe('for machines', () => {
 
 describe('a database that is away', () => {
   it('is told by every page, in time, and the process lives', async () => {
-    const own = await serveStatus('postgres://nobody@127.0.0.1:1/nothing');
+    const waits: number[] = [];
+    const sleep: Clock['sleep'] = (ms, signal) => {
+      waits.push(ms);
+      return systemClock.sleep(ms, signal);
+    };
+    const own = await serveStatus(`postgres://nobody@127.0.0.1:${CLOSED_PORT}/nothing`, {
+      clock: { ...systemClock, sleep },
+    });
     onTestFinished(() => own.close());
-    const began = performance.now();
     for (const path of ['/', '/now', '/day/events/2026-03-01', '/month/events/2026-03']) {
       const { status, body } = await ask(own.url, path);
       expect([path, status]).toEqual([path, 503]);
@@ -197,7 +208,8 @@ describe('a database that is away', () => {
     const metrics = (await ask(own.url, '/metrics')).body;
     expect(metrics).toContain('daywalk_database_up 0');
     expect(metrics).not.toContain('daywalk_fresh{');
-    expect(performance.now() - began).toBeLessThan(10_000);
+    // Nobody was kept waiting for a database that may come back.
+    expect(waits).toEqual([]);
   });
 });
 
@@ -267,7 +279,8 @@ it('a client that sends its request drop by drop loses its connection, and other
   expect((await get('/livez')).status).toBe(200);
   await new Promise((resolve) => slow.once('close', resolve));
   clearInterval(drops);
-  expect(performance.now() - began).toBeLessThan(12_000);
+  // Node alone would have let it go on for a minute.
+  expect(performance.now() - began).toBeLessThan(50_000);
   expect(said).toMatch(/^HTTP\/1\.1 408 /);
 });
 
@@ -280,7 +293,9 @@ it('more connections than it takes are closed at once, and it goes on', async ()
   await Promise.any(closed);
   for (const socket of sockets) socket.destroy();
   await Promise.all(closed);
-  expect((await get('/livez')).status).toBe(200);
+  // It learns one by one that they are gone.
+  const goesOn = () => get('/livez').then(({ status }) => status === 200, noAnswer);
+  await until('a connection that is taken', goesOn);
 });
 
 it('a port that is taken is told, with what to do', async () => {

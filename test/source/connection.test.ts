@@ -1,6 +1,7 @@
 /** Connections that fail, hang, drip or die in between (H01–H10, H19, H20). */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { EnvelopeError, InterruptedError, UnavailableError } from '../../src/errors.ts';
 import { failureOf } from '../../src/source/failure.ts';
@@ -16,6 +17,15 @@ import {
 
 const reset: Step = ({ socket }) => void socket.resetAndDestroy();
 const end: Step = ({ socket }) => void socket.end();
+
+/** Counts the requests that are written to a socket from now on, as undici tells of them. */
+function requestsSent(): () => number {
+  let count = 0;
+  const note = (): void => void count++;
+  subscribe('undici:client:sendHeaders', note);
+  onTestFinished(() => void unsubscribe('undici:client:sendHeaders', note));
+  return () => count;
+}
 
 describe('no connection', () => {
   test('refused: tried again, then said in words (H01)', async () => {
@@ -134,9 +144,13 @@ describe('a connection that is lost', () => {
     const server = await scriptedServer([emptyPage]);
     const { fetch } = open(server.url, { connections: 1 });
     await fetch();
-    const asked = [1, 2, 3].map((start) => fetch({ start }).then(() => server.heads.length));
-    // Its own request and the one before are told of by the answers; the next one is there, too.
-    expect(await Promise.all(asked)).toEqual([3, 4, 4]);
+    const sent = requestsSent();
+    const asked = [1, 2, 3].map((start) => fetch({ start }).then(sent));
+    const [first, second, third] = await Promise.all(asked);
+    // Its own request was sent, and so was the next one; when a server reads it is the system's affair.
+    expect(first).toBeGreaterThanOrEqual(2);
+    expect(second).toBeGreaterThanOrEqual(3);
+    expect(third).toBe(3);
   });
 
   test('one connection serves many pages', async () => {

@@ -10,7 +10,7 @@ const INTERVAL_MS = 15;
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
-  withinMs = 20_000,
+  withinMs = 60_000,
 ): Promise<Exclude<Awaited<T>, undefined | null | false>> {
   const end = performance.now() + withinMs;
   for (;;) {

@@ -13,6 +13,11 @@ export interface StatusScene extends StatusServer {
   readonly metrics: Metrics;
 }
 
+/** Statements get longer than readers wait: the machine of the tests may stand still for seconds. */
+export const patientClock: Clock = {
+  ...systemClock,
+  timeout: (ms) => systemClock.timeout(15 * ms),
+};
 const LATE_AFTER_MS = 6 * 3_600_000;
 
 /** Serves the status of a database at a free port. */
@@ -40,7 +45,7 @@ export async function serveStatus(
     activity,
     metrics,
     limits: () => ({ limit: 4, underWay: 0, waiting: 0, heldMs: 0 }) as never,
-    clock: given.clock ?? systemClock,
+    clock: given.clock ?? patientClock,
     log: given.log ?? silentLogger,
     strike: (text) => text,
   });
