@@ -161,7 +161,9 @@ async function steal(): Promise<void> {
 
 /** Everything about the windows that the thief holds. */
 async function rows(): Promise<unknown> {
-  const windows = await server.query(`select * from daywalk.windows where lease_owner = 'thief'`);
+  const windows = await server.query(
+    `select * from daywalk.windows where lease_owner = 'thief' order by window_id`,
+  );
   const ids = windows.map((window) => window.window_id);
   const walks = await server.query(
     'select * from daywalk.walks where window_id = any ($1) order by walk_id',

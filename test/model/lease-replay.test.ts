@@ -26,6 +26,8 @@ import { begin, type Step, steps, type World } from './worker-model.ts';
 
 const SCHEDULES = Number(process.env.MODEL_SCHEDULES ?? 30);
 const STEPS = 60;
+/** Schedules in which the window becomes complete: of those drawn it is one of five, so that all of them may miss it. */
+const TO_THE_END: [seed: number][] = [[7], [16], [28]];
 const BUDGET = { crashes: 4, unknown: 8, shifts: 2, failovers: 0 };
 const PROOF = { kind: 'total', firstTotal: PAGES, lastTotal: PAGES, records: PAGES } as const;
 
@@ -223,7 +225,7 @@ test('the rows are those of the model, whatever comes late, twice or never (I1 t
       came.late += late;
       came.complete += complete ? 1 : 0;
     }),
-    { numRuns: SCHEDULES, endOnFailure: true },
+    { numRuns: SCHEDULES, endOnFailure: true, examples: TO_THE_END },
   );
   console.log(came);
   expect(came.late).toBeGreaterThan(SCHEDULES / 2);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { chmod, chown, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SettingsError } from '../../src/errors.ts';
 import { findBinaries, platformPackage } from '../../src/store/embedded/binaries.ts';
 import { controlAddress } from '../../src/store/embedded/control.ts';
@@ -10,6 +10,7 @@ import { ask } from '../support/ask.ts';
 import {
   installApp,
   isRoot,
+  LONGEST_WAIT,
   ROOT,
   startElsewhere,
   startHere,
@@ -177,11 +178,12 @@ describe('a folder that cannot be used', () => {
     await (await startHere(directory)).release({ untilStopped: true });
     // All that a server in another container shares with us is the lock on the data.
     const server = spawn('flock', ['--no-fork', join(directory, 'data'), 'cat']);
-    await vi.waitFor(async () =>
-      expect(await readFile(`/proc/${server.pid}/comm`, 'utf8')).toBe('cat\n'),
+    onTestFinished(() => void server.kill());
+    await vi.waitFor(
+      async () => expect(await readFile(`/proc/${server.pid}/comm`, 'utf8')).toBe('cat\n'),
+      LONGEST_WAIT,
     );
     const { message } = await errorOf(startEmbedded({ directory }));
-    server.kill();
     expect(message).toContain('in another container, perhaps');
   });
 

@@ -20,9 +20,16 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { onTestFinished, vi } from 'vitest';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded/embedded.ts';
+import { freePort } from '../support/ports.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const isRoot = process.getuid?.() === 0;
+
+/** For what is waited for: less than a test may take, more than any machine needs. */
+export const LONGEST_WAIT = { timeout: 120_000, interval: 20 } as const;
+
+// Servers are made, started and stopped here, on disks that may be slow.
+vi.setConfig({ testTimeout: 240_000 });
 
 /** A folder that is gone after the test. */
 export async function temporaryFolder(): Promise<string> {
@@ -131,8 +138,20 @@ export async function untilNoSupervisor(directory: string): Promise<void> {
       const left = (await processesWith(directory)).filter((pid) => pid !== process.pid);
       if (left.length > 0) throw new Error(`still there: ${left}`);
     },
-    { timeout: 20_000, interval: 20 },
+    { ...LONGEST_WAIT, timeout: 60_000 },
   );
+}
+
+/**
+ * Makes the next start of a stopped server find a port as its last one that no system hands out by itself: the real last
+ * one may be anybody's by then.
+ * @returns the URL with that port.
+ */
+export async function moveToQuietPort(directory: string, url = 'postgres://x'): Promise<string> {
+  const moved = new URL(url);
+  moved.port = `${await freePort()}`;
+  await writeFile(join(directory, 'port'), `${moved.port}\n`);
+  return moved.href;
 }
 
 /** The owner of a file or a process. */

@@ -5,6 +5,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { ask } from '../support/ask.ts';
 import {
   killElsewhere,
+  LONGEST_WAIT,
+  moveToQuietPort,
   observe,
   postmasterPid,
   processesWith,
@@ -30,8 +32,10 @@ describe('one process', () => {
       /database system is shut down\n$/,
     );
 
+    expect(await readFile(join(directory, 'port'), 'utf8')).toBe(`${new URL(first.url).port}\n`);
+    const again = await moveToQuietPort(directory, first.url);
     const second = await startHere(directory);
-    expect(second.url).toBe(first.url);
+    expect(second.url).toBe(again);
     expect(await ask(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
@@ -70,7 +74,10 @@ describe('one process', () => {
     const directory = await temporaryFolder();
     const stop = new AbortController();
     const starting = startHere(directory, stop.signal);
-    await vi.waitFor(() => stat(join(directory, 'postgres.log')), { interval: 5 });
+    await vi.waitFor(() => stat(join(directory, 'postgres.log')), {
+      ...LONGEST_WAIT,
+      interval: 5,
+    });
     stop.abort(new Error('enough'));
     await expect(starting).rejects.toThrow('enough');
     await expect(startHere(directory, stop.signal)).rejects.toThrow('enough');
@@ -134,7 +141,12 @@ describe('several processes', () => {
       startHere(directory),
     ]);
     expect(new Set(processes.map((one) => ('said' in one ? one.said : one.url))).size).toBe(1);
-    if (seesProcesses) expect(await processesWith('supervisor.js', directory)).toHaveLength(1);
+    // One that found the place taken may not have ended yet.
+    if (seesProcesses)
+      await vi.waitFor(
+        async () => expect(await processesWith('supervisor.js', directory)).toHaveLength(1),
+        LONGEST_WAIT,
+      );
     expect((await readdir(directory)).sort()).toEqual([
       '.gitignore',
       'data',
@@ -189,9 +201,10 @@ describe.runIf(seesProcesses)('what is killed', () => {
     const { client, ended } = await observe(database.url);
     const first = await supervisorPid(directory);
     process.kill(first, 'SIGKILL');
-    await vi.waitFor(async () => expect(await supervisorPid(directory)).not.toBe(first), {
-      timeout: 10_000,
-    });
+    await vi.waitFor(
+      async () => expect(await supervisorPid(directory)).not.toBe(first),
+      LONGEST_WAIT,
+    );
     expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     await database.release({ untilStopped: true });
     await ended;
@@ -200,6 +213,7 @@ describe.runIf(seesProcesses)('what is killed', () => {
 
   test('Postgres: it comes back under the same URL, with what was committed', async () => {
     const directory = await temporaryFolder();
+    await moveToQuietPort(directory);
     const { url } = await startHere(directory);
     await ask(url, 'create table kept as select 42 as answer');
     const { ended } = await observe(url);
@@ -207,7 +221,7 @@ describe.runIf(seesProcesses)('what is killed', () => {
     await ended;
     await vi.waitFor(
       async () => expect(await ask(url, 'select answer from kept')).toEqual([{ answer: 42 }]),
-      { timeout: 20_000, interval: 100 },
+      { ...LONGEST_WAIT, interval: 100 },
     );
   });
 
@@ -216,14 +230,19 @@ describe.runIf(seesProcesses)('what is killed', () => {
     const stop = new AbortController();
     const starting = startHere(directory, stop.signal);
     starting.catch(() => undefined);
+    // Looked up before, because nothing may come between the sight of the half-made data and the kill.
+    const supervisor = await vi.waitFor(() => supervisorPid(directory), {
+      ...LONGEST_WAIT,
+      interval: 2,
+    });
     await vi.waitFor(
       async () => {
         const [workshop] = (await readdir(directory)).filter((name) => name.startsWith('making-'));
         expect(await readdir(join(directory, `${workshop}`, 'data'))).toContain('PG_VERSION');
       },
-      { interval: 2, timeout: 10_000 },
+      { ...LONGEST_WAIT, interval: 2 },
     );
-    process.kill(await supervisorPid(directory), 'SIGKILL');
+    process.kill(supervisor, 'SIGKILL');
     for (const pid of await processesWith('initdb', directory)) process.kill(pid, 'SIGKILL');
     stop.abort();
     await expect(starting).rejects.toThrow();

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database, Query } from '../../src/store/database.ts';
 import { OutcomeUnknownError, StatementError } from '../../src/store/sqlstate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { handDeadlines } from '../support/hand-deadlines.ts';
 import { openDatabase } from '../support/store.ts';
 
 let server: TestDatabase;
@@ -47,11 +48,15 @@ describe('a snapshot', () => {
   });
 
   it('whose statement was given up takes its connection along', async () => {
-    const database = openDatabase(server.url, { connections: 1, statementTimeoutMs: 300 });
+    const deadlines = handDeadlines();
+    const database = openDatabase(server.url, { connections: 1, clock: deadlines.clock });
     const served = await nextBackend(database);
-    await expect(database.snapshot((query) => query('select pg_sleep(5)'))).rejects.toThrow(
-      OutcomeUnknownError,
-    );
+    const givenUp = database.snapshot((query) => {
+      const asleep = query('select pg_sleep(60)');
+      deadlines.pass();
+      return asleep;
+    });
+    await expect(givenUp).rejects.toThrow(OutcomeUnknownError);
     expect(await nextBackend(database)).not.toBe(served);
   });
 });

@@ -9,7 +9,13 @@ import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
 import { openWalk, publishWalk, readOpenWalk } from '../../src/store/walks.ts';
 import { audit } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type Fault, type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
+import { type HandDeadlines, handDeadlines } from '../support/hand-deadlines.ts';
+import {
+  type Ambush,
+  type Fault,
+  type PostgresProxy,
+  startPostgresProxy,
+} from '../support/postgres-proxy.ts';
 import { totalProof } from '../support/publishing.ts';
 import {
   type Begun,
@@ -33,6 +39,7 @@ const proof = totalProof(3);
 
 let server: TestDatabase;
 let proxy: PostgresProxy;
+let deadlines: HandDeadlines;
 
 beforeAll(async () => {
   server = await createTestDatabase();
@@ -41,13 +48,24 @@ beforeEach(async () => {
   await clear(server);
   proxy = await startPostgresProxy(server.url);
   onTestFinished(() => proxy.close());
+  deadlines = handDeadlines();
 });
 
-/** A walk begun through the proxy; statements are given up after a short while. */
+/** Connections through the proxy, on which statements are given up when the test says so. */
+const openHere = (opening: Opening = {}): Database =>
+  openDatabase(proxy.url, { clock: deadlines.clock, ...opening });
+
+/** Resolves when the statement has met its fault. One that nobody will ever answer is given up then. */
+async function lost({ met, executed }: Ambush, fault: Fault): Promise<void> {
+  await (fault === 'mute' ? executed : met);
+  if (fault !== 'drop-before' && fault !== 'drop-after') deadlines.pass();
+}
+
+/** A walk begun through the proxy. */
 async function begin(
   opening: Opening = {},
 ): Promise<{ database: Database; begun: Begun; streamId: number }> {
-  const database = openDatabase(proxy.url, { statementTimeoutMs: 500, ...opening });
+  const database = openHere(opening);
   const streamId = await planDays(database);
   return { database, streamId, begun: await beginWalk(database, streamId) };
 }
@@ -77,8 +95,9 @@ describe('a page', () => {
   ])('is stored once when %s: %s (I1)', async (fault) => {
     const { database, begun } = await begin();
     const ambush = proxy.ambush(fault, PAGE);
-    expect(await storeIn(database, begun)).toMatchObject({ stored: true, records: 3, total: 3 });
-    await ambush.met;
+    const storing = storeIn(database, begun);
+    await lost(ambush, fault);
+    expect(await storing).toMatchObject({ stored: true, records: 3, total: 3 });
     expect(proxy.count(PAGE)).toBeGreaterThan(1);
     await expectOnePage();
   });
@@ -86,7 +105,9 @@ describe('a page', () => {
   it('is stored once when its first copy arrives after the repeated one (D05)', async () => {
     const { database, begun } = await begin();
     const ambush = proxy.ambush('hold', PAGE);
-    expect(await storeIn(database, begun)).toMatchObject({ stored: true });
+    const storing = storeIn(database, begun);
+    await lost(ambush, 'hold');
+    expect(await storing).toMatchObject({ stored: true });
     ambush.release();
     await ambush.executed;
     await expectOnePage();
@@ -95,7 +116,9 @@ describe('a page', () => {
   it('is stored once when its first copy arrives after the next page (D05)', async () => {
     const { database, begun } = await begin();
     const ambush = proxy.ambush('hold', PAGE);
-    await storeIn(database, begun);
+    const storing = storeIn(database, begun);
+    await lost(ambush, 'hold');
+    await storing;
     const next = { ...begun, checkpoint: { ...begun.checkpoint, nextStart: 3, pages: 1 } };
     await storeIn(database, next, pageOf(3, records(4, 1), 4));
     ambush.release();
@@ -127,6 +150,7 @@ describe('a page', () => {
     const thief = openDatabase(server.url);
     const stolen = await claimDay(thief, streamId, 'thief');
     expect(stolen.windowId).toBe(begun.claim.windowId);
+    deadlines.pass();
     expect(await storing).toBeInstanceOf(LeaseLostError);
     expect(await server.query('select from daywalk.pages')).toHaveLength(0);
   });
@@ -142,6 +166,7 @@ describe('a page', () => {
       nextStart: 3,
       pages: 1,
     });
+    deadlines.pass();
     expect(await storing).toBeInstanceOf(LeaseLostError);
     await expectOnePage();
   });
@@ -155,7 +180,10 @@ describe('publishing', () => {
       await storeIn(database, begun);
       const ambush = proxy.ambush(fault, PUBLISH);
       const { walkId } = begun.checkpoint;
-      await publishWalk(database, begun.claim, { walkId, nextStart: 3, pages: 1 }, proof, 2, 0);
+      const end = { walkId, nextStart: 3, pages: 1 };
+      const publishing = publishWalk(database, begun.claim, end, proof, 2, 0);
+      await lost(ambush, fault);
+      await publishing;
       ambush.release();
       if (fault === 'hold') await ambush.executed;
       expect(
@@ -173,15 +201,16 @@ describe('other statements', () => {
   it.each<Fault>(['drop-before', 'drop-after', 'mute'])(
     'a claim through %s holds one window',
     async (fault) => {
-      const database = openDatabase(proxy.url, { statementTimeoutMs: 500 });
+      const database = openHere();
       const streamId = await planDays(database, ['2026-03-05', '2026-03-06']);
-      proxy.ambush(fault, /for update skip locked/);
+      const ambush = proxy.ambush(fault, /for update skip locked/);
       const lease = randomUUID();
-      const claim = await claimWindow(database, lease, 'here', TTL_MS, {
+      const claiming = claimWindow(database, lease, 'here', TTL_MS, {
         ...EVERYTHING,
         streamIds: [streamId],
       });
-      expect(claim).toMatchObject({ day: '2026-03-05', attempts: 1, leaseId: lease });
+      await lost(ambush, fault);
+      expect(await claiming).toMatchObject({ day: '2026-03-05', attempts: 1, leaseId: lease });
       expect(
         await server.query(
           'select day::text, lease_number from daywalk.windows where lease_id is not null',
@@ -193,10 +222,12 @@ describe('other statements', () => {
   it.each<Fault>(['drop-before', 'drop-after', 'mute'])(
     'opening a walk through %s opens one',
     async (fault) => {
-      const database = openDatabase(proxy.url, { statementTimeoutMs: 500 });
+      const database = openHere();
       const claim = await claimDay(database, await planDays(database));
-      proxy.ambush(fault, /insert into daywalk\.walks/);
-      const opened = await openWalk(database, claim, 'whole', 100);
+      const ambush = proxy.ambush(fault, /insert into daywalk\.walks/);
+      const opening = openWalk(database, claim, 'whole', 100);
+      await lost(ambush, fault);
+      const opened = await opening;
       const open = await readOpenWalk(database, claim);
       expect(open).toMatchObject({ number: 1, pageLength: 100 });
       // Who did not hear of it the first time reads it.
@@ -209,8 +240,10 @@ describe('other statements', () => {
     'a failure through %s counts once',
     async (fault) => {
       const { database, begun } = await begin();
-      proxy.ambush(fault, /failures = failures \+ 1/);
-      await failWindow(database, begun.claim, 'no proof', 1000);
+      const ambush = proxy.ambush(fault, /failures = failures \+ 1/);
+      const failing = failWindow(database, begun.claim, 'no proof', 1000);
+      await lost(ambush, fault);
+      await failing;
       expect(
         await server.query('select state, failures, last_error, lease_id from daywalk.windows'),
       ).toEqual([{ state: 'failed', failures: 1, last_error: 'no proof', lease_id: null }]);
@@ -247,7 +280,12 @@ describe('a database that stays away', () => {
 
   it('does not get a connection back whose statement was given up (D18)', async () => {
     const { database } = await begin({ connections: 1 });
-    await expect(database.query('select pg_sleep(1)')).rejects.toThrow(OutcomeUnknownError);
+    const ambush = proxy.ambush('swallow', /given_up/);
+    const asked = expect(database.query('select 1 as given_up')).rejects.toThrow(
+      OutcomeUnknownError,
+    );
+    await lost(ambush, 'swallow');
+    await asked;
     expect(await database.query<{ one: number }>('select 1::bigint as one')).toEqual([{ one: 1 }]);
   });
 });

@@ -16,7 +16,7 @@ import { Messages } from './postgres-messages.ts';
 export type Fault = 'drop-before' | 'drop-after' | 'hold' | 'swallow' | 'mute';
 
 /** A fault that waits for its statement. */
-interface Ambush {
+export interface Ambush {
   /** The statement has arrived here. */
   readonly met: Promise<void>;
   /** Postgres has answered it; for `drop-after`, `mute` and a released `hold`. */

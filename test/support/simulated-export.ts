@@ -47,7 +47,7 @@ export async function simulateExport(
     url: server.url,
     connections: 6,
     statementTimeoutMs: 30_000,
-    patienceMs: 3_000,
+    patienceMs: 20_000,
     clock: systemClock,
     log: silentLogger,
   });

@@ -135,7 +135,7 @@ export const claimIn = (
 export async function windowRow(server: TestDatabase, windowId: number) {
   const [row] = await server.query(
     `select state, attempts, failures, last_error, lease_id, lease_owner, lease_number, lease_expires is null as free,
-            round(extract(epoch from due_at - clock_timestamp()))::int as due_in, current_walk
+            round(extract(epoch from due_at - last_failed_at))::int as due_after_failure, current_walk
        from daywalk.windows where window_id = $1`,
     [windowId],
   );

@@ -197,7 +197,7 @@ async function live(
       url,
       connections: 4,
       statementTimeoutMs: 120_000,
-      patienceMs: 3_000,
+      patienceMs: 30_000,
       clock: systemClock,
       log: silent,
     },
