@@ -1,9 +1,12 @@
 /** Chaos in small: SIGKILL at a few calls of the real program, the ones about pages, proofs and the ledger among them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { expectLittleAgain } from './again.ts';
 import { killAt } from './every-call.ts';
 import { SETUPS } from './setups.ts';
 import { type Call, openStage, type Stage } from './stage.ts';
+
+// Two programs and what they store, one after the other.
+vi.setConfig({ testTimeout: 180_000 });
 
 let stage: Stage;
 /** The calls of a run that nothing disturbs. */

@@ -94,7 +94,7 @@ describe('the worker', () => {
       });
     }
     await expectExact({ api, database: server }, DAYS);
-  }, 90_000);
+  }, 240_000);
 
   it.each([
     'delete from daywalk.pages',

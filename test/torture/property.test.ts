@@ -1,11 +1,14 @@
 /** Random servers and random kills: what comes out is the exact multiset, or a window that says why not (I4, I6). */
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { Dice, mix, seedNumber } from '../../simulator/random.ts';
 import type { Fault, SimulatorOptions } from '../../simulator/simulator.ts';
 import type { Case } from './case.ts';
 import { EXACT } from './case.ts';
 import { between, inOneSecond, spread, timeOf } from './records.ts';
 import { trial } from './trials.ts';
+
+// As long as `npm run torture` gives a case, on a machine that may be slow.
+vi.setConfig({ testTimeout: 180_000 });
 
 const RUNS = Number(process.env.TORTURE_RUNS ?? 30);
 const SEED = Number(process.env.TORTURE_SEED ?? Date.now() % 1_000_000);
