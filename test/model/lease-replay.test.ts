@@ -1,7 +1,7 @@
 /** Random schedules of the model against the real statements in Postgres: after every step the rows are those of the model. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { claimWindow, type Lease, releaseLease, renewLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
@@ -23,6 +23,9 @@ import {
 import { type Answer, PAGES, type Rows, type Statement, wrongRows } from './lease-model.ts';
 import { type Recorded, record } from './recorded.ts';
 import { begin, type Step, steps, type World } from './worker-model.ts';
+
+// Some thousand statements, one after the other.
+vi.setConfig({ testTimeout: 240_000 });
 
 const SCHEDULES = Number(process.env.MODEL_SCHEDULES ?? 30);
 const STEPS = 60;
