@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { EnvelopeError, TooLargeError } from '../../src/errors.ts';
 import { type Change, LIMITS, sanitise } from '../../src/store/sanitise.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';
+
+// Bodies of hundreds of megabytes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const { taken, asText } = jsonbTaster();
 
