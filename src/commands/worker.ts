@@ -47,14 +47,13 @@ async function eachTick(
   let wake: () => void = () => {};
   let ticked = true;
   // In UTC, because node-cron skips ticks around changes of the clocks elsewhere.
-  const task = schedule(
-    settings.schedule,
-    () => {
-      ticked = true;
-      wake();
-    },
-    { timezone: 'UTC', noOverlap: false },
-  );
+  const tick = () => {
+    ticked = true;
+    wake();
+  };
+  const task = schedule(settings.schedule, tick, { timezone: 'UTC', noOverlap: false });
+  // node-cron drops a tick for which it wakes more than a second late, as after a pause of the machine.
+  task.on('execution:missed', tick);
   signal.addEventListener('abort', () => wake(), { once: true });
   try {
     for (;;) {

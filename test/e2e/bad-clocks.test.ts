@@ -1,20 +1,24 @@
 /** Workers whose clocks are hours or days off: leases, closed days and due days are the database's business (FAULTS C01). */
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
+import { dayAgo, daysAgo } from '../support/days.ts';
+import { closeGate } from '../support/gate.ts';
 import { expectExact } from '../support/multiset.ts';
 import { askedAgain, withoutSeams } from '../support/requests.ts';
 import { setScene } from '../support/scene.ts';
 
 const PRELOAD = new URL('../support/shifted-clock.mjs', import.meta.url).href;
 const HOUR = 3_600_000;
-const day = (ago: number) => new Date(Date.now() - ago * 24 * HOUR).toISOString().slice(0, 10);
-const DAYS = { from: day(5), to: day(1) };
+const DAYS = daysAgo(5, 1);
 
 test.each([
   { shifts: [-27 * HOUR, 27 * HOUR], name: 'a day behind and a day ahead' },
   { shifts: [-400 * 24 * HOUR, 5 * HOUR], name: 'a year behind and five hours ahead' },
 ])('clocks that are $name change nothing (I2, I8)', async ({ shifts }) => {
-  const scene = await setScene({ latency: [5, 20], eventsPerDay: 90 });
+  // Nobody gets a page before both have claimed.
+  const gate = closeGate();
+  const respond = () => gate.passed.then(() => undefined);
+  const scene = await setScene({ latency: [5, 20], eventsPerDay: 90, respond });
   const programs = shifts.map((shift) =>
     scene.start(['run'], {
       NODE_OPTIONS: `--import=${PRELOAD}`,
@@ -38,6 +42,7 @@ test.each([
   // The lease lasts a minute, by the clock of the database.
   expect(held?.least).toBeGreaterThan(30);
   expect(held?.most).toBeLessThanOrEqual(60);
+  gate.open();
   for (const { ended } of programs) expect(await ended).toMatchObject({ code: 0 });
   await expectExact(scene, DAYS);
   expect(
@@ -54,7 +59,7 @@ test('the shifted clock is shifted', async () => {
   const { stderr } = await scene.succeed(['run'], {
     NODE_OPTIONS: `--import=${PRELOAD}`,
     TEST_CLOCK_SHIFT_MS: String(27 * HOUR),
-    DAYWALK_SINCE: day(1),
+    DAYWALK_SINCE: dayAgo(1),
     DAYWALK_SETTLE: '0s',
   });
   const told = /"time":"([^"]+)"/.exec(stderr)?.[1] ?? '';

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { until } from '../support/condition.ts';
+import { dayAgo } from '../support/days.ts';
 import { processesOf } from '../support/processes.ts';
 import { API_KEY, runProgram, startProgram, temporaryFolder } from '../support/program.ts';
 
 test.runIf(process.platform === 'linux')(
   'run, run again, two at once, and nothing is left running (I10)',
-  { timeout: 120_000 },
+  { timeout: 150_000 },
   async () => {
     const api = await startSimulator({ key: API_KEY, eventsPerDay: 90 });
     const folder = temporaryFolder();
-    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
     const environment = {
       DAYWALK_API_URL: api.url,
       DAYWALK_API_KEY: API_KEY,
-      DAYWALK_SINCE: day(3),
+      DAYWALK_SINCE: dayAgo(3),
       DAYWALK_SETTLE: '0s',
     };
     const options = { folder, environment };
@@ -46,9 +46,9 @@ test.runIf(process.platform === 'linux')(
       const range = (from: number, to: number) => [
         'backfill',
         '--from',
-        day(from),
+        dayAgo(from),
         '--to',
-        day(to),
+        dayAgo(to),
       ];
       const both = [startProgram(range(9, 7), more), startProgram(range(6, 4), more)];
       await api.received(asked + 3);
@@ -57,11 +57,7 @@ test.runIf(process.platform === 'linux')(
       for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
       const shown = await runProgram(['status', '--json'], more);
       expect(JSON.parse(shown.stdout).streams).toMatchObject([{ complete: 9 }, { complete: 9 }]);
-      await until(
-        'the end of its Postgres',
-        async () => (await processesOf(folder)).length === 0,
-        30_000,
-      );
+      await until('the end of its Postgres', async () => (await processesOf(folder)).length === 0);
     } finally {
       await api.close();
     }

@@ -52,12 +52,10 @@ test('an ambiguous envelope is read where records_path says', async () => {
   await expectExact(scene, DAYS);
 });
 
-test('gzip always, never, and when asked', async () => {
-  for (const gzip of ['always', 'never', 'asked'] as const) {
-    const scene = await setScene({ gzip });
-    await scene.succeed(BACKFILL);
-    await expectExact(scene, DAYS);
-  }
+test.each(['always', 'never', 'asked'] as const)('gzip %s', async (gzip) => {
+  const scene = await setScene({ gzip });
+  await scene.succeed(BACKFILL);
+  await expectExact(scene, DAYS);
 });
 
 test('a path prefix in the base URL', async () => {

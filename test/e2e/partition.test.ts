@@ -2,14 +2,20 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { audit } from '../support/audit.ts';
 import { until } from '../support/condition.ts';
+import { daysAgo } from '../support/days.ts';
 import { expectExact } from '../support/multiset.ts';
 import type { Program } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type StepProxy, startStepProxy } from '../support/step-proxy.ts';
 
-const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-const DAYS = { from: day(4), to: day(1) };
-const ENVIRONMENT = { DAYWALK_SINCE: DAYS.from, DAYWALK_SETTLE: '0s', DAYWALK_CONCURRENCY: '2' };
+const DAYS = daysAgo(4, 1);
+const ENVIRONMENT = {
+  get DAYWALK_SINCE() {
+    return DAYS.from;
+  },
+  DAYWALK_SETTLE: '0s',
+  DAYWALK_CONCURRENCY: '2',
+};
 
 /** A worker that is cut off in the middle of its windows, with a page statement of its own on the way. */
 async function cutOff(
@@ -57,7 +63,11 @@ async function rows({ database }: Scene): Promise<unknown> {
 }
 
 test('a worker that comes back finds its windows done by another, and writes nothing about them (I2)', async () => {
-  const { scene, proxy, lonely } = await cutOff();
+  const { scene, proxy, lonely } = await cutOff({
+    // It waits for the network however long the other takes.
+    DAYWALK_STATEMENT_TIMEOUT: '5m',
+    DAYWALK_DATABASE_PATIENCE: '5m',
+  });
   await takeOver(scene);
   const before = await rows(scene);
   expect(lonely.running()).toBe(true);
@@ -71,12 +81,13 @@ test('a worker that comes back finds its windows done by another, and writes not
 
 test('a worker that gave up says so (exit code 5), and its statements have no effect when they arrive at last (I1, I2)', async () => {
   const { scene, proxy, lonely } = await cutOff({
-    DAYWALK_STATEMENT_TIMEOUT: '500ms',
-    DAYWALK_DATABASE_PATIENCE: '500ms',
+    // Long enough for a machine that stands still before the partition.
+    DAYWALK_STATEMENT_TIMEOUT: '5s',
+    DAYWALK_DATABASE_PATIENCE: '5s',
   });
-  expect(await lonely.ended).toMatchObject({ code: 5 });
+  const [ended] = await Promise.all([lonely.ended, takeOver(scene)]);
+  expect(ended).toMatchObject({ code: 5 });
   expect(lonely.said()).toMatch(/gave up on the database/);
-  await takeOver(scene);
   const before = await rows(scene);
   proxy.isolate(false);
   await until('what was held to arrive', () => proxy.open() === 0);

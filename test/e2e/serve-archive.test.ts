@@ -49,8 +49,7 @@ async function serve(
   args: readonly string[] = [],
 ): Promise<Archive> {
   const program = scene.start(['serve-archive', ...args], { ...SETTINGS, ...settings });
-  await program.saying(/serving .* at http/);
-  const url = /at (http:\/\/\S+)/.exec(program.said())?.[1] ?? '';
+  const [, url = ''] = await program.saying(/serving .* at (http:\/\/\S+)\s/);
   return { scene, url, program };
 }
 

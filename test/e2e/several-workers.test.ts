@@ -1,16 +1,25 @@
 /** Several processes on one database share the windows; one that is killed or paused takes nothing away and adds nothing. */
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
+import { daysAgo } from '../support/days.ts';
+import { closeGate } from '../support/gate.ts';
 import { expectExact } from '../support/multiset.ts';
 import type { Program } from '../support/program.ts';
 import { askedAgain, withoutSeams } from '../support/requests.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 /** Days that a run with `since` at the first of them finds due: closed ones, up to yesterday. */
-const count = 6;
-const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-const DAYS = { from: day(count), to: day(1) };
-const ENVIRONMENT = { DAYWALK_SINCE: DAYS.from, DAYWALK_SETTLE: '0s', DAYWALK_CONCURRENCY: '2' };
+const DAYS = daysAgo(6, 1);
+const ENVIRONMENT = {
+  get DAYWALK_SINCE() {
+    return DAYS.from;
+  },
+  DAYWALK_SETTLE: '0s',
+  DAYWALK_CONCURRENCY: '2',
+  // Who was paused goes on with the statement that was under way, however long the others took.
+  DAYWALK_STATEMENT_TIMEOUT: '5m',
+  DAYWALK_DATABASE_PATIENCE: '5m',
+};
 
 const run = (scene: Scene) => scene.start(['run'], ENVIRONMENT);
 
@@ -24,6 +33,25 @@ const leases = ({ database }: Scene) =>
 const ownersOf = async (scene: Scene): Promise<number[]> => [
   ...new Set((await leases(scene)).map(({ pid }) => pid)),
 ];
+
+/** A scene in which nobody gets an answer from request `first` on, until two processes hold windows and `then` is so. */
+async function whereBothBegin(
+  first: number,
+  latency: [number, number],
+  then: (scene: Scene) => Promise<boolean> = async () => true,
+): Promise<{ scene: Scene; both: readonly [Program, Program] }> {
+  const gate = closeGate();
+  const respond = ({ number }: { number: number }) =>
+    number < first ? undefined : gate.passed.then(() => undefined);
+  const scene = await setScene({ latency, respond });
+  const both = [run(scene), run(scene)] as const;
+  await until(
+    'both to hold windows',
+    async () => (await ownersOf(scene)).length === 2 && (await then(scene)),
+  );
+  gate.open();
+  return { scene, both };
+}
 
 /**
  * Ends the leases of these processes, as time would, until others have claimed all their windows. Again and again,
@@ -41,9 +69,7 @@ function untilTakenFrom({ database }: Scene, ...programs: readonly Program[]): P
 }
 
 test('two processes share the work: no page is asked for twice (I2)', async () => {
-  const scene = await setScene({ latency: [5, 20] });
-  const both = [run(scene), run(scene)];
-  await until('both to hold windows', async () => (await ownersOf(scene)).length === 2);
+  const { scene, both } = await whereBothBegin(1, [5, 20]);
   for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
   await expectExact(scene, DAYS);
   expect(askedAgain(withoutSeams(scene.api.requests))).toEqual(new Map());
@@ -70,14 +96,11 @@ test('no process claims with a lease id that another one had (I2)', async () => 
 });
 
 test('of four, one is killed and one paused past its lease; the paused one stores nothing afterwards (I2, I7)', async () => {
-  const scene = await setScene({ latency: [20, 60] });
-  const [killed, paused] = [run(scene), run(scene)];
-  await until('both to hold windows and pages', async () => {
-    const [pages] = await scene.database.query<{ stored: number }>(
-      'select count(*)::int as stored from daywalk.pages',
-    );
-    return (pages?.stored ?? 0) > 5 && (await ownersOf(scene)).length === 2;
+  const { scene, both } = await whereBothBegin(12, [20, 60], async ({ database }) => {
+    const pages = await database.query('select from daywalk.pages');
+    return pages.length > 5;
   });
+  const [killed, paused] = both;
   paused.kill('SIGSTOP');
   killed.kill('SIGKILL');
   await killed.ended;
