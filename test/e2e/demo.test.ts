@@ -51,7 +51,7 @@ test('exports through refused requests and a kill, shows the calendar and the co
   const looked = await runProgram(['status', '--directory', join('.daywalk', 'demo')], { folder });
   expect(looked.stdout).toMatch(/^events: \d+ of \d+ days complete/m);
   await nothingGoesOn(folder);
-}, 150_000);
+});
 
 test('is stopped like everything else, and leaves nothing running', async () => {
   const folder = temporaryFolder();
@@ -62,7 +62,7 @@ test('is stopped like everything else, and leaves nothing running', async () => 
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 143 });
   expect(ended.stderr).not.toMatch(/^\s+at /m);
   await nothingGoesOn(folder);
-}, 150_000);
+});
 
 test.each([
   ['--days', '0', '1 to 31'],

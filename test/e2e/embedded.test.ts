@@ -10,7 +10,6 @@ import { API_KEY, runProgram, startProgram, temporaryFolder } from '../support/p
 
 test.runIf(process.platform === 'linux')(
   'run, run again, two at once, and nothing is left running (I10)',
-  { timeout: 150_000 },
   async () => {
     const api = await startSimulator({ key: API_KEY, eventsPerDay: 90 });
     const folder = temporaryFolder();

@@ -401,4 +401,4 @@ test('killed at any statement and repeated, it is whole; nobody sees half a day'
     `select distinct walk_id from daywalk.pages where day < '2026-02-01' order by 1`,
   );
   expect(left).toEqual(other);
-}, 180_000);
+});

@@ -10,13 +10,12 @@ const BACKFILL = ['backfill', '--from', DAYS.from, '--to', DAYS.to];
 test('three workers that share a rate are not refused', async () => {
   const perSecond = 10;
   // All twelve that may be under way come at once when the server stands still for a moment, and a few that are late.
-  const scene = await setScene({ rateLimit: { perSecond, burst: 20, retryAfter: 'none' } });
+  const scene = await setScene({ rateLimit: { perSecond, burst: 16, retryAfter: 'none' } });
   const rate = { DAYWALK_RATE: `${perSecond * 60}/m` };
   const workers = Array.from({ length: 3 }, () => scene.start(BACKFILL, rate));
   for (const { ended } of workers) expect(await ended).toMatchObject({ code: 0 });
   await expectExact(scene, DAYS);
   expect(scene.api.counts.byStatus).toEqual({ 200: scene.api.counts.requests });
-  console.log('requests', scene.api.counts.requests);
 });
 
 test('a limit that nobody told is found; the report and the log say so', async () => {
@@ -28,7 +27,6 @@ test('a limit that nobody told is found; the report and the log say so', async (
   const refused = scene.api.counts.byStatus[429] ?? 0;
   expect(limits).toMatchObject({ most: 4, requests: scene.api.counts.requests, refused });
   expect(refused).toBeGreaterThan(0);
-  console.log('limits', limits);
   // Without a limiter each window would knock on its own.
   expect(refused).toBeLessThan(15);
   expect(ended.stderr).toMatch(/the API limits requests: going on with about \d+ a second/);

@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/e2e/*.test.ts'],
     globalSetup: ['test/global-setup.ts', 'test/e2e/pgbouncer/setup.ts'],
     maxWorkers: 3,
-    testTimeout: 120_000,
-    hookTimeout: 240_000,
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
   },
 });
