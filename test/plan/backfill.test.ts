@@ -136,6 +136,6 @@ describe('a backfill', () => {
       short: () => planBackfill({ ...range, from: '2023-03-06', streams: few }),
       whole: () => planBackfill({ ...range, from: '2014-03-01', streams: long }),
     });
-    expect(whole).toBeLessThan(Math.max(100, 3 * short));
+    expect(whole).toBeLessThan(Math.max(100, 2 * short));
   });
 });

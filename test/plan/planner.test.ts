@@ -172,7 +172,7 @@ describe('the cost', () => {
             ).toHaveLength(expected);
         },
       });
-      expect(whole).toBeLessThan(Math.max(100, 3 * short));
+      expect(whole).toBeLessThan(Math.max(100, 2 * short));
     },
   );
 });
