@@ -35,6 +35,11 @@ beforeAll(async () => {
     [day(30)],
   );
   await database.query(`update daywalk.walks set next_start = 0 where walk_id % 17 = 0`);
+  // At any hour one of the two newest days is the one that should be complete by now.
+  await database.query(
+    `update daywalk.windows set state = 'pending' where day = $1::date and stream_id = 1`,
+    [day(2)],
+  );
   await database.query(
     `update daywalk.windows set state = 'pending', lease_id = gen_random_uuid(), lease_owner = 'soc-1:4711',
             lease_expires = clock_timestamp() + interval '1 hour' where day = $1::date and stream_id = 1`,
