@@ -111,6 +111,22 @@ describe('the quick look', () => {
     `[${'1'.repeat(3_000)}e99]`,
   ])('stops at %s', (text) => expect(mayExpand(Buffer.from(text))).toBe(true));
 
+  it('says what an expression over the text says', () => {
+    const expression = /(?:^|[:,[ \t\r\n])-?[0-9.]+[eE][+-]?0*[1-9][0-9]+(?:[\],} \t\r\n]|$)/;
+    const part = fc.constantFrom(...'0123456789.eE+-:,[]{} \t\r\n"ax', '1e10', 'E+99', '000');
+    const text = fc.array(part, { maxLength: 40 }).map((parts) => parts.join(''));
+    let yes = 0;
+    fc.assert(
+      fc.property(text, (bytes) => {
+        const expected = expression.test(bytes);
+        yes += Number(expected);
+        expect(mayExpand(Buffer.from(bytes))).toBe(expected);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(yes).toBeGreaterThan(1_000);
+  });
+
   it.each(['1e99', '-1.5E+10', `${'1'.repeat(2_000)}e99`, `1e${'0'.repeat(100)}10`])(
     'stops at %s wherever it stands in a large body',
     (number) => {
