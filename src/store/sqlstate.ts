@@ -32,6 +32,9 @@ const NO_EFFECT = new Set(['40001', '40P01', '55P03', '57014']);
 const BAD_CERTIFICATE =
   /^(?:CERT_|(?:DEPTH_ZERO_)?SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
+/** What PgBouncer says of a wrong user or password; all that it says has the one code 08P01 (1.18, src/client.c). */
+const PGBOUNCER_REFUSAL = /^(?:SASL|password) authentication failed/;
+
 /** What the server is short of, and what to do about it. */
 const SHORTAGES = new Map([
   ['53100', 'Make room on the disk of the database; nothing is lost, the next run goes on.'],
@@ -50,6 +53,8 @@ export function namedConnectError(error: unknown): Error {
     return new SettingsError(`a file that DATABASE_URL names cannot be read (${code})`, {
       hint: 'Check sslrootcert, sslcert and sslkey in DATABASE_URL.',
     });
+  const { code: state, message } = read(error);
+  if (state === '08P01' && PGBOUNCER_REFUSAL.test(message)) return refusedLogin(message, state);
   const named = namedError(error);
   return named instanceof OutcomeUnknownError
     ? new TransientError(`the database cannot be reached (${read(error).message})`, {
@@ -71,10 +76,7 @@ export function namedError(error: unknown): Error {
   if (code === undefined)
     return new OutcomeUnknownError(`the connection to Postgres was lost (${message})`);
   const text = `Postgres says: ${message} (${code})`;
-  if (code.startsWith('28') || code === '3D000')
-    return new SettingsError(text, {
-      hint: 'Check user, password and database name in DATABASE_URL.',
-    });
+  if (code.startsWith('28') || code === '3D000') return refusedLogin(message, code);
   if (code === '42501')
     return new SettingsError(text, {
       hint: 'Give the role of DATABASE_URL the missing right: docs/roles.md; `daywalk migrate` needs the owner.',
@@ -90,6 +92,11 @@ export function namedError(error: unknown): Error {
   if (BODY_REFUSED.has(code)) return new BodyRefusedError(code, text);
   return new StatementError(code, text);
 }
+
+const refusedLogin = (message: string, code: string) =>
+  new SettingsError(`Postgres says: ${message} (${code})`, {
+    hint: 'Check user, password and database name in DATABASE_URL.',
+  });
 
 function read(error: unknown): { code: string | undefined; message: string } {
   if (!(error instanceof Error)) return { code: undefined, message: String(error) };

@@ -26,3 +26,20 @@ testWith(
     expect((await bouncer.figures()).transactions).toBeGreaterThan(50);
   },
 );
+
+testWith(
+  ['pgbouncer'],
+  'a password that PgBouncer refuses: exit code 2 at once, as without it',
+  async () => {
+    const scene = await setScene();
+    const bouncer = await startPgBouncer(scene.database.url, 2);
+    onTestFinished(() => bouncer.stop());
+    const url = new URL(bouncer.through(scene.database.url));
+    if (url.password === '') return; // It asks for none.
+    url.password = 'CANARY';
+    const ended = await scene.run(['status'], { DATABASE_URL: url.href });
+    expect(ended, ended.stderr).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toMatch(/authentication failed[\s\S]*password[\s\S]*DATABASE_URL/);
+    expect(ended.stderr).not.toContain('CANARY');
+  },
+);

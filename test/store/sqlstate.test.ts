@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { SettingsError, TransientError, UnavailableError } from '../../src/errors.ts';
 import {
   BodyRefusedError,
+  namedConnectError,
   namedError,
   OutcomeUnknownError,
   StatementError,
@@ -70,6 +71,17 @@ describe('a code', () => {
       );
     },
   );
+
+  it.each(['SASL authentication failed', 'password authentication failed'])(
+    'of opening a connection, %s: for the operator, though PgBouncer gives it a code that may pass (08P01)',
+    (message) => {
+      const error = Object.assign(new pg.DatabaseError(message, 0, 'error'), { code: '08P01' });
+      expect(namedConnectError(error)).toBeInstanceOf(SettingsError);
+    },
+  );
+  it('of opening a connection with that code and other words may pass', () => {
+    expect(namedConnectError(postgres('08P01'))).toBeInstanceOf(TransientError);
+  });
 
   it('is none where our own code is at fault, or the error has its name already', () => {
     for (const error of [
