@@ -122,7 +122,10 @@ test('a wrong database password: exit code 2', async () => {
   const ended = await scene.run(BACKFILL, { DATABASE_URL: url.href });
   if (ended.code === 0) return; // This server asks for no password.
   expect(ended.stderr).not.toContain(url.password);
-  await expectCleanFailure(scene, ended, 2, [/password authentication failed/, 'DATABASE_URL']);
+  await expectCleanFailure(scene, ended, 2, [
+    /(?:password|SASL) authentication failed/,
+    'DATABASE_URL',
+  ]);
   expect(scene.api.counts.requests).toBe(0);
 });
 
