@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { audit } from '../support/audit.ts';
 import { CLUSTER, databaseIn, type StopMode, startCluster } from '../support/cluster.ts';
 import { until } from '../support/condition.ts';
+import { closeGate } from '../support/gate.ts';
 import { layLine } from '../support/line.ts';
 import { expectExact } from '../support/multiset.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -126,7 +127,14 @@ testWith(
     const primary = await startCluster();
     const line = await layLine(primary.port);
     const database = await databaseIn(primary, line.over(primary.url('daywalk')));
-    const scene = await setScene({ latency: 100 }, database);
+    // Answers are held, so that neither the standby nor the primary comes too late.
+    const [standbyGone, primaryGone] = [closeGate(), closeGate()];
+    const respond = async ({ number }: { number: number }) => {
+      if (number > 12) await standbyGone.passed;
+      if (number > 32) await primaryGone.passed;
+      return undefined;
+    };
+    const scene = await setScene({ respond }, database);
     const standby = await primary.standby();
     const program = scene.start(BACKFILL, {
       DAYWALK_DATABASE_PATIENCE: '60s',
@@ -137,12 +145,14 @@ testWith(
     await standby.ask('select pg_wal_replay_pause()');
     await standby.stop('fast');
     const seen = await pages(scene);
+    standbyGone.open();
     await until(
       'pages that the standby will never see',
       async () => (await pages(scene)) >= seen + 6,
     );
     await primary.stop('immediate');
     line.cut();
+    primaryGone.open();
     await standby.start();
     await standby.promote();
     line.leadTo(standby.port);

@@ -362,6 +362,18 @@ describe('the fence', () => {
     );
     expect(await rows()).toEqual(before);
   });
+
+  it('refuses a page of a walk that a failover took away with its window (D08)', async () => {
+    const { windowId } = begun.claim;
+    await server.query(
+      'update daywalk.windows set current_walk = null, lease_id = null, lease_expires = null where window_id = $1',
+      [windowId],
+    );
+    await server.query('delete from daywalk.walks where window_id = $1', [windowId]);
+    const before = await rows();
+    await expect(store()).rejects.toThrow(LeaseLostError);
+    expect(await rows()).toEqual(before);
+  });
 });
 
 describe('the same statement again', () => {
