@@ -877,6 +877,8 @@ begin
   end if;
   select k.next_start = at_start and k.pages = at_page and coalesce(k.outcome, 'ended') = 'ended'
          and chain.pages = at_page and chain.records = at_start and chain.unbroken
+         -- A failover may take pages away between the proof and this; the checkpoint goes back with them, the proof does not.
+         and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)
     into sound
     from daywalk.walks k
    cross join lateral (
