@@ -170,6 +170,14 @@ describe('publishing a walk', () => {
     expect(await server.query('select * from daywalk.windows')).toEqual(before);
   });
 
+  it('is refused where the proof speaks of more records than the walk holds, as after a failover (I4, D08)', async () => {
+    const { walkId, nextStart, pages } = await walkSizes([3, 2]);
+    const proof = { kind: 'total', firstTotal: 9, lastTotal: 9, records: 9 } as const;
+    await expect(
+      publishWalk(database, begun.claim, { walkId, nextStart, pages }, proof, 0, 7),
+    ).rejects.toThrow(BrokenChainError);
+  });
+
   it.each(['shifted', 'failed'] as const)(
     'never publishes a walk that met a fault: %s (I4)',
     async (outcome) => {
