@@ -6,7 +6,9 @@ ARG NODE=node:20-slim
 FROM ${NODE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/embedded-postgres/package.json packages/embedded-postgres/tsconfig.json ./packages/embedded-postgres/
 RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY packages/embedded-postgres/src ./packages/embedded-postgres/src
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY simulator ./simulator

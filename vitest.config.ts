@@ -1,8 +1,11 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { UNADAPTED } from './test/unadapted.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // With ALL_TESTS they run as well.
+    exclude: [...configDefaults.exclude, ...(process.env.ALL_TESTS ? [] : UNADAPTED)],
     globalSetup: ['test/global-setup.ts'],
     // Most of the time is spent waiting for Postgres.
     maxWorkers: 3,

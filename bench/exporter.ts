@@ -1,9 +1,9 @@
 /** The whole export in this process: wired and set as the program is, planned, walked, proven, published, sealed. */
-import { exportOptions, exportParts, openApi } from '../src/commands/export-wiring.ts';
-import { openDatabase, openLog } from '../src/commands/wiring.ts';
-import { loadSettings } from '../src/config/load.ts';
-import type { ApiSettings } from '../src/config/settings.ts';
-import { backfill, type RunReport } from '../src/export/run.ts';
+import { exportOptions, exportParts, openApi } from '../src/cli/walk-wiring.ts';
+import { openDatabase, openLog } from '../src/cli/wiring.ts';
+import { loadSettings } from '../src/settings/load.ts';
+import type { ApiSettings } from '../src/settings/settings.ts';
+import { backfill, type RunReport } from '../src/walk/run.ts';
 
 /** Which export. */
 export interface ExportOrder {

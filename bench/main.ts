@@ -1,5 +1,5 @@
 /** `npm run bench`: measures every case against its floor, prints the tables and writes docs/performance.md. */
-import '../src/commands/heap.ts';
+import '../src/cli/heap.ts';
 import { setMaxListeners } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -6,8 +6,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { startEmbedded } from '@daywalk/embedded-postgres';
 import pg from 'pg';
-import { startEmbedded } from '../src/store/embedded/embedded.ts';
 
 /** A running server. */
 export interface Postgres {

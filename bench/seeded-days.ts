@@ -1,4 +1,4 @@
-/** Many complete days, made by SQL as an export leaves them: windows, seams, walks, pages, seals and ledger. */
+/** Many complete days, made by SQL as an export leaves them: windows, cuts, walks, pages, seals and ledger. */
 import { fingerprint } from '../src/store/streams.ts';
 import type { Scratch } from './databases.ts';
 
@@ -32,17 +32,18 @@ const STATEMENTS = [
   `select daywalk.ensure_partition(month::date)
      from (select distinct date_trunc('month', d) as month
              from daywalk.streams s, generate_series(s.since::timestamp, now()::timestamp, interval '1 day') d) as months`,
-  `insert into daywalk.windows (stream_id, kind, day, from_time, to_time, purpose, state, due_at, completed_at, checked_at)
-   select s.stream_id, w.kind, d::date, d + w.after, d + w.before, 'recheck', 'complete',
+  `insert into daywalk.windows (stream_id, kind, day, from_time, to_time, purpose, state, due_at, proof, proven_at, looked_at)
+   select s.stream_id, w.kind, d::date, d + w.after, d + w.before, 'look', 'complete',
           case when d > now()::timestamp - interval '7 days' then clock_timestamp() + interval '12 hours' end,
-          clock_timestamp(), clock_timestamp()
+          '{"kind": "total", "records": 10}', clock_timestamp(), clock_timestamp()
      from daywalk.streams s
-    cross join generate_series(s.since::timestamp, (((clock_timestamp() - s.settle) at time zone 'UTC')::date - 1)::timestamp, interval '1 day') d
-    cross join (values ('day', interval '0', interval '23:59:59'), ('seam', interval '23:59:59', interval '1 day')) as w (kind, after, before)`,
-  `insert into daywalk.walks (window_id, number, day, page_length, records_path, total_path, next_start, pages, bytes, requests,
-                              first_total, last_total, outcome, proof, published, finished_at)
-   select w.window_id, 1, w.day, 1000, '{data}', '{total}', r.records, 1, 7000, 1, r.records, r.records, 'proven',
-          jsonb_build_object('kind', 'total', 'firstTotal', r.records, 'lastTotal', r.records, 'records', r.records), true, clock_timestamp()
+    cross join generate_series(s.since::timestamp - interval '1 day', (((clock_timestamp() - s.settle) at time zone 'UTC')::date - 1)::timestamp, interval '1 day') d
+    cross join (values ('day', interval '0', interval '23:59:59'), ('cut', interval '23:59:59', interval '1 day')) as w (kind, after, before)
+    where w.kind = 'cut' or d >= s.since`,
+  `insert into daywalk.walks (window_id, number, role, day, from_time, to_time, page_length, records_path, total_path, next_start, pages, bytes, requests,
+                              first_total, last_total, outcome, proof, shown, finished_at)
+   select w.window_id, 1, case w.kind when 'day' then 'whole' else 'across' end, w.day, w.from_time, w.to_time, 1000, '{data}', '{total}', r.records, 1, 7000, 1, r.records, r.records, 'proven',
+          jsonb_build_object('kind', 'total', 'records', r.records), case w.kind when 'day' then 'whole' else 'no' end, clock_timestamp()
      from daywalk.windows w cross join lateral (select case w.kind when 'day' then 10 else 0 end as records) as r
     order by w.day, w.window_id`,
   `insert into daywalk.pages (walk_id, page_no, day, start, length, records, total, body, record_hashes, sha256, byte_count, fetched_at, duration_ms)
@@ -53,11 +54,11 @@ const STATEMENTS = [
   `insert into daywalk.seals (walk_id, page_no, day, body_sha256, digest)
    select walk_id, page_no, day, sha256(''), sha256('') from daywalk.pages`,
   `insert into daywalk.ledger (stream_id, entry, day, revision, walks, pages, records, bytes, pages_sha256, walks_sha256,
-                               overlaps_sha256, appended_at, previous, digest)
-   select p.stream_id, row_number() over (partition by p.stream_id order by p.day), p.day, 1, p.walks, 2, 10, 14000,
-          sha256(''), sha256(''), daywalk.overlaps_digest(p.walks), clock_timestamp(), sha256(''), sha256('')
-     from daywalk.published_days p`,
-  `select daywalk.note_day(d.stream_id, d.day) from (select distinct stream_id, day from daywalk.windows) as d`,
+                               marks_sha256, appended_at, previous, digest)
+   select p.stream_id, row_number() over (partition by p.stream_id order by p.day), p.day, 1, p.walks, 1, 10, 7000,
+          sha256(''), sha256(''), daywalk.marks_digest(p.walks), clock_timestamp(), sha256(''), sha256('')
+     from daywalk.shown_days p`,
+  `select daywalk.note_day(d.stream_id, d.day, clock_timestamp(), 0, 0) from (select distinct stream_id, day from daywalk.windows) as d`,
   'update daywalk.days set unsealed = false',
   'vacuum analyze',
 ];

@@ -1,57 +1,259 @@
--- Storing: what Postgres reads in a page while it parses it, and the commit of the page (I1, I2, I3, I5). Kept plans,
--- because planning such statements anew for each page takes longer than executing them for a small one.
+-- Storing: what Postgres reads in an answer while it parses it, and the commit of a page (I1, I2, I3, I5). The frame of an
+-- answer is the body without its record list.
 
--- What an answer holds: the JSON type in the place of the list, its records, the total, the word that qualifies it, a
--- non-empty error at its top, and a hash of each record in order.
-create function daywalk.read_page(body jsonb, records_path text[], total_path text[], relation_path text[])
-returns table (list_type text, records integer, total bigint, relation text, complaint text, hashes bigint[])
-language sql immutable parallel safe as $$
-  select jsonb_typeof(list), case when jsonb_typeof(list) = 'array' then jsonb_array_length(list) end,
-         case when total ~ '^[0-9]{1,15}$' then total::bigint end, relation, complaint,
-         array(select jsonb_hash_extended(list -> i, 0)
-                 from generate_series(0, case when jsonb_typeof(list) = 'array' then jsonb_array_length(list) end - 1) as i
-                order by i)
-    from (select body #> records_path as list, body #>> total_path as total, body #>> relation_path as relation,
-                 case when jsonb_typeof(body) <> 'object' then null
-                      when coalesce(body -> 'error', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'error', 200)
-                      when coalesce(body -> 'errors', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'errors', 200)
-                      when body -> 'success' = 'false' then 'success is false'
-                      when body -> 'timed_out' = 'true' then 'timed_out is true: a partial result'
-                 end as complaint
-          offset 0) as found
-$$;
+-- Functions that are called for every answer are plpgsql, whose plans are kept.
+
+-- Whether a value beside `error` and the like tells of none: null, false, 0 (Wazuh), '', 'ok', or nothing else within it.
+create function daywalk.says_nothing(value jsonb) returns boolean
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+begin
+  return not exists (
+    select from jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') as leaf
+     where coalesce(lower(btrim(leaf #>> '{}')), '') not in ('', '0', '0.0', 'false', 'no', 'none', 'null', 'nil', 'ok', 'success'));
+end $$;
+comment on function daywalk.says_nothing is 'Whether a value beside "error" tells of none.';
+
+-- What one key of a frame says: that the answer failed, or that there is more than came. Names are compared without case,
+-- `_`, `-` and space. Of a 404 without records what merely repeats the 404 in words does not count: it is judged as a
+-- frame. A code that begins with 2 is a success, 20000 too. Elasticsearch counts a shard that nobody answers for neither
+-- as successful nor as failed.
+create function daywalk.key_says(name text, value jsonb, status integer, out fault boolean, out more boolean)
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+  kind text := jsonb_typeof(value);
+  said text := case when kind in ('object', 'array') then '' else lower(btrim(value #>> '{}')) end;
+  is_true boolean := coalesce(said in ('true', '1', 'yes'), false);
+  is_false boolean := coalesce(said in ('false', '0', 'no'), false);
+begin
+  fault := case
+    when name in ('timedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true
+    when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
+         and said ~ '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' then status <> 404 or said !~ '^404'
+    when name = 'shards' and kind = 'object'
+         and jsonb_typeof(value -> 'successful') = 'number' and jsonb_typeof(value -> 'total') = 'number'
+      then value -> 'successful' < value -> 'total'
+    when status = 404 then false
+    when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage',
+                  'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures') then not daywalk.says_nothing(value)
+    when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
+    when name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
+      then said = 'false'
+           or said ~ 'error|fail|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
+              and said !~ '^(no|0|without)\M'
+    else false
+  end;
+  more := case
+    when name in ('truncated', 'istruncated', 'partial', 'ispartial', 'incomplete', 'incompleteresults', 'hasmore', 'more',
+                  'moreavailable', 'hasnext', 'hasnextpage', 'terminatedearly', 'exceededtransferlimit') then is_true
+    when name in ('status', 'state', 'result') then said ~ '^(partial|incomplete|truncated)'
+    else false
+  end;
+end $$;
+comment on function daywalk.key_says is 'What one key of a frame says: that the answer failed, or that there is more than came.';
+
+-- What one object of a frame says: the first key that tells of a failure, with its value, and whether there is more.
+-- `_shards` and what else stands about the records is looked into; the key that leads on to the list is not judged.
+create function daywalk.object_says(place jsonb, onward text, status integer, out fault text, out more boolean)
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+  name text;
+  plain text;
+  said record;
+begin
+  more := false;
+  if jsonb_typeof(place) is distinct from 'object' then return; end if;
+  for name in select jsonb_object_keys(place) loop
+    plain := translate(lower(name), '_- ', '');
+    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is)?truncated|(is)?partial|incomplete|(has)?(more|next)|terminated|exceeded|shards|meta|header|page|paging|pagination)';
+    said := daywalk.key_says(plain, place -> name, status);
+    more := more or said.more;
+    if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
+    if plain in ('shards', 'meta', 'metadata', 'header', 'responseheader', 'status', 'page', 'pagination', 'paging', 'pageinfo')
+       and jsonb_typeof(place -> name) = 'object' then
+      said := daywalk.object_says(place -> name, null, status);
+      more := more or said.more;
+      fault := coalesce(fault, name || '.' || said.fault);
+    end if;
+  end loop;
+end $$;
+comment on function daywalk.object_says is 'What one object of a frame says: which key tells of a failure, and whether there is more than came.';
+
+-- What the frame of an answer says: its root, and the objects on the way to the list. A bare list has no frame.
+create function daywalk.frame_says(body jsonb, records_path text[], status integer, out fault text, out more boolean)
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+  said record;
+begin
+  said := daywalk.object_says(body, records_path[1], status);
+  fault := said.fault;
+  more := said.more;
+  for depth in 2 .. coalesce(cardinality(records_path), 0) loop
+    said := daywalk.object_says(body #> records_path[: depth - 1], records_path[depth], status);
+    fault := coalesce(fault, said.fault);
+    more := more or said.more;
+  end loop;
+end $$;
+comment on function daywalk.frame_says is 'What the frame of an answer says by itself: what tells of a failure, and whether there is more than came.';
+
+-- What the frame of an answer without records is recognised by: its paths, types and texts. Numbers count by their type
+-- (a code by its value), words that hold a digit and names of days and months are one, because they tell times and
+-- requests; list and total count by their presence. Wordless: it holds no text at all.
+create function daywalk.frame_of(
+  body jsonb, records_path text[], total_path text[], relation_path text[], status integer,
+  out signature text, out wordless boolean)
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+  list_type text := coalesce(jsonb_typeof(body #> records_path), 'absent');
+  frame jsonb := case when records_path = '{}' then '[]' when list_type = 'absent' then body else body #- records_path end;
+begin
+  with recursive leaf (path, value) as (
+    select '{}'::text[], frame
+    union all
+    select leaf.path || inside.step, inside.value
+      from leaf
+     cross join lateral (
+       select key, value from jsonb_each(case jsonb_typeof(leaf.value) when 'object' then leaf.value else '{}' end)
+       union all
+       select '[]', value from jsonb_array_elements(case jsonb_typeof(leaf.value) when 'array' then leaf.value else '[]' end)
+     ) as inside (step, value)
+     where leaf.path || inside.step is distinct from relation_path
+  ), told (line, is_text) as (
+    select distinct path::text || ' ' || case
+             when path = total_path and kind in ('number', 'string') then 'total'
+             when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
+               '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
+               '#(\s+#)+', '#', 'g')
+             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ 'code|status|errno' then value::text
+             else kind
+           end,
+           kind = 'string' and path is distinct from total_path
+      from leaf cross join lateral (select jsonb_typeof(value) as kind) as typed
+  )
+  select encode(sha256(convert_to(status || ' ' || list_type || ' ' || string_agg(line, E'\n' order by line collate "C"), 'UTF8')), 'hex'),
+         not bool_or(is_text)
+    into signature, wordless
+    from told;
+end $$;
+comment on function daywalk.frame_of is 'What the frame of an answer without records is recognised by, and whether it holds no text.';
+
+-- A hash of each record of a list, in order, without what is not the record: values that differ each time it is asked
+-- for. Paths are JSON pointers.
+create function daywalk.hashes_of(list jsonb, ignored text[]) returns bigint[]
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+  records jsonb[] := array(select record from jsonb_array_elements(list) with ordinality as r (record, position) order by position);
+  pointer text;
+  path text[];
+begin
+  foreach pointer in array ignored loop
+    path := array(select replace(replace(step, '~1', '/'), '~0', '~')
+                    from unnest((string_to_array(pointer, '/'))[2 :]) with ordinality as steps (step, number) order by number);
+    records := array(select case when record #> path is null then record else record #- path end
+                       from unnest(records) with ordinality as r (record, position) order by position);
+  end loop;
+  return array(select jsonb_hash_extended(record, 0) from unnest(records) with ordinality as r (record, position) order by position);
+end $$;
+comment on function daywalk.hashes_of is 'A hash of each record of a list, without what is not the record.';
+
+-- What an answer holds: the JSON type in the place of the list, how many records came, the total, the word that qualifies
+-- it, what the frame says, a hash of each record in order, and one of its identity where the stream has one. Of an answer
+-- without records also what its frame is recognised by.
+create function daywalk.read_page(
+  body jsonb, status integer, records_path text[], total_path text[], relation_path text[], ignored text[], id_path text[],
+  out list_type text, out came integer, out total bigint, out relation text, out fault text, out more boolean,
+  out signature text, out wordless boolean, out hashes bigint[], out id_hashes bigint[])
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+  list jsonb := body #> records_path;
+  told text := body #>> total_path;
+begin
+  list_type := jsonb_typeof(list);
+  came := case when list_type = 'array' then jsonb_array_length(list) when coalesce(list_type, 'null') = 'null' then 0 end;
+  total := case when told ~ '^[0-9]{1,15}(\.0+)?$' then told::numeric::bigint end;
+  relation := body #>> relation_path;
+  select said.fault, said.more into fault, more from daywalk.frame_says(body, records_path, status) as said;
+  if came = 0 then
+    select frame.signature, frame.wordless into signature, wordless
+      from daywalk.frame_of(body, records_path, total_path, relation_path, status) as frame;
+  end if;
+  hashes := case when ignored = '{}' or coalesce(came, 0) = 0
+                 then array(select jsonb_hash_extended(list -> i, 0) from generate_series(0, came - 1) as i order by i)
+                 else daywalk.hashes_of(list, ignored) end;
+  if id_path is not null then
+    id_hashes := array(select jsonb_hash_extended(list -> i #> id_path, 0) from generate_series(0, came - 1) as i order by i);
+  end if;
+end $$;
+comment on function daywalk.read_page is 'What an answer holds: its records and their hashes, the total, and what its frame says.';
+
+create function daywalk.knows_frame(of_stream integer, of_frame text) returns boolean
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+begin
+  return of_frame is not null and exists (
+    select from daywalk.frames f where f.stream_id = of_stream and f.signature = of_frame and f.confirmed_at is not null);
+end $$;
+comment on function daywalk.knows_frame is 'Whether a frame is known for answers without records.';
+
+-- Some sources tell the total with the first page only.
+create function daywalk.tells_total(of_stream integer, at_path text[], start bigint) returns boolean
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+begin
+  return exists (
+    select from daywalk.contracts c
+     where c.stream_id = of_stream and c.total_path = at_path and (start = 0 or c.total_later));
+end $$;
+comment on function daywalk.tells_total is 'Whether answers that begin there tell the total.';
 
 -- Commits a page: counts it, fences it by lease and checkpoint, moves the checkpoint and stores it, all or nothing.
+-- Nothing is stored of an answer that tells of a failure, has no list, brings nothing new behind the last record, or is
+-- empty in a frame that is neither known for empty answers nor the one that the worker believes (`believes`).
 -- continues: its first record is the last one stored, where that was asked for again (skip_first = 1);
--- fits: the list is where it was on the pages before; digest: equal for pages with equal records in equal order.
--- A procedure, because a call is not planned either, and planning copies the page.
+-- fits: list and total are where they were on the pages before; digest: equal for pages with equal records in equal order;
+-- tried: it is a page, so that only the fence can have kept it out.
+-- A procedure, because a call is not planned either, and planning copies the page; kept plans, because planning such
+-- statements anew for each page takes longer than executing them for a small one.
 create procedure daywalk.store_page(
   target bigint, lease uuid, ttl_ms double precision, walk bigint, at_start bigint, at_page integer, skip_first integer,
-  list_at text[], total_at text[], relation_at text[], asked_length integer, took_ms integer, took_requests integer,
-  received_bytes integer, received_sha256 bytea, kept_bytes bytea, changed jsonb, content jsonb,
-  out records integer, out list_type text, out total bigint, out relation text, out complaint text,
-  out continues boolean, out fits boolean, out digest text, out stored boolean)
-language plpgsql set plan_cache_mode = force_generic_plan as $$
+  list_at text[], total_at text[], relation_at text[], believes text, http_status integer, asked_length integer, took_ms integer,
+  took_requests integer, received_bytes integer, received_sha256 bytea, kept_bytes bytea, changed jsonb, content jsonb,
+  out came integer, out list_type text, out total bigint, out relation text, out total_missing boolean, out fault text,
+  out more boolean, out signature text, out wordless boolean, out frame_known boolean, out continues boolean, out fits boolean,
+  out digest text, out first_hash text, out last_hash text, out tried boolean, out stored boolean)
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   hashes bigint[];
+  identities bigint[];
+  of_stream integer;
   its_day date;
+  its_ignored text[];
+  its_id_path text[];
 begin
-  select f.records - skip_first, f.list_type, f.total, f.relation, f.complaint, f.hashes
-    into records, list_type, total, relation, complaint, hashes
-    from daywalk.read_page(content, list_at, total_at, relation_at) as f;
-  digest := hash_array_extended(hashes, 0);
-  select coalesce(k.records_path = list_at, true),
-         skip_first = 0 or hashes[1] is not distinct from
-           (select p.record_hashes[cardinality(p.record_hashes)]
-              from daywalk.pages p
-             where p.walk_id = walk and p.day = k.day and p.records > 0 and p.page_no < at_page
-             order by p.page_no desc limit 1)
-    into fits, continues
-    from daywalk.walks k where k.walk_id = walk;
-  stored := false;
+  select w.stream_id, k.day, k.ignored, s.id_path,
+         k.records_path is null or (k.records_path = list_at and k.total_path is not distinct from total_at)
+    into of_stream, its_day, its_ignored, its_id_path, fits
+    from daywalk.walks k
+    join daywalk.windows w on w.window_id = k.window_id
+    join daywalk.streams s on s.stream_id = w.stream_id
+   where k.walk_id = walk;
   -- After a failover to a standby that never had it the walk is gone, and the lease with it.
-  if not found then fits := true; continues := true; return; end if;
-  if records is null or complaint is not null or not continues or not fits then return; end if;
+  fits := coalesce(fits, true);
+  select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.hashes, f.id_hashes
+    into came, list_type, total, relation, fault, more, signature, wordless, hashes, identities
+    from daywalk.read_page(content, http_status, list_at, total_at, relation_at, coalesce(its_ignored, '{}'), its_id_path) as f;
+  digest := hash_array_extended(hashes, 0);
+  first_hash := hashes[1];
+  last_hash := hashes[came];
+  continues := its_day is null or skip_first = 0 or hashes[1] is not distinct from
+    (select p.record_hashes[cardinality(p.record_hashes)]
+       from daywalk.pages p
+      where p.walk_id = walk and p.day = its_day and p.records > 0 and p.page_no < at_page
+      order by p.page_no desc limit 1);
+  frame_known := daywalk.knows_frame(of_stream, signature);
+  total_missing := came > 0 and total is null and daywalk.tells_total(of_stream, total_at, at_start - skip_first);
+  stored := false;
+  tried := fault is null and fits and continues
+           and ((came > skip_first and http_status = 200) or (came = 0 and skip_first = 0 and (frame_known or signature = believes)));
+  tried := coalesce(tried, false);
+  if not tried or its_day is null then return; end if;
 
   update daywalk.windows w
      set lease_expires = clock_timestamp() + make_interval(secs => ttl_ms / 1000), attempts = 0
@@ -59,7 +261,7 @@ begin
      and exists (select from daywalk.walks k where k.walk_id = walk and k.next_start = at_start and k.pages = at_page);
   if not found then return; end if;
   update daywalk.walks k
-     set next_start = k.next_start + store_page.records,
+     set next_start = k.next_start + came - skip_first,
          pages = k.pages + 1,
          bytes = k.bytes + received_bytes,
          requests = k.requests + took_requests,
@@ -68,13 +270,13 @@ begin
          records_path = list_at, total_path = total_at, relation_path = relation_at
    where k.walk_id = walk and k.window_id = target and k.outcome is null
      and k.next_start = at_start and k.pages = at_page
-     and (k.records_path is null or k.records_path = list_at)
-  returning k.day into its_day;
+     and (k.records_path is null or k.records_path = list_at);
   if not found then return; end if;
-  insert into daywalk.pages (walk_id, page_no, day, start, length, skip, records, total, relation, body,
-                             bytes, changes, record_hashes, sha256, byte_count, fetched_at, duration_ms)
-  values (walk, at_page, its_day, at_start - skip_first, asked_length, skip_first, store_page.records, store_page.total,
-          store_page.relation, content, kept_bytes, changed, hashes[skip_first + 1 :], received_sha256, received_bytes,
-          clock_timestamp(), took_ms);
+  insert into daywalk.pages (walk_id, page_no, day, start, length, skip, records, total, relation, total_missing, more, body,
+                             bytes, changes, record_hashes, id_hashes, sha256, byte_count, fetched_at, duration_ms)
+  values (walk, at_page, its_day, at_start - skip_first, asked_length, skip_first, came - skip_first, store_page.total,
+          store_page.relation, store_page.total_missing, store_page.more, content, kept_bytes, changed, hashes[skip_first + 1 :],
+          identities[skip_first + 1 :], received_sha256, received_bytes, clock_timestamp(), took_ms);
   stored := true;
 end $$;
+comment on procedure daywalk.store_page is 'Commits a page: counts it, fences it by lease and checkpoint, moves the checkpoint and stores it, all or nothing.';

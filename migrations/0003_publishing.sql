@@ -1,336 +1,512 @@
--- Publishing: what readers see changes here and nowhere else, in one transaction each time.
+-- Publishing: a window, a cut or a split is proven, and what readers see changes: here and nowhere else, in one
+-- transaction each time, under a lock of the stream. docs/completeness.md tells what "shown", "missing" and "gone" mean.
+
+-- Who waits for a lock must see what others did meanwhile; at higher isolation levels a statement sees the past.
+create function daywalk.need_read_committed() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'daywalk needs the isolation level READ COMMITTED, and this session has %', upper(current_setting('transaction_isolation'))
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Reset default_transaction_isolation for the database and for the role of daywalk.';
+  end if;
+end $$;
+comment on function daywalk.need_read_committed is 'Refuses any other isolation level.';
+
+-- Takes the lock under which what is shown of a stream changes.
+create function daywalk.lock_stream(of_stream integer) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform daywalk.need_read_committed();
+  perform pg_advisory_xact_lock(hashtext('daywalk.show'), of_stream);
+end $$;
+comment on function daywalk.lock_stream is 'Takes the lock under which what is shown of a stream changes.';
 
 -- When a day of a stream closed: it ended in the source's time zone, and the settle delay has passed.
 create function daywalk.closed_at(day date, time_zone text, settle interval) returns timestamptz
-language sql stable as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   select ((day + 1)::timestamp at time zone time_zone) + settle
 $$;
+comment on function daywalk.closed_at is 'When a day of a stream closed.';
 
--- When a complete window is looked at again: a day from now, as long as it closed less than recheck_days ago; half a
--- day more is granted, so that the last day gets its check too.
-create function daywalk.next_check(closed timestamptz, recheck_days integer) returns timestamptz
-language sql stable as $$
+-- When a window is looked at again that was just found as it is stored: a day from now, until recheck_days after it
+-- closed; half a day more is granted, so that the last day gets its look too.
+create function daywalk.next_look(closed timestamptz, recheck_days integer) returns timestamptz
+language sql stable set search_path = pg_catalog, pg_temp as $$
   select case when clock_timestamp() + interval '1 day' <= closed + make_interval(days => recheck_days, hours => 12)
-               and recheck_days > 0
               then clock_timestamp() + interval '1 day' end
 $$;
+comment on function daywalk.next_look is 'When a window is looked at again that was looked at now; null: never.';
 
--- The windows at the ends of all splits below a window; the window itself where it was not split.
+-- What stands for a window now: the parts at the ends of its splits and the cuts between them, or the window itself.
 create function daywalk.leaves(top bigint) returns setof daywalk.windows
-language sql stable as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   with recursive tree as (
     select * from daywalk.windows where window_id = top
      union all
-    select w.* from daywalk.windows w join tree on w.split_from = tree.window_id where tree.state = 'split'
+    select part.* from tree join daywalk.windows part on part.split_from = tree.window_id
+     where tree.split_by is not null and part.state <> 'replaced'
   )
-  select * from tree where state <> 'split'
+  select * from tree where split_by is null
 $$;
+comment on function daywalk.leaves is 'What stands for a window now: the parts at the ends of its splits and the cuts between them, or the window itself.';
 
 -- A window and all that was ever split from it.
 create function daywalk.subtree(top bigint) returns setof bigint
-language sql stable as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   with recursive tree as (
     select top as window_id
      union all
-    select w.window_id from daywalk.windows w join tree on w.split_from = tree.window_id
+    select part.window_id from tree join daywalk.windows part on part.split_from = tree.window_id
   )
   select window_id from tree
 $$;
+comment on function daywalk.subtree is 'A window and all that was ever split from it.';
 
--- Marks the records of a window that another published walk shows: one of a neighbour that shares a second with it, or
--- an earlier page of a union. A record that occurs twice in one walk stays twice; in a union, whose order did not hold
--- from page to page, only what occurs twice on one page does. Hashes find the candidates, equality of the whole record
--- decides. Arrays and not joins, because a planner that guesses wrong here takes seconds.
-create function daywalk.mark_overlaps(target bigint) returns void
-language plpgsql set plan_cache_mode = force_custom_plan as $$
-declare
-  me daywalk.windows;
-  my_walks bigint[];
-  their_walks bigint[];
-  my_hashes bigint[];
-  shared bigint[];
-begin
-  select * into strict me from daywalk.windows where window_id = target;
-  delete from daywalk.overlaps o using daywalk.walks k
-   where k.walk_id = o.walk_id and k.window_id = target and k.published;
-  select array_agg(walk_id) into my_walks from daywalk.walks where window_id = target and published;
-  select array_agg(walk_id) into their_walks
-    from (select k.walk_id
+-- The walks that the newest proofs of the leaves of a window rest on. place: which copies of a record are copies of one
+-- another: those of a page in a union, whose order did not hold from page to page; else those of the walk.
+create function daywalk.proven_walks(top bigint)
+returns table (window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], united boolean)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, leaf.proof ? 'unites'
+    from daywalk.leaves(top) as leaf
+    join daywalk.walks k on k.walk_id = any (
+           array[(leaf.proof ->> 'walk')::bigint, (leaf.proof ->> 'across')::bigint, (leaf.proof ->> 'before')::bigint,
+                 (leaf.proof ->> 'after')::bigint]
+           || array(select value::bigint from jsonb_array_elements_text(coalesce(leaf.proof -> 'unites', '[]'))))
+$$;
+comment on function daywalk.proven_walks is 'The walks that the newest proofs of what stands for a window rest on.';
+
+-- What is ignored in the records of a window, as its newest walk says.
+create function daywalk.ignored_now(top bigint) returns text[]
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select coalesce((select k.ignored from daywalk.walks k
+                    where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}')
+$$;
+comment on function daywalk.ignored_now is 'What is ignored in the records of a window, as its newest walk says.';
+
+-- How often each record stands in a window by its newest proof: in its parts, and by the corrections of the cuts
+-- between them (or, of a cut, by its own): what the walk across shows, less what those before and behind it show.
+create function daywalk.proven_counts(top bigint, under text[]) returns table (hash bigint, copies bigint, correction bigint)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select hash, (coalesce(sum(copies) filter (where kind <> 'cut'), 0))::bigint,
+         (coalesce(sum(case role when 'across' then copies else -copies end) filter (where kind = 'cut'), 0))::bigint
+    from (select window_id, kind, role, hash, max(copies) as copies
+            from (select k.window_id, k.kind, k.role, h.hash, count(*) as copies
+                    from daywalk.proven_walks(top) as k
+                    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+                   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+                   group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
+           group by window_id, kind, role, hash) as by_window
+   group by hash
+$$;
+comment on function daywalk.proven_counts is 'How often each record stands in a window by its newest proof, and how the cuts in it correct that.';
+
+-- Every copy of some records that a window holds: what is shown of it, and what is hidden. Pages of a time when records
+-- were not identified are read for that.
+create function daywalk.held(top bigint, of_hashes bigint[], under text[])
+returns table (walk_id bigint, window_id bigint, page_no integer, "position" integer, day date, fetched_at timestamptz,
+               hash bigint, id_hash bigint, state text, since timestamptz, first_seen timestamptz, revision integer, hidden_by bigint)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select copy.walk_id, copy.window_id, copy.page_no, copy.position, copy.day, p.fetched_at, copy.hash,
+         case when p.id_hashes is not null then p.id_hashes[copy.position]
+              when copy.id_path is not null then jsonb_hash_extended(p.body #> copy.records_path -> (p.skip + copy.position - 1) #> copy.id_path, 0) end,
+         coalesce(mark.state, 'shown'), mark.since, mark.first_seen, coalesce(mark.revision, 1), mark.hidden_by
+    -- Without the fence a planner looks the hashes up for each page.
+    from (select k.walk_id, k.window_id, k.shown, k.records_path, s.id_path, p.page_no, h.position::integer as position, p.day, h.hash
             from daywalk.windows w
-            join daywalk.walks k on k.window_id = w.window_id and k.published
-           where w.stream_id = me.stream_id and w.window_id <> target
-             and w.day between me.day - 1 and me.day + 1
-             and w.from_time <= me.to_time and w.to_time >= me.from_time
-             and (w.kind = 'seam', w.from_time, w.to_time, w.window_id)
-               < (me.kind = 'seam', me.from_time, me.to_time, me.window_id)
-           union all
-          -- Of a seam: what it asked for separately, because it belongs to the next day, which may not be there yet.
-          select (proof ->> 'nextDay')::bigint from daywalk.walks
-           where walk_id = any (my_walks) and proof ? 'nextDay') as theirs;
-  if my_walks is null or (their_walks is null and cardinality(my_walks) = 1) then return; end if;
-  select array_agg(distinct h.hash) into my_hashes
-    from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-   where p.walk_id = any (my_walks) and p.day = me.day;
-  if my_hashes is null then return; end if;
-  select array_agg(hash) into shared
-    from (select distinct h.hash
-            from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-           where p.walk_id = any (their_walks) and p.day between me.day - 1 and me.day + 1 and h.hash = any (my_hashes)
-           union
-          select h.hash
-            from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-           where p.walk_id = any (my_walks) and p.day = me.day and cardinality(my_walks) > 1
-           group by h.hash having count(distinct (p.walk_id, p.page_no)) > 1) as candidates;
-  if shared is null then return; end if;
-  insert into daywalk.overlaps (walk_id, page_no, positions)
-  with candidates as materialized (
-    select k.walk_id = any (my_walks) as mine, k.window_id, k.walk_id, k.number, p.page_no,
-           -- What a record may occur twice in: a page of a union, else the walk.
-           case when k.published and (select count(*) from daywalk.walks x where x.window_id = k.window_id and x.published) > 1
-                then p.page_no else 0 end as unit,
-           (r.position - p.skip)::integer as position, r.record
-      from daywalk.walks k
+            join daywalk.streams s on s.stream_id = w.stream_id
+            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+           cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+           where w.window_id = any (array(select daywalk.subtree(top)))
+          offset 0) as copy
+    join daywalk.pages p on p.walk_id = copy.walk_id and p.page_no = copy.page_no and p.day = copy.day
+    left join daywalk.marks mark on mark.walk_id = copy.walk_id and mark.page_no = copy.page_no and mark.position = copy.position
+   where copy.hash in (select unnest(of_hashes))
+     and case when mark.state is null then copy.shown = 'whole' else mark.state <> 'old' end
+$$;
+comment on function daywalk.held is 'Every copy of some records that a window holds: what is shown of it, and what is hidden.';
+
+-- How often each record is held by a window, the copies that are hidden for good apart; and whether one of them is in doubt.
+create function daywalk.held_counts(top bigint, under text[]) returns table (hash bigint, copies bigint, hidden bigint, doubt boolean)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select h.hash,
+         count(*) filter (where mark.state is distinct from 'hidden' or mark.hidden_by is not null),
+         count(*) filter (where mark.state = 'hidden' and mark.hidden_by is null),
+         bool_or(mark.state in ('missing', 'gone'))
+    from daywalk.walks k
+    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
+   where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
+     and case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end
+   group by h.hash
+$$;
+comment on function daywalk.held_counts is 'How often each record is held by a window, the copies that are hidden for good apart, and whether one of them is in doubt.';
+
+-- The records of which a window does not hold as many copies as its newest proof says, or that are missing or gone:
+-- how many there should be, and how many of those held should not be seen twice. A cut takes away what both sides show,
+-- so never the last copy.
+create function daywalk.differing(top bigint, under text[]) returns table (hash bigint, wanted bigint, twins bigint)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select hash, wanted, greatest(copies - wanted - hidden, 0)
+    from (select coalesce(proven.hash, held.hash) as hash, coalesce(proven.copies, 0) as copies,
+                 case when coalesce(proven.copies, 0) = 0 then greatest(coalesce(proven.correction, 0), 0)
+                      else greatest(proven.copies + proven.correction, 1) end as wanted,
+                 coalesce(held.copies, 0) as held_copies, coalesce(held.hidden, 0) as hidden, coalesce(held.doubt, false) as doubt
+            from daywalk.proven_counts(top, under) as proven
+            full join daywalk.held_counts(top, under) as held on held.hash = proven.hash) as both_sides
+   where wanted <> held_copies or doubt
+$$;
+comment on function daywalk.differing is 'The records of which a window does not hold as many copies as its newest proof says, or that are missing or gone.';
+
+-- Those among these identities that the newest proof of a window shows.
+create function daywalk.proven_ids(top bigint, of_ids bigint[]) returns setof bigint
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select distinct shown.id_hash
+    from (select i.id_hash
+            from daywalk.proven_walks(top) as k
+            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+           cross join lateral unnest(p.id_hashes) as i (id_hash)
+           where k.role in ('whole', 'across')
+          offset 0) as shown
+   where shown.id_hash in (select unnest(of_ids))
+$$;
+comment on function daywalk.proven_ids is 'Those among some identities that the newest proof of a window shows.';
+
+-- Those among these records that a midnight cut does not correct any more, because the days beside it hold them now.
+create function daywalk.passed_on(cut bigint, of_hashes bigint[], under text[]) returns setof bigint
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with across as (
+    select h.hash, count(*) as copies
+      from daywalk.proven_walks(cut) as k
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral (select array_agg(h.position) as positions
-                           from unnest(p.record_hashes) with ordinality as h (hash, position)
-                          where h.hash = any (shared)) as found
-     cross join lateral jsonb_array_elements(p.body #> k.records_path) with ordinality as r (record, position)
-     where k.walk_id = any (my_walks || their_walks) and p.day between me.day - 1 and me.day + 1
-       and found.positions is not null and r.position - p.skip = any (found.positions)
-  ), theirs as materialized (
-    select record, sum(copies) as copies
-      from (select window_id, record, max(copies) as copies
-              from (select window_id, walk_id, unit, record, count(*) as copies from candidates
-                     where not mine group by window_id, walk_id, unit, record) as by_unit
-             group by window_id, record) as by_window
-     group by record
-  ), copies as materialized (
-    select walk_id, number, page_no, unit, position, record,
-           row_number() over (partition by walk_id, unit, record order by page_no, position) as copy
-      from candidates where mine
-  ), earlier as materialized (
-    select record, number, unit, max(copy) as copies from copies group by record, number, unit
+     cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+     where k.role = 'across'
+     group by h.hash
+  ), beside as (
+    select held.hash, count(*) as copies
+      from daywalk.windows me
+      join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+     cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
+     where me.window_id = cut and me.kind = 'cut' and held.state in ('shown', 'missing')
+     group by held.hash
   )
-  select c.walk_id, c.page_no, array_agg(c.position order by c.position)
-    from copies c
-    left join theirs t on t.record = c.record
-   where c.copy <= greatest(
-           coalesce(t.copies, 0),
-           case when cardinality(my_walks) > 1
-                then coalesce((select max(e.copies) from earlier e
-                                where e.record = c.record and (e.number, e.unit) < (c.number, c.unit)), 0)
-                else 0 end)
-   group by c.walk_id, c.page_no;
-end $$;
+  select across.hash from across join beside on beside.hash = across.hash and beside.copies >= across.copies
+$$;
+comment on function daywalk.passed_on is 'Those among some records that a midnight cut does not correct any more, because the days beside it hold them now.';
 
--- Marks the records of a window anew. A neighbour that is pruned can not be compared with any more: what it hid stays
--- hidden, so that a record of a pruned day does not come back under the day before it.
-create function daywalk.mark_overlaps_again(target bigint) returns void
-language plpgsql as $$
+-- What is to be done with single records so that a window shows what its newest proof says, and nothing that it ever
+-- showed goes: verdict is show (a copy that is not shown yet), back, missing, gone, old, hide, or drop (the day beside it
+-- shows it now). A copy that is lacked is missing; gone, when a proof an hour or more later lacks it too; old, where the
+-- proof has another record with its identity.
+create function daywalk.verdicts(top bigint, at timestamptz)
+returns table (verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamptz,
+               hash bigint, id_hash bigint, first_seen timestamptz, revision integer)
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
-  known daywalk.overlaps[];
+  under constant text[] := daywalk.ignored_now(top);
+  hashes bigint[];
+  wanteds bigint[];
+  twins bigint[];
 begin
-  select array_agg(o) into known
-    from daywalk.walks k join daywalk.overlaps o on o.walk_id = k.walk_id
-   where k.window_id = target and k.published
-     and exists (select from daywalk.windows me
-                   join daywalk.windows w on w.stream_id = me.stream_id and w.window_id <> me.window_id
-                    and w.day between me.day - 1 and me.day + 1
-                    and w.from_time <= me.to_time and w.to_time >= me.from_time
-                   join daywalk.walks x on x.window_id = w.window_id and x.published and x.pruning is not null
-                  where me.window_id = target);
-  perform daywalk.mark_overlaps(target);
-  insert into daywalk.overlaps as o (walk_id, page_no, positions)
-  select walk_id, page_no, positions from unnest(known)
-      on conflict (walk_id, page_no) do update
-     set positions = (select array_agg(distinct p order by p) from unnest(o.positions || excluded.positions) as p);
+  select array_agg(d.hash), array_agg(d.wanted), array_agg(d.twins) into hashes, wanteds, twins from daywalk.differing(top, under) as d;
+  if hashes is null then return; end if;
+  return query
+  with want as materialized (
+    select w.hash, w.wanted, w.twins from unnest(hashes, wanteds, twins) as w (hash, wanted, twins)
+  ), held as materialized (
+    select h.*, row_number() over (partition by h.hash order by array_position(array['hidden', 'gone', 'missing', 'shown'], h.state),
+                                                                h.walk_id desc, h.page_no desc, h.position desc) as rank,
+           count(*) over (partition by h.hash) as copies
+      from daywalk.held(top, hashes, under) as h where h.state <> 'hidden' or h.hidden_by is not null
+  ), lacked as materialized (
+    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins as twin
+      from held h join want on want.hash = h.hash where h.rank <= h.copies - want.wanted
+  ), leaf as materialized (
+    select l.window_id, l.kind, l.proven_at from daywalk.leaves(top) as l
+  ), known as materialized (
+    select i as id_hash from daywalk.proven_ids(top, array(select distinct l.id_hash from lacked l where l.id_hash is not null)) as i
+  ), passed as materialized (
+    select p as hash from daywalk.passed_on(top, array(select distinct l.hash from lacked l), under) as p
+  ), judged as materialized (
+    select l.*,
+           case when l.state = 'hidden' or l.twin then 'hide'
+                when known.id_hash is not null then 'old'
+                when passed.hash is not null then 'drop'
+                when l.state = 'shown' then 'missing'
+                when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
+      from lacked l
+      left join known on known.id_hash = l.id_hash
+      left join passed on passed.hash = l.hash
+      left join leaf on leaf.window_id = l.window_id
+     cross join (select coalesce(min(proven_at) filter (where kind <> 'cut'), min(proven_at)) as proven_at from leaf) as since_all
+  ), added as materialized (
+    select a.*, row_number() over (partition by a.hash order by a.is_cut, a.walk_id desc, a.page_no desc, a.position desc) as rank
+      from (select k.kind = 'cut' as is_cut, k.walk_id, p.page_no, h.position::integer as position, p.day, h.hash,
+                   p.id_hashes[h.position] as id_hash
+              from daywalk.proven_walks(top) as k
+              join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+             cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+             where k.role in ('whole', 'across')
+            offset 0) as a
+     where a.hash in (select w.hash from want w)
+       and not exists (select from held where held.walk_id = a.walk_id and held.page_no = a.page_no and held.position = a.position)
+  ), former as (
+    select j.id_hash, min(coalesce(j.first_seen, j.fetched_at)) as first_seen, max(j.revision) as revision
+      from judged j where j.verdict = 'old' group by j.id_hash
+  )
+  select j.verdict, j.walk_id, j.page_no, j.position, j.day, case j.verdict when 'gone' then j.since else at end,
+         j.hash, j.id_hash, j.first_seen, j.revision
+    from judged j where j.verdict is not null
+   union all
+  select 'back', h.walk_id, h.page_no, h.position, h.day, at, h.hash, h.id_hash, h.first_seen, h.revision
+    from held h join want on want.hash = h.hash
+   where h.rank > h.copies - want.wanted and h.state in ('missing', 'gone')
+   union all
+  select 'show', a.walk_id, a.page_no, a.position, a.day, at, a.hash, a.id_hash, f.first_seen, coalesce(f.revision + 1, 1)
+    from added a join want on want.hash = a.hash
+    left join (select distinct h.hash, h.copies from held h) as had on had.hash = a.hash
+    left join former f on f.id_hash = a.id_hash
+   where a.rank <= want.wanted - coalesce(had.copies, 0);
 end $$;
+comment on function daywalk.verdicts is 'What is to be done with single records so that a window shows what its newest proof says, and nothing that it ever showed goes.';
 
--- Notes what the new walks hold that the old ones did not, and the other way round; overlaps are marked before.
-create function daywalk.note_differences(top bigint, old_walks bigint[], new_walks bigint[]) returns void
-language plpgsql set plan_cache_mode = force_custom_plan as $$
+-- Notes what is shown of a day now, if it changed, as a publication; and that the ledger is to be looked at.
+create function daywalk.note_day(of_stream integer, on_day date, at timestamptz, appeared bigint, gone bigint) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  finder constant bigint := new_walks[cardinality(new_walks)];
-  come bigint;
-  gone bigint;
-  gone_hashes bigint[];
+  lost_before bigint := coalesce((select d.lost from daywalk.days d where d.stream_id = of_stream and d.day = on_day), 0);
+  noted daywalk.days;
 begin
-  select coalesce(sum(greatest(counted.now - counted.before, 0)), 0),
-         coalesce(sum(greatest(counted.before - counted.now, 0)), 0),
-         array_agg(counted.hash) filter (where counted.before > counted.now)
-    into come, gone, gone_hashes
-    from (select h.hash,
-                 count(*) filter (where p.walk_id = any (new_walks)) as now,
-                 count(*) filter (where p.walk_id = any (old_walks)) as before
-            from daywalk.walks k
-            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-            left join daywalk.overlaps o on o.walk_id = p.walk_id and o.page_no = p.page_no
-           cross join lateral unnest(p.record_hashes) with ordinality as h (hash, position)
-           where k.walk_id = any (old_walks || new_walks)
-             and (o.positions is null or h.position <> all (o.positions))
-           group by h.hash) as counted
-   where counted.now <> counted.before;
-  if come = 0 and gone = 0 then return; end if;
-  insert into daywalk.differences (window_id, walk_id, after, appeared, vanished)
-  select top, finder, clock_timestamp() - daywalk.closed_at(w.day, s.time_zone, s.settle), come, gone
-    from daywalk.windows w join daywalk.streams s using (stream_id)
-   where w.window_id = top;
-  if gone = 0 then return; end if;
-  insert into daywalk.vanished (found_by, walk_id, page_no, position)
-  select finder, copies.walk_id, copies.page_no, copies.position
-    from (select p.walk_id = any (new_walks) as is_new, p.walk_id, p.page_no, h.position::integer as position,
-                 row_number() over (partition by h.hash, p.walk_id = any (new_walks) order by p.walk_id, p.page_no, h.position) as copy,
-                 count(*) filter (where p.walk_id = any (new_walks)) over (partition by h.hash) as now
-            from daywalk.walks k
-            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-            left join daywalk.overlaps o on o.walk_id = p.walk_id and o.page_no = p.page_no
-           cross join lateral unnest(p.record_hashes) with ordinality as h (hash, position)
-           where k.walk_id = any (old_walks || new_walks) and h.hash = any (gone_hashes)
-             and (o.positions is null or h.position <> all (o.positions))) as copies
-   where not copies.is_new and copies.copy > copies.now;
+  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision)
+  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1
+    from daywalk.contents_of(of_stream, on_day) as c
+  on conflict (stream_id, day) do update
+     set records = excluded.records, gone = excluded.gone, lost = excluded.lost, pages = excluded.pages, bytes = excluded.bytes,
+         proof = excluded.proof, revision = d.revision + 1, unsealed = true
+  returning * into noted;
+  insert into daywalk.publications (stream_id, seq, day, revision, records, appeared, gone, lost, published_at)
+  select of_stream, 1 + coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = of_stream), 0), on_day,
+         noted.revision, noted.records, note_day.appeared, note_day.gone, greatest(noted.lost - lost_before, 0), at;
 end $$;
+comment on function daywalk.note_day is 'Notes what is shown of a day now, as a publication, and that the ledger is to be compared with it.';
 
--- What the published walks of a day hold.
+-- What is shown of a day, added up anew.
 create function daywalk.contents_of(of_stream integer, on_day date)
-returns table (records bigint, pages bigint, bytes bigint, proof text)
-language sql stable as $$
-  select coalesce(sum(k.records - coalesce(o.hidden, 0)), 0)::bigint, coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
-         string_agg(distinct k.proof ->> 'kind', ', ')
+returns table (records bigint, gone bigint, lost bigint, pages bigint, bytes bigint, proof text)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select coalesce(sum(case k.shown when 'whole' then k.records - m.unseen else m.seen end), 0)::bigint, coalesce(sum(m.gone), 0)::bigint,
+         (select coalesce(sum(greatest(g.gone - coalesce(g.appeared, 0), 0)), 0)::bigint
+            from (select count(*) as gone,
+                         (select sum(p.appeared) from daywalk.publications p
+                           where p.stream_id = of_stream and p.day = on_day and p.published_at = mark.since) as appeared
+                    from daywalk.marks mark
+                    join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
+                    join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+                   where mark.day = on_day and mark.state = 'gone'
+                   group by mark.since) as g),
+         coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
+         (select d.proof ->> 'kind' from daywalk.windows d where d.stream_id = of_stream and d.day = on_day and d.kind = 'day')
     from daywalk.windows w
-    join daywalk.walks k on k.window_id = w.window_id and k.published and k.pruning is null
-    left join lateral (select sum(cardinality(positions)) as hidden from daywalk.overlaps where walk_id = k.walk_id) as o on true
+    join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+    left join lateral (select count(*) filter (where mark.state in ('hidden', 'old')) as unseen,
+                              count(*) filter (where mark.state in ('shown', 'missing', 'gone')) as seen,
+                              count(*) filter (where mark.state = 'gone') as gone
+                         from daywalk.marks mark where mark.walk_id = k.walk_id) as m on true
    where w.stream_id = of_stream and w.day = on_day
 $$;
+comment on function daywalk.contents_of is 'What is shown of a day, added up anew.';
 
--- Notes what a day holds now, and that the ledger is to be looked at.
-create function daywalk.note_day(of_stream integer, on_day date) returns void
-language sql as $$
-  insert into daywalk.days (stream_id, day, records, pages, bytes, proof)
-  select of_stream, on_day, c.records, c.pages, c.bytes, c.proof from daywalk.contents_of(of_stream, on_day) as c
-  on conflict (stream_id, day) do update
-     set records = excluded.records, pages = excluded.pages, bytes = excluded.bytes, proof = excluded.proof, unsealed = true
-$$;
-
--- Shows the proven walks of a window that has become complete. Where a window above it is still shown, because it was
--- split while its day was already complete, all its parts are shown together once the last of them is complete.
--- Of what is pruned, the pages are not there to be compared, and what was found of it is in the ledger.
-create function daywalk.show_window(target bigint) returns void
-language plpgsql as $$
+-- Hides of the day behind a midnight cut what both days show of one record, while both are shown; and takes that back
+-- where it does not hold any more. Returns the days that look different now.
+create function daywalk.hide_twins(cut bigint, at timestamptz) returns setof date
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  top bigint;
-  stream integer;
-  old_walks bigint[];
-  new_walks bigint[];
-  shown bigint[];
-  one bigint;
-  its_day date;
-  changed date[];
-begin
-  select stream_id into strict stream from daywalk.windows where window_id = target;
-  -- Two neighbours that are published at once must see each other.
-  perform pg_advisory_xact_lock(hashtext('daywalk.show_window'), stream);
-  with recursive up as (
-    select window_id, split_from, 0 as height from daywalk.windows where window_id = target
-     union all
-    select w.window_id, w.split_from, up.height + 1 from daywalk.windows w join up on w.window_id = up.split_from
-  )
-  select coalesce((select up.window_id from up
-                     join daywalk.walks k on k.window_id = up.window_id and k.published
-                    where up.height > 0 order by up.height desc limit 1), target)
-    into top;
-  if exists (select from daywalk.leaves(top) where state <> 'complete') then return; end if;
-  select array_agg(window_id) into shown from daywalk.leaves(top);
-  select coalesce(array_agg(k.walk_id), '{}') into old_walks
-    from daywalk.walks k where k.published and k.window_id in (select daywalk.subtree(top));
-  -- The walks that were proven together: the newest one, and those that its proof unites with it.
-  select array_agg(k.walk_id order by k.walk_id) into new_walks
-    from (select distinct on (window_id) window_id, walk_id, proof from daywalk.walks
-           where window_id = any (shown) and outcome = 'proven' order by window_id, number desc) as newest
-    join daywalk.walks k on k.walk_id = newest.walk_id
-      or k.walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(newest.proof -> 'unites', '[]')));
-  update daywalk.walks set published = walk_id = any (new_walks)
-   where walk_id = any (old_walks || new_walks) and published <> (walk_id = any (new_walks));
-  for one, its_day in
-    select w.window_id, w.day from daywalk.windows w
-     where w.stream_id = stream
-       and exists (select from daywalk.walks k where k.window_id = w.window_id and k.published and k.pruning is null)
-       and (w.window_id = any (shown)
-            -- A window is marked by those before it: what is shown now changes nothing about those before that.
-            or exists (select from daywalk.windows x
-                        where x.window_id = any (shown) and w.day between x.day - 1 and x.day + 1
-                          and w.from_time <= x.to_time and w.to_time >= x.from_time
-                          and (x.kind = 'seam', x.from_time, x.to_time, x.window_id)
-                            < (w.kind = 'seam', w.from_time, w.to_time, w.window_id)))
-     order by w.kind = 'seam', w.from_time, w.to_time, w.window_id
-  loop
-    perform daywalk.mark_overlaps_again(one);
-    changed := changed || its_day;
-  end loop;
-  perform daywalk.note_day(stream, d.day) from (select distinct unnest(changed) as day) as d;
-  if cardinality(old_walks) > 0
-     and not exists (select from daywalk.walks where walk_id = any (old_walks) and pruning is not null) then
-    perform daywalk.note_differences(top, old_walks, new_walks);
-  end if;
-end $$;
-
--- Checks, for every window above a complete one whose parts are all complete, that they hold what the total said when
--- it was split: parts by time at least as much (more may have come since), parts by level exactly as much.
-create function daywalk.check_sums(target bigint) returns void
-language plpgsql as $$
-declare
-  above daywalk.windows;
-  stored_records bigint;
-begin
-  select p.* into above from daywalk.windows w join daywalk.windows p on p.window_id = w.split_from
-   where w.window_id = target;
-  while above.state = 'split' loop
-    if exists (select from daywalk.leaves(above.window_id) where state <> 'complete') then return; end if;
-    if above.split_total is not null and not above.sums_checked then
-      -- A part that begins where the window begins may be hidden by neighbours outside: the total counts it all the same.
-      select coalesce(sum((newest.proof ->> 'records')::bigint
-                          - case when w.from_time > above.from_time then coalesce(h.hidden, 0) else 0 end), 0)
-        into stored_records
-        from daywalk.leaves(above.window_id) w
-       cross join lateral (select k.walk_id, k.proof from daywalk.walks k
-                            where k.window_id = w.window_id and k.outcome = 'proven' order by k.number desc limit 1) newest
-        left join lateral (select sum(cardinality(o.positions)) as hidden
-                             from daywalk.overlaps o where o.walk_id = newest.walk_id) h on true;
-      if stored_records < above.split_total or (above.split_by = 'level' and stored_records <> above.split_total) then
-        update daywalk.windows
-           set state = 'failed', failures = failures + 1, last_failed_at = clock_timestamp(),
-               due_at = clock_timestamp() + interval '1 hour',
-               last_error = format('split by %s, its parts hold %s records where the total said %s', above.split_by, stored_records, above.split_total)
-         where window_id = above.window_id;
-        return;
-      end if;
-      update daywalk.windows set sums_checked = true where window_id = above.window_id;
-    end if;
-    select p.* into above from daywalk.windows p where p.window_id = above.split_from;
-  end loop;
-end $$;
-
--- Publishes a proven walk and completes its window, if the lease, the checkpoint and the chain of stored pages agree
--- with what was proven. Returns published, lost (another worker holds the window) or broken (the pages do not add up).
-create function daywalk.publish_walk(
-  target bigint, lease uuid, walk bigint, at_start bigint, at_page integer, evidence jsonb, more_requests integer,
-  recheck_days integer
-) returns text
-language plpgsql as $$
-declare
+  under constant text[] := daywalk.ignored_now(cut);
   me daywalk.windows;
-  closed timestamptz;
-  sound boolean;
+  before bigint;
+  behind bigint;
+  hashes bigint[];
 begin
-  select * into me from daywalk.windows where window_id = target and lease_id = lease for update;
-  if me.window_id is null then
-    return case when exists (select from daywalk.walks where walk_id = walk and outcome = 'proven')
-                then 'published' else 'lost' end;
+  select * into strict me from daywalk.windows where window_id = cut;
+  if coalesce((me.proof ->> 'removed')::bigint, 0) = 0 and not exists (select from daywalk.marks where hidden_by = cut) then return; end if;
+  select max(w.window_id) filter (where w.day = me.day), max(w.window_id) filter (where w.day = me.day + 1) into before, behind
+    from daywalk.windows w
+   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+     and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null);
+  select array_agg(hash) into hashes from daywalk.proven_counts(cut, under) where correction < 0 and before is not null and behind is not null;
+  return query
+  with beside as materialized (
+    select held.hash, count(*) as copies from daywalk.held(before, hashes, under) as held
+     where held.state in ('shown', 'missing') group by held.hash
+  ), twin as materialized (
+    select copy.*
+      from (select held.*, row_number() over (partition by held.hash order by held.hidden_by is distinct from cut,
+                                              held.walk_id desc, held.page_no desc, held.position desc) as rank
+              from daywalk.held(behind, hashes, under) as held
+             where held.state in ('shown', 'missing') or held.hidden_by = cut) as copy
+      join daywalk.proven_counts(cut, under) as surplus on surplus.hash = copy.hash
+      join beside on beside.hash = copy.hash
+     where copy.rank <= least(-surplus.correction, beside.copies)
+  ), freed as (
+    update daywalk.marks mark set state = 'shown', since = at, hidden_by = null
+      from daywalk.walks k
+     where mark.hidden_by = cut and k.walk_id = mark.walk_id and k.pruning is null
+       and not exists (select from twin where twin.walk_id = mark.walk_id and twin.page_no = mark.page_no and twin.position = mark.position)
+    returning mark.day
+  ), hidden as (
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, hash, id_hash, first_seen, revision, hidden_by)
+    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.hash, twin.id_hash, twin.first_seen, twin.revision, cut
+      from twin where twin.state <> 'hidden'
+    on conflict (walk_id, page_no, position) do update set state = 'hidden', since = excluded.since, hidden_by = excluded.hidden_by
+    returning mark.day
+  )
+  select day from freed union select day from hidden;
+end $$;
+comment on function daywalk.hide_twins is 'Hides of the day behind a midnight cut what both days show of one record, while both are shown.';
+
+-- Where records are identified: one that is gone from one window and that another one shows, fetched later, is not shown
+-- twice. Returns the days that look different now. null: any window.
+create function daywalk.replace_gone(of_stream integer, gone_from bigint[], shown_by bigint[], at timestamptz) returns setof date
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if not exists (select from daywalk.marks where state = 'gone' and id_hash is not null) then return; end if;
+  return query
+  with gone as materialized (
+    select mark.walk_id, mark.page_no, mark.position, mark.id_hash, p.fetched_at
+      from daywalk.marks mark
+      join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
+      join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+      join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
+     where mark.state = 'gone' and mark.id_hash is not null and (gone_from is null or k.window_id = any (gone_from))
+  ), newer as materialized (
+    select distinct gone.walk_id, gone.page_no, gone.position
+      from daywalk.windows w
+      join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+       and k.finished_at > (select min(gone.fetched_at) from gone)
+      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+     cross join lateral unnest(p.id_hashes) with ordinality as i (id_hash, position)
+      join gone on gone.id_hash = i.id_hash and gone.fetched_at < p.fetched_at
+      left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = i.position
+     where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
+       and case when mark.state is null then k.shown = 'whole' else mark.state in ('shown', 'missing') end
+  )
+  update daywalk.marks mark set state = 'old', since = at
+    from newer where mark.walk_id = newer.walk_id and mark.page_no = newer.page_no and mark.position = newer.position
+  returning mark.day;
+end $$;
+comment on function daywalk.replace_gone is 'Where records are identified: one that is gone from one window and that another one shows is not shown twice.';
+
+-- Shows what the newest proof of a window says, a day or a midnight cut; nothing that it showed before goes.
+create function daywalk.show(top bigint) returns void
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
+declare
+  at constant timestamptz := clock_timestamp();
+  family constant bigint[] := array(select daywalk.subtree(top));
+  me daywalk.windows;
+  is_first boolean;
+  marked boolean := false;
+  differs boolean := false;
+  appeared bigint := 0;
+  gone bigint := 0;
+  changed date[] := '{}';
+begin
+  select * into strict me from daywalk.windows where window_id = top;
+  perform daywalk.lock_stream(me.stream_id);
+  is_first := not exists (select from daywalk.walks where window_id = any (family) and shown <> 'no');
+  if is_first then
+    update daywalk.walks k set shown = 'whole' from daywalk.proven_walks(top) as proven
+     where k.walk_id = proven.walk_id and proven.role = 'whole' and not proven.united;
   end if;
-  select k.next_start = at_start and k.pages = at_page and coalesce(k.outcome, 'ended') = 'ended'
-         and chain.pages = at_page and chain.records = at_start and chain.unbroken
-         -- A failover may take pages away between the proof and this; the checkpoint goes back with them, the proof does not.
-         and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)
-    into sound
+  -- The first walk of a day, with all its records: there is nothing to compare it with.
+  if not is_first or exists (select from daywalk.proven_walks(top) as proven join daywalk.walks k on k.walk_id = proven.walk_id
+                              where (proven.united or proven.role = 'across') and k.records > 0) then
+    select v.marked, v.differs, v.appeared, v.gone into marked, differs, appeared, gone from daywalk.apply_verdicts(top, at) as v;
+  end if;
+  if differs or (is_first and me.kind = 'day') then changed := array[me.day]; end if;
+  if marked and not is_first and me.kind = 'day' then perform daywalk.ask_cuts_again(me.stream_id, me.day); end if;
+  changed := changed
+    || array(select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
+              where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
+                and cut.day in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
+    || array(select daywalk.replace_gone(me.stream_id, null, family, at));
+  if gone > 0 then changed := changed || array(select daywalk.replace_gone(me.stream_id, family, null, at)); end if;
+  perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
+                           case when d.day = me.day then gone else 0 end)
+     from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
+end $$;
+comment on function daywalk.show is 'Shows what the newest proof of a window says, a day or a midnight cut; nothing that it showed before goes.';
+
+-- Does what the verdicts say. marked: there were any; differs: readers see something else now; appeared: records
+-- that are new and no newer versions; gone: that are gone from now on. What is missing is walked again an hour later.
+create function daywalk.apply_verdicts(top bigint, at timestamptz, out marked boolean, out differs boolean, out appeared bigint, out gone bigint)
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  with verdict as materialized (
+    select * from daywalk.verdicts(top, at)
+  ), dropped as (
+    delete from daywalk.marks mark using verdict v
+     where v.verdict = 'drop' and mark.walk_id = v.walk_id and mark.page_no = v.page_no and mark.position = v.position
+  ), noted as (
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, hash, id_hash, first_seen, revision)
+    select v.walk_id, v.page_no, v.position, v.day,
+           case v.verdict when 'show' then 'shown' when 'back' then 'shown' when 'hide' then 'hidden' else v.verdict end,
+           v.since, v.hash, v.id_hash, v.first_seen, v.revision
+      from verdict v where v.verdict <> 'drop'
+    on conflict (walk_id, page_no, position) do update
+       set state = excluded.state, since = excluded.since, first_seen = excluded.first_seen, revision = excluded.revision, hidden_by = null
+  ), shown as (
+    update daywalk.walks k set shown = 'part'
+     where k.shown = 'no' and k.walk_id in (select v.walk_id from verdict v where v.verdict = 'show')
+  )
+  select count(*) > 0, coalesce(bool_or(v.verdict <> 'missing' and not (v.verdict = 'back' and was.state = 'missing')), false),
+         count(*) filter (where v.verdict = 'show' and v.revision = 1), count(*) filter (where v.verdict = 'gone')
+    into marked, differs, appeared, gone
+    from verdict v
+    left join daywalk.marks was on was.walk_id = v.walk_id and was.page_no = v.page_no and was.position = v.position;
+  update daywalk.walks k set shown = 'no'
+   where k.window_id = top and k.shown = 'part' and not exists (select from daywalk.marks mark where mark.walk_id = k.walk_id);
+  if marked then perform daywalk.ask_missing_again(top); end if;
+end $$;
+comment on function daywalk.apply_verdicts is 'Marks single records, so that a window shows what its newest proof says.';
+
+-- What a walk lacked is confirmed by another one, an hour later: of the part that holds it, else of all parts.
+create function daywalk.ask_missing_again(top bigint) returns void
+language sql set search_path = pg_catalog, pg_temp as $$
+  with missing as materialized (
+    select k.window_id, min(mark.since) as since
+      from daywalk.walks k join daywalk.marks mark on mark.walk_id = k.walk_id and mark.state = 'missing'
+     where k.window_id = any (array(select daywalk.subtree(top)))
+     group by k.window_id
+  ), leaf as materialized (
+    select window_id, kind from daywalk.leaves(top)
+  ), again as (
+    select l.window_id, min(m.since) as since
+      from leaf l join missing m on m.window_id = l.window_id
+        or (l.kind <> 'cut' and m.window_id not in (select window_id from leaf))
+     group by l.window_id
+  )
+  update daywalk.windows w set rewalk = true, due_at = greatest(again.since + interval '1 hour', clock_timestamp())
+    from again
+   where w.window_id = again.window_id
+$$;
+comment on function daywalk.ask_missing_again is 'What a walk lacked is confirmed by another one, an hour later.';
+
+-- What a day shows has changed: the cuts at its ends are asked anew, but for those of pruned days.
+create function daywalk.ask_cuts_again(of_stream integer, on_day date) returns void
+language sql set search_path = pg_catalog, pg_temp as $$
+  update daywalk.windows w set due_at = least(w.due_at, clock_timestamp()), rewalk = true
+   where w.stream_id = of_stream and w.kind = 'cut' and w.split_from is null and w.day in (on_day - 1, on_day)
+     and not exists (select from daywalk.prunings g where g.stream_id = of_stream and g.what = 'day' and g.day = w.day)
+$$;
+comment on function daywalk.ask_cuts_again is 'What a day shows has changed: the cuts at its ends are asked anew.';
+
+-- Whether the stored pages of a walk are a whole chain, as long as its checkpoint says.
+create function daywalk.is_whole(walk bigint) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select k.pages = chain.pages and k.next_start = chain.records and chain.unbroken
     from daywalk.walks k
    cross join lateral (
      select count(*) as pages, coalesce(sum(p.records), 0) as records,
@@ -339,34 +515,222 @@ begin
                     coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected,
                     row_number() over (order by page_no) - 1 as ordinal
                from daywalk.pages where walk_id = k.walk_id and day = k.day) as p) as chain
-   where k.walk_id = walk and k.window_id = target;
-  if sound is not true then return 'broken'; end if;
-  update daywalk.walks
-     set outcome = 'proven', proof = evidence, requests = requests + more_requests,
-         finished_at = coalesce(finished_at, clock_timestamp())
-   where walk_id = walk;
-  update daywalk.walks set outcome = 'proven', proof = coalesce(proof, evidence)
-   where walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')))
-     and window_id = target;
-  -- Another walk may be open still, for a comparison that is not needed any more.
-  update daywalk.walks
-     set outcome = 'failed', reason = 'the window was published without it', finished_at = clock_timestamp()
-   where walk_id = me.current_walk and walk_id <> walk and outcome is null;
-  select daywalk.closed_at(me.day, s.time_zone, s.settle) into closed
-    from daywalk.streams s where s.stream_id = me.stream_id;
-  update daywalk.windows
-     set state = 'complete', current_walk = null, rewalk = false, completed_at = clock_timestamp(),
-         checked_at = clock_timestamp(), due_at = daywalk.next_check(closed, recheck_days), purpose = 'recheck',
-         attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-         lease_id = null, lease_owner = null, lease_expires = null
-   where window_id = target;
-  -- Parts of an earlier split: the whole stands for them now. They stay as rows, and come back if it is split again.
-  update daywalk.windows
-     set state = 'split', split_by = coalesce(split_by, 'time'), due_at = null, rewalk = false,
-         split_reason = 'the window that it is a part of was walked whole',
-         last_error = null, last_failed_at = null, lease_id = null, lease_owner = null, lease_expires = null
-   where window_id in (select daywalk.subtree(target)) and window_id <> target;
-  perform daywalk.show_window(target);
-  perform daywalk.check_sums(target);
-  return 'published';
+   where k.walk_id = walk
+$$;
+comment on function daywalk.is_whole is 'Whether the stored pages of a walk are a whole chain, as long as its checkpoint says.';
+
+-- The window, if this lease holds it; locked, behind the lock of its stream, so that two that are proven at once wait
+-- for each other in one order.
+create function daywalk.hold(target bigint, lease uuid) returns daywalk.windows
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  me daywalk.windows;
+begin
+  perform daywalk.lock_stream(w.stream_id) from daywalk.windows w where w.window_id = target;
+  select * into me from daywalk.windows where window_id = target and lease_id = lease for update;
+  return me;
 end $$;
+comment on function daywalk.hold is 'The window, locked, if this lease holds it.';
+
+-- Ends a walk of a window that was begun for something that is not needed any more.
+create function daywalk.end_open_walk(walk bigint, why text) returns void
+language sql set search_path = pg_catalog, pg_temp as $$
+  update daywalk.walks set outcome = 'failed', reason = why, finished_at = clock_timestamp() where walk_id = walk and outcome is null
+$$;
+comment on function daywalk.end_open_walk is 'Ends a walk that is not needed any more.';
+
+-- Takes parts and inner cuts out of the count: something else stands for them. Their rows and walks stay.
+create function daywalk.replace_parts(of_windows bigint[]) returns void
+language sql set search_path = pg_catalog, pg_temp as $$
+  select daywalk.end_open_walk(w.current_walk, 'its window was replaced') from daywalk.windows w where w.window_id = any (of_windows);
+  update daywalk.windows
+     set state = 'replaced', due_at = null, rewalk = false, current_walk = null, last_error = null, last_failed_at = null,
+         lease_id = null, lease_owner = null, lease_expires = null
+   where window_id = any (of_windows);
+$$;
+comment on function daywalk.replace_parts is 'Takes parts and inner cuts out of the count: something else stands for them.';
+
+-- Completes a window on this evidence, and shows it, or lets the window that it is a part of be closed. The first look is
+-- due after an hour; none of a part of a calibrated total, which is looked at as a whole.
+create function daywalk.complete_window(me daywalk.windows, evidence jsonb) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform daywalk.end_open_walk(me.current_walk, 'the window was proven without it');
+  update daywalk.windows w
+     set state = 'complete', proof = evidence, proven_at = clock_timestamp(), looked_at = clock_timestamp(), looks = 0,
+         judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = me.window_id),
+         due_at = case when not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = me.split_from), false)
+                       then clock_timestamp() + interval '1 hour' end,
+         purpose = 'look', current_walk = null, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
+         lease_id = null, lease_owner = null, lease_expires = null
+   where w.window_id = me.window_id;
+  if me.split_from is null then
+    -- The cuts at the ends of a day are asked as soon as it is proven.
+    if me.kind = 'day' then
+      update daywalk.windows cut set due_at = clock_timestamp(), purpose = me.purpose
+       where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (me.day - 1, me.day)
+         and cut.state = 'pending' and cut.due_at is null;
+    end if;
+    perform daywalk.show(me.window_id);
+    return;
+  end if;
+  -- A part that is proven anew may have changed: the cuts beside it are asked anew.
+  if me.kind = 'part' and me.proven_at is not null then
+    update daywalk.windows cut set state = 'pending', due_at = clock_timestamp()
+     where cut.split_from = me.split_from and cut.kind = 'cut' and cut.state = 'complete'
+       and (cut.from_time = me.to_time or cut.to_time = me.from_time);
+  end if;
+  perform daywalk.wait_for_parts(me.split_from);
+end $$;
+comment on function daywalk.complete_window is 'Completes a window on this evidence.';
+
+-- A split window is due to be closed as soon as all its parts and inner cuts are complete.
+create function daywalk.wait_for_parts(target bigint) returns void
+language sql set search_path = pg_catalog, pg_temp as $$
+  update daywalk.windows w
+     set state = 'split', rewalk = false,
+         due_at = case when not exists (select from daywalk.windows part
+                                         where part.split_from = w.window_id and part.state not in ('complete', 'replaced'))
+                       then clock_timestamp() end
+   where w.window_id = target and w.split_by is not null and w.state <> 'replaced'
+$$;
+comment on function daywalk.wait_for_parts is 'Lets a split window be closed as soon as all its parts and inner cuts are complete.';
+
+-- Proves a window by a walk, if the lease, the checkpoint and the chain of stored pages agree with what was proven.
+-- Returns proven, lost (another worker holds the window) or broken (the pages do not add up). May be repeated.
+create function daywalk.prove_window(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer,
+                                     evidence jsonb, more_claims jsonb, more_requests integer) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.walks where walk_id = walk and outcome = 'proven') then 'proven' else 'lost' end;
+  end if;
+  -- A failover may take pages away between the proof and this; the checkpoint goes back with them, the proof does not.
+  if not exists (select from daywalk.walks k
+                  where k.walk_id = walk and k.window_id = target and k.next_start = at_start and k.pages = at_page
+                    and coalesce(k.outcome, 'ended') = 'ended' and daywalk.is_whole(walk)
+                    and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)) then
+    return 'broken';
+  end if;
+  update daywalk.walks k
+     set outcome = 'proven', proof = evidence, requests = k.requests + case when k.walk_id = walk then more_requests else 0 end,
+         claims = k.claims || case when k.walk_id = walk then more_claims else '[]' end, reason = null,
+         finished_at = coalesce(k.finished_at, clock_timestamp())
+   where k.window_id = target
+     and (k.walk_id = walk
+          or (k.outcome = 'ended'
+              and k.walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')))));
+  me.current_walk := nullif(me.current_walk, walk);
+  -- The whole stands for what was split.
+  perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
+  update daywalk.windows set split_by = null, split_reason = null, split_total = null, split_calibrated = false, state = 'pending'
+   where window_id = target and split_by is not null;
+  perform daywalk.complete_window(me, evidence || jsonb_build_object('walk', walk));
+  return 'proven';
+end $$;
+comment on function daywalk.prove_window is 'Proves a window by a walk, completes it and shows it.';
+
+-- Proves a cut by the walks that the evidence names: across, and before and after where there was anything across.
+create function daywalk.prove_cut(target bigint, lease uuid, evidence jsonb) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+  named constant bigint[] := array_remove(array[(evidence ->> 'across')::bigint, (evidence ->> 'before')::bigint, (evidence ->> 'after')::bigint], null);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.windows where window_id = target and proof = evidence) then 'proven' else 'lost' end;
+  end if;
+  if (select count(*) from daywalk.walks k
+       where k.walk_id = any (named) and k.window_id = target and k.outcome in ('ended', 'proven') and daywalk.is_whole(k.walk_id)) < cardinality(named) then
+    return 'broken';
+  end if;
+  update daywalk.walks set outcome = 'proven', proof = evidence where walk_id = any (named) and outcome = 'ended';
+  perform daywalk.complete_window(me, evidence);
+  return 'proven';
+end $$;
+comment on function daywalk.prove_cut is 'Proves a cut, completes it and shows what it corrects.';
+
+-- Completes a split window whose parts and inner cuts are complete. Returns proven, lost, or
+-- open: a part is not complete, so that the window is given back and waits for it.
+create function daywalk.close_split(target bigint, lease uuid, evidence jsonb) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.windows where window_id = target and state = 'complete' and proof = evidence) then 'proven' else 'lost' end;
+  end if;
+  if me.split_by is null or exists (select from daywalk.windows where split_from = target and state not in ('complete', 'replaced')) then
+    update daywalk.windows set lease_id = null, lease_owner = null, lease_expires = null where window_id = target;
+    perform daywalk.wait_for_parts(target);
+    return 'open';
+  end if;
+  -- With a calibrated total a look asks for that; without one every part has looks of its own.
+  update daywalk.windows set split_calibrated = coalesce((evidence ->> 'calibrated')::boolean, false) where window_id = target;
+  update daywalk.windows
+     set due_at = case when rewalk then due_at
+                       when not coalesce((evidence ->> 'calibrated')::boolean, false) then coalesce(due_at, clock_timestamp() + interval '1 hour') end
+   where split_from = target and state = 'complete' and split_by is null;
+  perform daywalk.complete_window(me, evidence);
+  return 'proven';
+end $$;
+comment on function daywalk.close_split is 'Completes a split window whose parts and inner cuts are complete, and shows it.';
+
+-- Puts parts, and the cuts between them, in the place of a window, which stays as a row so that planning cannot bring it
+-- back. Parts that are there from an earlier split at the same points are proven anew; those of other points are
+-- replaced. What the window shows stays until it is closed. Returns split or lost. May be repeated.
+create function daywalk.split_window(target bigint, lease uuid, by_what text, why text, total bigint,
+                                     parts_from timestamp[], parts_to timestamp[], levels_from integer[], levels_to integer[],
+                                     cuts timestamp[]) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.windows where window_id = target and split_reason = why) then 'split' else 'lost' end;
+  end if;
+  perform daywalk.end_open_walk(me.current_walk, 'the window was split');
+  perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
+  insert into daywalk.windows as w (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
+  select me.stream_id, given.kind, me.day, given.from_time, given.to_time, given.level_from, given.level_to, target, me.purpose
+    from (select 'part' as kind, part.* from unnest(parts_from, parts_to, levels_from, levels_to) as part (from_time, to_time, level_from, level_to)
+           union all
+          select 'cut', s, s + interval '1 second', me.level_from, me.level_to from unnest(cuts) as s) as given
+  on conflict (kind, stream_id, from_time, to_time, coalesce(level_from, -1), coalesce(level_to, -1)) do update
+     set state = 'pending', due_at = clock_timestamp(), split_from = excluded.split_from, purpose = excluded.purpose,
+         split_by = null, split_reason = null, split_total = null, split_calibrated = false, failures = 0, attempts = 0;
+  update daywalk.windows w
+     set state = 'split', split_by = by_what, split_reason = why, split_total = total, split_calibrated = false,
+         judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = target),
+         due_at = null, rewalk = false, current_walk = null, attempts = 0, last_error = null, last_failed_at = null,
+         lease_id = null, lease_owner = null, lease_expires = null
+   where w.window_id = target;
+  return 'split';
+end $$;
+comment on function daywalk.split_window is 'Puts parts, and the cuts between them, in the place of a window.';
+
+-- Of a split window that does not add up: has these parts walked again, and these inner cuts asked, then waits for them.
+-- Returns split or lost. May be repeated.
+create function daywalk.walk_parts_again(target bigint, lease uuid, parts bigint[], cuts timestamp[]) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.windows where window_id = target and state = 'split' and due_at is null) then 'split' else 'lost' end;
+  end if;
+  update daywalk.windows set state = case when split_by is null then 'pending' else state end, due_at = clock_timestamp(), purpose = me.purpose
+   where split_from = target and state <> 'replaced' and window_id = any (parts);
+  insert into daywalk.windows (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
+  select me.stream_id, 'cut', me.day, s, s + interval '1 second', me.level_from, me.level_to, target, me.purpose
+    from unnest(cuts) as s
+  on conflict (kind, stream_id, from_time, to_time, coalesce(level_from, -1), coalesce(level_to, -1)) do update
+     set state = 'pending', due_at = clock_timestamp(), split_from = excluded.split_from, purpose = excluded.purpose;
+  update daywalk.windows
+     set state = 'split', due_at = null, rewalk = false, lease_id = null, lease_owner = null, lease_expires = null
+   where window_id = target;
+  return 'split';
+end $$;
+comment on function daywalk.walk_parts_again is 'Of a split window that does not add up: has some parts walked again, then waits for them.';

@@ -1,30 +1,107 @@
--- The views: the only read contract. They show published walks only, and leave out what is pruned from the moment on at
--- which it is marked.
+-- The views: the only read contract. They leave out what is pruned from the moment on at which it is marked.
+
+-- What is shown: a record of a walk that is shown whole, unless a mark hides it or a newer version of it is shown; of a
+-- walk that is shown in part only what is marked. Whatever reads records reads them from here.
 --
 -- The condition on skip is written as a case: where it is a comparison, Postgres expects to expand the same page again, and
 -- keeps a copy of its records for that (Memoize), which takes two to three times as long.
+create view daywalk.shown_records as
+select s.stream_id, s.name as stream, s.resource, p.day, r.record, p.walk_id, p.page_no, (r.position - p.skip)::integer as place,
+       (p.start + r.position - 1) as position, p.fetched_at, coalesce(mark.first_seen, p.fetched_at) as first_seen,
+       case when mark.state = 'gone' then mark.since end as gone_since, coalesce(mark.revision, 1) as revision
+  from daywalk.pages p
+  join daywalk.walks k on k.walk_id = p.walk_id and k.shown <> 'no' and k.pruning is null
+  join daywalk.windows w on w.window_id = k.window_id
+  join daywalk.streams s on s.stream_id = w.stream_id
+ cross join lateral jsonb_array_elements(p.body #> k.records_path) with ordinality as r (record, position)
+  left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = r.position - p.skip
+   and mark.day = p.day
+ where p.records > 0
+   and case when p.skip = 0 then true else r.position > p.skip end
+   and case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end;
+comment on view daywalk.shown_records is 'Every record that is shown, of all streams; events and smart_events are made of it.';
+comment on column daywalk.shown_records.stream_id is 'The stream.';
+comment on column daywalk.shown_records.stream is 'Its name.';
+comment on column daywalk.shown_records.resource is 'Its resource.';
+comment on column daywalk.shown_records.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.shown_records.record is 'The record as sent.';
+comment on column daywalk.shown_records.walk_id is 'The walk; with page_no the page in daywalk.pages.';
+comment on column daywalk.shown_records.page_no is 'The page within the walk.';
+comment on column daywalk.shown_records.place is 'Position among the records of the page, from 1.';
+comment on column daywalk.shown_records.position is 'Offset of the record within its window, as the source listed it.';
+comment on column daywalk.shown_records.fetched_at is 'When the page arrived.';
+comment on column daywalk.shown_records.first_seen is 'When the first version of the record arrived.';
+comment on column daywalk.shown_records.gone_since is 'Since when the source does not show it any more; null: it does.';
+comment on column daywalk.shown_records.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
 create view daywalk.events as
-select s.name as stream, p.day, r.record, p.walk_id, p.page_no, (p.start + r.position - 1) as position, p.fetched_at
-  from daywalk.pages p
-  join daywalk.walks k on k.walk_id = p.walk_id and k.published and k.pruning is null
-  join daywalk.windows w on w.window_id = k.window_id
-  join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'events'
-  left join daywalk.overlaps o on o.walk_id = p.walk_id and o.page_no = p.page_no
- cross join lateral jsonb_array_elements(p.body #> k.records_path) with ordinality as r (record, position)
- where case when p.skip = 0 then true else r.position > p.skip end
-   and (o.positions is null or r.position - p.skip <> all (o.positions));
+select stream, day, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
+  from daywalk.shown_records where resource = 'events';
+comment on view daywalk.events is 'One row per record of the resource events: every one that was ever proven.';
+comment on column daywalk.events.stream is 'The stream.';
+comment on column daywalk.events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.events.record is 'The record as sent.';
+comment on column daywalk.events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
+comment on column daywalk.events.page_no is 'The page within the walk.';
+comment on column daywalk.events.position is 'Offset of the record within its window, as the source listed it.';
+comment on column daywalk.events.fetched_at is 'When the page arrived.';
+comment on column daywalk.events.first_seen is 'When the first version of the record arrived.';
+comment on column daywalk.events.gone_since is 'Since when the source does not show it any more; null: it does.';
+comment on column daywalk.events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
 create view daywalk.smart_events as
-select s.name as stream, p.day, r.record, p.walk_id, p.page_no, (p.start + r.position - 1) as position, p.fetched_at
-  from daywalk.pages p
-  join daywalk.walks k on k.walk_id = p.walk_id and k.published and k.pruning is null
+select stream, day, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
+  from daywalk.shown_records where resource = 'smart-event';
+comment on view daywalk.smart_events is 'One row per record of the resource smart-event: every one that was ever proven.';
+comment on column daywalk.smart_events.stream is 'The stream.';
+comment on column daywalk.smart_events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.smart_events.record is 'The record as sent.';
+comment on column daywalk.smart_events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
+comment on column daywalk.smart_events.page_no is 'The page within the walk.';
+comment on column daywalk.smart_events.position is 'Offset of the record within its window, as the source listed it.';
+comment on column daywalk.smart_events.fetched_at is 'When the page arrived.';
+comment on column daywalk.smart_events.first_seen is 'When the first version of the record arrived.';
+comment on column daywalk.smart_events.gone_since is 'Since when the source does not show it any more; null: it does.';
+comment on column daywalk.smart_events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
+
+create view daywalk.events_now as
+select stream, resource, day, record, walk_id, page_no, position, fetched_at, first_seen, revision
+  from daywalk.shown_records where gone_since is null;
+comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked.';
+comment on column daywalk.events_now.stream is 'The stream.';
+comment on column daywalk.events_now.resource is 'Its resource.';
+comment on column daywalk.events_now.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.events_now.record is 'The record as sent.';
+comment on column daywalk.events_now.walk_id is 'The walk; with page_no the page in daywalk.pages.';
+comment on column daywalk.events_now.page_no is 'The page within the walk.';
+comment on column daywalk.events_now.position is 'Offset of the record within its window, as the source listed it.';
+comment on column daywalk.events_now.fetched_at is 'When the page arrived.';
+comment on column daywalk.events_now.first_seen is 'When the first version of the record arrived.';
+comment on column daywalk.events_now.revision is '1, and one more for each newer version.';
+
+create view daywalk.record_versions as
+select s.name as stream, s.resource, p.day, r.record #>> s.id_path as id, mark.revision, r.record, mark.since as replaced_at,
+       p.fetched_at, p.walk_id, p.page_no, (p.start + p.skip + mark.position - 1) as position
+  from daywalk.marks mark
+  join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
   join daywalk.windows w on w.window_id = k.window_id
-  join daywalk.streams s on s.stream_id = w.stream_id and s.resource = 'smart-event'
-  left join daywalk.overlaps o on o.walk_id = p.walk_id and o.page_no = p.page_no
- cross join lateral jsonb_array_elements(p.body #> k.records_path) with ordinality as r (record, position)
- where case when p.skip = 0 then true else r.position > p.skip end
-   and (o.positions is null or r.position - p.skip <> all (o.positions));
+  join daywalk.streams s on s.stream_id = w.stream_id
+  join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
+ cross join lateral (select p.body #> k.records_path -> (p.skip + mark.position - 1) as record) as r
+ where mark.state = 'old'
+ order by s.name, id, mark.revision desc, mark.since desc;
+comment on view daywalk.record_versions is 'Older versions of records that are shown in a newer one, newest first; for streams with an id_path.';
+comment on column daywalk.record_versions.stream is 'The stream.';
+comment on column daywalk.record_versions.resource is 'Its resource.';
+comment on column daywalk.record_versions.day is 'The day of the source''s calendar.';
+comment on column daywalk.record_versions.id is 'What identifies the record.';
+comment on column daywalk.record_versions.revision is '1 of the first version, and one more for each newer one.';
+comment on column daywalk.record_versions.record is 'The record as it was.';
+comment on column daywalk.record_versions.replaced_at is 'Since when a newer version is shown.';
+comment on column daywalk.record_versions.fetched_at is 'When its page arrived.';
+comment on column daywalk.record_versions.walk_id is 'The walk.';
+comment on column daywalk.record_versions.page_no is 'The page within the walk.';
+comment on column daywalk.record_versions.position is 'Offset of the record within its window, as the source listed it.';
 
 -- The closed days from a stream's first one on that have no window. A day D is closed when the source's clock, less the
 -- settle delay, shows a later day. Most streams lack none: that is counted, and only else they are looked at day by day.
@@ -35,69 +112,120 @@ select s.stream_id, s.name as stream, s.resource, d.day::date as day
  cross join lateral generate_series(s.since::timestamp, c.last_closed::timestamp, interval '1 day') as d (day)
  where (select count(*) from daywalk.windows w
          where w.stream_id = s.stream_id and w.kind = 'day' and w.day between s.since and c.last_closed) <= c.last_closed - s.since
-   and not exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.day = d.day::date);
+   and not exists (select from daywalk.windows w where w.stream_id = s.stream_id and w.kind = 'day' and w.day = d.day::date);
+comment on view daywalk.missing_days is 'The closed days that a stream wants and that have no window; the coverage and the gaps are made of it.';
+comment on column daywalk.missing_days.stream_id is 'The stream.';
+comment on column daywalk.missing_days.stream is 'Its name.';
+comment on column daywalk.missing_days.resource is 'Its resource.';
+comment on column daywalk.missing_days.day is 'The day of the source''s calendar.';
+
+-- The days that are not complete, of those that have a window: a window of the day is not, or the cut before it.
+create view daywalk.unfinished_days as
+select u.stream_id, u.day, bool_or(u.state = 'failed') as failed, coalesce(bool_or(u.lease_expires > clock_timestamp()), false) as running,
+       min(u.due_at) as due_at
+  from (select w.stream_id, w.day, w.state, w.lease_expires, w.due_at
+          from daywalk.windows w where w.state in ('pending', 'failed', 'split')
+         union all
+        select w.stream_id, w.day + 1, w.state, w.lease_expires, w.due_at
+          from daywalk.windows w where w.state in ('pending', 'failed') and w.kind = 'cut' and w.split_from is null) as u
+ where exists (select from daywalk.windows d where d.stream_id = u.stream_id and d.day = u.day and d.kind = 'day')
+ group by u.stream_id, u.day;
+comment on view daywalk.unfinished_days is 'The days with a window that are not complete; the coverage and the gaps are made of it.';
+comment on column daywalk.unfinished_days.stream_id is 'The stream.';
+comment on column daywalk.unfinished_days.day is 'The day of the source''s calendar.';
+comment on column daywalk.unfinished_days.failed is 'One of its windows failed.';
+comment on column daywalk.unfinished_days.running is 'A worker holds one of them.';
+comment on column daywalk.unfinished_days.due_at is 'When the first of them is due.';
 
 -- The newest error of each day that has any; few days do, so they are joined and not looked for in every window.
 create view daywalk.day_errors as
 select distinct on (stream_id, day) stream_id, day, last_error
-  from daywalk.windows
- where last_error is not null and state <> 'split'
+  from (select stream_id, day, last_error, last_failed_at from daywalk.windows where last_error is not null
+         union all
+        -- A day is not complete without the cut at its beginning.
+        select stream_id, day + 1, last_error, last_failed_at from daywalk.windows where last_error is not null and kind = 'cut' and split_from is null) as errors
  order by stream_id, day, last_failed_at desc;
+comment on view daywalk.day_errors is 'The newest error of each day whose windows have any; the coverage is made of it.';
+comment on column daywalk.day_errors.stream_id is 'The stream.';
+comment on column daywalk.day_errors.day is 'The day of the source''s calendar.';
+comment on column daywalk.day_errors.last_error is 'The newest error of its windows.';
 
 -- Grouped by stream and day, in the order of an index, with the name inside: a question about few days reads few windows.
 create view daywalk.coverage as
 select p.stream, p.resource, p.day,
-       case when p.complete and g.day is not null then 'pruned'
-            when p.complete then 'complete'
-            when p.running then 'running'
-            when p.failed then 'failed'
-            else 'pending' end as state,
+       case when u.running then 'running'
+            when u.failed then 'failed'
+            when u.day is not null then 'pending'
+            when g.day is not null then 'pruned'
+            else 'complete' end as state,
        p.windows, p.complete_windows,
        coalesce(c.records, 0) as records,
+       coalesce(c.gone, 0) as gone,
        coalesce(c.pages, 0) as pages,
        coalesce(c.bytes, 0) as bytes,
        c.proof,
-       case when p.complete then p.completed_at end as completed_at,
-       p.checked_at, p.due_at, e.last_error
+       case when u.day is null then p.looks end as looks,
+       case when u.day is null then p.proven_at end as completed_at,
+       p.looked_at, coalesce(u.due_at, p.due_at) as due_at, c.retired_since, e.last_error
   from (select s.stream_id, s.name as stream, s.resource, w.day,
                count(*)::integer as windows,
                (count(*) filter (where w.state = 'complete'))::integer as complete_windows,
-               bool_and(w.state = 'complete') as complete,
-               bool_or(w.state = 'failed') as failed,
-               bool_or(w.lease_expires > clock_timestamp()) as running,
-               max(w.completed_at) as completed_at,
-               max(w.checked_at) as checked_at,
-               min(w.due_at) as due_at
+               greatest(min(w.looks) filter (where w.kind = 'day'), min(w.looks) filter (where w.kind = 'part' and w.split_by is null)) as looks,
+               max(w.proven_at) as proven_at,
+               max(w.looked_at) as looked_at,
+               min(w.due_at) as due_at,
+               bool_or(w.kind = 'day') as planned
           from daywalk.streams s
-          join daywalk.windows w on w.stream_id = s.stream_id and w.state <> 'split'
+          join daywalk.windows w on w.stream_id = s.stream_id and w.state <> 'replaced'
          group by s.stream_id, w.day) as p
+  left join daywalk.unfinished_days u on u.stream_id = p.stream_id and u.day = p.day
   left join daywalk.days c on c.stream_id = p.stream_id and c.day = p.day
   left join daywalk.prunings g on g.stream_id = p.stream_id and g.day = p.day and g.what = 'day'
   left join daywalk.day_errors e on e.stream_id = p.stream_id and e.day = p.day
+ where p.planned
  union all
-select m.stream, m.resource, m.day, 'missing', 0, 0, 0, 0, 0, null, null, null, null, null
+select m.stream, m.resource, m.day, 'missing', 0, 0, 0, 0, 0, 0, null, null, null, null, null, null, null
   from daywalk.missing_days m;
+comment on view daywalk.coverage is 'One row per stream and closed day since the stream''s first day, and per backfilled day.';
+comment on column daywalk.coverage.stream is 'The stream.';
+comment on column daywalk.coverage.resource is 'Its resource.';
+comment on column daywalk.coverage.day is 'The day of the source''s calendar.';
+comment on column daywalk.coverage.state is 'complete: every window of the day and the cuts at both its ends are proven; running, failed, pending: see there; missing: not planned yet; pruned: it was complete, and is not kept any more.';
+comment on column daywalk.coverage.windows is 'Windows of the day, and the cuts in it and at its end.';
+comment on column daywalk.coverage.complete_windows is 'How many of them are complete.';
+comment on column daywalk.coverage.records is 'Records that are shown.';
+comment on column daywalk.coverage.gone is 'Those among them that the source does not show any more.';
+comment on column daywalk.coverage.pages is 'Pages of the walks that are shown.';
+comment on column daywalk.coverage.bytes is 'Bytes received for them.';
+comment on column daywalk.coverage.proof is 'Kind of proof: empty, total, probe, halves, union or parts; docs/completeness.md says what each is worth.';
+comment on column daywalk.coverage.looks is 'How often the day was looked at since, and found as it is stored.';
+comment on column daywalk.coverage.completed_at is 'When the newest of its proofs was made.';
+comment on column daywalk.coverage.looked_at is 'When the source was last seen to be as stored.';
+comment on column daywalk.coverage.due_at is 'When a window of the day is to be walked or looked at next.';
+comment on column daywalk.coverage.retired_since is 'When it was found that the source does not keep the day any more.';
+comment on column daywalk.coverage.last_error is 'The newest error of its windows.';
 
 -- The rows of coverage that are not complete, found from the unfinished windows.
 create view daywalk.gaps as
 select s.name as stream, s.resource, u.day,
-       case when p.running then 'running' when p.failed then 'failed' else 'pending' end as state,
-       p.due_at, p.last_error
-  from (select distinct w.stream_id, w.day from daywalk.windows w where w.state in ('pending', 'failed')) as u
+       case when u.running then 'running' when u.failed then 'failed' else 'pending' end as state,
+       u.due_at, e.last_error
+  from daywalk.unfinished_days u
   join daywalk.streams s on s.stream_id = u.stream_id
- cross join lateral (
-   select bool_or(w.state = 'failed') as failed,
-          bool_or(w.lease_expires > clock_timestamp()) as running,
-          min(w.due_at) as due_at,
-          (array_agg(w.last_error order by w.last_failed_at desc) filter (where w.last_error is not null))[1] as last_error
-     from daywalk.windows w
-    where w.stream_id = u.stream_id and w.day = u.day and w.state <> 'split') as p
+  left join daywalk.day_errors e on e.stream_id = u.stream_id and e.day = u.day
  union all
 select m.stream, m.resource, m.day, 'missing', null, null
   from daywalk.missing_days m;
+comment on view daywalk.gaps is 'The rows of coverage that are not complete.';
+comment on column daywalk.gaps.stream is 'The stream.';
+comment on column daywalk.gaps.resource is 'Its resource.';
+comment on column daywalk.gaps.day is 'The day of the source''s calendar.';
+comment on column daywalk.gaps.state is 'running, failed, pending or missing.';
+comment on column daywalk.gaps.due_at is 'When a window of the day is to be walked next.';
+comment on column daywalk.gaps.last_error is 'The newest error of its windows.';
 
 create view daywalk.quarantine as
-select s.name as stream, p.day, p.walk_id, p.page_no, k.published, c.change ->> 'what' as what, c.change ->> 'path' as path,
+select s.name as stream, p.day, p.walk_id, p.page_no, k.shown <> 'no' as shown, c.change ->> 'what' as what, c.change ->> 'path' as path,
        (c.change ->> 'offset')::bigint as "offset", c.change ->> 'found' as found, p.sha256, p.byte_count, p.bytes
   from daywalk.pages p
   join daywalk.walks k on k.walk_id = p.walk_id and k.pruning is null
@@ -105,20 +233,29 @@ select s.name as stream, p.day, p.walk_id, p.page_no, k.published, c.change ->> 
   join daywalk.streams s on s.stream_id = w.stream_id
  cross join lateral jsonb_array_elements(p.changes) as c (change)
  where p.changes is not null;
+comment on view daywalk.quarantine is 'What was changed in the repaired copies of pages that jsonb cannot hold.';
+comment on column daywalk.quarantine.stream is 'The stream.';
+comment on column daywalk.quarantine.day is 'The day of the source''s calendar.';
+comment on column daywalk.quarantine.walk_id is 'The walk.';
+comment on column daywalk.quarantine.page_no is 'The page within the walk.';
+comment on column daywalk.quarantine.shown is 'The views show records of the walk.';
+comment on column daywalk.quarantine.what is 'Kind of change: nul, surrogate, utf8, utf16, bom, number, depth, more.';
+comment on column daywalk.quarantine.path is 'Where in the body.';
+comment on column daywalk.quarantine."offset" is 'Byte offset of the changed value in the bytes received.';
+comment on column daywalk.quarantine.found is 'The beginning of what stood there.';
+comment on column daywalk.quarantine.sha256 is 'SHA-256 of the bytes received.';
+comment on column daywalk.quarantine.byte_count is 'How many bytes were received.';
+comment on column daywalk.quarantine.bytes is 'The exact bytes received.';
 
 create view daywalk.lateness as
-select s.name as stream, w.day, d.after, d.appeared as records, d.found_at, d.walk_id
-  from daywalk.differences d
-  join daywalk.windows w on w.window_id = d.window_id
-  join daywalk.streams s on s.stream_id = w.stream_id
- where d.appeared > 0;
-
-create view daywalk.source_changes as
-select s.name as stream, w.day, d.found_at, d.after, v.walk_id, v.page_no, v.position,
-       (select p.body #> k.records_path -> (v.position - 1 + p.skip)
-          from daywalk.pages p where p.walk_id = v.walk_id and p.page_no = v.page_no and p.day = k.day) as record
-  from daywalk.vanished v
-  join daywalk.walks k on k.walk_id = v.walk_id
-  join daywalk.differences d on d.walk_id = v.found_by
-  join daywalk.windows w on w.window_id = k.window_id
-  join daywalk.streams s on s.stream_id = w.stream_id;
+select s.name as stream, p.day, p.published_at - daywalk.closed_at(p.day, s.time_zone, s.settle) as after, p.appeared as records,
+       p.published_at as found_at
+  from daywalk.publications p
+  join daywalk.streams s on s.stream_id = p.stream_id
+ where p.appeared > 0;
+comment on view daywalk.lateness is 'How late records came: how many appeared how long after their day had closed.';
+comment on column daywalk.lateness.stream is 'The stream.';
+comment on column daywalk.lateness.day is 'The day of the source''s calendar.';
+comment on column daywalk.lateness.after is 'How long after the day had closed they were found.';
+comment on column daywalk.lateness.records is 'How many.';
+comment on column daywalk.lateness.found_at is 'When they were found.';

@@ -1,26 +1,29 @@
 -- The ledger: what an auditor can check with SQL alone (docs/ledger.md). A seal is a digest of everything that is stored
--- of a page; the ledger is a chain of digests for each stream, one row for each day whenever it is published anew.
+-- of a page; the ledger is a chain of digests for each stream, one row for each day whenever what is shown of it has changed.
 
 create function daywalk.text_digest(content text) returns bytea
-language sql immutable parallel safe as $$
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select sha256(convert_to(content, 'UTF8'))
 $$;
+comment on function daywalk.text_digest is 'SHA-256 of a text in UTF-8.';
 
 -- Of the text and not of jsonb_send, which depends on the encoding of the client.
 create function daywalk.body_digest(body jsonb) returns bytea
-language sql immutable parallel safe as $$
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select sha256(convert_to(body::text, 'UTF8'))
 $$;
+comment on function daywalk.body_digest is 'SHA-256 of a body''s text in UTF-8.';
 
 -- Every column of a page; a JSON array is a text that reads in one way only and depends on no setting of a session.
 create function daywalk.page_digest(p daywalk.pages, body_sha256 bytea) returns bytea
-language sql stable parallel safe as $$
+language sql stable parallel safe set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(jsonb_build_array(
     (p).walk_id, (p).page_no, (p).day, (p).start, (p).length, (p).skip, (p).records, (p).total, (p).relation,
     encode(body_sha256, 'hex'), encode(sha256((p).bytes), 'hex'), (p).changes,
     encode(daywalk.text_digest(array_to_string((p).record_hashes, ',')), 'hex'),
     encode((p).sha256, 'hex'), (p).byte_count, extract(epoch from (p).fetched_at), (p).duration_ms)::text)
 $$;
+comment on function daywalk.page_digest is 'SHA-256 over all columns of a page.';
 
 create table daywalk.seals (
   walk_id     bigint not null references daywalk.walks,
@@ -31,6 +34,13 @@ create table daywalk.seals (
   sealed_at   timestamptz not null default clock_timestamp(),
   primary key (walk_id, page_no)
 );
+comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made while its day is walked, and for the last pages when it is complete. Append-only.';
+comment on column daywalk.seals.walk_id is 'The walk.';
+comment on column daywalk.seals.page_no is 'The page within the walk.';
+comment on column daywalk.seals.day is 'The day of the window.';
+comment on column daywalk.seals.body_sha256 is 'daywalk.body_digest of the body: SHA-256 of body::text in UTF-8.';
+comment on column daywalk.seals.digest is 'daywalk.page_digest of the row: SHA-256 over all its columns, the body as body_sha256.';
+comment on column daywalk.seals.sealed_at is 'When it was made.';
 
 create table daywalk.ledger (
   stream_id       integer not null references daywalk.streams,
@@ -43,19 +53,35 @@ create table daywalk.ledger (
   bytes           bigint not null,
   pages_sha256    bytea not null,
   walks_sha256    bytea not null,
-  overlaps_sha256 bytea not null,
+  marks_sha256 bytea not null,
   appended_at     timestamptz not null,
   previous        bytea not null,
   digest          bytea not null,
   primary key (stream_id, entry),
   unique (stream_id, day, revision)
 );
+comment on table daywalk.ledger is 'A chain of digests for each stream: a row for each day when it is complete, and another one when what is shown of it has changed. Append-only.';
+comment on column daywalk.ledger.stream_id is 'The stream.';
+comment on column daywalk.ledger.entry is '1, 2, 3 … within the stream, in the order of appending, which need not be that of the days.';
+comment on column daywalk.ledger.day is 'The day of the source''s calendar.';
+comment on column daywalk.ledger.revision is '1, 2, 3 … within the day: what is shown of it changed.';
+comment on column daywalk.ledger.walks is 'The walks that are shown of the day.';
+comment on column daywalk.ledger.pages is 'Their pages.';
+comment on column daywalk.ledger.records is 'Their records, those counted twice that two of them hold.';
+comment on column daywalk.ledger.bytes is 'Bytes received for them.';
+comment on column daywalk.ledger.pages_sha256 is 'daywalk.seals_digest of the walks: over the seals of their pages, in order.';
+comment on column daywalk.ledger.walks_sha256 is 'daywalk.walks_digest of the walks: over their windows, numbers and proofs.';
+comment on column daywalk.ledger.marks_sha256 is 'daywalk.marks_digest of the walks: which of their records are shown, and since when some are gone.';
+comment on column daywalk.ledger.appended_at is 'When the row was appended.';
+comment on column daywalk.ledger.previous is 'The digest of the entry before; of the first one: daywalk.ledger_origin.';
+comment on column daywalk.ledger.digest is 'daywalk.ledger_digest of the row: SHA-256 over all its other columns, previous among them.';
 
 create function daywalk.refuse_change() returns trigger
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   raise exception 'daywalk.% is append-only', tg_table_name using errcode = 'integrity_constraint_violation';
 end $$;
+comment on function daywalk.refuse_change is 'Refuses updates and deletions of append-only tables.';
 create trigger append_only before update or delete or truncate on daywalk.seals
   for each statement execute function daywalk.refuse_change();
 create trigger append_only before update or delete or truncate on daywalk.ledger
@@ -63,7 +89,7 @@ create trigger append_only before update or delete or truncate on daywalk.ledger
 
 -- Seals the pages of a walk that are not sealed yet, between two page numbers.
 create function daywalk.seal_pages(walk bigint, first_page integer, last_page integer) returns void
-language sql as $$
+language sql set search_path = pg_catalog, pg_temp as $$
   insert into daywalk.seals (walk_id, page_no, day, body_sha256, digest)
   select p.walk_id, p.page_no, p.day, body.digest, daywalk.page_digest(p, body.digest)
     from daywalk.pages p
@@ -74,80 +100,105 @@ language sql as $$
                                 except select s.page_no from daywalk.seals s where s.walk_id = walk))
   on conflict do nothing
 $$;
+comment on function daywalk.seal_pages is 'Seals the pages of a walk that are not sealed yet.';
 
 -- The digests below run with the rights of the owner, because a reader of the ledger's views may not see the tables.
 
--- What the ledger says about walks: their seals, their numbers and windows, and which of their records the views leave out.
+-- What the ledger says about walks: their seals, their numbers and windows, and which of their records are shown.
 create function daywalk.seals_digest(of_walks bigint[]) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(coalesce(string_agg(s.walk_id || ':' || s.page_no || ':' || encode(s.digest, 'hex'), ',' order by s.walk_id, s.page_no), ''))
     from daywalk.seals s where s.walk_id = any (of_walks)
 $$;
+comment on function daywalk.seals_digest is 'SHA-256 over the seals of walks.';
 create function daywalk.walks_digest(of_walks bigint[]) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(
-           k.walk_id, w.stream_id, w.window_id, w.kind, w.day, w.from_time, w.to_time, w.level_from, w.level_to, k.number, k.span,
+           k.walk_id, w.stream_id, w.window_id, w.kind, k.day, k.from_time, k.to_time, k.level_from, k.level_to, k.number, k.role, k.ignored,
            k.page_length, k.records_path, k.total_path, k.relation_path, k.pages, k.records, k.bytes, k.first_total,
            k.last_total, k.proof)::text, ',' order by k.walk_id), ''))
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
    where k.walk_id = any (of_walks)
 $$;
-create function daywalk.overlaps_digest(of_walks bigint[]) returns bytea
+comment on function daywalk.walks_digest is 'SHA-256 over walks and their windows.';
+-- Of marks what readers see of them: a record that is missing is shown like any other.
+create function daywalk.marks_digest(of_walks bigint[]) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select daywalk.text_digest(coalesce(string_agg(o.walk_id || ':' || o.page_no || ':' || array_to_string(o.positions, ' '), ',' order by o.walk_id, o.page_no), ''))
-    from daywalk.overlaps o where o.walk_id = any (of_walks)
+  select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(mark.walk_id, mark.page_no, mark.position, seen.state, mark.revision,
+           case when seen.state = 'gone' then extract(epoch from mark.since) end, extract(epoch from mark.first_seen))::text, ','
+           order by mark.walk_id, mark.page_no, mark.position), ''))
+    from daywalk.marks mark
+    join daywalk.walks k on k.walk_id = mark.walk_id
+   cross join lateral (select case mark.state when 'missing' then 'shown' else mark.state end as state) as seen
+   where mark.walk_id = any (of_walks)
+     and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null)
 $$;
+comment on function daywalk.marks_digest is 'SHA-256 over what readers see of the marks of walks.';
 
 -- The first link of a stream's chain.
 create function daywalk.ledger_origin(stream integer) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(jsonb_build_array(name, resource, filters)::text) from daywalk.streams where stream_id = stream
 $$;
+comment on function daywalk.ledger_origin is 'The first link of a stream''s chain.';
 create function daywalk.ledger_digest(l daywalk.ledger) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(jsonb_build_array(
     (l).stream_id, (l).entry, (l).day, (l).revision, (l).walks, (l).pages, (l).records, (l).bytes,
-    encode((l).pages_sha256, 'hex'), encode((l).walks_sha256, 'hex'), encode((l).overlaps_sha256, 'hex'),
+    encode((l).pages_sha256, 'hex'), encode((l).walks_sha256, 'hex'), encode((l).marks_sha256, 'hex'),
     extract(epoch from (l).appended_at), encode((l).previous, 'hex'))::text)
 $$;
+comment on function daywalk.ledger_digest is 'SHA-256 over a row of the ledger.';
 
--- The published walks of every complete day.
-create view daywalk.published_days as
-select w.stream_id, w.day,
+-- The walks of every complete day that are shown.
+create view daywalk.shown_days as
+select d.stream_id, d.day,
        coalesce((select array_agg(k.walk_id order by k.walk_id)
-                   from daywalk.windows x join daywalk.walks k on k.window_id = x.window_id
-                  where x.stream_id = w.stream_id and x.day = w.day and k.published), '{}') as walks
-  from daywalk.windows w
- where w.state <> 'split'
- group by w.stream_id, w.day
-having bool_and(w.state = 'complete');
-
+                   from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
+                  where w.stream_id = d.stream_id and w.day = d.day and k.shown <> 'no'), '{}') as walks
+  from daywalk.windows d
+ where d.kind = 'day'
+   and not exists (select from daywalk.unfinished_days u where u.stream_id = d.stream_id and u.day = d.day);
+comment on view daywalk.shown_days is 'The walks of every complete day that are shown.';
+comment on column daywalk.shown_days.stream_id is 'The stream.';
+comment on column daywalk.shown_days.day is 'The day of the source''s calendar.';
+comment on column daywalk.shown_days.walks is 'Its walks that are shown.';
 -- The complete days that are not in the ledger as they are now.
 create view daywalk.ledger_due as
 select s.name as stream, d.stream_id, d.day, d.walks, l.entry,
        (select coalesce(sum(k.pages), 0) from daywalk.walks k where k.walk_id = any (d.walks))
-         - (select count(*) from daywalk.seals e where e.walk_id = any (d.walks)) as unsealed_pages
-  from daywalk.published_days d
+         - (select count(*) from daywalk.seals e where e.walk_id = any (d.walks)) as unsealed_pages,
+       coalesce((select n.unsealed from daywalk.days n where n.stream_id = d.stream_id and n.day = d.day), false) as expected
+  from daywalk.shown_days d
   join daywalk.streams s on s.stream_id = d.stream_id
   left join lateral (select * from daywalk.ledger l
                       where l.stream_id = d.stream_id and l.day = d.day
                       order by l.revision desc limit 1) as l on true
- where l.walks is distinct from d.walks or l.overlaps_sha256 is distinct from daywalk.overlaps_digest(d.walks);
+ where l.walks is distinct from d.walks or l.marks_sha256 is distinct from daywalk.marks_digest(d.walks);
 
+comment on view daywalk.ledger_due is 'The complete days that are not in the ledger as they are now; the next run appends them.';
+comment on column daywalk.ledger_due.stream is 'The stream.';
+comment on column daywalk.ledger_due.stream_id is 'Its key.';
+comment on column daywalk.ledger_due.day is 'The day of the source''s calendar.';
+comment on column daywalk.ledger_due.walks is 'Its walks that are shown.';
+comment on column daywalk.ledger_due.entry is 'The newest entry about the day, which says something else; null: there is none.';
+comment on column daywalk.ledger_due.expected is 'Something was shown, or hidden, since: the next run puts it into the ledger.';
+comment on column daywalk.ledger_due.unsealed_pages is 'Pages without a seal. None: the day was in the ledger before, and the row is gone, or single records were just marked.';
 -- Appends a complete day to the ledger, if it is not there as it is now; the pages left are sealed with it. Returns the
 -- entry; null: nothing to append.
 create function daywalk.append_to_ledger(of_stream integer, on_day date) returns bigint
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   due daywalk.ledger_due;
   line daywalk.ledger;
 begin
+  perform daywalk.need_read_committed();
   perform pg_advisory_xact_lock(hashtext('daywalk.ledger'), of_stream);
-  -- The long work first: who publishes this day meanwhile waits for the update below.
+  -- The long work first: who shows something of this day meanwhile waits for the update below.
   perform daywalk.seal_pages(k.walk_id, 0, k.pages)
      from daywalk.ledger_due d join daywalk.walks k on k.walk_id = any (d.walks)
     where d.stream_id = of_stream and d.day = on_day;
-  -- Before the day is read, so that what is published from now on marks it again.
+  -- Before the day is read, so that what is shown from now on marks it again.
   update daywalk.days set unsealed = false where stream_id = of_stream and day = on_day and unsealed;
   select * into due from daywalk.ledger_due where stream_id = of_stream and day = on_day;
   if due.walks is null or due.walks = '{}' then return null; end if;
@@ -164,12 +215,13 @@ begin
     from daywalk.walks k where k.walk_id = any (due.walks);
   line.pages_sha256 := daywalk.seals_digest(due.walks);
   line.walks_sha256 := daywalk.walks_digest(due.walks);
-  line.overlaps_sha256 := daywalk.overlaps_digest(due.walks);
+  line.marks_sha256 := daywalk.marks_digest(due.walks);
   line.appended_at := clock_timestamp();
   line.digest := daywalk.ledger_digest(line);
   insert into daywalk.ledger select line.*;
   return line.entry;
 end $$;
+comment on function daywalk.append_to_ledger is 'Appends a complete day to the ledger.';
 
 -- For the auditor: every row of the ledger, recomputed from what it speaks about.
 create view daywalk.ledger_check as
@@ -182,18 +234,32 @@ select c.stream, c.entry, c.day, c.revision, c.digest, c.missing_before, c.row_o
                l.pages_sha256 = daywalk.seals_digest(l.walks) as pages_ok,
                l.walks_sha256 = daywalk.walks_digest(l.walks) as walks_ok,
                lead(l.revision) over (partition by l.stream_id, l.day order by l.revision) is null as newest,
-               -- Pages without a seal: published just now, and appended soon.
+               -- Shown just now, and appended soon.
                case when lead(l.revision) over (partition by l.stream_id, l.day order by l.revision) is null
-                    then case when not coalesce(d.unsealed_pages > 0, false) then d.stream_id is null end end as state_ok
+                    then case when not coalesce(d.unsealed_pages > 0 or d.expected, false) then d.stream_id is null end end as state_ok
           from daywalk.ledger l
           join daywalk.streams s on s.stream_id = l.stream_id
           left join daywalk.ledger_due d on d.stream_id = l.stream_id and d.day = l.day
         window chain as (partition by l.stream_id order by l.entry)) as c;
 
+comment on view daywalk.ledger_check is 'Every row of the ledger, recomputed from what it speaks about; docs/ledger.md tells how to read it.';
+comment on column daywalk.ledger_check.stream is 'The stream.';
+comment on column daywalk.ledger_check.entry is 'The entry.';
+comment on column daywalk.ledger_check.day is 'The day of the source''s calendar.';
+comment on column daywalk.ledger_check.revision is 'The revision of the day.';
+comment on column daywalk.ledger_check.digest is 'The digest as stored; keep the newest one of each stream elsewhere.';
+comment on column daywalk.ledger_check.missing_before is 'How many entries are missing before this one.';
+comment on column daywalk.ledger_check.row_ok is 'The row is as it was appended.';
+comment on column daywalk.ledger_check.chain_ok is 'It follows the row before.';
+comment on column daywalk.ledger_check.pages_ok is 'The seals of its pages are as they were.';
+comment on column daywalk.ledger_check.walks_ok is 'Its walks and their windows are as they were.';
+comment on column daywalk.ledger_check.newest is 'It is the newest revision of its day.';
+comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is shown is what it says; null where its pages are about to be sealed.';
+comment on column daywalk.ledger_check.ok is 'All of it.';
 -- For the auditor: the pages of a walk between two page numbers, recomputed from what is stored, with what is wrong.
 create function daywalk.check_pages(walk bigint, first_page integer, last_page integer)
 returns table (page_no integer, byte_count integer, sealed boolean, problems text[])
-language sql stable as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   with stored as materialized (
     -- All that needs the body, once for each page; joined with the seals afterwards.
     select p.page_no, p.byte_count, body.digest as body_sha256, daywalk.page_digest(p, body.digest) as digest,
@@ -229,10 +295,11 @@ language sql stable as $$
     full join seals s on s.page_no = p.page_no
    order by 1
 $$;
+comment on function daywalk.check_pages is 'Recomputes the pages of a walk and tells what is wrong with them.';
 
 -- For the auditor: walks whose pages do not add up to what the walk says.
 create function daywalk.check_walk(walk bigint) returns text[]
-language sql stable as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   select array_remove(array[
            case when c.pages <> k.pages then format('it says %s pages, %s are there', k.pages, c.pages) end,
            case when c.missing is not null then format('page %s is missing', array_to_string(c.missing, ', ')) end,
@@ -251,3 +318,4 @@ language sql stable as $$
        full join generate_series(0, k.pages - 1) as n on n = p.page_no) as c
    where k.walk_id = walk
 $$;
+comment on function daywalk.check_walk is 'Tells what of a walk does not add up.';

@@ -1,39 +1,50 @@
 -- Pruning: what is older than a person wants to keep goes, and what is said about it stays. Windows, walks, seals,
--- overlaps and the ledger keep their rows, so that the chain of the ledger can be recomputed; the pages go, with kept
+-- marks and the ledger keep their rows, so that the chain of the ledger can be recomputed; the pages go, with kept
 -- bytes and all. docs/decisions/0015-what-pruning-leaves.md tells why.
 
+-- The windows that go with a day: its own with the cut at its end, and the cut before it where no day before it has a window.
+create function daywalk.windows_with(of_stream integer, on_day date) returns setof daywalk.windows
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select w.*
+    from daywalk.windows w
+   where w.stream_id = of_stream
+     and (w.day = on_day
+          or (w.day = on_day - 1 and w.kind = 'cut' and w.split_from is null
+              and not exists (select from daywalk.windows d where d.stream_id = of_stream and d.kind = 'day' and d.day = on_day - 1)))
+$$;
+comment on function daywalk.windows_with is 'The windows that go with a day.';
+
 -- Marks a day, or its superseded walks, as pruned; the pages are removed afterwards, some at a time. It is what readers
--- see that is decided here, so all of it is looked at again under the locks: shown_walks and shown_overlaps are what the
+-- see that is decided here, so all of it is looked at again under the locks: shown_walks and shown_marks are what the
 -- person, or the export, saw. Returns pruned, held (a worker has to do with the day, or it is not complete), changed
--- (published anew since) or unsealed (not in the ledger yet).
-create function daywalk.mark_pruned(of_stream integer, on_day date, which text, shown_walks bigint[], shown_overlaps bytea)
+-- (something else is shown since) or unsealed (not in the ledger yet).
+create function daywalk.mark_pruned(of_stream integer, on_day date, which text, shown_walks bigint[], shown_marks bytea)
 returns text
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  windows bigint;
-  free bigint;
+  at constant timestamptz := clock_timestamp();
   gone bigint[];
   made bigint;
 begin
-  select count(*) into windows from daywalk.windows where stream_id = of_stream and day = on_day;
-  -- Without waiting: a worker that publishes holds its window and waits for the lock below.
-  perform from daywalk.windows where stream_id = of_stream and day = on_day for update skip locked;
-  get diagnostics free = row_count;
-  if free < windows then return 'held'; end if;
-  perform pg_advisory_xact_lock(hashtext('daywalk.show_window'), of_stream);
+  perform daywalk.lock_stream(of_stream);
+  -- A worker that stores a page holds its window for a moment only.
+  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) order by window_id for update;
   if exists (select from daywalk.prunings where stream_id = of_stream and day = on_day and what = 'day') then
     return 'pruned';
   end if;
-  if windows = 0 or exists (select from daywalk.windows
-                             where stream_id = of_stream and day = on_day
-                               and (state not in ('complete', 'split') or lease_id is not null or current_walk is not null or rewalk)) then
+  if not exists (select from daywalk.shown_days where stream_id = of_stream and day = on_day)
+     or exists (select from daywalk.windows_with(of_stream, on_day) where lease_expires > clock_timestamp()) then
     return 'held';
   end if;
-  if shown_overlaps <> daywalk.overlaps_digest(shown_walks)
-     or shown_walks <> (select d.walks from daywalk.published_days d where d.stream_id = of_stream and d.day = on_day) then
+  if shown_marks <> daywalk.marks_digest(shown_walks)
+     or shown_walks <> (select d.walks from daywalk.shown_days d where d.stream_id = of_stream and d.day = on_day) then
     return 'changed';
   end if;
   if exists (select from daywalk.ledger_due where stream_id = of_stream and day = on_day) then return 'unsealed'; end if;
+  -- What a killed worker left is not gone on with.
+  perform daywalk.end_open_walk(w.current_walk, 'its window was pruned') from daywalk.windows_with(of_stream, on_day) w;
+  update daywalk.windows set current_walk = null, lease_id = null, lease_owner = null, lease_expires = null
+   where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) and (current_walk is not null or lease_id is not null);
   select array_agg(walk_id order by walk_id) into gone from daywalk.prunable_walks(of_stream, on_day, which);
   if gone is null then return 'pruned'; end if;
   insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
@@ -41,30 +52,43 @@ begin
   returning pruning_id into made;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
-    update daywalk.windows set due_at = null where stream_id = of_stream and day = on_day and due_at is not null;
-    update daywalk.days set records = 0, pages = 0, bytes = 0, proof = null where stream_id = of_stream and day = on_day;
+    update daywalk.windows set due_at = null, rewalk = false
+     where window_id in (select window_id from daywalk.windows_with(of_stream, on_day));
+    -- What a neighbour hid because this day showed it comes back there.
+    perform daywalk.note_day(of_stream, d.day, at, 0, 0)
+       from (select on_day as day
+              union
+             select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
+              where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
+                and cut.day in (on_day - 1, on_day)) as d;
+    update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
   end if;
   return 'pruned';
 end $$;
+comment on function daywalk.mark_pruned is 'Marks a day, or its superseded walks, as pruned.';
 
--- The walks that go with a day; or those of a day that are not shown, and that nothing shown refers to.
+-- The walks that go with a day; or those of a day none of whose records are shown, and that no newest proof rests on: the
+-- next walk is compared with that.
 create function daywalk.prunable_walks(of_stream integer, on_day date, which text) returns setof daywalk.walks
-language sql stable as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   select k.*
-    from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
-   where w.stream_id = of_stream and w.day = on_day and k.pruning is null
+    from daywalk.windows_with(of_stream, on_day) w join daywalk.walks k on k.window_id = w.window_id
+   where k.pruning is null
      and (which = 'day'
-          or (not k.published and k.outcome is not null and k.pages > 0
-              and not exists (select from daywalk.walks x
-                               where x.window_id = k.window_id and x.published
-                                 and (x.proof ->> 'nextDay' = k.walk_id::text or x.proof -> 'unites' @> to_jsonb(k.walk_id)))))
+          or (k.outcome is not null and k.pages > 0
+              and k.shown = 'no'
+              and (w.state = 'replaced'
+                   or coalesce(w.proof ->> 'walk' <> k.walk_id::text, true) and coalesce(w.proof ->> 'across' <> k.walk_id::text, true)
+                  and coalesce(w.proof ->> 'before' <> k.walk_id::text, true) and coalesce(w.proof ->> 'after' <> k.walk_id::text, true)
+                  and not coalesce(w.proof -> 'unites' @> to_jsonb(k.walk_id), false))))
 $$;
+comment on function daywalk.prunable_walks is 'The walks of a day that a pruning takes.';
 
 -- Empties the partition of a month at once, if nothing that is kept has pages in it, and gives its space back. False:
 -- something has, or somebody reads it for longer than the wait; its rows are deleted then. It is not dropped, because
 -- that would lock all of daywalk.pages, and a worker may be about to store a page of the month.
 create function daywalk.empty_month(month date) returns boolean
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   partition text := 'pages_' || to_char(month, 'YYYY_MM');
 begin
@@ -83,3 +107,4 @@ begin
 exception when lock_not_available then
   return false;
 end $$;
+comment on function daywalk.empty_month is 'Empties the partition of a month of which nothing is kept.';

@@ -5,7 +5,7 @@
 revoke all on schema daywalk from public;
 revoke execute on all routines in schema daywalk from public;
 
--- A worker reads and writes rows; it removes only marks of overlaps, which are found anew at each publishing. It may not
+-- A worker reads and writes rows; it removes only marks of single records. It may not
 -- delete or prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition.
 create function daywalk.let_work(role name) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -24,7 +24,7 @@ begin
       execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
     end if;
   end loop;
-  execute format('grant delete on daywalk.overlaps to %I', role);
+  execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
   execute format('revoke insert, update on daywalk.prunings from %I', role);
   for own in
@@ -36,6 +36,7 @@ begin
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
 end $$;
+comment on function daywalk.let_work is 'Gives a role what a worker needs; run by the owner of the schema, again after an upgrade.';
 
 -- A reader selects from the views, which show published walks only, and from nothing else.
 create function daywalk.let_read(role name) returns void
@@ -64,5 +65,6 @@ begin
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
 end $$;
+comment on function daywalk.let_read is 'Gives a role the views to read; run by the owner of the schema, again after an upgrade.';
 
 revoke execute on function daywalk.let_work(name), daywalk.let_read(name) from public;

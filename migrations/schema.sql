@@ -11,37 +11,50 @@ create table daywalk.alarms (
   constraint alarms_pkey PRIMARY KEY (streams)
 );
 
+create table daywalk.contracts (
+  stream_id integer not null,
+  hints text not null,
+  records_path text[] not null,
+  total_path text[],
+  relation_path text[],
+  total_later boolean,
+  learned_at timestamp with time zone default clock_timestamp() not null,
+  constraint contracts_pkey PRIMARY KEY (stream_id),
+  constraint contracts_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
+);
+
 create table daywalk.days (
   stream_id integer not null,
   day date not null,
   records bigint not null,
+  gone bigint not null,
+  lost bigint not null,
   pages bigint not null,
   bytes bigint not null,
   proof text,
+  revision integer not null,
   unsealed boolean default true not null,
+  retired_since timestamp with time zone,
   constraint days_pkey PRIMARY KEY (stream_id, day),
   constraint days_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
 
-create table daywalk.differences (
-  window_id bigint not null,
-  walk_id bigint not null,
-  found_at timestamp with time zone default clock_timestamp() not null,
-  after interval not null,
-  appeared bigint not null,
-  vanished bigint not null,
-  constraint differences_pkey PRIMARY KEY (walk_id),
-  constraint differences_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id),
-  constraint differences_window_id_fkey FOREIGN KEY (window_id) REFERENCES daywalk.windows(window_id)
+create table daywalk.frames (
+  stream_id integer not null,
+  signature text not null,
+  example text not null,
+  first_seen timestamp with time zone default clock_timestamp() not null,
+  confirmed_at timestamp with time zone,
+  constraint frames_pkey PRIMARY KEY (stream_id, signature),
+  constraint frames_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
 
 create table daywalk.learned (
   stream_id integer not null,
   fact text not null,
-  value bigint not null,
+  value jsonb not null,
   evidence text not null,
   learned_at timestamp with time zone default clock_timestamp() not null,
-  constraint learned_fact_check CHECK ((fact = ANY (ARRAY['page_length'::text, 'offset_cap'::text, 'proven_size'::text, 'totals'::text]))),
   constraint learned_pkey PRIMARY KEY (stream_id, fact),
   constraint learned_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
@@ -57,7 +70,7 @@ create table daywalk.ledger (
   bytes bigint not null,
   pages_sha256 bytea not null,
   walks_sha256 bytea not null,
-  overlaps_sha256 bytea not null,
+  marks_sha256 bytea not null,
   appended_at timestamp with time zone not null,
   previous bytea not null,
   digest bytea not null,
@@ -68,12 +81,24 @@ create table daywalk.ledger (
   constraint ledger_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
 
-create table daywalk."overlaps" (
+create table daywalk.marks (
   walk_id bigint not null,
   page_no integer not null,
-  positions integer[] not null,
-  constraint overlaps_pkey PRIMARY KEY (walk_id, page_no),
-  constraint overlaps_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
+  "position" integer not null,
+  day date not null,
+  state text not null,
+  since timestamp with time zone not null,
+  hash bigint not null,
+  id_hash bigint,
+  first_seen timestamp with time zone,
+  revision integer default 1 not null,
+  hidden_by bigint,
+  constraint marks_hidden_by_fkey FOREIGN KEY (hidden_by) REFERENCES daywalk.windows(window_id),
+  constraint marks_pkey PRIMARY KEY (walk_id, page_no, "position"),
+  constraint marks_position_check CHECK (("position" > 0)),
+  constraint marks_revision_check CHECK ((revision > 0)),
+  constraint marks_state_check CHECK ((state = ANY (ARRAY['shown'::text, 'missing'::text, 'gone'::text, 'hidden'::text, 'old'::text]))),
+  constraint marks_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
 );
 
 create table daywalk.pages (
@@ -86,15 +111,19 @@ create table daywalk.pages (
   records integer not null,
   total bigint,
   relation text,
+  total_missing boolean default false not null,
+  more boolean default false not null,
   body jsonb not null,
   bytes bytea,
   changes jsonb,
   record_hashes bigint[] not null,
+  id_hashes bigint[],
   sha256 bytea not null,
   byte_count integer not null,
   fetched_at timestamp with time zone not null,
   duration_ms integer not null,
   constraint pages_check CHECK ((cardinality(record_hashes) = records)),
+  constraint pages_check1 CHECK ((cardinality(id_hashes) = records)),
   constraint pages_pkey PRIMARY KEY (walk_id, page_no, day),
   constraint pages_records_check CHECK ((records >= 0)),
   constraint pages_sha256_check CHECK ((octet_length(sha256) = 32)),
@@ -117,6 +146,23 @@ create table daywalk.prunings (
   constraint prunings_pkey PRIMARY KEY (pruning_id),
   constraint prunings_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id),
   constraint prunings_what_check CHECK ((what = ANY (ARRAY['day'::text, 'superseded'::text])))
+);
+
+create table daywalk.publications (
+  stream_id integer not null,
+  seq bigint not null,
+  key uuid default gen_random_uuid() not null,
+  day date not null,
+  revision integer not null,
+  records bigint not null,
+  appeared bigint not null,
+  gone bigint not null,
+  lost bigint not null,
+  published_at timestamp with time zone not null,
+  constraint publications_key_key UNIQUE (key),
+  constraint publications_pkey PRIMARY KEY (stream_id, seq),
+  constraint publications_seq_check CHECK ((seq > 0)),
+  constraint publications_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
 
 create table daywalk.rates (
@@ -173,6 +219,8 @@ create table daywalk.streams (
   since date not null,
   time_zone text not null,
   settle interval not null,
+  id_path text[],
+  accepted_at timestamp with time zone,
   created_at timestamp with time zone default clock_timestamp() not null,
   constraint streams_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'::text)),
   constraint streams_name_key UNIQUE (name),
@@ -181,26 +229,21 @@ create table daywalk.streams (
   constraint streams_settle_check CHECK ((settle >= '00:00:00'::interval))
 );
 
-create table daywalk.vanished (
-  found_by bigint not null,
-  walk_id bigint not null,
-  page_no integer not null,
-  "position" integer not null,
-  constraint vanished_found_by_fkey FOREIGN KEY (found_by) REFERENCES daywalk.walks(walk_id),
-  constraint vanished_pkey PRIMARY KEY (found_by, walk_id, page_no, "position"),
-  constraint vanished_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
-);
-
 create table daywalk.walks (
   walk_id bigint generated always as identity not null,
   window_id bigint not null,
   number integer not null,
-  span text default 'whole'::text not null,
+  role text default 'whole'::text not null,
   day date not null,
+  from_time timestamp without time zone not null,
+  to_time timestamp without time zone not null,
+  level_from integer,
+  level_to integer,
   page_length integer not null,
   records_path text[],
   total_path text[],
   relation_path text[],
+  ignored text[] default '{}'::text[] not null,
   next_start bigint default 0 not null,
   pages integer default 0 not null,
   records bigint generated always as (next_start) stored not null,
@@ -208,21 +251,24 @@ create table daywalk.walks (
   requests integer default 0 not null,
   first_total bigint,
   last_total bigint,
+  claims jsonb default '[]'::jsonb not null,
   outcome text,
   reason text,
   proof jsonb,
-  published boolean default false not null,
+  shown text default 'no'::text not null,
   started_at timestamp with time zone default clock_timestamp() not null,
   finished_at timestamp with time zone,
   pruning bigint,
-  constraint walks_check CHECK (((outcome IS NULL) = (finished_at IS NULL))),
-  constraint walks_check1 CHECK (((outcome <> 'proven'::text) OR (proof IS NOT NULL))),
-  constraint walks_check2 CHECK (((NOT published) OR (outcome = 'proven'::text))),
+  constraint walks_check CHECK ((from_time <= to_time)),
+  constraint walks_check1 CHECK (((outcome IS NULL) = (finished_at IS NULL))),
+  constraint walks_check2 CHECK (((outcome <> 'proven'::text) OR (proof IS NOT NULL))),
+  constraint walks_check3 CHECK (((shown = 'no'::text) OR (outcome = 'proven'::text))),
   constraint walks_outcome_check CHECK ((outcome = ANY (ARRAY['proven'::text, 'ended'::text, 'shifted'::text, 'failed'::text]))),
   constraint walks_page_length_check CHECK ((page_length > 0)),
   constraint walks_pkey PRIMARY KEY (walk_id),
   constraint walks_pruning_fkey FOREIGN KEY (pruning) REFERENCES daywalk.prunings(pruning_id),
-  constraint walks_span_check CHECK ((span = ANY (ARRAY['whole'::text, 'first half'::text, 'second half'::text, 'next day'::text]))),
+  constraint walks_role_check CHECK ((role = ANY (ARRAY['whole'::text, 'half'::text, 'across'::text, 'before'::text, 'after'::text]))),
+  constraint walks_shown_check CHECK ((shown = ANY (ARRAY['no'::text, 'whole'::text, 'part'::text]))),
   constraint walks_window_id_fkey FOREIGN KEY (window_id) REFERENCES daywalk.windows(window_id),
   constraint walks_window_id_number_key UNIQUE (window_id, number)
 );
@@ -240,12 +286,15 @@ create table daywalk.windows (
   split_by text,
   split_reason text,
   split_total bigint,
-  sums_checked boolean default false not null,
+  split_calibrated boolean default false not null,
   purpose text not null,
   state text default 'pending'::text not null,
   due_at timestamp with time zone default clock_timestamp(),
   current_walk bigint,
   rewalk boolean default false not null,
+  proof jsonb,
+  looks integer default 0 not null,
+  judged integer default 0 not null,
   lease_id uuid,
   lease_owner text,
   lease_number integer default 0 not null,
@@ -255,48 +304,67 @@ create table daywalk.windows (
   last_error text,
   last_failed_at timestamp with time zone,
   created_at timestamp with time zone default clock_timestamp() not null,
-  completed_at timestamp with time zone,
-  checked_at timestamp with time zone,
+  proven_at timestamp with time zone,
+  looked_at timestamp with time zone,
   constraint windows_check CHECK ((from_time <= to_time)),
   constraint windows_check1 CHECK (((from_time)::date = day)),
   constraint windows_check2 CHECK (((lease_id IS NULL) = (lease_expires IS NULL))),
-  constraint windows_check3 CHECK (((state <> 'split'::text) OR ((due_at IS NULL) AND (lease_id IS NULL) AND (split_by IS NOT NULL)))),
-  constraint windows_check4 CHECK (((kind = 'part'::text) = (split_from IS NOT NULL))),
+  constraint windows_check3 CHECK (((state <> 'split'::text) OR (split_by IS NOT NULL))),
+  constraint windows_check4 CHECK (((state <> 'complete'::text) OR ((proof IS NOT NULL) AND (proven_at IS NOT NULL)))),
+  constraint windows_check5 CHECK (((state <> 'replaced'::text) OR ((split_from IS NOT NULL) AND (due_at IS NULL) AND (lease_id IS NULL)))),
+  constraint windows_check6 CHECK (
+CASE kind
+    WHEN 'day'::text THEN (split_from IS NULL)
+    WHEN 'part'::text THEN (split_from IS NOT NULL)
+    ELSE true
+END),
   constraint windows_current_walk_fkey FOREIGN KEY (current_walk) REFERENCES daywalk.walks(walk_id),
-  constraint windows_kind_check CHECK ((kind = ANY (ARRAY['day'::text, 'seam'::text, 'part'::text]))),
+  constraint windows_kind_check CHECK ((kind = ANY (ARRAY['day'::text, 'part'::text, 'cut'::text]))),
   constraint windows_pkey PRIMARY KEY (window_id),
-  constraint windows_purpose_check CHECK ((purpose = ANY (ARRAY['scheduled'::text, 'recheck'::text, 'backfill'::text]))),
+  constraint windows_purpose_check CHECK ((purpose = ANY (ARRAY['scheduled'::text, 'look'::text, 'backfill'::text]))),
   constraint windows_split_by_check CHECK ((split_by = ANY (ARRAY['time'::text, 'level'::text]))),
   constraint windows_split_from_fkey FOREIGN KEY (split_from) REFERENCES daywalk.windows(window_id),
-  constraint windows_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'complete'::text, 'failed'::text, 'split'::text]))),
+  constraint windows_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'complete'::text, 'failed'::text, 'split'::text, 'replaced'::text]))),
   constraint windows_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
 
+CREATE INDEX days_gone ON daywalk.days USING btree (stream_id, day) WHERE (gone > 0);
+
 CREATE INDEX days_unsealed ON daywalk.days USING btree (stream_id, day) WHERE unsealed;
+
+CREATE INDEX marks_day ON daywalk.marks USING btree (day);
+
+CREATE INDEX marks_gone ON daywalk.marks USING btree (id_hash) WHERE ((state = 'gone'::text) AND (id_hash IS NOT NULL));
+
+CREATE INDEX marks_hidden ON daywalk.marks USING btree (hidden_by) WHERE (hidden_by IS NOT NULL);
 
 CREATE UNIQUE INDEX prunings_day ON daywalk.prunings USING btree (stream_id, day) WHERE (what = 'day'::text);
 
 CREATE INDEX prunings_open ON daywalk.prunings USING btree (pruning_id) WHERE (removed_at IS NULL);
 
+CREATE INDEX publications_day ON daywalk.publications USING btree (stream_id, day, published_at);
+
 CREATE INDEX runs_started ON daywalk.runs USING btree (started_at);
 
-CREATE INDEX walks_published ON daywalk.walks USING btree (window_id) WHERE published;
+CREATE INDEX walks_shown ON daywalk.walks USING btree (window_id) WHERE (shown <> 'no'::text);
 
 CREATE INDEX windows_day ON daywalk.windows USING btree (stream_id, day);
 
-CREATE INDEX windows_due ON daywalk.windows USING btree (purpose DESC, ((kind = 'seam'::text)), day, from_time) WHERE (due_at IS NOT NULL);
+CREATE INDEX windows_due ON daywalk.windows USING btree (purpose DESC, day, ((kind = 'cut'::text)), from_time) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX windows_error ON daywalk.windows USING btree (stream_id, day) WHERE (last_error IS NOT NULL);
 
 CREATE INDEX windows_lease ON daywalk.windows USING btree (lease_id) WHERE (lease_id IS NOT NULL);
 
+CREATE UNIQUE INDEX windows_midnight ON daywalk.windows USING btree (stream_id, day) WHERE ((kind = 'cut'::text) AND (split_from IS NULL));
+
 CREATE INDEX windows_parts ON daywalk.windows USING btree (split_from) WHERE (split_from IS NOT NULL);
 
-CREATE UNIQUE INDEX windows_span ON daywalk.windows USING btree (stream_id, from_time, to_time, COALESCE(level_from, '-1'::integer), COALESCE(level_to, '-1'::integer));
+CREATE UNIQUE INDEX windows_span ON daywalk.windows USING btree (kind, stream_id, from_time, to_time, COALESCE(level_from, '-1'::integer), COALESCE(level_to, '-1'::integer));
 
-CREATE INDEX windows_split ON daywalk.windows USING btree (stream_id, day) WHERE (state = 'split'::text);
+CREATE INDEX windows_split ON daywalk.windows USING btree (stream_id, day) WHERE (split_by IS NOT NULL);
 
-CREATE INDEX windows_unfinished ON daywalk.windows USING btree (stream_id, day) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text]));
+CREATE INDEX windows_unfinished ON daywalk.windows USING btree (stream_id, day) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text, 'split'::text]));
 
 CREATE UNIQUE INDEX windows_whole_day ON daywalk.windows USING btree (stream_id, day) WHERE (kind = 'day'::text);
 
@@ -307,17 +375,19 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON daywalk.seals 
 CREATE OR REPLACE FUNCTION daywalk.append_to_ledger(of_stream integer, on_day date)
  RETURNS bigint
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   due daywalk.ledger_due;
   line daywalk.ledger;
 begin
+  perform daywalk.need_read_committed();
   perform pg_advisory_xact_lock(hashtext('daywalk.ledger'), of_stream);
-  -- The long work first: who publishes this day meanwhile waits for the update below.
+  -- The long work first: who shows something of this day meanwhile waits for the update below.
   perform daywalk.seal_pages(k.walk_id, 0, k.pages)
      from daywalk.ledger_due d join daywalk.walks k on k.walk_id = any (d.walks)
     where d.stream_id = of_stream and d.day = on_day;
-  -- Before the day is read, so that what is published from now on marks it again.
+  -- Before the day is read, so that what is shown from now on marks it again.
   update daywalk.days set unsealed = false where stream_id = of_stream and day = on_day and unsealed;
   select * into due from daywalk.ledger_due where stream_id = of_stream and day = on_day;
   if due.walks is null or due.walks = '{}' then return null; end if;
@@ -334,17 +404,84 @@ begin
     from daywalk.walks k where k.walk_id = any (due.walks);
   line.pages_sha256 := daywalk.seals_digest(due.walks);
   line.walks_sha256 := daywalk.walks_digest(due.walks);
-  line.overlaps_sha256 := daywalk.overlaps_digest(due.walks);
+  line.marks_sha256 := daywalk.marks_digest(due.walks);
   line.appended_at := clock_timestamp();
   line.digest := daywalk.ledger_digest(line);
   insert into daywalk.ledger select line.*;
   return line.entry;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.apply_verdicts(top bigint, at timestamp with time zone, OUT marked boolean, OUT differs boolean, OUT appeared bigint, OUT gone bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  with verdict as materialized (
+    select * from daywalk.verdicts(top, at)
+  ), dropped as (
+    delete from daywalk.marks mark using verdict v
+     where v.verdict = 'drop' and mark.walk_id = v.walk_id and mark.page_no = v.page_no and mark.position = v.position
+  ), noted as (
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, hash, id_hash, first_seen, revision)
+    select v.walk_id, v.page_no, v.position, v.day,
+           case v.verdict when 'show' then 'shown' when 'back' then 'shown' when 'hide' then 'hidden' else v.verdict end,
+           v.since, v.hash, v.id_hash, v.first_seen, v.revision
+      from verdict v where v.verdict <> 'drop'
+    on conflict (walk_id, page_no, position) do update
+       set state = excluded.state, since = excluded.since, first_seen = excluded.first_seen, revision = excluded.revision, hidden_by = null
+  ), shown as (
+    update daywalk.walks k set shown = 'part'
+     where k.shown = 'no' and k.walk_id in (select v.walk_id from verdict v where v.verdict = 'show')
+  )
+  select count(*) > 0, coalesce(bool_or(v.verdict <> 'missing' and not (v.verdict = 'back' and was.state = 'missing')), false),
+         count(*) filter (where v.verdict = 'show' and v.revision = 1), count(*) filter (where v.verdict = 'gone')
+    into marked, differs, appeared, gone
+    from verdict v
+    left join daywalk.marks was on was.walk_id = v.walk_id and was.page_no = v.page_no and was.position = v.position;
+  update daywalk.walks k set shown = 'no'
+   where k.window_id = top and k.shown = 'part' and not exists (select from daywalk.marks mark where mark.walk_id = k.walk_id);
+  if marked then perform daywalk.ask_missing_again(top); end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.ask_cuts_again(of_stream integer, on_day date)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update daywalk.windows w set due_at = least(w.due_at, clock_timestamp()), rewalk = true
+   where w.stream_id = of_stream and w.kind = 'cut' and w.split_from is null and w.day in (on_day - 1, on_day)
+     and not exists (select from daywalk.prunings g where g.stream_id = of_stream and g.what = 'day' and g.day = w.day)
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.ask_missing_again(top bigint)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with missing as materialized (
+    select k.window_id, min(mark.since) as since
+      from daywalk.walks k join daywalk.marks mark on mark.walk_id = k.walk_id and mark.state = 'missing'
+     where k.window_id = any (array(select daywalk.subtree(top)))
+     group by k.window_id
+  ), leaf as materialized (
+    select window_id, kind from daywalk.leaves(top)
+  ), again as (
+    select l.window_id, min(m.since) as since
+      from leaf l join missing m on m.window_id = l.window_id
+        or (l.kind <> 'cut' and m.window_id not in (select window_id from leaf))
+     group by l.window_id
+  )
+  update daywalk.windows w set rewalk = true, due_at = greatest(again.since + interval '1 hour', clock_timestamp())
+    from again
+   where w.window_id = again.window_id
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.body_digest(body jsonb)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select sha256(convert_to(body::text, 'UTF8'))
 $function$;
@@ -353,6 +490,7 @@ CREATE OR REPLACE FUNCTION daywalk.check_pages(walk bigint, first_page integer, 
  RETURNS TABLE(page_no integer, byte_count integer, sealed boolean, problems text[])
  LANGUAGE sql
  STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   with stored as materialized (
     -- All that needs the body, once for each page; joined with the seals afterwards.
@@ -390,46 +528,11 @@ AS $function$
    order by 1
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.check_sums(target bigint)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  above daywalk.windows;
-  stored_records bigint;
-begin
-  select p.* into above from daywalk.windows w join daywalk.windows p on p.window_id = w.split_from
-   where w.window_id = target;
-  while above.state = 'split' loop
-    if exists (select from daywalk.leaves(above.window_id) where state <> 'complete') then return; end if;
-    if above.split_total is not null and not above.sums_checked then
-      -- A part that begins where the window begins may be hidden by neighbours outside: the total counts it all the same.
-      select coalesce(sum((newest.proof ->> 'records')::bigint
-                          - case when w.from_time > above.from_time then coalesce(h.hidden, 0) else 0 end), 0)
-        into stored_records
-        from daywalk.leaves(above.window_id) w
-       cross join lateral (select k.walk_id, k.proof from daywalk.walks k
-                            where k.window_id = w.window_id and k.outcome = 'proven' order by k.number desc limit 1) newest
-        left join lateral (select sum(cardinality(o.positions)) as hidden
-                             from daywalk.overlaps o where o.walk_id = newest.walk_id) h on true;
-      if stored_records < above.split_total or (above.split_by = 'level' and stored_records <> above.split_total) then
-        update daywalk.windows
-           set state = 'failed', failures = failures + 1, last_failed_at = clock_timestamp(),
-               due_at = clock_timestamp() + interval '1 hour',
-               last_error = format('split by %s, its parts hold %s records where the total said %s', above.split_by, stored_records, above.split_total)
-         where window_id = above.window_id;
-        return;
-      end if;
-      update daywalk.windows set sums_checked = true where window_id = above.window_id;
-    end if;
-    select p.* into above from daywalk.windows p where p.window_id = above.split_from;
-  end loop;
-end $function$;
-
 CREATE OR REPLACE FUNCTION daywalk.check_walk(walk bigint)
  RETURNS text[]
  LANGUAGE sql
  STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select array_remove(array[
            case when c.pages <> k.pages then format('it says %s pages, %s are there', k.pages, c.pages) end,
@@ -450,30 +553,122 @@ AS $function$
    where k.walk_id = walk
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.close_split(target bigint, lease uuid, evidence jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.windows where window_id = target and state = 'complete' and proof = evidence) then 'proven' else 'lost' end;
+  end if;
+  if me.split_by is null or exists (select from daywalk.windows where split_from = target and state not in ('complete', 'replaced')) then
+    update daywalk.windows set lease_id = null, lease_owner = null, lease_expires = null where window_id = target;
+    perform daywalk.wait_for_parts(target);
+    return 'open';
+  end if;
+  -- With a calibrated total a look asks for that; without one every part has looks of its own.
+  update daywalk.windows set split_calibrated = coalesce((evidence ->> 'calibrated')::boolean, false) where window_id = target;
+  update daywalk.windows
+     set due_at = case when rewalk then due_at
+                       when not coalesce((evidence ->> 'calibrated')::boolean, false) then coalesce(due_at, clock_timestamp() + interval '1 hour') end
+   where split_from = target and state = 'complete' and split_by is null;
+  perform daywalk.complete_window(me, evidence);
+  return 'proven';
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.closed_at(day date, time_zone text, settle interval)
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select ((day + 1)::timestamp at time zone time_zone) + settle
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.complete_window(me daywalk.windows, evidence jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform daywalk.end_open_walk(me.current_walk, 'the window was proven without it');
+  update daywalk.windows w
+     set state = 'complete', proof = evidence, proven_at = clock_timestamp(), looked_at = clock_timestamp(), looks = 0,
+         judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = me.window_id),
+         due_at = case when not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = me.split_from), false)
+                       then clock_timestamp() + interval '1 hour' end,
+         purpose = 'look', current_walk = null, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
+         lease_id = null, lease_owner = null, lease_expires = null
+   where w.window_id = me.window_id;
+  if me.split_from is null then
+    -- The cuts at the ends of a day are asked as soon as it is proven.
+    if me.kind = 'day' then
+      update daywalk.windows cut set due_at = clock_timestamp(), purpose = me.purpose
+       where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (me.day - 1, me.day)
+         and cut.state = 'pending' and cut.due_at is null;
+    end if;
+    perform daywalk.show(me.window_id);
+    return;
+  end if;
+  -- A part that is proven anew may have changed: the cuts beside it are asked anew.
+  if me.kind = 'part' and me.proven_at is not null then
+    update daywalk.windows cut set state = 'pending', due_at = clock_timestamp()
+     where cut.split_from = me.split_from and cut.kind = 'cut' and cut.state = 'complete'
+       and (cut.from_time = me.to_time or cut.to_time = me.from_time);
+  end if;
+  perform daywalk.wait_for_parts(me.split_from);
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.contents_of(of_stream integer, on_day date)
- RETURNS TABLE(records bigint, pages bigint, bytes bigint, proof text)
+ RETURNS TABLE(records bigint, gone bigint, lost bigint, pages bigint, bytes bigint, proof text)
  LANGUAGE sql
  STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select coalesce(sum(k.records - coalesce(o.hidden, 0)), 0)::bigint, coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
-         string_agg(distinct k.proof ->> 'kind', ', ')
+  select coalesce(sum(case k.shown when 'whole' then k.records - m.unseen else m.seen end), 0)::bigint, coalesce(sum(m.gone), 0)::bigint,
+         (select coalesce(sum(greatest(g.gone - coalesce(g.appeared, 0), 0)), 0)::bigint
+            from (select count(*) as gone,
+                         (select sum(p.appeared) from daywalk.publications p
+                           where p.stream_id = of_stream and p.day = on_day and p.published_at = mark.since) as appeared
+                    from daywalk.marks mark
+                    join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
+                    join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+                   where mark.day = on_day and mark.state = 'gone'
+                   group by mark.since) as g),
+         coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
+         (select d.proof ->> 'kind' from daywalk.windows d where d.stream_id = of_stream and d.day = on_day and d.kind = 'day')
     from daywalk.windows w
-    join daywalk.walks k on k.window_id = w.window_id and k.published and k.pruning is null
-    left join lateral (select sum(cardinality(positions)) as hidden from daywalk.overlaps where walk_id = k.walk_id) as o on true
+    join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+    left join lateral (select count(*) filter (where mark.state in ('hidden', 'old')) as unseen,
+                              count(*) filter (where mark.state in ('shown', 'missing', 'gone')) as seen,
+                              count(*) filter (where mark.state = 'gone') as gone
+                         from daywalk.marks mark where mark.walk_id = k.walk_id) as m on true
    where w.stream_id = of_stream and w.day = on_day
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.differing(top bigint, under text[])
+ RETURNS TABLE(hash bigint, wanted bigint, twins bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select hash, wanted, greatest(copies - wanted - hidden, 0)
+    from (select coalesce(proven.hash, held.hash) as hash, coalesce(proven.copies, 0) as copies,
+                 case when coalesce(proven.copies, 0) = 0 then greatest(coalesce(proven.correction, 0), 0)
+                      else greatest(proven.copies + proven.correction, 1) end as wanted,
+                 coalesce(held.copies, 0) as held_copies, coalesce(held.hidden, 0) as hidden, coalesce(held.doubt, false) as doubt
+            from daywalk.proven_counts(top, under) as proven
+            full join daywalk.held_counts(top, under) as held on held.hash = proven.hash) as both_sides
+   where wanted <> held_copies or doubt
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.empty_month(month date)
  RETURNS boolean
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   partition text := 'pages_' || to_char(month, 'YYYY_MM');
@@ -494,6 +689,14 @@ exception when lock_not_available then
   return false;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.end_open_walk(walk bigint, why text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update daywalk.walks set outcome = 'failed', reason = why, finished_at = clock_timestamp() where walk_id = walk and outcome is null
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.ensure_partition(day date)
  RETURNS void
  LANGUAGE plpgsql
@@ -511,17 +714,278 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.frame_of(body jsonb, records_path text[], total_path text[], relation_path text[], status integer, OUT signature text, OUT wordless boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  list_type text := coalesce(jsonb_typeof(body #> records_path), 'absent');
+  frame jsonb := case when records_path = '{}' then '[]' when list_type = 'absent' then body else body #- records_path end;
+begin
+  with recursive leaf (path, value) as (
+    select '{}'::text[], frame
+    union all
+    select leaf.path || inside.step, inside.value
+      from leaf
+     cross join lateral (
+       select key, value from jsonb_each(case jsonb_typeof(leaf.value) when 'object' then leaf.value else '{}' end)
+       union all
+       select '[]', value from jsonb_array_elements(case jsonb_typeof(leaf.value) when 'array' then leaf.value else '[]' end)
+     ) as inside (step, value)
+     where leaf.path || inside.step is distinct from relation_path
+  ), told (line, is_text) as (
+    select distinct path::text || ' ' || case
+             when path = total_path and kind in ('number', 'string') then 'total'
+             when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
+               '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
+               '#(\s+#)+', '#', 'g')
+             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ 'code|status|errno' then value::text
+             else kind
+           end,
+           kind = 'string' and path is distinct from total_path
+      from leaf cross join lateral (select jsonb_typeof(value) as kind) as typed
+  )
+  select encode(sha256(convert_to(status || ' ' || list_type || ' ' || string_agg(line, E'\n' order by line collate "C"), 'UTF8')), 'hex'),
+         not bool_or(is_text)
+    into signature, wordless
+    from told;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.frame_says(body jsonb, records_path text[], status integer, OUT fault text, OUT more boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  said record;
+begin
+  said := daywalk.object_says(body, records_path[1], status);
+  fault := said.fault;
+  more := said.more;
+  for depth in 2 .. coalesce(cardinality(records_path), 0) loop
+    said := daywalk.object_says(body #> records_path[: depth - 1], records_path[depth], status);
+    fault := coalesce(fault, said.fault);
+    more := more or said.more;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.hashes_of(list jsonb, ignored text[])
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  records jsonb[] := array(select record from jsonb_array_elements(list) with ordinality as r (record, position) order by position);
+  pointer text;
+  path text[];
+begin
+  foreach pointer in array ignored loop
+    path := array(select replace(replace(step, '~1', '/'), '~0', '~')
+                    from unnest((string_to_array(pointer, '/'))[2 :]) with ordinality as steps (step, number) order by number);
+    records := array(select case when record #> path is null then record else record #- path end
+                       from unnest(records) with ordinality as r (record, position) order by position);
+  end loop;
+  return array(select jsonb_hash_extended(record, 0) from unnest(records) with ordinality as r (record, position) order by position);
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.held(top bigint, of_hashes bigint[], under text[])
+ RETURNS TABLE(walk_id bigint, window_id bigint, page_no integer, "position" integer, day date, fetched_at timestamp with time zone, hash bigint, id_hash bigint, state text, since timestamp with time zone, first_seen timestamp with time zone, revision integer, hidden_by bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select copy.walk_id, copy.window_id, copy.page_no, copy.position, copy.day, p.fetched_at, copy.hash,
+         case when p.id_hashes is not null then p.id_hashes[copy.position]
+              when copy.id_path is not null then jsonb_hash_extended(p.body #> copy.records_path -> (p.skip + copy.position - 1) #> copy.id_path, 0) end,
+         coalesce(mark.state, 'shown'), mark.since, mark.first_seen, coalesce(mark.revision, 1), mark.hidden_by
+    -- Without the fence a planner looks the hashes up for each page.
+    from (select k.walk_id, k.window_id, k.shown, k.records_path, s.id_path, p.page_no, h.position::integer as position, p.day, h.hash
+            from daywalk.windows w
+            join daywalk.streams s on s.stream_id = w.stream_id
+            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+           cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+           where w.window_id = any (array(select daywalk.subtree(top)))
+          offset 0) as copy
+    join daywalk.pages p on p.walk_id = copy.walk_id and p.page_no = copy.page_no and p.day = copy.day
+    left join daywalk.marks mark on mark.walk_id = copy.walk_id and mark.page_no = copy.page_no and mark.position = copy.position
+   where copy.hash in (select unnest(of_hashes))
+     and case when mark.state is null then copy.shown = 'whole' else mark.state <> 'old' end
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.held_counts(top bigint, under text[])
+ RETURNS TABLE(hash bigint, copies bigint, hidden bigint, doubt boolean)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select h.hash,
+         count(*) filter (where mark.state is distinct from 'hidden' or mark.hidden_by is not null),
+         count(*) filter (where mark.state = 'hidden' and mark.hidden_by is null),
+         bool_or(mark.state in ('missing', 'gone'))
+    from daywalk.walks k
+    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
+   where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
+     and case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end
+   group by h.hash
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.hide_twins(cut bigint, at timestamp with time zone)
+ RETURNS SETOF date
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  under constant text[] := daywalk.ignored_now(cut);
+  me daywalk.windows;
+  before bigint;
+  behind bigint;
+  hashes bigint[];
+begin
+  select * into strict me from daywalk.windows where window_id = cut;
+  if coalesce((me.proof ->> 'removed')::bigint, 0) = 0 and not exists (select from daywalk.marks where hidden_by = cut) then return; end if;
+  select max(w.window_id) filter (where w.day = me.day), max(w.window_id) filter (where w.day = me.day + 1) into before, behind
+    from daywalk.windows w
+   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+     and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null);
+  select array_agg(hash) into hashes from daywalk.proven_counts(cut, under) where correction < 0 and before is not null and behind is not null;
+  return query
+  with beside as materialized (
+    select held.hash, count(*) as copies from daywalk.held(before, hashes, under) as held
+     where held.state in ('shown', 'missing') group by held.hash
+  ), twin as materialized (
+    select copy.*
+      from (select held.*, row_number() over (partition by held.hash order by held.hidden_by is distinct from cut,
+                                              held.walk_id desc, held.page_no desc, held.position desc) as rank
+              from daywalk.held(behind, hashes, under) as held
+             where held.state in ('shown', 'missing') or held.hidden_by = cut) as copy
+      join daywalk.proven_counts(cut, under) as surplus on surplus.hash = copy.hash
+      join beside on beside.hash = copy.hash
+     where copy.rank <= least(-surplus.correction, beside.copies)
+  ), freed as (
+    update daywalk.marks mark set state = 'shown', since = at, hidden_by = null
+      from daywalk.walks k
+     where mark.hidden_by = cut and k.walk_id = mark.walk_id and k.pruning is null
+       and not exists (select from twin where twin.walk_id = mark.walk_id and twin.page_no = mark.page_no and twin.position = mark.position)
+    returning mark.day
+  ), hidden as (
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, hash, id_hash, first_seen, revision, hidden_by)
+    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.hash, twin.id_hash, twin.first_seen, twin.revision, cut
+      from twin where twin.state <> 'hidden'
+    on conflict (walk_id, page_no, position) do update set state = 'hidden', since = excluded.since, hidden_by = excluded.hidden_by
+    returning mark.day
+  )
+  select day from freed union select day from hidden;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.hold(target bigint, lease uuid)
+ RETURNS daywalk.windows
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  me daywalk.windows;
+begin
+  perform daywalk.lock_stream(w.stream_id) from daywalk.windows w where w.window_id = target;
+  select * into me from daywalk.windows where window_id = target and lease_id = lease for update;
+  return me;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.ignored_now(top bigint)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select coalesce((select k.ignored from daywalk.walks k
+                    where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}')
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.is_whole(walk bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select k.pages = chain.pages and k.next_start = chain.records and chain.unbroken
+    from daywalk.walks k
+   cross join lateral (
+     select count(*) as pages, coalesce(sum(p.records), 0) as records,
+            coalesce(bool_and(p.start + p.skip = p.expected and p.page_no = p.ordinal), true) as unbroken
+       from (select page_no, start, skip, records,
+                    coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected,
+                    row_number() over (order by page_no) - 1 as ordinal
+               from daywalk.pages where walk_id = k.walk_id and day = k.day) as p) as chain
+   where k.walk_id = walk
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.key_says(name text, value jsonb, status integer, OUT fault boolean, OUT more boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  kind text := jsonb_typeof(value);
+  said text := case when kind in ('object', 'array') then '' else lower(btrim(value #>> '{}')) end;
+  is_true boolean := coalesce(said in ('true', '1', 'yes'), false);
+  is_false boolean := coalesce(said in ('false', '0', 'no'), false);
+begin
+  fault := case
+    when name in ('timedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true
+    when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
+         and said ~ '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' then status <> 404 or said !~ '^404'
+    when name = 'shards' and kind = 'object'
+         and jsonb_typeof(value -> 'successful') = 'number' and jsonb_typeof(value -> 'total') = 'number'
+      then value -> 'successful' < value -> 'total'
+    when status = 404 then false
+    when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage',
+                  'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures') then not daywalk.says_nothing(value)
+    when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
+    when name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
+      then said = 'false'
+           or said ~ 'error|fail|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
+              and said !~ '^(no|0|without)\M'
+    else false
+  end;
+  more := case
+    when name in ('truncated', 'istruncated', 'partial', 'ispartial', 'incomplete', 'incompleteresults', 'hasmore', 'more',
+                  'moreavailable', 'hasnext', 'hasnextpage', 'terminatedearly', 'exceededtransferlimit') then is_true
+    when name in ('status', 'state', 'result') then said ~ '^(partial|incomplete|truncated)'
+    else false
+  end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.knows_frame(of_stream integer, of_frame text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return of_frame is not null and exists (
+    select from daywalk.frames f where f.stream_id = of_stream and f.signature = of_frame and f.confirmed_at is not null);
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.leaves(top bigint)
  RETURNS SETOF daywalk.windows
  LANGUAGE sql
  STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   with recursive tree as (
     select * from daywalk.windows where window_id = top
      union all
-    select w.* from daywalk.windows w join tree on w.split_from = tree.window_id where tree.state = 'split'
+    select part.* from tree join daywalk.windows part on part.split_from = tree.window_id
+     where tree.split_by is not null and part.state <> 'replaced'
   )
-  select * from tree where state <> 'split'
+  select * from tree where split_by is null
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.ledger_digest(l daywalk.ledger)
@@ -532,7 +996,7 @@ CREATE OR REPLACE FUNCTION daywalk.ledger_digest(l daywalk.ledger)
 AS $function$
   select daywalk.text_digest(jsonb_build_array(
     (l).stream_id, (l).entry, (l).day, (l).revision, (l).walks, (l).pages, (l).records, (l).bytes,
-    encode((l).pages_sha256, 'hex'), encode((l).walks_sha256, 'hex'), encode((l).overlaps_sha256, 'hex'),
+    encode((l).pages_sha256, 'hex'), encode((l).walks_sha256, 'hex'), encode((l).marks_sha256, 'hex'),
     extract(epoch from (l).appended_at), encode((l).previous, 'hex'))::text)
 $function$;
 
@@ -595,7 +1059,7 @@ begin
       execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
     end if;
   end loop;
-  execute format('grant delete on daywalk.overlaps to %I', role);
+  execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
   execute format('revoke insert, update on daywalk.prunings from %I', role);
   for own in
@@ -608,143 +1072,45 @@ begin
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.mark_overlaps(target bigint)
+CREATE OR REPLACE FUNCTION daywalk.lock_stream(of_stream integer)
  RETURNS void
  LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_custom_plan'
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  me daywalk.windows;
-  my_walks bigint[];
-  their_walks bigint[];
-  my_hashes bigint[];
-  shared bigint[];
 begin
-  select * into strict me from daywalk.windows where window_id = target;
-  delete from daywalk.overlaps o using daywalk.walks k
-   where k.walk_id = o.walk_id and k.window_id = target and k.published;
-  select array_agg(walk_id) into my_walks from daywalk.walks where window_id = target and published;
-  select array_agg(walk_id) into their_walks
-    from (select k.walk_id
-            from daywalk.windows w
-            join daywalk.walks k on k.window_id = w.window_id and k.published
-           where w.stream_id = me.stream_id and w.window_id <> target
-             and w.day between me.day - 1 and me.day + 1
-             and w.from_time <= me.to_time and w.to_time >= me.from_time
-             and (w.kind = 'seam', w.from_time, w.to_time, w.window_id)
-               < (me.kind = 'seam', me.from_time, me.to_time, me.window_id)
-           union all
-          -- Of a seam: what it asked for separately, because it belongs to the next day, which may not be there yet.
-          select (proof ->> 'nextDay')::bigint from daywalk.walks
-           where walk_id = any (my_walks) and proof ? 'nextDay') as theirs;
-  if my_walks is null or (their_walks is null and cardinality(my_walks) = 1) then return; end if;
-  select array_agg(distinct h.hash) into my_hashes
-    from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-   where p.walk_id = any (my_walks) and p.day = me.day;
-  if my_hashes is null then return; end if;
-  select array_agg(hash) into shared
-    from (select distinct h.hash
-            from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-           where p.walk_id = any (their_walks) and p.day between me.day - 1 and me.day + 1 and h.hash = any (my_hashes)
-           union
-          select h.hash
-            from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-           where p.walk_id = any (my_walks) and p.day = me.day and cardinality(my_walks) > 1
-           group by h.hash having count(distinct (p.walk_id, p.page_no)) > 1) as candidates;
-  if shared is null then return; end if;
-  insert into daywalk.overlaps (walk_id, page_no, positions)
-  with candidates as materialized (
-    select k.walk_id = any (my_walks) as mine, k.window_id, k.walk_id, k.number, p.page_no,
-           -- What a record may occur twice in: a page of a union, else the walk.
-           case when k.published and (select count(*) from daywalk.walks x where x.window_id = k.window_id and x.published) > 1
-                then p.page_no else 0 end as unit,
-           (r.position - p.skip)::integer as position, r.record
-      from daywalk.walks k
-      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral (select array_agg(h.position) as positions
-                           from unnest(p.record_hashes) with ordinality as h (hash, position)
-                          where h.hash = any (shared)) as found
-     cross join lateral jsonb_array_elements(p.body #> k.records_path) with ordinality as r (record, position)
-     where k.walk_id = any (my_walks || their_walks) and p.day between me.day - 1 and me.day + 1
-       and found.positions is not null and r.position - p.skip = any (found.positions)
-  ), theirs as materialized (
-    select record, sum(copies) as copies
-      from (select window_id, record, max(copies) as copies
-              from (select window_id, walk_id, unit, record, count(*) as copies from candidates
-                     where not mine group by window_id, walk_id, unit, record) as by_unit
-             group by window_id, record) as by_window
-     group by record
-  ), copies as materialized (
-    select walk_id, number, page_no, unit, position, record,
-           row_number() over (partition by walk_id, unit, record order by page_no, position) as copy
-      from candidates where mine
-  ), earlier as materialized (
-    select record, number, unit, max(copy) as copies from copies group by record, number, unit
-  )
-  select c.walk_id, c.page_no, array_agg(c.position order by c.position)
-    from copies c
-    left join theirs t on t.record = c.record
-   where c.copy <= greatest(
-           coalesce(t.copies, 0),
-           case when cardinality(my_walks) > 1
-                then coalesce((select max(e.copies) from earlier e
-                                where e.record = c.record and (e.number, e.unit) < (c.number, c.unit)), 0)
-                else 0 end)
-   group by c.walk_id, c.page_no;
+  perform daywalk.need_read_committed();
+  perform pg_advisory_xact_lock(hashtext('daywalk.show'), of_stream);
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.mark_overlaps_again(target bigint)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  known daywalk.overlaps[];
-begin
-  select array_agg(o) into known
-    from daywalk.walks k join daywalk.overlaps o on o.walk_id = k.walk_id
-   where k.window_id = target and k.published
-     and exists (select from daywalk.windows me
-                   join daywalk.windows w on w.stream_id = me.stream_id and w.window_id <> me.window_id
-                    and w.day between me.day - 1 and me.day + 1
-                    and w.from_time <= me.to_time and w.to_time >= me.from_time
-                   join daywalk.walks x on x.window_id = w.window_id and x.published and x.pruning is not null
-                  where me.window_id = target);
-  perform daywalk.mark_overlaps(target);
-  insert into daywalk.overlaps as o (walk_id, page_no, positions)
-  select walk_id, page_no, positions from unnest(known)
-      on conflict (walk_id, page_no) do update
-     set positions = (select array_agg(distinct p order by p) from unnest(o.positions || excluded.positions) as p);
-end $function$;
-
-CREATE OR REPLACE FUNCTION daywalk.mark_pruned(of_stream integer, on_day date, which text, shown_walks bigint[], shown_overlaps bytea)
+CREATE OR REPLACE FUNCTION daywalk.mark_pruned(of_stream integer, on_day date, which text, shown_walks bigint[], shown_marks bytea)
  RETURNS text
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  windows bigint;
-  free bigint;
+  at constant timestamptz := clock_timestamp();
   gone bigint[];
   made bigint;
 begin
-  select count(*) into windows from daywalk.windows where stream_id = of_stream and day = on_day;
-  -- Without waiting: a worker that publishes holds its window and waits for the lock below.
-  perform from daywalk.windows where stream_id = of_stream and day = on_day for update skip locked;
-  get diagnostics free = row_count;
-  if free < windows then return 'held'; end if;
-  perform pg_advisory_xact_lock(hashtext('daywalk.show_window'), of_stream);
+  perform daywalk.lock_stream(of_stream);
+  -- A worker that stores a page holds its window for a moment only.
+  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) order by window_id for update;
   if exists (select from daywalk.prunings where stream_id = of_stream and day = on_day and what = 'day') then
     return 'pruned';
   end if;
-  if windows = 0 or exists (select from daywalk.windows
-                             where stream_id = of_stream and day = on_day
-                               and (state not in ('complete', 'split') or lease_id is not null or current_walk is not null or rewalk)) then
+  if not exists (select from daywalk.shown_days where stream_id = of_stream and day = on_day)
+     or exists (select from daywalk.windows_with(of_stream, on_day) where lease_expires > clock_timestamp()) then
     return 'held';
   end if;
-  if shown_overlaps <> daywalk.overlaps_digest(shown_walks)
-     or shown_walks <> (select d.walks from daywalk.published_days d where d.stream_id = of_stream and d.day = on_day) then
+  if shown_marks <> daywalk.marks_digest(shown_walks)
+     or shown_walks <> (select d.walks from daywalk.shown_days d where d.stream_id = of_stream and d.day = on_day) then
     return 'changed';
   end if;
   if exists (select from daywalk.ledger_due where stream_id = of_stream and day = on_day) then return 'unsealed'; end if;
+  -- What a killed worker left is not gone on with.
+  perform daywalk.end_open_walk(w.current_walk, 'its window was pruned') from daywalk.windows_with(of_stream, on_day) w;
+  update daywalk.windows set current_walk = null, lease_id = null, lease_owner = null, lease_expires = null
+   where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) and (current_walk is not null or lease_id is not null);
   select array_agg(walk_id order by walk_id) into gone from daywalk.prunable_walks(of_stream, on_day, which);
   if gone is null then return 'pruned'; end if;
   insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
@@ -752,92 +1118,113 @@ begin
   returning pruning_id into made;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
-    update daywalk.windows set due_at = null where stream_id = of_stream and day = on_day and due_at is not null;
-    update daywalk.days set records = 0, pages = 0, bytes = 0, proof = null where stream_id = of_stream and day = on_day;
+    update daywalk.windows set due_at = null, rewalk = false
+     where window_id in (select window_id from daywalk.windows_with(of_stream, on_day));
+    -- What a neighbour hid because this day showed it comes back there.
+    perform daywalk.note_day(of_stream, d.day, at, 0, 0)
+       from (select on_day as day
+              union
+             select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
+              where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
+                and cut.day in (on_day - 1, on_day)) as d;
+    update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
   end if;
   return 'pruned';
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.next_check(closed timestamp with time zone, recheck_days integer)
- RETURNS timestamp with time zone
- LANGUAGE sql
- STABLE
-AS $function$
-  select case when clock_timestamp() + interval '1 day' <= closed + make_interval(days => recheck_days, hours => 12)
-               and recheck_days > 0
-              then clock_timestamp() + interval '1 day' end
-$function$;
-
-CREATE OR REPLACE FUNCTION daywalk.note_day(of_stream integer, on_day date)
- RETURNS void
- LANGUAGE sql
-AS $function$
-  insert into daywalk.days (stream_id, day, records, pages, bytes, proof)
-  select of_stream, on_day, c.records, c.pages, c.bytes, c.proof from daywalk.contents_of(of_stream, on_day) as c
-  on conflict (stream_id, day) do update
-     set records = excluded.records, pages = excluded.pages, bytes = excluded.bytes, proof = excluded.proof, unsealed = true
-$function$;
-
-CREATE OR REPLACE FUNCTION daywalk.note_differences(top bigint, old_walks bigint[], new_walks bigint[])
- RETURNS void
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_custom_plan'
-AS $function$
-declare
-  finder constant bigint := new_walks[cardinality(new_walks)];
-  come bigint;
-  gone bigint;
-  gone_hashes bigint[];
-begin
-  select coalesce(sum(greatest(counted.now - counted.before, 0)), 0),
-         coalesce(sum(greatest(counted.before - counted.now, 0)), 0),
-         array_agg(counted.hash) filter (where counted.before > counted.now)
-    into come, gone, gone_hashes
-    from (select h.hash,
-                 count(*) filter (where p.walk_id = any (new_walks)) as now,
-                 count(*) filter (where p.walk_id = any (old_walks)) as before
-            from daywalk.walks k
-            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-            left join daywalk.overlaps o on o.walk_id = p.walk_id and o.page_no = p.page_no
-           cross join lateral unnest(p.record_hashes) with ordinality as h (hash, position)
-           where k.walk_id = any (old_walks || new_walks)
-             and (o.positions is null or h.position <> all (o.positions))
-           group by h.hash) as counted
-   where counted.now <> counted.before;
-  if come = 0 and gone = 0 then return; end if;
-  insert into daywalk.differences (window_id, walk_id, after, appeared, vanished)
-  select top, finder, clock_timestamp() - daywalk.closed_at(w.day, s.time_zone, s.settle), come, gone
-    from daywalk.windows w join daywalk.streams s using (stream_id)
-   where w.window_id = top;
-  if gone = 0 then return; end if;
-  insert into daywalk.vanished (found_by, walk_id, page_no, position)
-  select finder, copies.walk_id, copies.page_no, copies.position
-    from (select p.walk_id = any (new_walks) as is_new, p.walk_id, p.page_no, h.position::integer as position,
-                 row_number() over (partition by h.hash, p.walk_id = any (new_walks) order by p.walk_id, p.page_no, h.position) as copy,
-                 count(*) filter (where p.walk_id = any (new_walks)) over (partition by h.hash) as now
-            from daywalk.walks k
-            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-            left join daywalk.overlaps o on o.walk_id = p.walk_id and o.page_no = p.page_no
-           cross join lateral unnest(p.record_hashes) with ordinality as h (hash, position)
-           where k.walk_id = any (old_walks || new_walks) and h.hash = any (gone_hashes)
-             and (o.positions is null or h.position <> all (o.positions))) as copies
-   where not copies.is_new and copies.copy > copies.now;
-end $function$;
-
-CREATE OR REPLACE FUNCTION daywalk.overlaps_digest(of_walks bigint[])
+CREATE OR REPLACE FUNCTION daywalk.marks_digest(of_walks bigint[])
  RETURNS bytea
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select daywalk.text_digest(coalesce(string_agg(o.walk_id || ':' || o.page_no || ':' || array_to_string(o.positions, ' '), ',' order by o.walk_id, o.page_no), ''))
-    from daywalk.overlaps o where o.walk_id = any (of_walks)
+  select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(mark.walk_id, mark.page_no, mark.position, seen.state, mark.revision,
+           case when seen.state = 'gone' then extract(epoch from mark.since) end, extract(epoch from mark.first_seen))::text, ','
+           order by mark.walk_id, mark.page_no, mark.position), ''))
+    from daywalk.marks mark
+    join daywalk.walks k on k.walk_id = mark.walk_id
+   cross join lateral (select case mark.state when 'missing' then 'shown' else mark.state end as state) as seen
+   where mark.walk_id = any (of_walks)
+     and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null)
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.need_read_committed()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'daywalk needs the isolation level READ COMMITTED, and this session has %', upper(current_setting('transaction_isolation'))
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Reset default_transaction_isolation for the database and for the role of daywalk.';
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.next_look(closed timestamp with time zone, recheck_days integer)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case when clock_timestamp() + interval '1 day' <= closed + make_interval(days => recheck_days, hours => 12)
+              then clock_timestamp() + interval '1 day' end
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.note_day(of_stream integer, on_day date, at timestamp with time zone, appeared bigint, gone bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  lost_before bigint := coalesce((select d.lost from daywalk.days d where d.stream_id = of_stream and d.day = on_day), 0);
+  noted daywalk.days;
+begin
+  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision)
+  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1
+    from daywalk.contents_of(of_stream, on_day) as c
+  on conflict (stream_id, day) do update
+     set records = excluded.records, gone = excluded.gone, lost = excluded.lost, pages = excluded.pages, bytes = excluded.bytes,
+         proof = excluded.proof, revision = d.revision + 1, unsealed = true
+  returning * into noted;
+  insert into daywalk.publications (stream_id, seq, day, revision, records, appeared, gone, lost, published_at)
+  select of_stream, 1 + coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = of_stream), 0), on_day,
+         noted.revision, noted.records, note_day.appeared, note_day.gone, greatest(noted.lost - lost_before, 0), at;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.object_says(place jsonb, onward text, status integer, OUT fault text, OUT more boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  name text;
+  plain text;
+  said record;
+begin
+  more := false;
+  if jsonb_typeof(place) is distinct from 'object' then return; end if;
+  for name in select jsonb_object_keys(place) loop
+    plain := translate(lower(name), '_- ', '');
+    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is)?truncated|(is)?partial|incomplete|(has)?(more|next)|terminated|exceeded|shards|meta|header|page|paging|pagination)';
+    said := daywalk.key_says(plain, place -> name, status);
+    more := more or said.more;
+    if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
+    if plain in ('shards', 'meta', 'metadata', 'header', 'responseheader', 'status', 'page', 'pagination', 'paging', 'pageinfo')
+       and jsonb_typeof(place -> name) = 'object' then
+      said := daywalk.object_says(place -> name, null, status);
+      more := more or said.more;
+      fault := coalesce(fault, name || '.' || said.fault);
+    end if;
+  end loop;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.page_digest(p daywalk.pages, body_sha256 bytea)
  RETURNS bytea
  LANGUAGE sql
  STABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select daywalk.text_digest(jsonb_build_array(
     (p).walk_id, (p).page_no, (p).day, (p).start, (p).length, (p).skip, (p).records, (p).total, (p).relation,
@@ -846,111 +1233,249 @@ AS $function$
     encode((p).sha256, 'hex'), (p).byte_count, extract(epoch from (p).fetched_at), (p).duration_ms)::text)
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.passed_on(cut bigint, of_hashes bigint[], under text[])
+ RETURNS SETOF bigint
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with across as (
+    select h.hash, count(*) as copies
+      from daywalk.proven_walks(cut) as k
+      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+     cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+     where k.role = 'across'
+     group by h.hash
+  ), beside as (
+    select held.hash, count(*) as copies
+      from daywalk.windows me
+      join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+     cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
+     where me.window_id = cut and me.kind = 'cut' and held.state in ('shown', 'missing')
+     group by held.hash
+  )
+  select across.hash from across join beside on beside.hash = across.hash and beside.copies >= across.copies
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.prove_cut(target bigint, lease uuid, evidence jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+  named constant bigint[] := array_remove(array[(evidence ->> 'across')::bigint, (evidence ->> 'before')::bigint, (evidence ->> 'after')::bigint], null);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.windows where window_id = target and proof = evidence) then 'proven' else 'lost' end;
+  end if;
+  if (select count(*) from daywalk.walks k
+       where k.walk_id = any (named) and k.window_id = target and k.outcome in ('ended', 'proven') and daywalk.is_whole(k.walk_id)) < cardinality(named) then
+    return 'broken';
+  end if;
+  update daywalk.walks set outcome = 'proven', proof = evidence where walk_id = any (named) and outcome = 'ended';
+  perform daywalk.complete_window(me, evidence);
+  return 'proven';
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.prove_window(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer, evidence jsonb, more_claims jsonb, more_requests integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.walks where walk_id = walk and outcome = 'proven') then 'proven' else 'lost' end;
+  end if;
+  -- A failover may take pages away between the proof and this; the checkpoint goes back with them, the proof does not.
+  if not exists (select from daywalk.walks k
+                  where k.walk_id = walk and k.window_id = target and k.next_start = at_start and k.pages = at_page
+                    and coalesce(k.outcome, 'ended') = 'ended' and daywalk.is_whole(walk)
+                    and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)) then
+    return 'broken';
+  end if;
+  update daywalk.walks k
+     set outcome = 'proven', proof = evidence, requests = k.requests + case when k.walk_id = walk then more_requests else 0 end,
+         claims = k.claims || case when k.walk_id = walk then more_claims else '[]' end, reason = null,
+         finished_at = coalesce(k.finished_at, clock_timestamp())
+   where k.window_id = target
+     and (k.walk_id = walk
+          or (k.outcome = 'ended'
+              and k.walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')))));
+  me.current_walk := nullif(me.current_walk, walk);
+  -- The whole stands for what was split.
+  perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
+  update daywalk.windows set split_by = null, split_reason = null, split_total = null, split_calibrated = false, state = 'pending'
+   where window_id = target and split_by is not null;
+  perform daywalk.complete_window(me, evidence || jsonb_build_object('walk', walk));
+  return 'proven';
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.proven_counts(top bigint, under text[])
+ RETURNS TABLE(hash bigint, copies bigint, correction bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select hash, (coalesce(sum(copies) filter (where kind <> 'cut'), 0))::bigint,
+         (coalesce(sum(case role when 'across' then copies else -copies end) filter (where kind = 'cut'), 0))::bigint
+    from (select window_id, kind, role, hash, max(copies) as copies
+            from (select k.window_id, k.kind, k.role, h.hash, count(*) as copies
+                    from daywalk.proven_walks(top) as k
+                    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+                   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+                   group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
+           group by window_id, kind, role, hash) as by_window
+   group by hash
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.proven_ids(top bigint, of_ids bigint[])
+ RETURNS SETOF bigint
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select distinct shown.id_hash
+    from (select i.id_hash
+            from daywalk.proven_walks(top) as k
+            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+           cross join lateral unnest(p.id_hashes) as i (id_hash)
+           where k.role in ('whole', 'across')
+          offset 0) as shown
+   where shown.id_hash in (select unnest(of_ids))
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.proven_walks(top bigint)
+ RETURNS TABLE(window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], united boolean)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, leaf.proof ? 'unites'
+    from daywalk.leaves(top) as leaf
+    join daywalk.walks k on k.walk_id = any (
+           array[(leaf.proof ->> 'walk')::bigint, (leaf.proof ->> 'across')::bigint, (leaf.proof ->> 'before')::bigint,
+                 (leaf.proof ->> 'after')::bigint]
+           || array(select value::bigint from jsonb_array_elements_text(coalesce(leaf.proof -> 'unites', '[]'))))
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.prunable_walks(of_stream integer, on_day date, which text)
  RETURNS SETOF daywalk.walks
  LANGUAGE sql
  STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select k.*
-    from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
-   where w.stream_id = of_stream and w.day = on_day and k.pruning is null
+    from daywalk.windows_with(of_stream, on_day) w join daywalk.walks k on k.window_id = w.window_id
+   where k.pruning is null
      and (which = 'day'
-          or (not k.published and k.outcome is not null and k.pages > 0
-              and not exists (select from daywalk.walks x
-                               where x.window_id = k.window_id and x.published
-                                 and (x.proof ->> 'nextDay' = k.walk_id::text or x.proof -> 'unites' @> to_jsonb(k.walk_id)))))
+          or (k.outcome is not null and k.pages > 0
+              and k.shown = 'no'
+              and (w.state = 'replaced'
+                   or coalesce(w.proof ->> 'walk' <> k.walk_id::text, true) and coalesce(w.proof ->> 'across' <> k.walk_id::text, true)
+                  and coalesce(w.proof ->> 'before' <> k.walk_id::text, true) and coalesce(w.proof ->> 'after' <> k.walk_id::text, true)
+                  and not coalesce(w.proof -> 'unites' @> to_jsonb(k.walk_id), false))))
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.publish_walk(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer, evidence jsonb, more_requests integer, recheck_days integer)
- RETURNS text
+CREATE OR REPLACE FUNCTION daywalk.read_page(body jsonb, status integer, records_path text[], total_path text[], relation_path text[], ignored text[], id_path text[], OUT list_type text, OUT came integer, OUT total bigint, OUT relation text, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT hashes bigint[], OUT id_hashes bigint[])
+ RETURNS record
  LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
-  me daywalk.windows;
-  closed timestamptz;
-  sound boolean;
+  list jsonb := body #> records_path;
+  told text := body #>> total_path;
 begin
-  select * into me from daywalk.windows where window_id = target and lease_id = lease for update;
-  if me.window_id is null then
-    return case when exists (select from daywalk.walks where walk_id = walk and outcome = 'proven')
-                then 'published' else 'lost' end;
+  list_type := jsonb_typeof(list);
+  came := case when list_type = 'array' then jsonb_array_length(list) when coalesce(list_type, 'null') = 'null' then 0 end;
+  total := case when told ~ '^[0-9]{1,15}(\.0+)?$' then told::numeric::bigint end;
+  relation := body #>> relation_path;
+  select said.fault, said.more into fault, more from daywalk.frame_says(body, records_path, status) as said;
+  if came = 0 then
+    select frame.signature, frame.wordless into signature, wordless
+      from daywalk.frame_of(body, records_path, total_path, relation_path, status) as frame;
   end if;
-  select k.next_start = at_start and k.pages = at_page and coalesce(k.outcome, 'ended') = 'ended'
-         and chain.pages = at_page and chain.records = at_start and chain.unbroken
-         -- A failover may take pages away between the proof and this; the checkpoint goes back with them, the proof does not.
-         and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)
-    into sound
-    from daywalk.walks k
-   cross join lateral (
-     select count(*) as pages, coalesce(sum(p.records), 0) as records,
-            coalesce(bool_and(p.start + p.skip = p.expected and p.page_no = p.ordinal), true) as unbroken
-       from (select page_no, start, skip, records,
-                    coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected,
-                    row_number() over (order by page_no) - 1 as ordinal
-               from daywalk.pages where walk_id = k.walk_id and day = k.day) as p) as chain
-   where k.walk_id = walk and k.window_id = target;
-  if sound is not true then return 'broken'; end if;
-  update daywalk.walks
-     set outcome = 'proven', proof = evidence, requests = requests + more_requests,
-         finished_at = coalesce(finished_at, clock_timestamp())
-   where walk_id = walk;
-  update daywalk.walks set outcome = 'proven', proof = coalesce(proof, evidence)
-   where walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')))
-     and window_id = target;
-  -- Another walk may be open still, for a comparison that is not needed any more.
-  update daywalk.walks
-     set outcome = 'failed', reason = 'the window was published without it', finished_at = clock_timestamp()
-   where walk_id = me.current_walk and walk_id <> walk and outcome is null;
-  select daywalk.closed_at(me.day, s.time_zone, s.settle) into closed
-    from daywalk.streams s where s.stream_id = me.stream_id;
-  update daywalk.windows
-     set state = 'complete', current_walk = null, rewalk = false, completed_at = clock_timestamp(),
-         checked_at = clock_timestamp(), due_at = daywalk.next_check(closed, recheck_days), purpose = 'recheck',
-         attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-         lease_id = null, lease_owner = null, lease_expires = null
-   where window_id = target;
-  -- Parts of an earlier split: the whole stands for them now. They stay as rows, and come back if it is split again.
-  update daywalk.windows
-     set state = 'split', split_by = coalesce(split_by, 'time'), due_at = null, rewalk = false,
-         split_reason = 'the window that it is a part of was walked whole',
-         last_error = null, last_failed_at = null, lease_id = null, lease_owner = null, lease_expires = null
-   where window_id in (select daywalk.subtree(target)) and window_id <> target;
-  perform daywalk.show_window(target);
-  perform daywalk.check_sums(target);
-  return 'published';
+  hashes := case when ignored = '{}' or coalesce(came, 0) = 0
+                 then array(select jsonb_hash_extended(list -> i, 0) from generate_series(0, came - 1) as i order by i)
+                 else daywalk.hashes_of(list, ignored) end;
+  if id_path is not null then
+    id_hashes := array(select jsonb_hash_extended(list -> i #> id_path, 0) from generate_series(0, came - 1) as i order by i);
+  end if;
 end $function$;
-
-CREATE OR REPLACE FUNCTION daywalk.read_page(body jsonb, records_path text[], total_path text[], relation_path text[])
- RETURNS TABLE(list_type text, records integer, total bigint, relation text, complaint text, hashes bigint[])
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-  select jsonb_typeof(list), case when jsonb_typeof(list) = 'array' then jsonb_array_length(list) end,
-         case when total ~ '^[0-9]{1,15}$' then total::bigint end, relation, complaint,
-         array(select jsonb_hash_extended(list -> i, 0)
-                 from generate_series(0, case when jsonb_typeof(list) = 'array' then jsonb_array_length(list) end - 1) as i
-                order by i)
-    from (select body #> records_path as list, body #>> total_path as total, body #>> relation_path as relation,
-                 case when jsonb_typeof(body) <> 'object' then null
-                      when coalesce(body -> 'error', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'error', 200)
-                      when coalesce(body -> 'errors', 'null') not in ('null', 'false', '""', '0', '[]', '{}') then left(body ->> 'errors', 200)
-                      when body -> 'success' = 'false' then 'success is false'
-                      when body -> 'timed_out' = 'true' then 'timed_out is true: a partial result'
-                 end as complaint
-          offset 0) as found
-$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   raise exception 'daywalk.% is append-only', tg_table_name using errcode = 'integrity_constraint_violation';
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.replace_gone(of_stream integer, gone_from bigint[], shown_by bigint[], at timestamp with time zone)
+ RETURNS SETOF date
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from daywalk.marks where state = 'gone' and id_hash is not null) then return; end if;
+  return query
+  with gone as materialized (
+    select mark.walk_id, mark.page_no, mark.position, mark.id_hash, p.fetched_at
+      from daywalk.marks mark
+      join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
+      join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+      join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
+     where mark.state = 'gone' and mark.id_hash is not null and (gone_from is null or k.window_id = any (gone_from))
+  ), newer as materialized (
+    select distinct gone.walk_id, gone.page_no, gone.position
+      from daywalk.windows w
+      join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+       and k.finished_at > (select min(gone.fetched_at) from gone)
+      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+     cross join lateral unnest(p.id_hashes) with ordinality as i (id_hash, position)
+      join gone on gone.id_hash = i.id_hash and gone.fetched_at < p.fetched_at
+      left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = i.position
+     where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
+       and case when mark.state is null then k.shown = 'whole' else mark.state in ('shown', 'missing') end
+  )
+  update daywalk.marks mark set state = 'old', since = at
+    from newer where mark.walk_id = newer.walk_id and mark.page_no = newer.page_no and mark.position = newer.position
+  returning mark.day;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.replace_parts(of_windows bigint[])
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select daywalk.end_open_walk(w.current_walk, 'its window was replaced') from daywalk.windows w where w.window_id = any (of_windows);
+  update daywalk.windows
+     set state = 'replaced', due_at = null, rewalk = false, current_walk = null, last_error = null, last_failed_at = null,
+         lease_id = null, lease_owner = null, lease_expires = null
+   where window_id = any (of_windows);
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.says_nothing(value jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return not exists (
+    select from jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') as leaf
+     where coalesce(lower(btrim(leaf #>> '{}')), '') not in ('', '0', '0.0', 'false', 'no', 'none', 'null', 'nil', 'ok', 'success'));
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.seal_pages(walk bigint, first_page integer, last_page integer)
  RETURNS void
  LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   insert into daywalk.seals (walk_id, page_no, day, body_sha256, digest)
   select p.walk_id, p.page_no, p.day, body.digest, daywalk.page_digest(p, body.digest)
@@ -973,91 +1498,118 @@ AS $function$
     from daywalk.seals s where s.walk_id = any (of_walks)
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.show_window(target bigint)
+CREATE OR REPLACE FUNCTION daywalk.show(top bigint)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
 AS $function$
 declare
-  top bigint;
-  stream integer;
-  old_walks bigint[];
-  new_walks bigint[];
-  shown bigint[];
-  one bigint;
-  its_day date;
-  changed date[];
+  at constant timestamptz := clock_timestamp();
+  family constant bigint[] := array(select daywalk.subtree(top));
+  me daywalk.windows;
+  is_first boolean;
+  marked boolean := false;
+  differs boolean := false;
+  appeared bigint := 0;
+  gone bigint := 0;
+  changed date[] := '{}';
 begin
-  select stream_id into strict stream from daywalk.windows where window_id = target;
-  -- Two neighbours that are published at once must see each other.
-  perform pg_advisory_xact_lock(hashtext('daywalk.show_window'), stream);
-  with recursive up as (
-    select window_id, split_from, 0 as height from daywalk.windows where window_id = target
-     union all
-    select w.window_id, w.split_from, up.height + 1 from daywalk.windows w join up on w.window_id = up.split_from
-  )
-  select coalesce((select up.window_id from up
-                     join daywalk.walks k on k.window_id = up.window_id and k.published
-                    where up.height > 0 order by up.height desc limit 1), target)
-    into top;
-  if exists (select from daywalk.leaves(top) where state <> 'complete') then return; end if;
-  select array_agg(window_id) into shown from daywalk.leaves(top);
-  select coalesce(array_agg(k.walk_id), '{}') into old_walks
-    from daywalk.walks k where k.published and k.window_id in (select daywalk.subtree(top));
-  -- The walks that were proven together: the newest one, and those that its proof unites with it.
-  select array_agg(k.walk_id order by k.walk_id) into new_walks
-    from (select distinct on (window_id) window_id, walk_id, proof from daywalk.walks
-           where window_id = any (shown) and outcome = 'proven' order by window_id, number desc) as newest
-    join daywalk.walks k on k.walk_id = newest.walk_id
-      or k.walk_id in (select value::bigint from jsonb_array_elements_text(coalesce(newest.proof -> 'unites', '[]')));
-  update daywalk.walks set published = walk_id = any (new_walks)
-   where walk_id = any (old_walks || new_walks) and published <> (walk_id = any (new_walks));
-  for one, its_day in
-    select w.window_id, w.day from daywalk.windows w
-     where w.stream_id = stream
-       and exists (select from daywalk.walks k where k.window_id = w.window_id and k.published and k.pruning is null)
-       and (w.window_id = any (shown)
-            -- A window is marked by those before it: what is shown now changes nothing about those before that.
-            or exists (select from daywalk.windows x
-                        where x.window_id = any (shown) and w.day between x.day - 1 and x.day + 1
-                          and w.from_time <= x.to_time and w.to_time >= x.from_time
-                          and (x.kind = 'seam', x.from_time, x.to_time, x.window_id)
-                            < (w.kind = 'seam', w.from_time, w.to_time, w.window_id)))
-     order by w.kind = 'seam', w.from_time, w.to_time, w.window_id
-  loop
-    perform daywalk.mark_overlaps_again(one);
-    changed := changed || its_day;
-  end loop;
-  perform daywalk.note_day(stream, d.day) from (select distinct unnest(changed) as day) as d;
-  if cardinality(old_walks) > 0
-     and not exists (select from daywalk.walks where walk_id = any (old_walks) and pruning is not null) then
-    perform daywalk.note_differences(top, old_walks, new_walks);
+  select * into strict me from daywalk.windows where window_id = top;
+  perform daywalk.lock_stream(me.stream_id);
+  is_first := not exists (select from daywalk.walks where window_id = any (family) and shown <> 'no');
+  if is_first then
+    update daywalk.walks k set shown = 'whole' from daywalk.proven_walks(top) as proven
+     where k.walk_id = proven.walk_id and proven.role = 'whole' and not proven.united;
   end if;
+  -- The first walk of a day, with all its records: there is nothing to compare it with.
+  if not is_first or exists (select from daywalk.proven_walks(top) as proven join daywalk.walks k on k.walk_id = proven.walk_id
+                              where (proven.united or proven.role = 'across') and k.records > 0) then
+    select v.marked, v.differs, v.appeared, v.gone into marked, differs, appeared, gone from daywalk.apply_verdicts(top, at) as v;
+  end if;
+  if differs or (is_first and me.kind = 'day') then changed := array[me.day]; end if;
+  if marked and not is_first and me.kind = 'day' then perform daywalk.ask_cuts_again(me.stream_id, me.day); end if;
+  changed := changed
+    || array(select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
+              where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
+                and cut.day in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
+    || array(select daywalk.replace_gone(me.stream_id, null, family, at));
+  if gone > 0 then changed := changed || array(select daywalk.replace_gone(me.stream_id, family, null, at)); end if;
+  perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
+                           case when d.day = me.day then gone else 0 end)
+     from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
 end $function$;
 
-CREATE OR REPLACE PROCEDURE daywalk.store_page(IN target bigint, IN lease uuid, IN ttl_ms double precision, IN walk bigint, IN at_start bigint, IN at_page integer, IN skip_first integer, IN list_at text[], IN total_at text[], IN relation_at text[], IN asked_length integer, IN took_ms integer, IN took_requests integer, IN received_bytes integer, IN received_sha256 bytea, IN kept_bytes bytea, IN changed jsonb, IN content jsonb, OUT records integer, OUT list_type text, OUT total bigint, OUT relation text, OUT complaint text, OUT continues boolean, OUT fits boolean, OUT digest text, OUT stored boolean)
+CREATE OR REPLACE FUNCTION daywalk.split_window(target bigint, lease uuid, by_what text, why text, total bigint, parts_from timestamp without time zone[], parts_to timestamp without time zone[], levels_from integer[], levels_to integer[], cuts timestamp without time zone[])
+ RETURNS text
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.windows where window_id = target and split_reason = why) then 'split' else 'lost' end;
+  end if;
+  perform daywalk.end_open_walk(me.current_walk, 'the window was split');
+  perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));
+  insert into daywalk.windows as w (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
+  select me.stream_id, given.kind, me.day, given.from_time, given.to_time, given.level_from, given.level_to, target, me.purpose
+    from (select 'part' as kind, part.* from unnest(parts_from, parts_to, levels_from, levels_to) as part (from_time, to_time, level_from, level_to)
+           union all
+          select 'cut', s, s + interval '1 second', me.level_from, me.level_to from unnest(cuts) as s) as given
+  on conflict (kind, stream_id, from_time, to_time, coalesce(level_from, -1), coalesce(level_to, -1)) do update
+     set state = 'pending', due_at = clock_timestamp(), split_from = excluded.split_from, purpose = excluded.purpose,
+         split_by = null, split_reason = null, split_total = null, split_calibrated = false, failures = 0, attempts = 0;
+  update daywalk.windows w
+     set state = 'split', split_by = by_what, split_reason = why, split_total = total, split_calibrated = false,
+         judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = target),
+         due_at = null, rewalk = false, current_walk = null, attempts = 0, last_error = null, last_failed_at = null,
+         lease_id = null, lease_owner = null, lease_expires = null
+   where w.window_id = target;
+  return 'split';
+end $function$;
+
+CREATE OR REPLACE PROCEDURE daywalk.store_page(IN target bigint, IN lease uuid, IN ttl_ms double precision, IN walk bigint, IN at_start bigint, IN at_page integer, IN skip_first integer, IN list_at text[], IN total_at text[], IN relation_at text[], IN believes text, IN http_status integer, IN asked_length integer, IN took_ms integer, IN took_requests integer, IN received_bytes integer, IN received_sha256 bytea, IN kept_bytes bytea, IN changed jsonb, IN content jsonb, OUT came integer, OUT list_type text, OUT total bigint, OUT relation text, OUT total_missing boolean, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT frame_known boolean, OUT continues boolean, OUT fits boolean, OUT digest text, OUT first_hash text, OUT last_hash text, OUT tried boolean, OUT stored boolean)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $procedure$
 declare
   hashes bigint[];
+  identities bigint[];
+  of_stream integer;
   its_day date;
+  its_ignored text[];
+  its_id_path text[];
 begin
-  select f.records - skip_first, f.list_type, f.total, f.relation, f.complaint, f.hashes
-    into records, list_type, total, relation, complaint, hashes
-    from daywalk.read_page(content, list_at, total_at, relation_at) as f;
-  digest := hash_array_extended(hashes, 0);
-  select coalesce(k.records_path = list_at, true),
-         skip_first = 0 or hashes[1] is not distinct from
-           (select p.record_hashes[cardinality(p.record_hashes)]
-              from daywalk.pages p
-             where p.walk_id = walk and p.day = k.day and p.records > 0 and p.page_no < at_page
-             order by p.page_no desc limit 1)
-    into fits, continues
-    from daywalk.walks k where k.walk_id = walk;
-  stored := false;
+  select w.stream_id, k.day, k.ignored, s.id_path,
+         k.records_path is null or (k.records_path = list_at and k.total_path is not distinct from total_at)
+    into of_stream, its_day, its_ignored, its_id_path, fits
+    from daywalk.walks k
+    join daywalk.windows w on w.window_id = k.window_id
+    join daywalk.streams s on s.stream_id = w.stream_id
+   where k.walk_id = walk;
   -- After a failover to a standby that never had it the walk is gone, and the lease with it.
-  if not found then fits := true; continues := true; return; end if;
-  if records is null or complaint is not null or not continues or not fits then return; end if;
+  fits := coalesce(fits, true);
+  select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.hashes, f.id_hashes
+    into came, list_type, total, relation, fault, more, signature, wordless, hashes, identities
+    from daywalk.read_page(content, http_status, list_at, total_at, relation_at, coalesce(its_ignored, '{}'), its_id_path) as f;
+  digest := hash_array_extended(hashes, 0);
+  first_hash := hashes[1];
+  last_hash := hashes[came];
+  continues := its_day is null or skip_first = 0 or hashes[1] is not distinct from
+    (select p.record_hashes[cardinality(p.record_hashes)]
+       from daywalk.pages p
+      where p.walk_id = walk and p.day = its_day and p.records > 0 and p.page_no < at_page
+      order by p.page_no desc limit 1);
+  frame_known := daywalk.knows_frame(of_stream, signature);
+  total_missing := came > 0 and total is null and daywalk.tells_total(of_stream, total_at, at_start - skip_first);
+  stored := false;
+  tried := fault is null and fits and continues
+           and ((came > skip_first and http_status = 200) or (came = 0 and skip_first = 0 and (frame_known or signature = believes)));
+  tried := coalesce(tried, false);
+  if not tried or its_day is null then return; end if;
 
   update daywalk.windows w
      set lease_expires = clock_timestamp() + make_interval(secs => ttl_ms / 1000), attempts = 0
@@ -1065,7 +1617,7 @@ begin
      and exists (select from daywalk.walks k where k.walk_id = walk and k.next_start = at_start and k.pages = at_page);
   if not found then return; end if;
   update daywalk.walks k
-     set next_start = k.next_start + store_page.records,
+     set next_start = k.next_start + came - skip_first,
          pages = k.pages + 1,
          bytes = k.bytes + received_bytes,
          requests = k.requests + took_requests,
@@ -1074,14 +1626,13 @@ begin
          records_path = list_at, total_path = total_at, relation_path = relation_at
    where k.walk_id = walk and k.window_id = target and k.outcome is null
      and k.next_start = at_start and k.pages = at_page
-     and (k.records_path is null or k.records_path = list_at)
-  returning k.day into its_day;
+     and (k.records_path is null or k.records_path = list_at);
   if not found then return; end if;
-  insert into daywalk.pages (walk_id, page_no, day, start, length, skip, records, total, relation, body,
-                             bytes, changes, record_hashes, sha256, byte_count, fetched_at, duration_ms)
-  values (walk, at_page, its_day, at_start - skip_first, asked_length, skip_first, store_page.records, store_page.total,
-          store_page.relation, content, kept_bytes, changed, hashes[skip_first + 1 :], received_sha256, received_bytes,
-          clock_timestamp(), took_ms);
+  insert into daywalk.pages (walk_id, page_no, day, start, length, skip, records, total, relation, total_missing, more, body,
+                             bytes, changes, record_hashes, id_hashes, sha256, byte_count, fetched_at, duration_ms)
+  values (walk, at_page, its_day, at_start - skip_first, asked_length, skip_first, came - skip_first, store_page.total,
+          store_page.relation, store_page.total_missing, store_page.more, content, kept_bytes, changed, hashes[skip_first + 1 :],
+          identities[skip_first + 1 :], received_sha256, received_bytes, clock_timestamp(), took_ms);
   stored := true;
 end $procedure$;
 
@@ -1089,22 +1640,147 @@ CREATE OR REPLACE FUNCTION daywalk.subtree(top bigint)
  RETURNS SETOF bigint
  LANGUAGE sql
  STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   with recursive tree as (
     select top as window_id
      union all
-    select w.window_id from daywalk.windows w join tree on w.split_from = tree.window_id
+    select part.window_id from tree join daywalk.windows part on part.split_from = tree.window_id
   )
   select window_id from tree
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.tells_total(of_stream integer, at_path text[], start bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return exists (
+    select from daywalk.contracts c
+     where c.stream_id = of_stream and c.total_path = at_path and (start = 0 or c.total_later));
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.text_digest(content text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select sha256(convert_to(content, 'UTF8'))
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.verdicts(top bigint, at timestamp with time zone)
+ RETURNS TABLE(verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamp with time zone, hash bigint, id_hash bigint, first_seen timestamp with time zone, revision integer)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  under constant text[] := daywalk.ignored_now(top);
+  hashes bigint[];
+  wanteds bigint[];
+  twins bigint[];
+begin
+  select array_agg(d.hash), array_agg(d.wanted), array_agg(d.twins) into hashes, wanteds, twins from daywalk.differing(top, under) as d;
+  if hashes is null then return; end if;
+  return query
+  with want as materialized (
+    select w.hash, w.wanted, w.twins from unnest(hashes, wanteds, twins) as w (hash, wanted, twins)
+  ), held as materialized (
+    select h.*, row_number() over (partition by h.hash order by array_position(array['hidden', 'gone', 'missing', 'shown'], h.state),
+                                                                h.walk_id desc, h.page_no desc, h.position desc) as rank,
+           count(*) over (partition by h.hash) as copies
+      from daywalk.held(top, hashes, under) as h where h.state <> 'hidden' or h.hidden_by is not null
+  ), lacked as materialized (
+    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins as twin
+      from held h join want on want.hash = h.hash where h.rank <= h.copies - want.wanted
+  ), leaf as materialized (
+    select l.window_id, l.kind, l.proven_at from daywalk.leaves(top) as l
+  ), known as materialized (
+    select i as id_hash from daywalk.proven_ids(top, array(select distinct l.id_hash from lacked l where l.id_hash is not null)) as i
+  ), passed as materialized (
+    select p as hash from daywalk.passed_on(top, array(select distinct l.hash from lacked l), under) as p
+  ), judged as materialized (
+    select l.*,
+           case when l.state = 'hidden' or l.twin then 'hide'
+                when known.id_hash is not null then 'old'
+                when passed.hash is not null then 'drop'
+                when l.state = 'shown' then 'missing'
+                when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
+      from lacked l
+      left join known on known.id_hash = l.id_hash
+      left join passed on passed.hash = l.hash
+      left join leaf on leaf.window_id = l.window_id
+     cross join (select coalesce(min(proven_at) filter (where kind <> 'cut'), min(proven_at)) as proven_at from leaf) as since_all
+  ), added as materialized (
+    select a.*, row_number() over (partition by a.hash order by a.is_cut, a.walk_id desc, a.page_no desc, a.position desc) as rank
+      from (select k.kind = 'cut' as is_cut, k.walk_id, p.page_no, h.position::integer as position, p.day, h.hash,
+                   p.id_hashes[h.position] as id_hash
+              from daywalk.proven_walks(top) as k
+              join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+             cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+             where k.role in ('whole', 'across')
+            offset 0) as a
+     where a.hash in (select w.hash from want w)
+       and not exists (select from held where held.walk_id = a.walk_id and held.page_no = a.page_no and held.position = a.position)
+  ), former as (
+    select j.id_hash, min(coalesce(j.first_seen, j.fetched_at)) as first_seen, max(j.revision) as revision
+      from judged j where j.verdict = 'old' group by j.id_hash
+  )
+  select j.verdict, j.walk_id, j.page_no, j.position, j.day, case j.verdict when 'gone' then j.since else at end,
+         j.hash, j.id_hash, j.first_seen, j.revision
+    from judged j where j.verdict is not null
+   union all
+  select 'back', h.walk_id, h.page_no, h.position, h.day, at, h.hash, h.id_hash, h.first_seen, h.revision
+    from held h join want on want.hash = h.hash
+   where h.rank > h.copies - want.wanted and h.state in ('missing', 'gone')
+   union all
+  select 'show', a.walk_id, a.page_no, a.position, a.day, at, a.hash, a.id_hash, f.first_seen, coalesce(f.revision + 1, 1)
+    from added a join want on want.hash = a.hash
+    left join (select distinct h.hash, h.copies from held h) as had on had.hash = a.hash
+    left join former f on f.id_hash = a.id_hash
+   where a.rank <= want.wanted - coalesce(had.copies, 0);
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.wait_for_parts(target bigint)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update daywalk.windows w
+     set state = 'split', rewalk = false,
+         due_at = case when not exists (select from daywalk.windows part
+                                         where part.split_from = w.window_id and part.state not in ('complete', 'replaced'))
+                       then clock_timestamp() end
+   where w.window_id = target and w.split_by is not null and w.state <> 'replaced'
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.walk_parts_again(target bigint, lease uuid, parts bigint[], cuts timestamp without time zone[])
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  me daywalk.windows := daywalk.hold(target, lease);
+begin
+  if me.window_id is null then
+    return case when exists (select from daywalk.windows where window_id = target and state = 'split' and due_at is null) then 'split' else 'lost' end;
+  end if;
+  update daywalk.windows set state = case when split_by is null then 'pending' else state end, due_at = clock_timestamp(), purpose = me.purpose
+   where split_from = target and state <> 'replaced' and window_id = any (parts);
+  insert into daywalk.windows (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
+  select me.stream_id, 'cut', me.day, s, s + interval '1 second', me.level_from, me.level_to, target, me.purpose
+    from unnest(cuts) as s
+  on conflict (kind, stream_id, from_time, to_time, coalesce(level_from, -1), coalesce(level_to, -1)) do update
+     set state = 'pending', due_at = clock_timestamp(), split_from = excluded.split_from, purpose = excluded.purpose;
+  update daywalk.windows
+     set state = 'split', due_at = null, rewalk = false, lease_id = null, lease_owner = null, lease_expires = null
+   where window_id = target;
+  return 'split';
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.walks_digest(of_walks bigint[])
  RETURNS bytea
@@ -1113,11 +1789,25 @@ CREATE OR REPLACE FUNCTION daywalk.walks_digest(of_walks bigint[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(
-           k.walk_id, w.stream_id, w.window_id, w.kind, w.day, w.from_time, w.to_time, w.level_from, w.level_to, k.number, k.span,
+           k.walk_id, w.stream_id, w.window_id, w.kind, k.day, k.from_time, k.to_time, k.level_from, k.level_to, k.number, k.role, k.ignored,
            k.page_length, k.records_path, k.total_path, k.relation_path, k.pages, k.records, k.bytes, k.first_total,
            k.last_total, k.proof)::text, ',' order by k.walk_id), ''))
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
    where k.walk_id = any (of_walks)
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.windows_with(of_stream integer, on_day date)
+ RETURNS SETOF daywalk.windows
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select w.*
+    from daywalk.windows w
+   where w.stream_id = of_stream
+     and (w.day = on_day
+          or (w.day = on_day - 1 and w.kind = 'cut' and w.split_from is null
+              and not exists (select from daywalk.windows d where d.stream_id = of_stream and d.kind = 'day' and d.day = on_day - 1)))
 $function$;
 
 create view daywalk.coverage as
@@ -1125,24 +1815,30 @@ create view daywalk.coverage as
     p.resource,
     p.day,
         CASE
-            WHEN p.complete AND g.day IS NOT NULL THEN 'pruned'::text
-            WHEN p.complete THEN 'complete'::text
-            WHEN p.running THEN 'running'::text
-            WHEN p.failed THEN 'failed'::text
-            ELSE 'pending'::text
+            WHEN u.running THEN 'running'::text
+            WHEN u.failed THEN 'failed'::text
+            WHEN u.day IS NOT NULL THEN 'pending'::text
+            WHEN g.day IS NOT NULL THEN 'pruned'::text
+            ELSE 'complete'::text
         END AS state,
     p.windows,
     p.complete_windows,
     COALESCE(c.records, 0::bigint) AS records,
+    COALESCE(c.gone, 0::bigint) AS gone,
     COALESCE(c.pages, 0::bigint) AS pages,
     COALESCE(c.bytes, 0::bigint) AS bytes,
     c.proof,
         CASE
-            WHEN p.complete THEN p.completed_at
+            WHEN u.day IS NULL THEN p.looks
+            ELSE NULL::integer
+        END AS looks,
+        CASE
+            WHEN u.day IS NULL THEN p.proven_at
             ELSE NULL::timestamp with time zone
         END AS completed_at,
-    p.checked_at,
-    p.due_at,
+    p.looked_at,
+    COALESCE(u.due_at, p.due_at) AS due_at,
+    c.retired_since,
     e.last_error
    FROM ( SELECT s.stream_id,
             s.name AS stream,
@@ -1150,18 +1846,19 @@ create view daywalk.coverage as
             w.day,
             count(*)::integer AS windows,
             count(*) FILTER (WHERE w.state = 'complete'::text)::integer AS complete_windows,
-            bool_and(w.state = 'complete'::text) AS complete,
-            bool_or(w.state = 'failed'::text) AS failed,
-            bool_or(w.lease_expires > clock_timestamp()) AS running,
-            max(w.completed_at) AS completed_at,
-            max(w.checked_at) AS checked_at,
-            min(w.due_at) AS due_at
+            GREATEST(min(w.looks) FILTER (WHERE w.kind = 'day'::text), min(w.looks) FILTER (WHERE w.kind = 'part'::text AND w.split_by IS NULL)) AS looks,
+            max(w.proven_at) AS proven_at,
+            max(w.looked_at) AS looked_at,
+            min(w.due_at) AS due_at,
+            bool_or(w.kind = 'day'::text) AS planned
            FROM daywalk.streams s
-             JOIN daywalk.windows w ON w.stream_id = s.stream_id AND w.state <> 'split'::text
+             JOIN daywalk.windows w ON w.stream_id = s.stream_id AND w.state <> 'replaced'::text
           GROUP BY s.stream_id, w.day) p
+     LEFT JOIN daywalk.unfinished_days u ON u.stream_id = p.stream_id AND u.day = p.day
      LEFT JOIN daywalk.days c ON c.stream_id = p.stream_id AND c.day = p.day
      LEFT JOIN daywalk.prunings g ON g.stream_id = p.stream_id AND g.day = p.day AND g.what = 'day'::text
      LEFT JOIN daywalk.day_errors e ON e.stream_id = p.stream_id AND e.day = p.day
+  WHERE p.planned
 UNION ALL
  SELECT m.stream,
     m.resource,
@@ -1170,12 +1867,15 @@ UNION ALL
     0 AS windows,
     0 AS complete_windows,
     0 AS records,
+    0 AS gone,
     0 AS pages,
     0 AS bytes,
     NULL::text AS proof,
+    NULL::integer AS looks,
     NULL::timestamp with time zone AS completed_at,
-    NULL::timestamp with time zone AS checked_at,
+    NULL::timestamp with time zone AS looked_at,
     NULL::timestamp with time zone AS due_at,
+    NULL::timestamp with time zone AS retired_since,
     NULL::text AS last_error
    FROM daywalk.missing_days m;
 
@@ -1183,52 +1883,63 @@ create view daywalk.day_errors as
  SELECT DISTINCT ON (stream_id, day) stream_id,
     day,
     last_error
-   FROM daywalk.windows
-  WHERE last_error IS NOT NULL AND state <> 'split'::text
+   FROM ( SELECT windows.stream_id,
+            windows.day,
+            windows.last_error,
+            windows.last_failed_at
+           FROM daywalk.windows
+          WHERE windows.last_error IS NOT NULL
+        UNION ALL
+         SELECT windows.stream_id,
+            windows.day + 1,
+            windows.last_error,
+            windows.last_failed_at
+           FROM daywalk.windows
+          WHERE windows.last_error IS NOT NULL AND windows.kind = 'cut'::text AND windows.split_from IS NULL) errors
   ORDER BY stream_id, day, last_failed_at DESC;
 
 create view daywalk.events as
- SELECT s.name AS stream,
-    p.day,
-    r.record,
-    p.walk_id,
-    p.page_no,
-    p.start + r."position" - 1 AS "position",
-    p.fetched_at
-   FROM daywalk.pages p
-     JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.published AND k.pruning IS NULL
-     JOIN daywalk.windows w ON w.window_id = k.window_id
-     JOIN daywalk.streams s ON s.stream_id = w.stream_id AND s.resource = 'events'::text
-     LEFT JOIN daywalk."overlaps" o ON o.walk_id = p.walk_id AND o.page_no = p.page_no
-     CROSS JOIN LATERAL jsonb_array_elements(p.body #> k.records_path) WITH ORDINALITY r(record, "position")
-  WHERE
-        CASE
-            WHEN p.skip = 0 THEN true
-            ELSE r."position" > p.skip
-        END AND (o.positions IS NULL OR ((r."position" - p.skip) <> ALL (o.positions)));
+ SELECT stream,
+    day,
+    record,
+    walk_id,
+    page_no,
+    "position",
+    fetched_at,
+    first_seen,
+    gone_since,
+    revision
+   FROM daywalk.shown_records
+  WHERE resource = 'events'::text;
+
+create view daywalk.events_now as
+ SELECT stream,
+    resource,
+    day,
+    record,
+    walk_id,
+    page_no,
+    "position",
+    fetched_at,
+    first_seen,
+    revision
+   FROM daywalk.shown_records
+  WHERE gone_since IS NULL;
 
 create view daywalk.gaps as
  SELECT s.name AS stream,
     s.resource,
     u.day,
         CASE
-            WHEN p.running THEN 'running'::text
-            WHEN p.failed THEN 'failed'::text
+            WHEN u.running THEN 'running'::text
+            WHEN u.failed THEN 'failed'::text
             ELSE 'pending'::text
         END AS state,
-    p.due_at,
-    p.last_error
-   FROM ( SELECT DISTINCT w.stream_id,
-            w.day
-           FROM daywalk.windows w
-          WHERE w.state = ANY (ARRAY['pending'::text, 'failed'::text])) u
+    u.due_at,
+    e.last_error
+   FROM daywalk.unfinished_days u
      JOIN daywalk.streams s ON s.stream_id = u.stream_id
-     CROSS JOIN LATERAL ( SELECT bool_or(w.state = 'failed'::text) AS failed,
-            bool_or(w.lease_expires > clock_timestamp()) AS running,
-            min(w.due_at) AS due_at,
-            (array_agg(w.last_error ORDER BY w.last_failed_at DESC) FILTER (WHERE w.last_error IS NOT NULL))[1] AS last_error
-           FROM daywalk.windows w
-          WHERE w.stream_id = u.stream_id AND w.day = u.day AND w.state <> 'split'::text) p
+     LEFT JOIN daywalk.day_errors e ON e.stream_id = u.stream_id AND e.day = u.day
 UNION ALL
  SELECT m.stream,
     m.resource,
@@ -1240,15 +1951,13 @@ UNION ALL
 
 create view daywalk.lateness as
  SELECT s.name AS stream,
-    w.day,
-    d.after,
-    d.appeared AS records,
-    d.found_at,
-    d.walk_id
-   FROM daywalk.differences d
-     JOIN daywalk.windows w ON w.window_id = d.window_id
-     JOIN daywalk.streams s ON s.stream_id = w.stream_id
-  WHERE d.appeared > 0;
+    p.day,
+    p.published_at - daywalk.closed_at(p.day, s.time_zone, s.settle) AS after,
+    p.appeared AS records,
+    p.published_at AS found_at
+   FROM daywalk.publications p
+     JOIN daywalk.streams s ON s.stream_id = p.stream_id
+  WHERE p.appeared > 0;
 
 create view daywalk.ledger_check as
  SELECT stream,
@@ -1278,7 +1987,7 @@ create view daywalk.ledger_check as
                 CASE
                     WHEN lead(l.revision) OVER (PARTITION BY l.stream_id, l.day ORDER BY l.revision) IS NULL THEN
                     CASE
-                        WHEN NOT COALESCE(d.unsealed_pages > 0, false) THEN d.stream_id IS NULL
+                        WHEN NOT COALESCE(d.unsealed_pages > 0 OR d.expected, false) THEN d.stream_id IS NULL
                         ELSE NULL::boolean
                     END
                     ELSE NULL::boolean
@@ -1298,8 +2007,11 @@ create view daywalk.ledger_due as
            FROM daywalk.walks k
           WHERE k.walk_id = ANY (d.walks))) - (( SELECT count(*) AS count
            FROM daywalk.seals e
-          WHERE e.walk_id = ANY (d.walks))) AS unsealed_pages
-   FROM daywalk.published_days d
+          WHERE e.walk_id = ANY (d.walks))) AS unsealed_pages,
+    COALESCE(( SELECT n.unsealed
+           FROM daywalk.days n
+          WHERE n.stream_id = d.stream_id AND n.day = d.day), false) AS expected
+   FROM daywalk.shown_days d
      JOIN daywalk.streams s ON s.stream_id = d.stream_id
      LEFT JOIN LATERAL ( SELECT l_1.stream_id,
             l_1.entry,
@@ -1311,7 +2023,7 @@ create view daywalk.ledger_due as
             l_1.bytes,
             l_1.pages_sha256,
             l_1.walks_sha256,
-            l_1.overlaps_sha256,
+            l_1.marks_sha256,
             l_1.appended_at,
             l_1.previous,
             l_1.digest
@@ -1319,7 +2031,7 @@ create view daywalk.ledger_due as
           WHERE l_1.stream_id = d.stream_id AND l_1.day = d.day
           ORDER BY l_1.revision DESC
          LIMIT 1) l ON true
-  WHERE l.walks IS DISTINCT FROM d.walks OR l.overlaps_sha256 IS DISTINCT FROM daywalk.overlaps_digest(d.walks);
+  WHERE l.walks IS DISTINCT FROM d.walks OR l.marks_sha256 IS DISTINCT FROM daywalk.marks_digest(d.walks);
 
 create view daywalk.missing_days as
  SELECT s.stream_id,
@@ -1333,26 +2045,14 @@ create view daywalk.missing_days as
            FROM daywalk.windows w
           WHERE w.stream_id = s.stream_id AND w.kind = 'day'::text AND w.day >= s.since AND w.day <= c.last_closed)) <= (c.last_closed - s.since) AND NOT (EXISTS ( SELECT
            FROM daywalk.windows w
-          WHERE w.stream_id = s.stream_id AND w.day = d.day::date));
-
-create view daywalk.published_days as
- SELECT stream_id,
-    day,
-    COALESCE(( SELECT array_agg(k.walk_id ORDER BY k.walk_id) AS array_agg
-           FROM daywalk.windows x
-             JOIN daywalk.walks k ON k.window_id = x.window_id
-          WHERE x.stream_id = w.stream_id AND x.day = w.day AND k.published), '{}'::bigint[]) AS walks
-   FROM daywalk.windows w
-  WHERE state <> 'split'::text
-  GROUP BY stream_id, day
- HAVING bool_and(state = 'complete'::text);
+          WHERE w.stream_id = s.stream_id AND w.kind = 'day'::text AND w.day = d.day::date));
 
 create view daywalk.quarantine as
  SELECT s.name AS stream,
     p.day,
     p.walk_id,
     p.page_no,
-    k.published,
+    k.shown <> 'no'::text AS shown,
     c.change ->> 'what'::text AS what,
     c.change ->> 'path'::text AS path,
     (c.change ->> 'offset'::text)::bigint AS "offset",
@@ -1367,42 +2067,111 @@ create view daywalk.quarantine as
      CROSS JOIN LATERAL jsonb_array_elements(p.changes) c(change)
   WHERE p.changes IS NOT NULL;
 
-create view daywalk.smart_events as
+create view daywalk.record_versions as
  SELECT s.name AS stream,
+    s.resource,
+    p.day,
+    r.record #>> s.id_path AS id,
+    mark.revision,
+    r.record,
+    mark.since AS replaced_at,
+    p.fetched_at,
+    p.walk_id,
+    p.page_no,
+    p.start + p.skip + mark."position" - 1 AS "position"
+   FROM daywalk.marks mark
+     JOIN daywalk.walks k ON k.walk_id = mark.walk_id AND k.pruning IS NULL
+     JOIN daywalk.windows w ON w.window_id = k.window_id
+     JOIN daywalk.streams s ON s.stream_id = w.stream_id
+     JOIN daywalk.pages p ON p.walk_id = mark.walk_id AND p.page_no = mark.page_no AND p.day = mark.day
+     CROSS JOIN LATERAL ( SELECT (p.body #> k.records_path) -> (p.skip + mark."position" - 1) AS record) r
+  WHERE mark.state = 'old'::text
+  ORDER BY s.name, (r.record #>> s.id_path), mark.revision DESC, mark.since DESC;
+
+create view daywalk.shown_days as
+ SELECT stream_id,
+    day,
+    COALESCE(( SELECT array_agg(k.walk_id ORDER BY k.walk_id) AS array_agg
+           FROM daywalk.windows w
+             JOIN daywalk.walks k ON k.window_id = w.window_id
+          WHERE w.stream_id = d.stream_id AND w.day = d.day AND k.shown <> 'no'::text), '{}'::bigint[]) AS walks
+   FROM daywalk.windows d
+  WHERE kind = 'day'::text AND NOT (EXISTS ( SELECT
+           FROM daywalk.unfinished_days u
+          WHERE u.stream_id = d.stream_id AND u.day = d.day));
+
+create view daywalk.shown_records as
+ SELECT s.stream_id,
+    s.name AS stream,
+    s.resource,
     p.day,
     r.record,
     p.walk_id,
     p.page_no,
+    (r."position" - p.skip)::integer AS place,
     p.start + r."position" - 1 AS "position",
-    p.fetched_at
+    p.fetched_at,
+    COALESCE(mark.first_seen, p.fetched_at) AS first_seen,
+        CASE
+            WHEN mark.state = 'gone'::text THEN mark.since
+            ELSE NULL::timestamp with time zone
+        END AS gone_since,
+    COALESCE(mark.revision, 1) AS revision
    FROM daywalk.pages p
-     JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.published AND k.pruning IS NULL
+     JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.shown <> 'no'::text AND k.pruning IS NULL
      JOIN daywalk.windows w ON w.window_id = k.window_id
-     JOIN daywalk.streams s ON s.stream_id = w.stream_id AND s.resource = 'smart-event'::text
-     LEFT JOIN daywalk."overlaps" o ON o.walk_id = p.walk_id AND o.page_no = p.page_no
+     JOIN daywalk.streams s ON s.stream_id = w.stream_id
      CROSS JOIN LATERAL jsonb_array_elements(p.body #> k.records_path) WITH ORDINALITY r(record, "position")
-  WHERE
+     LEFT JOIN daywalk.marks mark ON mark.walk_id = p.walk_id AND mark.page_no = p.page_no AND mark."position" = (r."position" - p.skip) AND mark.day = p.day
+  WHERE p.records > 0 AND
         CASE
             WHEN p.skip = 0 THEN true
             ELSE r."position" > p.skip
-        END AND (o.positions IS NULL OR ((r."position" - p.skip) <> ALL (o.positions)));
+        END AND
+        CASE k.shown
+            WHEN 'whole'::text THEN COALESCE(mark.state, 'shown'::text) <> ALL (ARRAY['hidden'::text, 'old'::text])
+            ELSE mark.state = ANY (ARRAY['shown'::text, 'missing'::text, 'gone'::text])
+        END;
 
-create view daywalk.source_changes as
- SELECT s.name AS stream,
-    w.day,
-    d.found_at,
-    d.after,
-    v.walk_id,
-    v.page_no,
-    v."position",
-    ( SELECT (p.body #> k.records_path) -> (v."position" - 1 + p.skip)
-           FROM daywalk.pages p
-          WHERE p.walk_id = v.walk_id AND p.page_no = v.page_no AND p.day = k.day) AS record
-   FROM daywalk.vanished v
-     JOIN daywalk.walks k ON k.walk_id = v.walk_id
-     JOIN daywalk.differences d ON d.walk_id = v.found_by
-     JOIN daywalk.windows w ON w.window_id = k.window_id
-     JOIN daywalk.streams s ON s.stream_id = w.stream_id;
+create view daywalk.smart_events as
+ SELECT stream,
+    day,
+    record,
+    walk_id,
+    page_no,
+    "position",
+    fetched_at,
+    first_seen,
+    gone_since,
+    revision
+   FROM daywalk.shown_records
+  WHERE resource = 'smart-event'::text;
+
+create view daywalk.unfinished_days as
+ SELECT stream_id,
+    day,
+    bool_or(state = 'failed'::text) AS failed,
+    COALESCE(bool_or(lease_expires > clock_timestamp()), false) AS running,
+    min(due_at) AS due_at
+   FROM ( SELECT w.stream_id,
+            w.day,
+            w.state,
+            w.lease_expires,
+            w.due_at
+           FROM daywalk.windows w
+          WHERE w.state = ANY (ARRAY['pending'::text, 'failed'::text, 'split'::text])
+        UNION ALL
+         SELECT w.stream_id,
+            w.day + 1,
+            w.state,
+            w.lease_expires,
+            w.due_at
+           FROM daywalk.windows w
+          WHERE (w.state = ANY (ARRAY['pending'::text, 'failed'::text])) AND w.kind = 'cut'::text AND w.split_from IS NULL) u
+  WHERE (EXISTS ( SELECT
+           FROM daywalk.windows d
+          WHERE d.stream_id = u.stream_id AND d.day = u.day AND d.kind = 'day'::text))
+  GROUP BY stream_id, day;
 
 comment on schema daywalk is 'Pages of an Event Query API, one day window at a time. Query the views events, smart_events, coverage and gaps; the tables may change.';
 
@@ -1415,20 +2184,32 @@ comment on column daywalk.alarms.told_failing is 'What was last told: failing, o
 comment on column daywalk.alarms.told_at is 'When.';
 comment on column daywalk.alarms.telling_until is 'A process is telling it now; after this another one may.';
 
+comment on table daywalk.contracts is 'How the answers of a stream look: where list and total are. It changes by a setting or by daywalk accept, never by an answer.';
+comment on column daywalk.contracts.stream_id is 'The stream.';
+comment on column daywalk.contracts.hints is 'The settings that it was learned under; under others it is learned anew.';
+comment on column daywalk.contracts.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
+comment on column daywalk.contracts.total_path is 'Keys to the total; null where the source gives none.';
+comment on column daywalk.contracts.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
+comment on column daywalk.contracts.total_later is 'Pages after the first tell the total, too; null: none with records has come yet.';
+comment on column daywalk.contracts.learned_at is 'When it was learned.';
+
 comment on view daywalk.coverage is 'One row per stream and closed day since the stream''s first day, and per backfilled day.';
 comment on column daywalk.coverage.stream is 'The stream.';
 comment on column daywalk.coverage.resource is 'Its resource.';
 comment on column daywalk.coverage.day is 'The day of the source''s calendar.';
-comment on column daywalk.coverage.state is 'complete: every window of the day is proven; running, failed, pending: see there; missing: not planned yet; pruned: it was complete, and is not kept any more.';
-comment on column daywalk.coverage.windows is 'Windows of the day, without those that were split.';
+comment on column daywalk.coverage.state is 'complete: every window of the day and the cuts at both its ends are proven; running, failed, pending: see there; missing: not planned yet; pruned: it was complete, and is not kept any more.';
+comment on column daywalk.coverage.windows is 'Windows of the day, and the cuts in it and at its end.';
 comment on column daywalk.coverage.complete_windows is 'How many of them are complete.';
-comment on column daywalk.coverage.records is 'Records in published walks.';
-comment on column daywalk.coverage.pages is 'Pages in published walks.';
+comment on column daywalk.coverage.records is 'Records that are shown.';
+comment on column daywalk.coverage.gone is 'Those among them that the source does not show any more.';
+comment on column daywalk.coverage.pages is 'Pages of the walks that are shown.';
 comment on column daywalk.coverage.bytes is 'Bytes received for them.';
-comment on column daywalk.coverage.proof is 'Kinds of proof: total, probe, union.';
-comment on column daywalk.coverage.completed_at is 'When the day became complete.';
-comment on column daywalk.coverage.checked_at is 'When the source was last seen to be as stored.';
-comment on column daywalk.coverage.due_at is 'When a window of the day is to be walked next.';
+comment on column daywalk.coverage.proof is 'Kind of proof: empty, total, probe, halves, union or parts; docs/completeness.md says what each is worth.';
+comment on column daywalk.coverage.looks is 'How often the day was looked at since, and found as it is stored.';
+comment on column daywalk.coverage.completed_at is 'When the newest of its proofs was made.';
+comment on column daywalk.coverage.looked_at is 'When the source was last seen to be as stored.';
+comment on column daywalk.coverage.due_at is 'When a window of the day is to be walked or looked at next.';
+comment on column daywalk.coverage.retired_since is 'When it was found that the source does not keep the day any more.';
 comment on column daywalk.coverage.last_error is 'The newest error of its windows.';
 
 comment on view daywalk.day_errors is 'The newest error of each day whose windows have any; the coverage is made of it.';
@@ -1436,24 +2217,20 @@ comment on column daywalk.day_errors.stream_id is 'The stream.';
 comment on column daywalk.day_errors.day is 'The day of the source''s calendar.';
 comment on column daywalk.day_errors.last_error is 'The newest error of its windows.';
 
-comment on table daywalk.days is 'What the published walks of a day hold, added up whenever one of them is published.';
+comment on table daywalk.days is 'What is shown of a day, added up whenever it changes.';
 comment on column daywalk.days.stream_id is 'The stream.';
 comment on column daywalk.days.day is 'The day of the source''s calendar.';
-comment on column daywalk.days.records is 'Records in published walks; one that two of them hold counts once.';
-comment on column daywalk.days.pages is 'Their pages.';
+comment on column daywalk.days.records is 'Records that are shown.';
+comment on column daywalk.days.gone is 'Those among them that the source does not show any more.';
+comment on column daywalk.days.lost is 'Those on balance: less the records that appeared in the same walks, which may be newer versions of them.';
+comment on column daywalk.days.pages is 'Pages of the walks that are shown.';
 comment on column daywalk.days.bytes is 'Bytes received for them.';
-comment on column daywalk.days.proof is 'Kinds of proof: total, probe, union.';
-comment on column daywalk.days.unsealed is 'Something was published since the ledger was last compared with the day.';
+comment on column daywalk.days.proof is 'Kinds of proof of its windows.';
+comment on column daywalk.days.revision is 'How often what is shown of it has changed.';
+comment on column daywalk.days.unsealed is 'Something changed since the ledger was last compared with the day.';
+comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not looked at.';
 
-comment on table daywalk.differences is 'What a later walk found to be different from the one published before it.';
-comment on column daywalk.differences.window_id is 'The window.';
-comment on column daywalk.differences.walk_id is 'The later walk.';
-comment on column daywalk.differences.found_at is 'When it was published.';
-comment on column daywalk.differences.after is 'How long after the day had closed.';
-comment on column daywalk.differences.appeared is 'Records that it has and the earlier one had not.';
-comment on column daywalk.differences.vanished is 'Records that the earlier one had and it has not.';
-
-comment on view daywalk.events is 'One row per record of the resource events, from published walks.';
+comment on view daywalk.events is 'One row per record of the resource events: every one that was ever proven.';
 comment on column daywalk.events.stream is 'The stream.';
 comment on column daywalk.events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
 comment on column daywalk.events.record is 'The record as sent.';
@@ -1461,6 +2238,28 @@ comment on column daywalk.events.walk_id is 'The walk; with page_no the page in 
 comment on column daywalk.events.page_no is 'The page within the walk.';
 comment on column daywalk.events."position" is 'Offset of the record within its window, as the source listed it.';
 comment on column daywalk.events.fetched_at is 'When the page arrived.';
+comment on column daywalk.events.first_seen is 'When the first version of the record arrived.';
+comment on column daywalk.events.gone_since is 'Since when the source does not show it any more; null: it does.';
+comment on column daywalk.events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
+
+comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked.';
+comment on column daywalk.events_now.stream is 'The stream.';
+comment on column daywalk.events_now.resource is 'Its resource.';
+comment on column daywalk.events_now.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.events_now.record is 'The record as sent.';
+comment on column daywalk.events_now.walk_id is 'The walk; with page_no the page in daywalk.pages.';
+comment on column daywalk.events_now.page_no is 'The page within the walk.';
+comment on column daywalk.events_now."position" is 'Offset of the record within its window, as the source listed it.';
+comment on column daywalk.events_now.fetched_at is 'When the page arrived.';
+comment on column daywalk.events_now.first_seen is 'When the first version of the record arrived.';
+comment on column daywalk.events_now.revision is '1, and one more for each newer version.';
+
+comment on table daywalk.frames is 'Frames of answers without records: what an empty answer of the source looks like.';
+comment on column daywalk.frames.stream_id is 'The stream.';
+comment on column daywalk.frames.signature is 'Paths, types and texts of the frame, without what varies.';
+comment on column daywalk.frames.example is 'The beginning of one, for people.';
+comment on column daywalk.frames.first_seen is 'When it first came.';
+comment on column daywalk.frames.confirmed_at is 'When a later look at its window confirmed it; null: it is not known to mean an empty window.';
 
 comment on view daywalk.gaps is 'The rows of coverage that are not complete.';
 comment on column daywalk.gaps.stream is 'The stream.';
@@ -1476,27 +2275,26 @@ comment on column daywalk.lateness.day is 'The day of the source''s calendar.';
 comment on column daywalk.lateness.after is 'How long after the day had closed they were found.';
 comment on column daywalk.lateness.records is 'How many.';
 comment on column daywalk.lateness.found_at is 'When they were found.';
-comment on column daywalk.lateness.walk_id is 'The walk that found them.';
 
-comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence.';
+comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; everything expires.';
 comment on column daywalk.learned.stream_id is 'The stream.';
-comment on column daywalk.learned.fact is 'page_length: the largest that works; offset_cap: how deep paging goes; proven_size: the largest window that was proven beyond a walk from start to end; totals: 1, totals count the window.';
+comment on column daywalk.learned.fact is 'What: docs/completeness.md lists them.';
 comment on column daywalk.learned.value is 'Its value.';
 comment on column daywalk.learned.evidence is 'What showed it.';
 comment on column daywalk.learned.learned_at is 'When; old facts are learned again.';
 
-comment on table daywalk.ledger is 'A chain of digests for each stream: a row for each day when it is complete, and another one when it is published anew. Append-only.';
+comment on table daywalk.ledger is 'A chain of digests for each stream: a row for each day when it is complete, and another one when what is shown of it has changed. Append-only.';
 comment on column daywalk.ledger.stream_id is 'The stream.';
 comment on column daywalk.ledger.entry is '1, 2, 3 … within the stream, in the order of appending, which need not be that of the days.';
 comment on column daywalk.ledger.day is 'The day of the source''s calendar.';
-comment on column daywalk.ledger.revision is '1, 2, 3 … within the day: it was walked again, or a neighbour changed which of two equal records is shown.';
-comment on column daywalk.ledger.walks is 'The published walks of the day.';
+comment on column daywalk.ledger.revision is '1, 2, 3 … within the day: what is shown of it changed.';
+comment on column daywalk.ledger.walks is 'The walks that are shown of the day.';
 comment on column daywalk.ledger.pages is 'Their pages.';
 comment on column daywalk.ledger.records is 'Their records, those counted twice that two of them hold.';
 comment on column daywalk.ledger.bytes is 'Bytes received for them.';
 comment on column daywalk.ledger.pages_sha256 is 'daywalk.seals_digest of the walks: over the seals of their pages, in order.';
 comment on column daywalk.ledger.walks_sha256 is 'daywalk.walks_digest of the walks: over their windows, numbers and proofs.';
-comment on column daywalk.ledger.overlaps_sha256 is 'daywalk.overlaps_digest of the walks: over the records that the views leave out.';
+comment on column daywalk.ledger.marks_sha256 is 'daywalk.marks_digest of the walks: which of their records are shown, and since when some are gone.';
 comment on column daywalk.ledger.appended_at is 'When the row was appended.';
 comment on column daywalk.ledger.previous is 'The digest of the entry before; of the first one: daywalk.ledger_origin.';
 comment on column daywalk.ledger.digest is 'daywalk.ledger_digest of the row: SHA-256 over all its other columns, previous among them.';
@@ -1513,27 +2311,36 @@ comment on column daywalk.ledger_check.chain_ok is 'It follows the row before.';
 comment on column daywalk.ledger_check.pages_ok is 'The seals of its pages are as they were.';
 comment on column daywalk.ledger_check.walks_ok is 'Its walks and their windows are as they were.';
 comment on column daywalk.ledger_check.newest is 'It is the newest revision of its day.';
-comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is published is what it says; null where its pages are about to be sealed.';
+comment on column daywalk.ledger_check.state_ok is 'Of a newest revision: what is shown is what it says; null where its pages are about to be sealed.';
 comment on column daywalk.ledger_check.ok is 'All of it.';
 
 comment on view daywalk.ledger_due is 'The complete days that are not in the ledger as they are now; the next run appends them.';
 comment on column daywalk.ledger_due.stream is 'The stream.';
 comment on column daywalk.ledger_due.stream_id is 'Its key.';
 comment on column daywalk.ledger_due.day is 'The day of the source''s calendar.';
-comment on column daywalk.ledger_due.walks is 'Its published walks.';
+comment on column daywalk.ledger_due.walks is 'Its walks that are shown.';
 comment on column daywalk.ledger_due.entry is 'The newest entry about the day, which says something else; null: there is none.';
-comment on column daywalk.ledger_due.unsealed_pages is 'Pages without a seal. None: the day was in the ledger before, and the row is gone, or a neighbouring day was just published.';
+comment on column daywalk.ledger_due.unsealed_pages is 'Pages without a seal. None: the day was in the ledger before, and the row is gone, or single records were just marked.';
+comment on column daywalk.ledger_due.expected is 'Something was shown, or hidden, since: the next run puts it into the ledger.';
+
+comment on table daywalk.marks is 'What is to be said of single records of walks that are shown. Most records have none.';
+comment on column daywalk.marks.walk_id is 'The walk.';
+comment on column daywalk.marks.page_no is 'The page within the walk.';
+comment on column daywalk.marks."position" is 'Position among the records of the page, from 1.';
+comment on column daywalk.marks.day is 'The day of the window.';
+comment on column daywalk.marks.state is 'shown; missing: shown, one later walk lacked it; gone: shown, a second walk an hour or more later lacked it too; hidden: the neighbour behind a cut shows it too; old: a newer version of it is shown.';
+comment on column daywalk.marks.since is 'Since when that is so; of a gone record since when it is missing.';
+comment on column daywalk.marks.hash is 'Its hash.';
+comment on column daywalk.marks.id_hash is 'The hash of what identifies it.';
+comment on column daywalk.marks.first_seen is 'When the first version of it was fetched; null: it is the first.';
+comment on column daywalk.marks.revision is '1, and one more for each newer version.';
+comment on column daywalk.marks.hidden_by is 'The cut that hides it; null of a hidden record: for good, because its window does not show it any more.';
 
 comment on view daywalk.missing_days is 'The closed days that a stream wants and that have no window; the coverage and the gaps are made of it.';
 comment on column daywalk.missing_days.stream_id is 'The stream.';
 comment on column daywalk.missing_days.stream is 'Its name.';
 comment on column daywalk.missing_days.resource is 'Its resource.';
 comment on column daywalk.missing_days.day is 'The day of the source''s calendar.';
-
-comment on table daywalk."overlaps" is 'Records of a published walk that another one shows already; the views leave them out.';
-comment on column daywalk."overlaps".walk_id is 'The walk.';
-comment on column daywalk."overlaps".page_no is 'The page within the walk.';
-comment on column daywalk."overlaps".positions is 'Positions among the records of the page, from 1.';
 
 comment on table daywalk.pages is 'A page is one response body, stored as it came; one partition a month.';
 comment on column daywalk.pages.walk_id is 'The walk.';
@@ -1545,10 +2352,13 @@ comment on column daywalk.pages.skip is '1: its first record is the last one of 
 comment on column daywalk.pages.records is 'How many came, without that one.';
 comment on column daywalk.pages.total is 'The total that it told.';
 comment on column daywalk.pages.relation is 'The word that came with the total: gte says that it is a lower bound.';
-comment on column daywalk.pages.body is 'The body, parsed by Postgres from the bytes received; where changes is not null, from a sanitised copy.';
+comment on column daywalk.pages.total_missing is 'It told no total beside its records, though such pages of the stream do.';
+comment on column daywalk.pages.more is 'It said that there is more (truncated, has_more).';
+comment on column daywalk.pages.body is 'The body, parsed by Postgres from the bytes received; where changes is not null, from a repaired copy.';
 comment on column daywalk.pages.bytes is 'The exact bytes received, where jsonb cannot hold them, or always if keep_bytes says so.';
-comment on column daywalk.pages.changes is 'What was changed in the sanitised copy, and where; null: nothing.';
-comment on column daywalk.pages.record_hashes is 'A hash of each of these records, in order; equal records have equal hashes within this database.';
+comment on column daywalk.pages.changes is 'What was changed in the repaired copy, and where; null: nothing.';
+comment on column daywalk.pages.record_hashes is 'A hash of each of these records without what is ignored, in order; equal records have equal hashes within this database.';
+comment on column daywalk.pages.id_hashes is 'A hash of what identifies each of these records; null where the stream has no id_path.';
 comment on column daywalk.pages.sha256 is 'SHA-256 of the bytes received, after content decoding.';
 comment on column daywalk.pages.byte_count is 'How many bytes were received, after content decoding.';
 comment on column daywalk.pages.fetched_at is 'When the last byte arrived.';
@@ -1558,7 +2368,7 @@ comment on table daywalk.prunings is 'What was pruned: a day of a stream, or the
 comment on column daywalk.prunings.pruning_id is 'Key.';
 comment on column daywalk.prunings.stream_id is 'The stream.';
 comment on column daywalk.prunings.day is 'The day of the source''s calendar.';
-comment on column daywalk.prunings.what is 'day: everything of it; superseded: walks that are not shown, the day stays.';
+comment on column daywalk.prunings.what is 'day: everything of it; superseded: walks none of whose records are shown, the day stays.';
 comment on column daywalk.prunings.walks is 'The walks whose pages went.';
 comment on column daywalk.prunings.pages is 'Pages of these walks.';
 comment on column daywalk.prunings.records is 'Records of these walks, those counted twice that two of them hold.';
@@ -1567,21 +2377,28 @@ comment on column daywalk.prunings.pruned_by is 'The role of the database that d
 comment on column daywalk.prunings.pruned_at is 'From then on the views do not show it.';
 comment on column daywalk.prunings.removed_at is 'When the last of its pages was removed; null: it was interrupted, the next pruning goes on.';
 
-comment on view daywalk.published_days is 'The published walks of every complete day.';
-comment on column daywalk.published_days.stream_id is 'The stream.';
-comment on column daywalk.published_days.day is 'The day of the source''s calendar.';
-comment on column daywalk.published_days.walks is 'Its published walks.';
+comment on table daywalk.publications is 'One row whenever what is shown of a day changes, numbered without a gap in each stream, so that whatever follows the records can keep its place.';
+comment on column daywalk.publications.stream_id is 'The stream.';
+comment on column daywalk.publications.seq is '1, 2, 3 … within the stream.';
+comment on column daywalk.publications.key is 'Random: tells this history from that of a database that was put back from a backup.';
+comment on column daywalk.publications.day is 'The day of the source''s calendar.';
+comment on column daywalk.publications.revision is '1, 2, 3 … within the day.';
+comment on column daywalk.publications.records is 'Records that are shown from then on; 0 of a pruned day.';
+comment on column daywalk.publications.appeared is 'Records that came with a later walk, and that the ones before it had not.';
+comment on column daywalk.publications.gone is 'Records that are gone since this publication.';
+comment on column daywalk.publications.lost is 'Those on balance: less the records that appeared in the walk that first lacked them.';
+comment on column daywalk.publications.published_at is 'When.';
 
-comment on view daywalk.quarantine is 'What was changed in the sanitised copies of pages that jsonb cannot hold.';
+comment on view daywalk.quarantine is 'What was changed in the repaired copies of pages that jsonb cannot hold.';
 comment on column daywalk.quarantine.stream is 'The stream.';
 comment on column daywalk.quarantine.day is 'The day of the source''s calendar.';
 comment on column daywalk.quarantine.walk_id is 'The walk.';
 comment on column daywalk.quarantine.page_no is 'The page within the walk.';
-comment on column daywalk.quarantine.published is 'The views show the sanitised copy.';
-comment on column daywalk.quarantine.what is 'Kind of change: nul, surrogate, utf8, utf16, bom, number, depth, string-size, elements.';
+comment on column daywalk.quarantine.shown is 'The views show records of the walk.';
+comment on column daywalk.quarantine.what is 'Kind of change: nul, surrogate, utf8, utf16, bom, number, depth, more.';
 comment on column daywalk.quarantine.path is 'Where in the body.';
-comment on column daywalk.quarantine."offset" is 'Byte offset in the bytes received.';
-comment on column daywalk.quarantine.found is 'What stood there.';
+comment on column daywalk.quarantine."offset" is 'Byte offset of the changed value in the bytes received.';
+comment on column daywalk.quarantine.found is 'The beginning of what stood there.';
 comment on column daywalk.quarantine.sha256 is 'SHA-256 of the bytes received.';
 comment on column daywalk.quarantine.byte_count is 'How many bytes were received.';
 comment on column daywalk.quarantine.bytes is 'The exact bytes received.';
@@ -1589,6 +2406,19 @@ comment on column daywalk.quarantine.bytes is 'The exact bytes received.';
 comment on table daywalk.rates is 'When the next request to an API may go, where the setting rate is set; the workers take slots from here.';
 comment on column daywalk.rates.origin is 'Scheme, host and port of the API.';
 comment on column daywalk.rates.next_slot is 'The first instant that no worker has taken yet; it may be past.';
+
+comment on view daywalk.record_versions is 'Older versions of records that are shown in a newer one, newest first; for streams with an id_path.';
+comment on column daywalk.record_versions.stream is 'The stream.';
+comment on column daywalk.record_versions.resource is 'Its resource.';
+comment on column daywalk.record_versions.day is 'The day of the source''s calendar.';
+comment on column daywalk.record_versions.id is 'What identifies the record.';
+comment on column daywalk.record_versions.revision is '1 of the first version, and one more for each newer one.';
+comment on column daywalk.record_versions.record is 'The record as it was.';
+comment on column daywalk.record_versions.replaced_at is 'Since when a newer version is shown.';
+comment on column daywalk.record_versions.fetched_at is 'When its page arrived.';
+comment on column daywalk.record_versions.walk_id is 'The walk.';
+comment on column daywalk.record_versions.page_no is 'The page within the walk.';
+comment on column daywalk.record_versions."position" is 'Offset of the record within its window, as the source listed it.';
 
 comment on table daywalk.runs is 'A run is one planning-and-draining pass: scheduled, by hand, or a backfill.';
 comment on column daywalk.runs.run_id is 'Key.';
@@ -1618,7 +2448,27 @@ comment on column daywalk.seals.body_sha256 is 'daywalk.body_digest of the body:
 comment on column daywalk.seals.digest is 'daywalk.page_digest of the row: SHA-256 over all its columns, the body as body_sha256.';
 comment on column daywalk.seals.sealed_at is 'When it was made.';
 
-comment on view daywalk.smart_events is 'One row per record of the resource smart-event, from published walks.';
+comment on view daywalk.shown_days is 'The walks of every complete day that are shown.';
+comment on column daywalk.shown_days.stream_id is 'The stream.';
+comment on column daywalk.shown_days.day is 'The day of the source''s calendar.';
+comment on column daywalk.shown_days.walks is 'Its walks that are shown.';
+
+comment on view daywalk.shown_records is 'Every record that is shown, of all streams; events and smart_events are made of it.';
+comment on column daywalk.shown_records.stream_id is 'The stream.';
+comment on column daywalk.shown_records.stream is 'Its name.';
+comment on column daywalk.shown_records.resource is 'Its resource.';
+comment on column daywalk.shown_records.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.shown_records.record is 'The record as sent.';
+comment on column daywalk.shown_records.walk_id is 'The walk; with page_no the page in daywalk.pages.';
+comment on column daywalk.shown_records.page_no is 'The page within the walk.';
+comment on column daywalk.shown_records.place is 'Position among the records of the page, from 1.';
+comment on column daywalk.shown_records."position" is 'Offset of the record within its window, as the source listed it.';
+comment on column daywalk.shown_records.fetched_at is 'When the page arrived.';
+comment on column daywalk.shown_records.first_seen is 'When the first version of the record arrived.';
+comment on column daywalk.shown_records.gone_since is 'Since when the source does not show it any more; null: it does.';
+comment on column daywalk.shown_records.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
+
+comment on view daywalk.smart_events is 'One row per record of the resource smart-event: every one that was ever proven.';
 comment on column daywalk.smart_events.stream is 'The stream.';
 comment on column daywalk.smart_events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
 comment on column daywalk.smart_events.record is 'The record as sent.';
@@ -1626,16 +2476,9 @@ comment on column daywalk.smart_events.walk_id is 'The walk; with page_no the pa
 comment on column daywalk.smart_events.page_no is 'The page within the walk.';
 comment on column daywalk.smart_events."position" is 'Offset of the record within its window, as the source listed it.';
 comment on column daywalk.smart_events.fetched_at is 'When the page arrived.';
-
-comment on view daywalk.source_changes is 'Records that the source does not show any more, or shows differently.';
-comment on column daywalk.source_changes.stream is 'The stream.';
-comment on column daywalk.source_changes.day is 'The day of the source''s calendar.';
-comment on column daywalk.source_changes.found_at is 'When it was found.';
-comment on column daywalk.source_changes.after is 'How long after the day had closed.';
-comment on column daywalk.source_changes.walk_id is 'The earlier walk that holds the record.';
-comment on column daywalk.source_changes.page_no is 'Its page.';
-comment on column daywalk.source_changes."position" is 'Its position among the records of the page, from 1.';
-comment on column daywalk.source_changes.record is 'The record as it was.';
+comment on column daywalk.smart_events.first_seen is 'When the first version of the record arrived.';
+comment on column daywalk.smart_events.gone_since is 'Since when the source does not show it any more; null: it does.';
+comment on column daywalk.smart_events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
 comment on table daywalk.streams is 'A stream is a resource of the API with a fixed set of filters, exported under a name.';
 comment on column daywalk.streams.stream_id is 'Key.';
@@ -1646,24 +2489,32 @@ comment on column daywalk.streams.fingerprint is 'SHA-256, hexadecimal, of resou
 comment on column daywalk.streams.since is 'The first day that the schedule exports.';
 comment on column daywalk.streams.time_zone is 'IANA time zone of the source, in which its days begin and end.';
 comment on column daywalk.streams.settle is 'How long after its end a day counts as closed.';
+comment on column daywalk.streams.id_path is 'Keys from the top of a record to what identifies it, as the settings say; null: a record is its content.';
+comment on column daywalk.streams.accepted_at is 'When a person last accepted the source as it is (daywalk accept); what was proven before is no known answer any more.';
 comment on column daywalk.streams.created_at is 'When the stream was first planned.';
 
-comment on table daywalk.vanished is 'The records that a later walk did not find any more.';
-comment on column daywalk.vanished.found_by is 'The later walk.';
-comment on column daywalk.vanished.walk_id is 'The earlier walk that holds the record.';
-comment on column daywalk.vanished.page_no is 'Its page.';
-comment on column daywalk.vanished."position" is 'Its position among the records of the page, from 1.';
+comment on view daywalk.unfinished_days is 'The days with a window that are not complete; the coverage and the gaps are made of it.';
+comment on column daywalk.unfinished_days.stream_id is 'The stream.';
+comment on column daywalk.unfinished_days.day is 'The day of the source''s calendar.';
+comment on column daywalk.unfinished_days.failed is 'One of its windows failed.';
+comment on column daywalk.unfinished_days.running is 'A worker holds one of them.';
+comment on column daywalk.unfinished_days.due_at is 'When the first of them is due.';
 
-comment on table daywalk.walks is 'A walk is one pass over a window from its first page to its proven end.';
+comment on table daywalk.walks is 'A walk is one pass over a window, or over a span near a cut, from its first page to its end.';
 comment on column daywalk.walks.walk_id is 'Key.';
 comment on column daywalk.walks.window_id is 'The window.';
 comment on column daywalk.walks.number is '1, 2, 3 … within the window.';
-comment on column daywalk.walks.span is 'whole; or a half of the window, walked to compare it with the whole; or, of a seam, the second that belongs to the next day.';
+comment on column daywalk.walks.role is 'whole; half: of the window, walked to compare it with the whole; of a cut: across it, before it, after it.';
 comment on column daywalk.walks.day is 'The day of the window.';
+comment on column daywalk.walks.from_time is 'First second that was asked for.';
+comment on column daywalk.walks.to_time is 'Last second that was asked for.';
+comment on column daywalk.walks.level_from is 'Lowest rule level that was asked for.';
+comment on column daywalk.walks.level_to is 'Highest rule level that was asked for.';
 comment on column daywalk.walks.page_length is 'How many records each page asks for.';
 comment on column daywalk.walks.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
 comment on column daywalk.walks.total_path is 'Keys to the total; null where the source gives none.';
 comment on column daywalk.walks.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
+comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages.';
 comment on column daywalk.walks.next_start is 'The checkpoint: the offset of the next page, equal to the records stored.';
 comment on column daywalk.walks.pages is 'Pages stored.';
 comment on column daywalk.walks.records is 'Records stored.';
@@ -1671,33 +2522,37 @@ comment on column daywalk.walks.bytes is 'Bytes of the bodies stored, as receive
 comment on column daywalk.walks.requests is 'Requests made, refused ones and probes included.';
 comment on column daywalk.walks.first_total is 'The total on the first page.';
 comment on column daywalk.walks.last_total is 'The total on the last page.';
+comment on column daywalk.walks.claims is 'What answers that are no pages of it said while it was judged: how many there are, and what is or is not at an offset.';
 comment on column daywalk.walks.outcome is 'proven; ended: at its end, not believed alone, evidence for another; shifted: the list moved under it; failed; null: in progress.';
 comment on column daywalk.walks.reason is 'Why it is not proven.';
-comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers.';
-comment on column daywalk.walks.published is 'The views show it.';
+comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers; before it is proven, how it ended.';
+comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked hidden or old; part: those marked shown, missing or gone.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
 comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';
 
-comment on table daywalk.windows is 'A window is a span of the source''s wall-clock time, normally one day, that is walked as a unit.';
+comment on table daywalk.windows is 'A window is a span of the source''s wall-clock time, normally one day, that is proven as a unit; or the cut between two of them.';
 comment on column daywalk.windows.window_id is 'Key.';
 comment on column daywalk.windows.stream_id is 'The stream.';
-comment on column daywalk.windows.kind is 'day; seam: the second on either side of a midnight; part: of a window that was split.';
-comment on column daywalk.windows.day is 'The day of the source''s calendar that the window belongs to.';
+comment on column daywalk.windows.kind is 'day; part: of a window that was split; cut: the place between two neighbouring windows, from the last second of one to the first of the other.';
+comment on column daywalk.windows.day is 'The day of the source''s calendar that the window begins in.';
 comment on column daywalk.windows.from_time is 'First second, inclusive, wall-clock time of the source.';
 comment on column daywalk.windows.to_time is 'Last second, inclusive, wall-clock time of the source.';
 comment on column daywalk.windows.level_from is 'Lowest rule level, where it was split by level.';
 comment on column daywalk.windows.level_to is 'Highest rule level, where it was split by level.';
-comment on column daywalk.windows.split_from is 'The window that this one is a part of, where that one was split.';
-comment on column daywalk.windows.split_by is 'How it was split: time or level.';
-comment on column daywalk.windows.split_reason is 'Why it was split, with the numbers.';
-comment on column daywalk.windows.split_total is 'The total when it was split, where it is exact; its parts must hold as much.';
-comment on column daywalk.windows.sums_checked is 'Its parts were complete together once, and held as much; what changes later is a difference, not a fault.';
-comment on column daywalk.windows.purpose is 'Why it is walked: scheduled goes before recheck before backfill.';
-comment on column daywalk.windows.state is 'pending: to be walked; complete: proven whole; failed: see last_error, walked again at due_at; split: its parts stand for it.';
-comment on column daywalk.windows.due_at is 'When it is to be walked next; null: not until asked.';
+comment on column daywalk.windows.split_from is 'The window that this one is a part of, or a cut inside; null: it stands for itself.';
+comment on column daywalk.windows.split_by is 'How it is split: time or level; null: it is not.';
+comment on column daywalk.windows.split_reason is 'Why it is split, with the numbers.';
+comment on column daywalk.windows.split_total is 'The total when it was split.';
+comment on column daywalk.windows.split_calibrated is 'That total is exact, so that its parts need no cuts and no looks of their own.';
+comment on column daywalk.windows.purpose is 'Why it is walked: scheduled goes before look before backfill.';
+comment on column daywalk.windows.state is 'pending: to be walked; complete: proven whole; failed: see last_error, walked again at due_at; split: its parts are not all proven, or do not add up yet; replaced: a part of an earlier split, something else stands for it.';
+comment on column daywalk.windows.due_at is 'When it is to be walked or looked at next; null: not until asked.';
 comment on column daywalk.windows.current_walk is 'The walk in progress.';
-comment on column daywalk.windows.rewalk is 'A person asked to walk it again, though it is complete.';
+comment on column daywalk.windows.rewalk is 'It is to be walked again though it is complete: a person asked, or a second walk is to confirm what one lacked.';
+comment on column daywalk.windows.proof is 'What showed that it is whole, when it was last proven.';
+comment on column daywalk.windows.looks is 'How often it was looked at since, and found as it is stored.';
+comment on column daywalk.windows.judged is 'The number of its newest walk when it was last proven, split or given up: earlier walks are no evidence any more.';
 comment on column daywalk.windows.lease_id is 'Random id of the current claim; every write of a worker must name it.';
 comment on column daywalk.windows.lease_owner is 'Host and process of the worker, for people.';
 comment on column daywalk.windows.lease_number is 'How often the window was claimed, for people; the fence is lease_id.';
@@ -1707,5 +2562,5 @@ comment on column daywalk.windows.failures is 'Failures since the window was las
 comment on column daywalk.windows.last_error is 'Why it last failed.';
 comment on column daywalk.windows.last_failed_at is 'When it last failed.';
 comment on column daywalk.windows.created_at is 'When it was planned.';
-comment on column daywalk.windows.completed_at is 'When its newest proven walk was proven.';
-comment on column daywalk.windows.checked_at is 'When the source was last seen to be as stored.';
+comment on column daywalk.windows.proven_at is 'When it was last proven.';
+comment on column daywalk.windows.looked_at is 'When the source was last seen to be as stored.';

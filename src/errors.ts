@@ -1,4 +1,4 @@
-/** Errors are named by what to do about them; each carries a hint for the operator, and one table maps them to exit codes (DESIGN 7). */
+/** Errors are named by what to do about them; each carries a hint for the operator, and one table maps them to exit codes. */
 
 /** What an error may carry besides its message. */
 export interface ErrorDetails {
@@ -72,6 +72,9 @@ export class RequestError extends DaywalkError {
 /** A 200 whose body is not what a page looks like: the API changed or something stands in front of it; never an empty day. */
 export class EnvelopeError extends DaywalkError {}
 
+/** An answer that shows no record, and leaves open where list or total would be: it may be that of an empty window. */
+export class NoRecordsError extends EnvelopeError {}
+
 /** A body is larger than the limits allow: ask for less. */
 export class TooLargeError extends DaywalkError {}
 
@@ -79,11 +82,15 @@ export class TooLargeError extends DaywalkError {}
 export const WALK_FAULTS = [
   'shifted',
   'start-ignored',
-  'unstable-order',
-  'empty-before-total',
+  'unsettled',
+  'contradicted',
   'capped',
   'beyond-known-cap',
   'large',
+  'learned',
+  'unknown-answer',
+  'known-answer-wrong',
+  'page-failed',
   'fruitless',
 ] as const;
 export type WalkFault = (typeof WALK_FAULTS)[number];
@@ -94,6 +101,13 @@ export class WalkError extends DaywalkError {
   constructor(fault: WalkFault, message: string, details: ErrorDetails = {}) {
     super(message, details);
     this.fault = fault;
+  }
+}
+
+/** A request that fails while the API answers others: shorter pages or smaller windows may fare better. */
+export class PageFailedError extends WalkError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super('page-failed', message, details);
   }
 }
 
@@ -109,7 +123,7 @@ export class InterruptedError extends DaywalkError {
   }
 }
 
-/** Exit codes of DESIGN 7. */
+/** Exit codes, as docs/verbs.md lists them. */
 export const EXIT = {
   done: 0,
   unexpected: 1,

@@ -1,6 +1,8 @@
 /** The log: pino JSON lines, or pretty ones on a terminal, to stderr, from which every secret is struck out (I10). */
 import type { LoggerOptions } from 'pino';
 import { DaywalkError } from './errors.ts';
+import { redactJson } from './redactor.ts';
+import { printable, printableLines } from './text.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -32,8 +34,8 @@ export interface ProcessLogger extends Logger {
 export interface LogOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Texts that must not appear in any line, in no spelling. */
-  readonly secrets: readonly string[];
+  /** Strikes secrets out of the texts of a line. */
+  readonly redact: (text: string) => string;
   /** Absent: stderr. */
   readonly destination?: NodeJS.WritableStream;
   readonly isTerminal: boolean;
@@ -41,11 +43,8 @@ export interface LogOptions {
   readonly colour?: boolean;
 }
 
-const REDACTED = '[secret]';
 /** How deep fields and causes are told; what lies deeper may hold an error as it is, so it is left out. */
 const MAX_DEPTH = 5;
-/** What could steer a terminal or hide text in it: C0 and C1 controls (ANSI sequences begin with one), line and direction marks. */
-const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** Logs nothing. */
 export const silentLogger: Logger = {
@@ -59,17 +58,16 @@ export const silentLogger: Logger = {
 
 /** Makes the log of the process. Writing to it never throws, even when nobody reads it any more. */
 export async function createLogger(options: LogOptions): Promise<ProcessLogger> {
-  const { level, secrets, isTerminal, destination = process.stderr } = options;
+  const { level, redact, isTerminal, destination = process.stderr } = options;
   const { colour = isTerminal } = options;
   const pretty = options.format === 'pretty' || (options.format === 'auto' && isTerminal);
   const { pino, stdTimeFunctions } = await import('pino');
-  const render = pretty ? await prettyLine(colour) : visible;
-  const strike = secretFilter(secrets);
+  const render = pretty ? await prettyLine(colour) : printable;
   survive(destination);
 
   const write = (line: string): void => {
     try {
-      destination.write(`${render(strikeInLine(line.trimEnd(), strike))}\n`);
+      destination.write(`${render(redactJson(line.trimEnd(), redact))}\n`);
     } catch {
       // A log that cannot be written must not stop a walk.
     }
@@ -96,57 +94,6 @@ function survive(destination: NodeJS.WritableStream): void {
 }
 function ignore(): void {}
 
-/**
- * Replaces every occurrence of every secret, in any mix of these spellings: as it is, escaped as JSON (also twice), percent-encoded.
- */
-export function secretFilter(secrets: readonly string[]): (text: string) => string {
-  const longestFirst = secrets.filter((s) => s !== '').sort((a, b) => b.length - a.length);
-  if (longestFirst.length === 0) return (text) => text;
-  const spelled = longestFirst.map((secret) => Array.from(secret, spellings).join(''));
-  const pattern = new RegExp(spelled.join('|'), 'g');
-  return (text) => text.replace(pattern, REDACTED);
-}
-
-/** A pattern for the ways in which one character may be written. */
-function spellings(character: string): string {
-  const json = JSON.stringify(character).slice(1, -1);
-  const twice = JSON.stringify(json).slice(1, -1);
-  const unicode = Array.from({ length: character.length }, (_, i) =>
-    hex(character.charCodeAt(i), 4),
-  )
-    .map((code) => `\\\\+u${code}`)
-    .join('');
-  const percent = Array.from(Buffer.from(character), (byte) => `%${hex(byte, 2)}`).join('');
-  const texts = [...new Set([twice, json, character])].map((text) =>
-    text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'),
-  );
-  if (character === ' ') texts.push('\\+');
-  return `(?:${[...texts, unicode, percent].join('|')})`;
-}
-
-/** `code` in hexadecimal digits, as a pattern that takes both cases of the letters. */
-function hex(code: number, digits: number): string {
-  const text = code.toString(16).padStart(digits, '0');
-  return text.replace(/[a-f]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
-}
-
-/** Strikes the strings and numbers of a JSON line one by one, so that the line stays JSON whatever the secret is. */
-function strikeInLine(line: string, strike: (text: string) => string): string {
-  return line.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
-    const text: string = token.startsWith('"') ? JSON.parse(token) : token;
-    const struck = strike(text);
-    return struck === text ? token : JSON.stringify(struck);
-  });
-}
-
-/** Writes what is unsafe as JSON does (in a JSON line it can only stand inside strings, where that means the same). */
-export function visible(text: string): string {
-  return text.replace(
-    UNSAFE,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
 async function prettyLine(colorize: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const format = prettyFactory({
@@ -169,11 +116,9 @@ function inOneLine({ err, msg, ...rest }: Record<string, unknown>): Record<strin
 
 /** For `JSON.parse`: makes foreign text harmless on a terminal, names of fields too; only a stack keeps its line ends. */
 function neutral(key: string, value: unknown): unknown {
-  if (typeof value === 'string') {
-    return key === 'stack' ? value.split('\n').map(visible).join('\n') : visible(value);
-  }
+  if (typeof value === 'string') return key === 'stack' ? printableLines(value) : printable(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [visible(name), one]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [printable(name), one]));
 }
 
 /** Replaces errors by what may be told of them, wherever they are in `value`. */

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 /** The program: reads the command line, runs one verb, turns its end into an exit code. The only place that exits. */
-import './commands/heap.ts';
+import './cli/heap.ts';
 import { CommanderError } from 'commander';
+import { readProgram } from './cli/program.ts';
+import { redactor } from './cli/redactor.ts';
 import { systemClock } from './clock.ts';
-import { readProgram } from './commands/program.ts';
 import { DaywalkError, EXIT, exitCodeOf, InterruptedError } from './errors.ts';
-import { visible } from './log.ts';
+import { printableLines } from './text.ts';
 
-/** A stop that takes longer than this is cut short: leases end by themselves, checkpoints are safe (DESIGN 7). */
+/** A stop that takes longer than this is cut short: leases end by themselves, checkpoints are safe. */
 const GRACE_MS = 4_500;
 
 /** Aborts on the first SIGINT or SIGTERM, leaves at once on the second. */
@@ -44,7 +45,7 @@ async function main(): Promise<number> {
   } catch (error) {
     // Commander has printed its own message, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.settings;
-    process.stderr.write(explain(error).split('\n').map(visible).join('\n'));
+    process.stderr.write(printableLines(redactor.redact(explain(error))));
     return exitCodeOf(error);
   }
 }

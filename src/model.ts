@@ -1,4 +1,4 @@
-/** The nouns of daywalk, one sentence each (DESIGN 1); the same words stand in SQL, logs, flags and docs. */
+/** The nouns of daywalk, one sentence each; the same words stand in SQL, logs, flags and docs. */
 
 /** A resource is an operation of the API: `GET {base}/api/events` or `GET {base}/api/smart-event`. */
 export const RESOURCES = ['events', 'smart-event'] as const;
@@ -34,6 +34,8 @@ export interface Stream {
   readonly recordsPath?: readonly string[];
   /** Where the total is; absent: found on the first page; null: this source has no total that can be trusted. */
   readonly totalPath?: readonly string[] | null;
+  /** Where in a record that stands which identifies it; absent: a record is its content. */
+  readonly idPath?: readonly string[];
   /** How long a closed day is kept at least, milliseconds; absent: for ever. Only `daywalk prune` acts on it. */
   readonly retention?: number;
 }
@@ -56,8 +58,16 @@ export interface Window {
   readonly to: WallTime;
 }
 
+/** A span of time, and of rule levels where it was cut by level; both ends inclusive, null is open. */
+export interface Span {
+  readonly from: WallTime;
+  readonly to: WallTime;
+  readonly levelFrom: number | null;
+  readonly levelTo: number | null;
+}
+
 /** Why a window is walked; earlier words go first (DESIGN 4). */
-export const PURPOSES = ['scheduled', 'recheck', 'backfill'] as const;
+export const PURPOSES = ['scheduled', 'look', 'backfill'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
 /** A priority says who goes first when requests have to wait: earlier purposes, then pages that a walk needs now. */
@@ -66,6 +76,9 @@ export interface Priority {
   /** A page that is fetched before its walk needs it; it may become needed while it waits. */
   ahead?: boolean;
 }
+
+/** A day, a part of one that was split, or the cut between two neighbours. */
+export type WindowKind = 'day' | 'part' | 'cut';
 
 /** Where a window stands. */
 export const WINDOW_STATES = ['pending', 'complete', 'failed', 'split'] as const;
@@ -89,9 +102,11 @@ export interface Page {
   readonly length: number;
   /** The body after content decoding, byte for byte. */
   readonly body: Buffer;
-  /** One byte, 1, and the body behind it in the same memory: what `jsonb` takes, without a copy; absent: not at hand. */
-  readonly framed?: Buffer | undefined;
-  /** Told by who stored the page: its memory may serve another one, so nobody looks at `body` or `framed` after that. */
+  /** Of an answer that is not a 200 and may say that there are no records; the body of a 204 is then `null`. */
+  readonly status?: 204 | 404;
+  /** The error that it is to whoever does not know such answers of this source. */
+  readonly refused?: Error;
+  /** Told once by who stored the page: the memory of `body` may serve another one, so nobody looks at it after that. */
   readonly release?: (() => void) | undefined;
   /** SHA-256 of `body`. */
   readonly sha256: Buffer;
@@ -101,16 +116,8 @@ export interface Page {
   readonly requests: number;
 }
 
-/** Lends memory to the bodies of pages. */
-export interface PageMemory {
-  /** So many bytes, of any content. */
-  take(bytes: number): Buffer;
-  /** Takes back what it lent; anything else is left alone. */
-  giveBack(memory: Buffer): void;
-}
-
-/** An envelope says where in a body the record list and the total are. */
-export interface Envelope {
+/** A contract says where in a body the record list and the total are. */
+export interface Contract {
   /** Keys from the top of the body to the record list; `[]` is the body itself. */
   readonly recordsPath: readonly string[];
   /** Keys to the total; null where the source gives none. */
@@ -119,40 +126,46 @@ export interface Envelope {
   readonly relationPath: readonly string[] | null;
 }
 
-/** A proof is what shows that a walk saw the whole window (DESIGN 5.2). */
-export type Proof = (
-  | {
-      /** The total, equal on the first and the last page and equal to the records stored. */
-      readonly kind: 'total';
-      readonly firstTotal: number;
-      readonly lastTotal: number;
-      readonly records: number;
-    }
-  | {
-      /** A closing probe: from `start` on, exactly the last record came, or nothing in an empty window. */
-      readonly kind: 'probe';
-      readonly start: number;
-      readonly records: number;
-      /** SHA-256, hexadecimal, of the probe's body. */
-      readonly sha256: string;
-    }
-  | {
-      /** Several walks that differ, because the order is not stable, hold together exactly what the total says. */
-      readonly kind: 'union';
-      readonly records: number;
-      readonly total: number;
-      /** The other walks. */
-      readonly unites: readonly number[];
-    }
-) & {
-  /** Records that stand on two pages; then another walk has brought the very same records, or a union has. */
-  readonly repeated?: number;
-  /** That other walk. */
-  readonly agreesWith?: number;
-  /** The walks of the two halves of the window that add up to this one. */
-  readonly halves?: readonly [number, number];
-  /** Of a seam: the walk of its last second, which belongs to the next day. */
-  readonly nextDay?: number;
-  /** How the window was halved. */
-  readonly halvedBy?: 'time' | 'level';
-};
+/** A claim is what one answer says of the window that it was asked for; kept with the walk, as evidence. */
+export interface Claim {
+  /** Offset and length that were asked for. */
+  readonly start: number;
+  readonly length: number;
+  /** How many records it showed. */
+  readonly came: number;
+  /** "There are so many"; null: it told no total. */
+  readonly total: number | null;
+  /** The source itself calls the total a lower bound. */
+  readonly lowerBound: boolean;
+  /** The total is missing where the contract has one, beside records. */
+  readonly totalMissing: boolean;
+  /** "There is more", in the frame (`truncated`, `has_more`). */
+  readonly more: boolean;
+}
+
+/** How a list ended: from the last record on exactly that one came; nothing came, twice; nobody asked behind the last page. */
+export type ListEnd = 'last' | 'nothing' | 'open';
+
+/** A proof is sufficient evidence that a window is whole, with the rule of docs/completeness.md that says so. */
+export interface Proof {
+  readonly kind: 'empty' | 'total' | 'probe' | 'halves' | 'union' | 'parts' | 'cut';
+  readonly rule: string;
+  /** Records that it speaks of; of a cut those that it adds. */
+  readonly records: number;
+  /** What it rests on, in a sentence. */
+  readonly why: string;
+  /** The total that was told, where it was part of the evidence. */
+  readonly total?: number;
+  /** Of a union: the other walks. */
+  readonly unites?: readonly number[];
+  /** Of halves: the walks of both, and of the cut between them. */
+  readonly halves?: readonly number[];
+  /** Of a cut: the walks across it, before it and behind it; null where the one across was empty. */
+  readonly across?: number;
+  readonly before?: number | null;
+  readonly after?: number | null;
+  /** Of a cut: records that both neighbours show, and that are therefore shown once less. */
+  readonly removed?: number;
+  /** Of parts: the total is calibrated, so that a look may ask for the totals alone. */
+  readonly calibrated?: boolean;
+}

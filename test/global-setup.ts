@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbedded } from '../src/store/embedded/embedded.ts';
+import { startEmbedded } from '../packages/embedded-postgres/src/index.ts';
 import { migrate } from '../src/store/migrations.ts';
+import { freePort } from './support/ports.ts';
+import { UNADAPTED } from './unadapted.ts';
 
 /** Where tests make their databases; `problem` says why there is no template or no server at all, so that the tests that need neither run all the same. */
 export interface TestServer {
@@ -31,6 +33,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Runs before all tests; what it returns runs after them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Told at every run, so that nobody takes them for proof.
+  if (UNADAPTED.length > 0 && !process.env.ALL_TESTS)
+    console.error(`not run (test/unadapted.ts): ${UNADAPTED.join(', ')}`);
   await build();
   const prefix = `daywalk_test_${randomBytes(4).toString('hex')}`;
   const template = `${prefix}_template`;
@@ -60,7 +65,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Types are the business of `npm run check`: whatever compiles is emitted, so that one broken part does not stop all tests. */
 async function build(): Promise<void> {
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  for (const project of ['tsconfig.build.json', 'simulator/tsconfig.json'])
+  for (const project of [
+    'packages/embedded-postgres',
+    'tsconfig.build.json',
+    'simulator/tsconfig.json',
+  ])
     await promisify(execFile)(tsc, ['-p', project], { cwd: ROOT }).catch((error) => {
       console.error(
         `tsc -p ${project}: ${error.stdout.split('\n')[0]} … (npm run check tells all)`,
@@ -77,13 +86,24 @@ async function givePostgres(): Promise<Postgres> {
   const given = process.env.DATABASE_URL;
   if (given) return { adminUrl: given, stop: async () => {} };
   const directory = await mkdtemp(join(tmpdir(), 'daywalk-test-'));
+  const first = await startEmbedded({ directory });
+  const password = randomBytes(16).toString('hex');
+  const port = await freePort();
+  const settings = {
+    // Nothing of this has to outlive the machine.
+    fsync: 'off',
+    full_page_writes: 'off',
+    // Proxies that break, delay and count connections stand between the tests and the server.
+    listen_addresses: '127.0.0.1',
+    port,
+  };
+  for (const [name, value] of Object.entries(settings))
+    await inDatabase(first.url, `alter system set ${name} = '${value}'`);
+  await inDatabase(first.url, `alter role daywalk password '${password}'`);
+  await first.release({ untilStopped: true });
   const embedded = await startEmbedded({ directory });
-  // Nothing of this has to outlive the machine.
-  await inDatabase(embedded.url, 'alter system set fsync = off');
-  await inDatabase(embedded.url, 'alter system set full_page_writes = off');
-  await inDatabase(embedded.url, 'select pg_reload_conf()');
   return {
-    adminUrl: embedded.url,
+    adminUrl: `postgres://daywalk:${password}@127.0.0.1:${port}/daywalk`,
     async stop(kept) {
       await embedded.release({ untilStopped: true });
       if (kept.length === 0) await rm(directory, { recursive: true, force: true });
@@ -94,7 +114,7 @@ async function givePostgres(): Promise<Postgres> {
 
 /** How to reach the databases of failed tests after the run. */
 function howToLook(directory: string, kept: readonly string[]): string {
-  const script = `import { startEmbedded } from '${ROOT}dist/store/embedded/embedded.js'; console.log((await startEmbedded({ directory: '${directory}' })).url); process.stdin.resume();`;
+  const script = `import { startEmbedded } from '${ROOT}packages/embedded-postgres/dist/index.js'; console.log((await startEmbedded({ directory: '${directory}' })).url); process.stdin.resume();`;
   return `kept for you: ${kept.join(', ')}; to start their server: node --input-type=module -e "${script}"`;
 }
 

@@ -71,8 +71,8 @@ export const reading: Case = {
   },
   words: {
     reached:
-      'Overlaps are found when a walk is published, not when it is read, so the view costs little more than expanding the pages. Records are not materialised: docs/decisions/0013 says why. A count alone is cheap in `daywalk.coverage`.',
+      'What single records are marked with is found when a walk is proven, not when it is read, so the view costs little more than expanding the pages. Records are not materialised: docs/decisions/0013 says why. A count alone is cheap in `daywalk.coverage`.',
     missed:
-      'Overlaps are found when a walk is published, not when it is read. What is left is to number the records of a page, in order to leave out those that overlap, and for few records the joins that find the published walks. Records are not materialised: docs/decisions/0013 says why. A count alone is cheap in `daywalk.coverage`.',
+      'What single records are marked with is found when a walk is proven, not when it is read. What is left is to number the records of a page, to look up their marks, and for few records the joins that find the walks that are shown. Records are not materialised: docs/decisions/0013 says why. A count alone is cheap in `daywalk.coverage`.',
   },
 };

@@ -17,11 +17,11 @@ export const DAY_STATES = [
 ] as const;
 export type DayState = (typeof DAY_STATES)[number];
 
-/** What the store knows of a day that has windows; windows that were split do not count, their parts do. */
+/** What the store knows of a day that has a window. */
 export interface DayFacts {
   readonly day: Day;
-  readonly windows: number;
-  readonly completeWindows: number;
+  /** Whether all of its windows are complete, and the cuts at both its ends. */
+  readonly complete: boolean;
   /** Whether any window failed. */
   readonly failed: boolean;
   /** Whether a worker holds any window now. */
@@ -45,8 +45,8 @@ export interface DayScope {
 /** How one day stands; `facts` are absent where it has no windows. */
 export function dayState(day: Day, facts: DayFacts | undefined, scope: DayScope): DayState {
   if (facts?.pruned === true) return 'out';
-  if (facts !== undefined && facts.windows > 0) {
-    if (facts.completeWindows === facts.windows) return facts.records === 0 ? 'empty' : 'complete';
+  if (facts !== undefined) {
+    if (facts.complete) return facts.records === 0 ? 'empty' : 'complete';
     if (facts.running) return 'running';
     // The settle delay was made longer since the windows were planned.
     if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';

@@ -79,11 +79,6 @@ export function dayWindow(day: Day): Window {
   return { day, from: `${day} 00:00:00`, to: `${day} 23:59:59` };
 }
 
-/** The seam behind a day: from its last second to the first one of the next day; no event between the two is in a day's window. */
-export function seamWindow(day: Day): Window {
-  return { day, from: `${day} 23:59:59`, to: `${addDays(day, 1)} 00:00:00` };
-}
-
 /**
  * Whether `text` names a time zone that days can be counted in.
  * Offsets (`+05:30`) are refused: Postgres reads their sign the other way round.

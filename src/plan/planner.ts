@@ -1,4 +1,4 @@
-/** The planner: which windows a stream lacks, as a pure function of the settings, the time and what the store knows (DESIGN 4). */
+/** The planner: which windows a stream lacks, as a pure function of the settings, the time and what the store knows. */
 import type { Day, DayRange, Window } from '../model.ts';
 import { addDays, compareDays, daysBetween, dayWindow, lastClosedDay } from './days.ts';
 

@@ -1,16 +1,8 @@
-/** The splitter: how a window that cannot be walked whole is cut into parts, as pure functions (DESIGN 5.5). */
+/** The splitter: how a window that cannot be walked whole is cut into parts, as pure functions. */
 import { Temporal } from 'temporal-polyfill';
-import type { Day, WallTime } from '../model.ts';
+import type { Day, Span, WallTime } from '../model.ts';
 
-/** A span of time, and of rule levels where it was cut by level; both ends inclusive, null is open. */
-export interface Span {
-  readonly from: WallTime;
-  readonly to: WallTime;
-  readonly levelFrom: number | null;
-  readonly levelTo: number | null;
-}
-
-/** A window cut into parts that together cover it. */
+/** A window cut into parts that tile it: no gap, no shared second. */
 export interface Split {
   readonly by: 'time' | 'level';
   readonly parts: readonly Span[];
@@ -50,17 +42,23 @@ export function secondsOf(span: Pick<Span, 'from' | 'to'>): number {
 }
 
 /**
- * Cuts a span into parts: by time where more than a second lies between its ends, by level else.
+ * Cuts a span into parts: by time where it is long enough, by level where it is one second.
+ * @param least seconds below which a span is not cut by time; more than one where requests must reach beyond a cut.
  * @returns null when it can be cut no further.
  */
-export function split(span: Span, parts: number, repeated: readonly RepeatedTime[]): Split | null {
-  return splitByTime(span, parts, repeated) ?? splitByLevel(span);
+export function split(
+  span: Span,
+  parts: number,
+  repeated: readonly RepeatedTime[],
+  least = 2,
+): Split | null {
+  const byTime = secondsOf(span) >= least ? splitByTime(span, parts, repeated) : null;
+  return byTime ?? (secondsOf(span) === 1 ? splitByLevel(span) : null);
 }
 
 /**
- * Cuts by time. Neighbours share their boundary second, so that no event between two seconds falls out; a boundary never
- * lies in a time that the clocks show twice.
- * @returns null when no boundary fits.
+ * Cuts by time; a cut never lies in a time that the clocks show twice.
+ * @returns null when no cut fits.
  */
 export function splitByTime(
   span: Span,
@@ -71,23 +69,31 @@ export function splitByTime(
   const first = secondOf(span.from);
   const last = secondOf(span.to);
   const twice = repeated.map(({ from, to }) => ({ from: secondOf(from), to: secondOf(to) }));
+  // A cut is named by the last second before it.
   const cuts = new Set<number>();
   for (let part = 1; part < parts; part++) {
-    const wanted = first + Math.round(((last - first) * part) / parts);
-    const inside = twice.find(({ from, to }) => wanted >= from && wanted <= to);
-    for (const cut of inside === undefined ? [wanted] : [inside.from - 1, inside.to + 1])
-      if (cut > first && cut < last) cuts.add(cut);
+    const wanted = first - 1 + Math.round(((last - first + 1) * part) / parts);
+    // Neither the second before a cut nor the one behind it may be shown twice.
+    const inside = twice.find(({ from, to }) => wanted >= from - 1 && wanted <= to);
+    for (const cut of inside === undefined ? [wanted] : [inside.from - 2, inside.to + 1])
+      if (cut >= first && cut < last) cuts.add(cut);
   }
   if (cuts.size === 0) return null;
-  const ends = [first, ...[...cuts].sort((a, b) => a - b), last];
+  const ends = [first - 1, ...[...cuts].sort((a, b) => a - b), last];
   return {
     by: 'time',
     parts: ends.slice(1).map((to, index) => ({
       ...span,
-      from: textOf(ends[index] as number),
+      from: textOf((ends[index] as number) + 1),
       to: textOf(to),
     })),
   };
+}
+
+/** A span that begins and ends so many seconds from this second of the wall clock. */
+export function around(second: WallTime, before: number, after: number): Span {
+  const at = secondOf(second);
+  return { from: textOf(at + before), to: textOf(at + after), levelFrom: null, levelTo: null };
 }
 
 /** Cuts by rule level, in halves. Records without a level are in no half: the halves must be shown to add up. */

@@ -17,7 +17,7 @@ export interface Address {
 /**
  * Takes a base URL apart.
  * @param allowHttp plain HTTP is allowed to hosts other than this machine.
- * @throws SettingsError for anything that is not a plain `https://host[:port][/prefix]` (DESIGN 2); the URL is not
+ * @throws SettingsError for anything that is not a plain `https://host[:port][/prefix]`; the URL is not
  *   repeated, because it may hold a password.
  */
 export function parseBase(baseUrl: string, allowHttp: boolean): Address {
@@ -49,6 +49,6 @@ export function parseBase(baseUrl: string, allowHttp: boolean): Address {
 }
 
 /** Whether a host name, as WHATWG URLs spell it, is this machine. */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

@@ -1,13 +1,17 @@
 /** From the bytes on the wire to the bytes of a page: one content coding, two limits, and a first look. */
 import { gunzip } from 'node:zlib';
 import { EnvelopeError, TooLargeError, TransientError } from '../errors.ts';
-import { excerpt } from './excerpt.ts';
+import { excerpt, holdsSecret } from '../redactor.ts';
+import type { BodyMemory } from './body-memory.ts';
+import { countValues, frameOf, utf16Of } from './body-scan.ts';
 
 /** An answer's body with what is needed to judge it. */
 export interface WireBody {
   readonly wire: Buffer;
   /** The `Content-Encoding` header as it came; several headers are an array. */
   readonly encoding: string | readonly string[] | undefined;
+  /** What no message may hold. */
+  readonly secrets: readonly string[];
 }
 
 /** How a body is collected. */
@@ -19,38 +23,40 @@ export interface Collecting {
   /** What `Content-Length` says; NaN or too little does no harm. */
   readonly expected: number;
   readonly onBytes: (bytes: number) => void;
-  /** Gives so many bytes, of any content. */
-  readonly allocate: (bytes: number) => Buffer;
+  /** Lends memory for the body. */
+  readonly memory: BodyMemory;
 }
 
-/** The byte in front of a collected body, so that who needs it there needs no copy (model: `Page.framed`). */
-const FRAME = Buffer.from([1]);
+/** Bytes, and the memory that was lent for them, if they are in it. */
+export interface Collected {
+  readonly bytes: Buffer;
+  readonly lent: Buffer | null;
+}
 
 /**
- * Collects a body behind the byte 1. Bytes go to their place as they come, where the length is known before.
+ * Collects a body. Bytes go to their place as they come, where the length is known before.
  * @throws TooLargeError as soon as more comes; leaving the loop destroys the stream, and with it the connection.
  */
 export async function collect(
   chunks: AsyncIterable<Uint8Array>,
-  { limitBytes, place, expected, onBytes, allocate }: Collecting,
-): Promise<Buffer> {
+  { limitBytes, place, expected, onBytes, memory }: Collecting,
+): Promise<Collected> {
   const known = expected > 0 && expected <= limitBytes ? expected : 0;
-  const framed = allocate(1 + known);
-  FRAME.copy(framed);
+  const lent = memory.take(known);
   const beyond: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
-    const from = 1 + bytes;
+    const from = bytes;
     bytes += chunk.byteLength;
     onBytes(bytes);
     if (bytes > limitBytes) throw tooLarge(place, limitBytes);
-    if (bytes <= known) framed.set(chunk, from);
+    if (bytes <= known) lent.set(chunk, from);
     else beyond.push(chunk);
   }
   const inPlace = bytes - beyond.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   return beyond.length === 0
-    ? framed.subarray(0, 1 + bytes)
-    : Buffer.concat([framed.subarray(0, 1 + inPlace), ...beyond], 1 + bytes);
+    ? { bytes: lent.subarray(0, bytes), lent }
+    : { bytes: Buffer.concat([lent.subarray(0, inPlace), ...beyond], bytes), lent: null };
 }
 
 /**
@@ -67,7 +73,7 @@ export async function decodeBody(
   if (codings.length === 0) return body.wire;
   if (codings.length > 1 || !/^(x-)?gzip$/.test(codings[0] ?? ''))
     throw new EnvelopeError(
-      `${place} answered with content coding "${excerpt(codings.join(', '), [], 60)}"; one gzip at most was expected`,
+      `${place} answered with content coding "${excerpt(codings.join(', '), body.secrets, 60)}"; one gzip at most was expected`,
       { hint: 'set api.gzip to false if a proxy on the way compresses in its own manner' },
     );
   return await gunzipStrictly(body.wire, limitBytes, place);
@@ -106,6 +112,33 @@ export function tooLarge(place: string, limitBytes: number): TooLargeError {
   });
 }
 
+/** So many bytes of the limit allow one value, or one object or list: Postgres takes up to 0.1 and 0.7 kB to parse one. */
+const BYTES_PER_VALUE = 16;
+const BYTES_PER_CONTAINER = 64;
+
+/**
+ * Refuses a body with so many values that parsing it would take many times its size in memory, and minutes.
+ * @throws TooLargeError
+ */
+export function refuseManyValues(body: Buffer, limitBytes: number, place: string): void {
+  const mostValues = Math.floor(limitBytes / BYTES_PER_VALUE);
+  const mostContainers = Math.floor(limitBytes / BYTES_PER_CONTAINER);
+  // The shortest ones, `[]` and `1,`, have two bytes, so that most bodies need not be counted.
+  if (body.length <= 2 * mostContainers) return;
+  const { values, containers } = countValues(body);
+  const refuse = (count: number, what: string, most: number, bytes: number): never => {
+    throw new TooLargeError(
+      `${place} answered with ${count} ${what} in ${body.length} bytes, more than ${most}`,
+      {
+        hint: `ask for fewer records per page (page_length), or raise the limit (body_limit), which allows one for every ${bytes} bytes`,
+      },
+    );
+  };
+  if (containers > mostContainers)
+    refuse(containers, 'objects and lists', mostContainers, BYTES_PER_CONTAINER);
+  if (values > mostValues) refuse(values, 'values', mostValues, BYTES_PER_VALUE);
+}
+
 /**
  * Refuses what cannot be a page at first sight, so that a login page never counts as an empty day. Whether the whole
  * is JSON is left to Postgres, which has to parse it anyway.
@@ -136,10 +169,34 @@ export function refuseNonJson(body: Buffer, secrets: readonly string[], place: s
     );
 }
 
-/** The encoding that a byte order mark of UTF-16 tells; null: there is none (RFC 2781, 3.2). */
-export function utf16Of(body: Buffer): 'utf-16le' | 'utf-16be' | null {
-  if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
-  return body[0] === 0xfe && body[1] === 0xff ? 'utf-16be' : null;
+/**
+ * An answer that is not a 200 and may yet say that there are no records: a 204, or a 404 with a JSON object or list.
+ * Whether it says so is for who knows the other answers. Null: it is none.
+ */
+export function emptyAnswer(
+  status: number,
+  body: Buffer,
+): { readonly status: 204 | 404; readonly body: Buffer } | null {
+  if (status === 204) return { status, body: Buffer.from('null') };
+  const frame = status === 404 ? frameOf(body) : { why: 'no page' };
+  if ('why' in frame) return null;
+  try {
+    const value: unknown = JSON.parse(frame.json);
+    return typeof value === 'object' && value !== null ? { status: 404, body } : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Refuses a body that says the key back: it would be stored, and read by people who are not to have the key.
+ * @throws EnvelopeError
+ */
+export function refuseKey(body: Buffer, keys: readonly string[], place: string): void {
+  if (!holdsSecret(body, keys)) return;
+  throw new EnvelopeError(`${place}: the answer holds the API key, so it is not stored`, {
+    hint: 'whoever can read these events can read the key: replace it, and keep it out of what the source collects',
+  });
 }
 
 const OPEN_OBJECT = 0x7b;

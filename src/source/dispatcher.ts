@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { SettingsError } from '../errors.ts';
-import type { Address } from './address.ts';
+import { type Address, isLoopback } from './address.ts';
 
 /** PEM text of the TLS settings; all absent: the certificates that Node ships, no client certificate. */
 export interface TlsOptions {
@@ -66,8 +66,12 @@ export function openDispatcher(options: ConnectionOptions): Dispatcher {
   });
 }
 
-/** The proxy for the API's scheme, as a URL that undici takes. */
+/**
+ * The proxy for the API's scheme, as a URL that undici takes. Plain HTTP is allowed to this machine because it never leaves
+ * it: a proxy would see the key.
+ */
 function proxyFor({ address, proxy }: ConnectionOptions): string | undefined {
+  if (!address.secure && isLoopback(new URL(address.origin).hostname)) return undefined;
   const text = address.secure ? proxy.https : proxy.http;
   if (text === undefined || text === '') return undefined;
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import { TransientError } from '../errors.ts';
 import { collect, tooLarge } from './body.ts';
+import type { BodyMemory } from './body-memory.ts';
 import { type FailurePlace, failureOf } from './failure.ts';
 
 export interface ExchangeOptions {
@@ -19,8 +20,8 @@ export interface ExchangeOptions {
   readonly limitBytes: number;
   readonly signal: AbortSignal;
   readonly place: Omit<FailurePlace, 'answering'>;
-  /** Gives the memory of a 200's body. */
-  readonly allocate: (bytes: number) => Buffer;
+  /** Lends the memory of a 200's body. */
+  readonly memory: BodyMemory;
 }
 
 export interface Answer {
@@ -30,8 +31,8 @@ export interface Answer {
   readonly answerMs: number;
   /** As it came on the wire; whole for a 200, at most `ERROR_BODY_BYTES` of anything else. */
   readonly wire: Buffer;
-  /** Of a 200: the byte 1, and `wire` behind it in the same memory. */
-  readonly framed?: Buffer;
+  /** The memory that was lent for `wire`; null: none was. */
+  readonly lent: Buffer | null;
 }
 
 /** How much is read of an answer that is not a page. */
@@ -64,22 +65,23 @@ export async function exchange(options: ExchangeOptions): Promise<Answer> {
     answering = true;
     const answerMs = clock.monotonic() - since;
     const { statusCode: status, headers: answered, body } = response;
-    if (status !== 200) return { status, headers: answered, answerMs, wire: await beginning(body) };
+    if (status !== 200)
+      return { status, headers: answered, answerMs, wire: await beginning(body), lent: null };
     const expected = Number(answered['content-length']);
     if (expected > limitBytes) {
       body.on('error', () => {}).destroy();
       throw tooLarge(place.asked, limitBytes);
     }
-    const framed = await collect(body, {
+    const { bytes: wire, lent } = await collect(body, {
       limitBytes,
       expected,
       place: place.asked,
-      allocate: options.allocate,
+      memory: options.memory,
       onBytes: (total) => {
         bytes = total;
       },
     });
-    return { status, headers: answered, answerMs, wire: framed.subarray(1), framed };
+    return { status, headers: answered, answerMs, wire, lent };
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason;
     throw failureOf(error, { ...place, answering });

@@ -1,7 +1,7 @@
 /** What a failed exchange means: from the errors of sockets, TLS and undici to ours, by code and never by message; pure. */
 import { errors } from 'undici';
 import { DaywalkError, EnvelopeError, SettingsError, TransientError } from '../errors.ts';
-import { excerpt } from './excerpt.ts';
+import { excerpt } from '../redactor.ts';
 
 /** The connection ended before an answer began. On a kept connection this is most often the server's idle timeout. */
 export class ConnectionLostError extends TransientError {}

@@ -47,7 +47,8 @@ export function describe(value: unknown): string {
   if (names.length === 0) return 'an empty object';
   const shown = names
     .slice(0, 12)
-    .map((name) => (name.length > 40 ? `${name.slice(0, 40)}…` : name));
+    // A part of a name may be a part of a secret, which nothing would know any more.
+    .map((name) => (name.length > 40 ? `a name of ${name.length} characters` : name));
   return `an object with ${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`;
 }
 

@@ -1,9 +1,12 @@
 /** The API key in use, its renewal when a rotated one was refused, and what must never be shown. */
 import { SettingsError } from '../errors.ts';
+import type { Redactor } from '../redactor.ts';
 
 export interface Keyring {
   current(): string;
-  /** Every secret seen so far, old keys included. */
+  /** Every key so far. */
+  keys(): readonly string[];
+  /** Every secret so far, these keys among them. */
   secrets(): readonly string[];
   /**
    * Looks for another key after `refused` was refused.
@@ -14,30 +17,33 @@ export interface Keyring {
 
 /**
  * @param refresh reads the key again from where it came; absent where it cannot change.
- * @param others further secrets, such as the password of a proxy.
+ * @param redactor is told of every key.
  * @throws SettingsError for a key that no header can carry.
  */
 export function openKeyring(
   key: string,
   refresh: (() => Promise<string | undefined>) | undefined,
-  others: readonly string[] = [],
+  redactor: Redactor,
 ): Keyring {
   if (!fitsHeader(key))
     throw new SettingsError('the API key is empty or holds a space or a non-ASCII character', {
       hint: 'a line break at the end of the key file is the usual reason; the key is not shown here',
     });
-  const known = new Set([key, ...others]);
+  let keys: readonly string[] = [key];
   let current = key;
+  redactor.add(key);
   return {
     current: () => current,
-    secrets: () => [...known],
+    keys: () => keys,
+    secrets: redactor.secrets,
     renew: async (refused) => {
       // Another request may have renewed it meanwhile.
       if (current !== refused) return true;
       const fresh = await refresh?.().catch(() => undefined);
       if (fresh === undefined || fresh === refused || !fitsHeader(fresh))
         return current !== refused;
-      known.add(fresh);
+      redactor.add(fresh);
+      keys = [...keys, fresh];
       current = fresh;
       return true;
     },

@@ -33,7 +33,8 @@ const SIDE_NAMES = new Set([
   'failures',
   'fields',
   'filters',
-  'links',
+  'included', // JSON:API
+  'links', // Laravel
   '_links',
   'messages',
   'notices',
@@ -78,6 +79,15 @@ function kindOf(value: unknown, named: boolean): ListFound['kind'] | undefined {
   return value.every(isObject) ? 'objects' : 'others';
 }
 
+/** Whether a list may be one of records: it has what is no side matter, or anything under the name of one. */
+export function holdsRecords({ kind, named, path }: ListFound): boolean {
+  if (kind === 'others') return named;
+  return kind === 'objects' && !isSide(path);
+}
+
+const isSide = (path: readonly string[]): boolean =>
+  SIDE_NAMES.has((path.at(-1) ?? '').toLowerCase());
+
 /** The choice, or why there is none, as the beginning of a sentence that the lists found end. */
 export type ListChoice = { readonly path: readonly string[] } | { readonly why: string };
 
@@ -90,13 +100,14 @@ export function chooseList(
   lists: readonly ListFound[],
   totalBeside: (path: readonly string[]) => number | null,
 ): ListChoice {
-  const objects = lists.filter(({ kind }) => kind === 'objects');
-  if (objects.length > 1) return { why: 'more than one list of objects' };
   const named = lists.filter((list) => list.named);
+  const all = lists.filter(({ kind }) => kind === 'objects');
+  // Beside a list under the name of one, another that says that it is something else is not meant.
+  const objects = named.length > 0 ? all.filter(({ path }) => !isSide(path)) : all;
+  if (objects.length > 1) return { why: 'more than one list of objects' };
   const [only] = objects;
   if (only !== undefined) {
-    if (SIDE_NAMES.has((only.path.at(-1) ?? '').toLowerCase()))
-      return { why: 'only a list whose name says that it is not the records' };
+    if (isSide(only.path)) return { why: 'only a list whose name says that it is not the records' };
     if (only.path.length > DEEPEST) return { why: `a list, but deeper than ${DEEPEST} keys` };
     if (named.some((list) => list !== only))
       return { why: 'a list of objects, but another one could be meant' };
@@ -117,7 +128,7 @@ export function chooseList(
   if (single === undefined) return { why: 'no list' };
   if (lists.length > 1) return { why: 'no list of objects' };
   if (single.kind !== 'empty') return { why: 'a list that does not hold objects only' };
-  if (SIDE_NAMES.has((single.path.at(-1) ?? '').toLowerCase()) || single.path.length > DEEPEST)
+  if (isSide(single.path) || single.path.length > DEEPEST)
     return { why: 'no list that could hold the records' };
   return totalBeside(single.path) === 0
     ? { path: single.path }

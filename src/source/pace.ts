@@ -1,66 +1,62 @@
-/** The pace: how many requests a second, found by the API's refusals (429, 503); pure. */
+/** The pace: how many requests a second go, found by the API's refusals; multiplicative decrease, cubic increase; pure. */
 
 /**
- * A cubic curve, as TCP CUBIC (RFC 9438) and the adaptive retry of the AWS SDKs have it: after a refusal it begins
- * below the ceiling, flattens towards it, lingers there and then feels its way up faster and faster.
+ * The curve of TCP CUBIC (RFC 9438): after a cut it returns to its ceiling, quickly first, lingers there, and then feels its
+ * way up faster and faster.
  */
 export interface Pace {
-  /** Requests a second that were too many, or just what is accepted. */
+  /** Requests a second that were too many. */
   readonly ceiling: number;
-  /** When the pace was cut; milliseconds. */
+  /** What the cut left of them. */
+  readonly kept: number;
+  /** When that was; milliseconds. */
   readonly cutAt: number;
-  /** Milliseconds from the cut until the pace is back at the ceiling. */
+  /** Milliseconds from the cut until the pace is back at its ceiling. */
   readonly returnMs: number;
 }
 
-/** What remains after a cut. */
-const KEPT = 0.85;
-/** The slowest pace; what is slower yet is a matter of each request's own waits. */
+/** What a cut leaves. */
+const KEPT = 0.9;
+/** What it leaves before so much of the way back is over: the ceiling was far too high. */
+const KEPT_EARLY = 0.6;
+const EARLY = 0.4;
+/** The first way back to the ceiling; each further cut doubles it. Where the first is in doubt, it lasts no longer than a pause. */
+const FIRST_RETURN_MS = 5_000;
+const LONGEST_RETURN_MS = 60_000;
+const DOUBTFUL_RETURN_MS = 1_000;
+/** Requests a second: no pace is slower; below that the pauses do it. */
 const SLOWEST = 1;
-/** The first return to the ceiling, in pauses. */
-const FIRST_RETURN = 2.5;
-/** A ceiling that is met again near the same place is tried so many times less often, ... */
-const RARER = 4;
-/** ... one that is met elsewhere more often, ... */
-const OFTENER = 2;
-/** ... but this seldom at least; in pauses. */
-const LONGEST_RETURN = 80;
-/** Ceilings that differ by no more are the same. */
-const SAME = 0.35;
-/** One refusal lowers the ceiling at most to this share. */
-const DEEPEST = 0.7;
+/** From fewer requests in a second no pace is made by a refusal that is in doubt. */
+const MANY = 20;
 /** A pace so many times above its ceiling is none any more. */
 const FORGOTTEN = 8;
 
-/** What was accepted lately, in requests a second. */
-export interface Accepted {
-  /** In the last second. */
-  readonly lately: number;
-  /** On average over the last three. */
-  readonly steadily: number;
-}
-
-/** Requests a second at the instant `now`; null: not limited any more. */
-export function rateAt({ ceiling, cutAt, returnMs }: Pace, now: number): number | null {
-  const rate = ceiling * (1 + (1 - KEPT) * ((now - cutAt) / returnMs - 1) ** 3);
+/** Requests a second at the instant `now`; null: as many as one likes. */
+export function rateAt(pace: Pace | null, now: number): number | null {
+  if (pace === null) return null;
+  const { ceiling, kept, cutAt, returnMs } = pace;
+  const rate = ceiling + (ceiling - kept) * ((now - cutAt) / returnMs - 1) ** 3;
   return rate > ceiling * FORGOTTEN ? null : Math.max(SLOWEST, rate);
 }
 
 /**
- * The pace after a refusal. Without one before, what the API took in the last second is the best guess.
- * @param pauseMs the pause after a refusal, by which the times of the curve are measured.
+ * The pace after a refusal.
+ * @param lately requests that were accepted in the last second: the ceiling, where there was no pace before.
+ * @param inDoubt the refusal may have another reason than the rate: the pace falls a little, and is as soon back as before.
  */
-export function cut(pace: Pace | null, accepted: Accepted, now: number, pauseMs: number): Pace {
-  const shortest = FIRST_RETURN * pauseMs;
-  const rate = pace === null ? null : rateAt(pace, now);
-  if (pace === null || rate === null)
-    return { ceiling: Math.max(SLOWEST, accepted.lately), cutAt: now, returnMs: shortest };
-  const ceiling = Math.min(rate, Math.max(accepted.steadily, rate * DEEPEST, SLOWEST));
-  const same = Math.abs(ceiling / pace.ceiling - 1) <= SAME;
-  const returnMs = same ? pace.returnMs * RARER : pace.returnMs / OFTENER;
+export function cut(pace: Pace | null, lately: number, now: number, inDoubt: boolean): Pace | null {
+  const rate = rateAt(pace, now);
+  if (pace === null || rate === null) {
+    if (lately < (inDoubt ? MANY : SLOWEST)) return null;
+    const returnMs = inDoubt ? DOUBTFUL_RETURN_MS : FIRST_RETURN_MS;
+    return { ceiling: lately, kept: lately * KEPT, cutAt: now, returnMs };
+  }
+  if (inDoubt) return { ...pace, ceiling: rate, kept: rate * KEPT, cutAt: now };
+  const early = now - pace.cutAt < pace.returnMs * EARLY;
   return {
-    ceiling,
+    ceiling: rate,
+    kept: rate * (early ? KEPT_EARLY : KEPT),
     cutAt: now,
-    returnMs: Math.min(LONGEST_RETURN * pauseMs, Math.max(shortest, returnMs)),
+    returnMs: Math.min(LONGEST_RETURN_MS, Math.max(FIRST_RETURN_MS, pace.returnMs * 2)),
   };
 }

@@ -1,68 +1,127 @@
-/** When to try again: full jitter over a floor that the server sets, bounded in attempts and in time; pure. */
+/** Repeats an attempt while its failure may pass by itself: patience is a time, and the pauses that the API names come on top. */
+import pRetry from 'p-retry';
+import type { Clock } from '../clock.ts';
+import { TransientError, UnavailableError } from '../errors.ts';
 import { httpDateMs } from './http-date.ts';
 
-/** The bounds of trying. */
+/** The bounds of trying; milliseconds. */
 export interface RetryPolicy {
-  /** How many requests at most, the first included; those that a 429 refused do not count. */
-  readonly attempts: number;
-  /** Milliseconds from the first request after which no other one is begun. */
+  /** How long requests and waits may take together before the last request is begun, without pauses that the API names. */
   readonly timeMs: number;
-  /** Milliseconds; the first wait is drawn from 0 to this, and the range doubles with each further one. */
+  /** The first wait is drawn from 0 to this, and the range doubles with each further one ... */
   readonly baseMs: number;
-  /** Milliseconds; the widest range of a wait. */
+  /** ... up to this. */
   readonly capMs: number;
-  /** Milliseconds; a longer `Retry-After` is taken for this. */
+  /** A longer pause that the API names is taken for this; and so long all of them may be together. */
   readonly retryAfterLimitMs: number;
 }
 
-/**
- * How long to wait before the next request: `floor + random(0, min(cap, base · 2^retry))`, "full jitter" of the AWS
- * Builders' Library. The jitter comes on top of the floor: all who were told the same instant would otherwise come
- * back in the same instant.
- * @param retry 0 before the first repetition.
- * @param random a number in [0, 1).
- * @returns whole milliseconds, at least `floorMs`, at most `floorMs + capMs`.
- */
-export function backoffMs(wait: {
-  readonly retry: number;
-  readonly baseMs: number;
-  readonly capMs: number;
-  readonly floorMs: number;
-  readonly random: number;
-}): number {
-  const range = Math.min(wait.capMs, wait.baseMs * 2 ** Math.min(wait.retry, 40));
-  return Math.ceil(wait.floorMs) + Math.floor(wait.random * range);
+/** What trying has taken so far; milliseconds. */
+export interface Spent {
+  /** Requests, and waits that nobody named. Standing in the queue is no fault of the API and does not count. */
+  ms: number;
+  /** Pauses that the API named. */
+  namedMs: number;
+  /** How long everyone pauses because of the last request; null: it was no refusal, and waiting is up to its own page. */
+  pauseMs: number | null;
+}
+
+/** Told before each wait. */
+export interface RetryNotice {
+  /** How many attempts failed so far. */
+  readonly failures: number;
+  readonly waitMs: number;
+  /** What is left of the time before this wait. */
+  readonly leftMs: number;
+  readonly error: TransientError;
+}
+
+export interface RetryOptions {
+  readonly policy: RetryPolicy;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** What was asked for, for the message. */
+  readonly place: string;
+  /** The attempt adds what it takes. */
+  readonly spent: Spent;
+  readonly onRetry: (notice: RetryNotice) => void;
 }
 
 /**
- * Decides whether to try once more.
- * @param so.failures requests that failed so far, at least 1.
- * @param so.refusals how many of them a 429 refused: the API is there and says "later", so only the time bounds them.
- * @param so.elapsedMs since the first of them began.
- * @param so.floorMs the least wait that the server asked for; 0 for none.
- * @returns milliseconds to wait, or null to give up.
+ * Runs `attempt` until it succeeds.
+ * @throws UnavailableError when the time is over, with the last TransientError as its cause; any other error at once;
+ *   the signal's reason.
+ */
+export async function untilItSucceeds<T>(
+  attempt: () => Promise<T>,
+  { policy, clock, signal, place, spent, onRetry }: RetryOptions,
+): Promise<T> {
+  let failures = 0;
+  let waitMs = 0;
+  try {
+    return await pRetry(
+      async () => {
+        // Waited for here and not by p-retry, whose timer is not the clock's.
+        if (waitMs > 0) await clock.sleep(waitMs, signal);
+        return await attempt();
+      },
+      {
+        // `nextWait` ends it.
+        retries: Number.POSITIVE_INFINITY,
+        minTimeout: 0,
+        maxTimeout: 0,
+        shouldRetry: ({ error }) => {
+          if (!(error instanceof TransientError)) return false;
+          failures += 1;
+          const { retryAfterMs } = error;
+          spent.namedMs += retryAfterMs ?? 0;
+          const random = clock.random();
+          const wait = nextWait(policy, { ...spent, failures, retryAfterMs, random });
+          if (wait === null) return false;
+          const leftMs = policy.timeMs - spent.ms;
+          if (retryAfterMs === undefined) spent.ms += wait;
+          // Who is in everybody's pause waits in the queue.
+          waitMs = spent.pauseMs === null ? wait : 0;
+          onRetry({ failures, waitMs: wait, leftMs, error });
+          return true;
+        },
+      },
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof TransientError)) throw error;
+    const seconds = Math.round((spent.ms + spent.namedMs) / 1000);
+    const tried =
+      failures === 1 ? '' : `gave up after ${failures} attempts in ${seconds} s; the last: `;
+    const hint = error.hint ?? 'what is stored so far is safe; the next run goes on from there';
+    throw new UnavailableError('api', `${place}: ${tried}${error.message}`, { cause: error, hint });
+  }
+}
+
+/**
+ * Decides whether to try once more, and when; pure. A wait that nobody named is drawn from 0 to `min(cap, base · 2^retry)`,
+ * "full jitter" of the AWS Builders' Library, and such a draw comes on top of one that is named to this page alone.
+ * @param so.failures at least 1.
+ * @param so.retryAfterMs what the API named.
+ * @param so.random a number in [0, 1).
+ * @returns milliseconds, or null to give up.
  */
 export function nextWait(
   policy: RetryPolicy,
-  so: {
+  so: Spent & {
     readonly failures: number;
-    readonly refusals: number;
-    readonly elapsedMs: number;
-    readonly floorMs: number;
+    readonly retryAfterMs?: number | undefined;
     readonly random: number;
   },
 ): number | null {
-  const left = policy.timeMs - so.elapsedMs;
-  const mayTry = so.failures - so.refusals < policy.attempts;
-  if (!mayTry || left <= 0 || so.floorMs > left) return null;
-  const wait = backoffMs({
-    retry: so.failures - 1,
-    baseMs: policy.baseMs,
-    capMs: policy.capMs,
-    floorMs: so.floorMs,
-    random: so.random,
-  });
-  return Math.min(wait, Math.floor(left));
+  const left = policy.timeMs - so.ms;
+  if (left <= 0 || so.namedMs > policy.retryAfterLimitMs) return null;
+  if (so.pauseMs !== null) return so.pauseMs;
+  const range = Math.min(policy.capMs, policy.baseMs * 2 ** Math.min(so.failures - 1, 40));
+  const drawn = Math.floor(so.random * range);
+  return so.retryAfterMs === undefined
+    ? Math.min(drawn, Math.floor(left))
+    : Math.ceil(so.retryAfterMs) + drawn;
 }
 
 /**
@@ -77,9 +136,6 @@ export function parseRetryAfter(
   limitMs: number,
 ): number | undefined {
   const value = text?.trim() ?? '';
-  if (/^\d+$/.test(value))
-    return Number(value) === 0 ? undefined : Math.min(Number(value) * 1000, limitMs);
-  const at = httpDateMs(value, nowMs);
-  if (at === undefined || at <= nowMs) return undefined;
-  return Math.min(at - nowMs, limitMs);
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : (httpDateMs(value, nowMs) ?? 0) - nowMs;
+  return ms > 0 ? Math.min(ms, limitMs) : undefined;
 }

@@ -23,29 +23,13 @@ const BATCH_MS = 500;
 /** A slot that was missed by more is lost: what was saved up must not come out as a burst. */
 const LATE_MS = 250;
 
-/** A budget of this process alone. */
-export function ownBudget(rate: number, clock: Clock): Budget {
-  const intervalMs = 1000 / rate;
-  let nextAt = Number.NEGATIVE_INFINITY;
-  return {
-    rate,
-    take: async (count) => {
-      const now = clock.monotonic();
-      const start = Math.max(nextAt, now);
-      nextAt = start + count * intervalMs;
-      return { count, startsInMs: start - now, intervalMs };
-    },
-  };
-}
-
 /** The slots that this process holds. */
 export class Slots {
   readonly #budget: Budget;
   readonly #clock: Clock;
   readonly #onNews: (error?: unknown) => void;
-  readonly #slots: number[] = [];
+  #slots: number[] = [];
   #asking = false;
-  #batch = 1;
 
   /** @param onNews called when slots have come, or could not be had. */
   constructor(budget: Budget, clock: Clock, onNews: (error?: unknown) => void) {
@@ -54,10 +38,15 @@ export class Slots {
     this.#onNews = onNews;
   }
 
-  /** When the next request may go, at the earliest; Infinity while slots are being asked for. */
-  opensAt(now: number): number {
-    this.#drop(now);
-    if (this.#slots.length <= this.#batch / 2) this.#ask();
+  /** When the next of so many requests may go, at the earliest; Infinity while slots are being asked for. */
+  opensAt(now: number, waiting: number): number {
+    const { rate } = this.#budget;
+    const lost = now - Math.max(LATE_MS, 1000 / rate);
+    this.#slots = this.#slots.filter((at) => at >= lost);
+    const most = Math.max(1, Math.floor((rate * BATCH_MS) / 1000));
+    const wanted = Math.min(waiting, most) - this.#slots.length;
+    // Not one by one: each batch is a statement.
+    if (!this.#asking && wanted > Math.min(waiting, most) / 2) this.#ask(wanted);
     return this.#slots[0] ?? Number.POSITIVE_INFINITY;
   }
 
@@ -66,22 +55,9 @@ export class Slots {
     this.#slots.shift();
   }
 
-  #drop(now: number): void {
-    const late = now - Math.max(LATE_MS, 1000 / this.#budget.rate);
-    let lost = 0;
-    while ((this.#slots[lost] ?? now) < late) lost++;
-    // Less is needed than was taken.
-    if (lost > 0) this.#batch = Math.max(1, Math.floor(this.#batch / 2));
-    this.#slots.splice(0, lost);
-  }
-
-  #ask(): void {
-    if (this.#asking) return;
+  #ask(count: number): void {
     this.#asking = true;
-    const most = Math.max(1, Math.floor((this.#budget.rate * BATCH_MS) / 1000));
-    const wanted = Math.min(this.#batch, most);
-    this.#batch = Math.min(most, this.#batch * 2);
-    this.#budget.take(wanted).then(
+    this.#budget.take(count).then(
       ({ count, startsInMs, intervalMs }) => {
         this.#asking = false;
         const first = this.#clock.monotonic() + startsInMs;

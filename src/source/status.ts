@@ -1,51 +1,51 @@
 /** What an answer's status means, where it is not 200; pure. */
 import { type DaywalkError, RefusedError, RequestError, TransientError } from '../errors.ts';
-import { excerpt } from './excerpt.ts';
-import { httpDateMs } from './http-date.ts';
-import { parseRetryAfter } from './retry.ts';
+import { excerpt, redact } from '../redactor.ts';
 
 /** An answer that is not a page. */
 export interface Refusal {
   readonly status: number;
-  readonly retryAfter: string | undefined;
-  /** The `Date` of the server. */
-  readonly date: string | undefined;
+  /** Milliseconds to wait, where a header names them. */
+  readonly retryAfterMs: number | undefined;
   readonly location: string | undefined;
   /** The beginning of the body, without content coding. */
   readonly body: Buffer;
 }
 
-/** Statuses besides 5xx that may pass by themselves (DESIGN 6). */
+/** Statuses besides 5xx that may pass by themselves. */
 const TRANSIENT = new Set([408, 425, 429]);
+/** Statuses that ask everyone to come later; a 403 only where it says when. */
+const LATER = new Set([403, 429, 503]);
+
+/** Whether everyone was asked to come later. */
+export function asksForLater(error: unknown): error is TransientError {
+  return error instanceof TransientError && LATER.has(error.status ?? 0);
+}
 
 /**
  * The error that `refusal` means.
  * @param about.url scheme, host and path of what was asked for, safe to show.
  * @param about.place `url` with start and length, for messages.
- * @returns a TransientError, whose message is only the words, for 408, 425, 429 and 5xx; a RefusedError for 401 and
- *   403; a RequestError for everything else, redirects and other 2xx included.
+ * @returns a TransientError, whose message is only the words, for 408, 425, 429, 5xx, and a 403 that names a time, as some
+ *   APIs limit rates with it; a RefusedError for 401 and any other 403; a RequestError for everything else, redirects and other 2xx included.
  */
 export function errorOfStatus(
   refusal: Refusal,
   about: {
     readonly url: string;
     readonly place: string;
-    readonly nowMs: number;
-    readonly retryAfterLimitMs: number;
     readonly secrets: readonly string[];
   },
 ): DaywalkError {
-  const { status } = refusal;
+  const { status, retryAfterMs } = refusal;
   const text = excerpt(refusal.body, about.secrets);
   const said = text === '' ? `answered ${status}` : `answered ${status}: "${text}"`;
-  if (TRANSIENT.has(status) || (status >= 500 && status < 600)) {
-    const sentAt = httpDateMs(refusal.date ?? '', about.nowMs) ?? about.nowMs;
-    const retryAfterMs = parseRetryAfter(refusal.retryAfter, sentAt, about.retryAfterLimitMs);
+  const later = status === 403 && retryAfterMs !== undefined;
+  if (TRANSIENT.has(status) || later || (status >= 500 && status < 600))
     return new TransientError(said, {
       status,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });
-  }
   if (status === 401 || status === 403)
     return new RefusedError(status, `${about.place} ${said}`, {
       hint: 'check the API key (DAYWALK_API_KEY) and its rights; daywalk does not try again, because a lock-out may follow',
@@ -76,6 +76,8 @@ function target(
   about: { readonly url: string; readonly secrets: readonly string[] },
 ): string {
   if (location === undefined) return 'a redirect without an address';
+  // Its host alone may be the greater part of a key with a slash in it.
+  if (redact(location, about.secrets) !== location) return 'a redirect to an address with a secret';
   if (!URL.canParse(location, about.url)) return 'a redirect to an unreadable address';
   const { protocol, host } = new URL(location, about.url);
   return `a redirect to ${excerpt(`${protocol}//${host}`, about.secrets)}`;

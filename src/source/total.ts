@@ -2,10 +2,8 @@
 import { isObject, type JsonObject, sameText } from './json.ts';
 
 /**
- * Names that mean the records in all, beyond this page, wherever they are in use. Left out because they may as well
- * mean this page, the pages or something else: `count`, `size`, `length`, `n`, `num`, `hits`, `results`, `found`,
- * `pages`, `total_pages`, `total_rows` (CouchDB: of the whole view), `estimatedTotalHits`, `nbHits` (estimates).
- * Compared without letter case.
+ * Names that mean the records in all, beyond this page, wherever they are in use; compared without letter case. Pages
+ * are no records: `pages`, `total_pages`.
  */
 const TOTAL_NAMES = new Set([
   'total',
@@ -28,6 +26,30 @@ const TOTAL_NAMES = new Set([
   'itotalrecords', // DataTables 1.9: before the filters
   'numfound', // Solr
   '@odata.count', // OData 4: without paging
+]);
+/** Names that may as well mean this page, an estimate or something else: never taken, but worth a question. */
+const POSSIBLE_NAMES = new Set([
+  'count',
+  'size',
+  'length',
+  'n',
+  'num',
+  'hits',
+  'results',
+  'records',
+  'found',
+  'matches',
+  'rowcount',
+  'num_results',
+  'numresults',
+  'result_count',
+  'resultcount',
+  'record_count',
+  'recordcount',
+  'total_rows', // CouchDB: of the whole view
+  'totalrows',
+  'estimatedtotalhits',
+  'nbhits',
 ]);
 /** The first is not looked at where the second stands beside it: we filter by time, so the filtered one counts. */
 const OVERRULED: readonly (readonly [string, string])[] = [
@@ -73,6 +95,22 @@ export function totalCandidates(
   document: unknown,
   recordsPath: readonly string[],
 ): readonly TotalCandidate[] {
+  return candidates(document, recordsPath, TOTAL_NAMES);
+}
+
+/** What stands where a total would, under a name that is never taken for one: `total_path` may name it. */
+export function possibleTotals(
+  document: unknown,
+  recordsPath: readonly string[],
+): readonly TotalCandidate[] {
+  return candidates(document, recordsPath, POSSIBLE_NAMES);
+}
+
+function candidates(
+  document: unknown,
+  recordsPath: readonly string[],
+  names: ReadonlySet<string>,
+): readonly TotalCandidate[] {
   const seen = new Set<JsonObject>();
   const found: TotalCandidate[] = [];
   const chain = [document];
@@ -85,7 +123,7 @@ export function totalCandidates(
     for (const place of withWhatIsAbout(chain[depth], path)) {
       if (seen.has(place.object)) continue;
       seen.add(place.object);
-      found.push(...candidatesIn(place.object, place.path));
+      found.push(...candidatesIn(place.object, place.path, names));
     }
   }
   return found;
@@ -109,9 +147,13 @@ function withWhatIsAbout(value: unknown, path: readonly string[]): Place[] {
   return [{ object: value, path }, ...near, ...near.flatMap(inside)];
 }
 
-function candidatesIn(object: JsonObject, path: readonly string[]): TotalCandidate[] {
-  const names = Object.keys(object).filter((name) => TOTAL_NAMES.has(name.toLowerCase()));
-  const has = (wanted: string): boolean => names.some((name) => sameText(name, wanted));
+function candidatesIn(
+  object: JsonObject,
+  path: readonly string[],
+  wanted: ReadonlySet<string>,
+): TotalCandidate[] {
+  const names = Object.keys(object).filter((name) => wanted.has(name.toLowerCase()));
+  const has = (other: string): boolean => names.some((name) => sameText(name, other));
   return names.flatMap((name) => {
     if (OVERRULED.some(([less, more]) => sameText(name, less) && has(more))) return [];
     const candidate = totalAt(object[name], [...path, name]);

@@ -1,31 +1,22 @@
-/** Comparing walks record by record, by the hashes that are stored with their pages (DESIGN 5.2, 5.3). */
+/** Comparing walks record by record, by the hashes that are stored with their pages. */
 import type { Database } from './database.ts';
 
-/** Records that stand on more than one page of the walk: a sign that the order is not stable (DESIGN 5.3). */
-export async function countRepeatedRecords(database: Database, walkId: number): Promise<number> {
-  const [row] = await database.persist<{ repeated: number }>(
-    `select count(*) as repeated
-       from (select from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-              where p.walk_id = $1
-              group by h.hash having min(p.page_no) < max(p.page_no)) as repeated`,
+/** Whether a content stands on more than one page of the walk: a sign that the order may not hold. */
+export async function isRepeated(database: Database, walkId: number): Promise<boolean> {
+  const rows = await database.persist(
+    `select from daywalk.pages as page cross join lateral unnest(page.record_hashes) as record (hash)
+      where page.walk_id = $1
+      group by record.hash having min(page.page_no) < max(page.page_no)
+      limit 1`,
     [walkId],
   );
-  return row?.repeated ?? 0;
+  return rows.length > 0;
 }
 
-/** Whether two walks hold the same records in the same order. */
+/** Whether two walks hold the same records, each as often. */
 export async function walksAgree(database: Database, one: number, other: number): Promise<boolean> {
-  const [row] = await database.persist<{ agree: boolean }>(
-    `with sequences as (
-       select array_agg(h.hash order by p.page_no, h.position) as hashes
-         from daywalk.pages p cross join lateral unnest(p.record_hashes) with ordinality as h (hash, position)
-        where p.walk_id in ($1, $2)
-        group by p.walk_id
-     )
-     select count(distinct hashes) = 1 as agree from sequences`,
-    [one, other],
-  );
-  return row?.agree ?? false;
+  const { more, less } = await compareSums(database, [one], [other]);
+  return more === 0 && less === 0;
 }
 
 /**
@@ -36,40 +27,78 @@ export async function countUnion(database: Database, walkIds: readonly number[])
   const [row] = await database.persist<{ records: number }>(
     `select coalesce(sum(most), 0)::bigint as records
        from (select max(copies) as most
-               from (select h.hash, count(*) as copies
-                       from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-                      where p.walk_id = any ($1::bigint[])
-                      group by h.hash, p.walk_id, p.page_no) as by_page
+               from (select record.hash, count(*) as copies
+                       from daywalk.pages as page cross join lateral unnest(page.record_hashes) as record (hash)
+                      where page.walk_id = any ($1::bigint[])
+                      group by record.hash, page.walk_id, page.page_no) as by_page
               group by hash) as by_record`,
     [walkIds],
   );
   return row?.records ?? 0;
 }
 
+/** How two sums of records differ. */
+export interface Difference {
+  /** Records that the second sum holds and the first does not. */
+  readonly more: number;
+  /** Records that the first sum holds and the second does not. */
+  readonly less: number;
+}
+
 /**
- * Whether the halves of a window hold the same records as the whole (DESIGN 5.2).
- * @param exclusive halves by level share nothing; halves by time share the records of their boundary second, which
- *   therefore may stand in both.
+ * Compares the records of some walks with those of others, added and taken away.
+ * @param minus walks whose records are taken away from the second sum.
  */
-export async function halvesAddUp(
+export async function compareSums(
   database: Database,
-  whole: number,
-  first: number,
-  second: number,
-  exclusive: boolean,
+  first: readonly number[],
+  second: readonly number[],
+  minus: readonly number[] = [],
+): Promise<Difference> {
+  const [row] = await database.persist<Difference>(
+    `with copies as (
+       select side.factor, page.record_hashes
+         from (select unnest($1::bigint[]) as walk_id, -1 as factor
+               union all select unnest($2::bigint[]), 1
+               union all select unnest($3::bigint[]), -1) as side
+         join daywalk.pages as page using (walk_id)
+     ), difference as (
+       select record.hash, sum(copies.factor) as copies
+         from copies cross join lateral unnest(copies.record_hashes) as record (hash)
+        group by record.hash
+     )
+     select coalesce(sum(copies) filter (where copies > 0), 0)::bigint as more,
+            coalesce(-sum(copies) filter (where copies < 0), 0)::bigint as less
+       from difference`,
+    [first, second, minus],
+  );
+  return row ?? { more: 0, less: 0 };
+}
+
+/** Whether what a cut adds and takes away can be so: neighbours whose walks are not there are not asked. */
+export async function isCorrectionPlausible(
+  database: Database,
+  across: number,
+  sides: readonly number[],
+  before: readonly number[] | null,
+  after: readonly number[] | null,
 ): Promise<boolean> {
   const rows = await database.persist(
-    `select from (select h.hash,
-                         count(*) filter (where p.walk_id = $1) as whole,
-                         count(*) filter (where p.walk_id = $2) as first,
-                         count(*) filter (where p.walk_id = $3) as second
-                    from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-                   where p.walk_id in ($1, $2, $3)
-                   group by h.hash) as counted
-      where whole > first + second
-         or case when $4 then whole < first + second else whole < greatest(first, second) end
+    `with counted as (
+       select record.hash,
+              count(*) filter (where page.walk_id = $1) as across,
+              count(*) filter (where page.walk_id = any ($2::bigint[])) as sides,
+              count(*) filter (where page.walk_id = any ($3::bigint[])) as before,
+              count(*) filter (where page.walk_id = any ($4::bigint[])) as after
+         from daywalk.pages as page cross join lateral unnest(page.record_hashes) as record (hash)
+        where page.walk_id = any ($1::bigint || $2::bigint[] || coalesce($3::bigint[], '{}') || coalesce($4::bigint[], '{}'))
+        group by record.hash
+     )
+     select from counted
+      where (across > sides and before + after >= across)
+         or (across < sides and (($3::bigint[] is not null and before = 0) or ($4::bigint[] is not null and after = 0)))
       limit 1`,
-    [whole, first, second, exclusive],
+    [across, sides, before, after],
   );
   return rows.length === 0;
 }

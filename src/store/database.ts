@@ -3,7 +3,8 @@ import pg from 'pg';
 import type { Clock } from '../clock.ts';
 import { TransientError, UnavailableError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { endsLarge, queryWithLargeValue } from './large-value.ts';
+import { cancelStatement } from './cancel.ts';
+import { Client } from './client.ts';
 import { namedConnectError, namedError, OutcomeUnknownError } from './sqlstate.ts';
 
 /** What the store needs to reach its database. */
@@ -35,11 +36,13 @@ export type Query = <Row extends pg.QueryResultRow>(sql: string, values?: Values
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
+/** How long a statement that is given up may take to be cancelled. */
+const LONGEST_CANCEL_MS = 5_000;
 /** How long closing all connections may take. */
 const LONGEST_GOODBYE_MS = 2_000;
 
 const int8 = 20;
-/** Counts come as numbers, instants as Date, and `date` and `timestamp` as the text that Postgres sends (FAULTS D29, D30). */
+/** Counts come as numbers, instants as Date, and `date` and `timestamp` as the text that Postgres sends. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === int8) return Number;
@@ -53,10 +56,13 @@ const types: pg.CustomTypesConfig = {
 export class Database {
   readonly #options: DatabaseOptions;
   readonly #pool: pg.Pool;
+  /** Connections whose statement was given up, until the server has been told. */
+  readonly #cancelling = new WeakMap<pg.PoolClient, Promise<void>>();
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
     this.#pool = new pg.Pool({
+      Client,
       connectionString: options.url,
       max: options.connections,
       connectionTimeoutMillis: Math.min(options.statementTimeoutMs, 10_000),
@@ -64,7 +70,7 @@ export class Database {
       allowExitOnIdle: true,
       types,
     });
-    // Without a handler a connection that dies while idle ends the process (FAULTS D19).
+    // Without a handler a connection that dies while idle ends the process.
     const note = (error: Error) =>
       options.log.debug({ err: namedError(error) }, 'a connection to Postgres was lost');
     this.#pool.on('error', note);
@@ -84,8 +90,7 @@ export class Database {
       broken = error instanceof OutcomeUnknownError;
       throw error;
     } finally {
-      // A connection whose last statement has no known end must not serve another one (FAULTS D18).
-      client.release(broken);
+      this.#release(client, broken);
     }
   }
 
@@ -128,7 +133,7 @@ export class Database {
         });
       throw error;
     } finally {
-      client.release(broken);
+      this.#release(client, broken);
     }
   }
 
@@ -186,13 +191,23 @@ export class Database {
     const { clock, statementTimeoutMs } = this.#options;
     const deadline = clock.timeout(statementTimeoutMs);
     try {
-      const running = endsLarge(values)
-        ? queryWithLargeValue<Row>(client, sql, values)
-        : client.query<Row>(sql, values as unknown[]);
+      const running = client.query<Row>(sql, values as unknown[]);
       return (await raceAgainst(running, deadline, statementTimeoutMs)).rows;
     } catch (error) {
+      if (deadline.aborted)
+        this.#cancelling.set(client, cancelStatement(client, clock.timeout(LONGEST_CANCEL_MS)));
       throw namedError(error);
     }
+  }
+
+  /**
+   * Gives a connection back. One whose last statement has no known end must not serve another one, and holds its place
+   * until that statement is cancelled: closing it stops nothing, and its successors would fill the server.
+   */
+  #release(client: pg.PoolClient, broken: boolean): void {
+    const cancelling = this.#cancelling.get(client);
+    if (cancelling === undefined) client.release(broken);
+    else void cancelling.then(() => client.release(true));
   }
 
   async #connect(): Promise<pg.PoolClient> {

@@ -1,79 +1,73 @@
-/** Earlier walks as evidence: of a window's size and order, and of where lists are. */
-import type { Envelope, Proof } from '../model.ts';
+/** Walks as evidence: what those of a window have shown since it was last proven or given up. */
+import type { Claim, ListEnd, Span } from '../model.ts';
 import type { Database } from './database.ts';
-import { ENVELOPE_COLUMNS } from './envelopes.ts';
 import type { Lease } from './leases.ts';
-import type { EndedWalk, WalkSpan } from './walks.ts';
+import type { WalkRole } from './walks.ts';
 
-/** What the walks of a window since it was last proven have shown of its size. */
-export interface WalkSizes {
-  readonly walks: number;
-  /** The largest page that any of them got. */
-  readonly largestPage: number;
-  /** The most records that any of them got. */
-  readonly records: number;
-}
-
-/** The sizes of the walks of a window since it was last proven. */
-export async function readWalkSizes(database: Database, lease: Lease): Promise<WalkSizes> {
-  const [row] = await database.persist<WalkSizes>(
-    `select count(distinct k.walk_id) as walks, coalesce(max(p.records + p.skip), 0) as "largestPage",
-            coalesce(max(k.next_start), 0) as records
-       from daywalk.walks k
-       left join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-      where k.window_id = $1 and k.outcome is not null
-        and k.number > coalesce((select max(number) from daywalk.walks where window_id = $1 and outcome = 'proven'), 0)`,
-    [lease.windowId],
-  );
-  return row ?? { walks: 0, largestPage: 0, records: 0 };
-}
-
-/** A walk of a window that has ended, as evidence. */
-export interface EarlierWalk extends EndedWalk {
-  readonly span: WalkSpan;
+/** A walk that has ended. */
+export interface EndedWalk extends Span {
+  readonly walkId: number;
+  readonly number: number;
+  readonly role: WalkRole;
   readonly outcome: 'ended' | 'shifted' | 'failed';
-  readonly pageLength: number;
-  /** Records on its first page: where its page boundaries begin to fall. */
-  readonly firstPage: number;
-  readonly lastTotal: number | null;
   /** Why it did not end well. */
   readonly reason: string | null;
-  /** How it ended; null where it did not reach an end. */
-  readonly proof: Proof | null;
+  readonly stored: number;
+  readonly pages: number;
+  readonly pageLength: number;
+  readonly firstPage: number;
+  readonly largestPage: number;
+  readonly end: ListEnd | null;
+  /** Of its pages, and of the other answers since it began. */
+  readonly claims: readonly Claim[];
 }
 
 /** The walks of a window since it was last proven or given up, oldest first. */
-export function readEarlierWalks(database: Database, lease: Lease): Promise<EarlierWalk[]> {
+export function readWalks(database: Database, lease: Lease): Promise<EndedWalk[]> {
   return database.persist(
-    `select k.walk_id as "walkId", k.span, k.outcome, k.next_start as "nextStart", k.pages, k.page_length as "pageLength",
-            k.last_total as "lastTotal", k.reason, k.proof,
-            coalesce((select p.records from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0), 0) as "firstPage"
-       from daywalk.walks k
-       join daywalk.windows w on w.window_id = k.window_id
-      where k.window_id = $1 and k.outcome in ('ended', 'shifted', 'failed')
-        and k.number > coalesce((select max(number) from daywalk.walks where window_id = $1 and outcome = 'proven'), 0)
-        and k.started_at > coalesce(w.last_failed_at, '-infinity')
-      order by k.number`,
+    `select walk.walk_id as "walkId", walk.number, walk.role, walk.outcome, walk.reason,
+            walk.next_start as stored, walk.pages, walk.page_length as "pageLength",
+            walk.from_time as "from", walk.to_time as "to", walk.level_from as "levelFrom", walk.level_to as "levelTo",
+            coalesce(seen.first_page, 0) as "firstPage", coalesce(seen.largest_page, 0) as "largestPage",
+            walk.proof ->> 'end' as "end", coalesce(seen.claims, '[]') || walk.claims as claims
+       from daywalk.walks as walk
+       join daywalk.windows as owner using (window_id)
+      cross join lateral (
+        select max(page.records) filter (where page.page_no = 0) as first_page,
+               max(page.records + page.skip) as largest_page,
+               jsonb_agg(jsonb_build_object(
+                 'start', page.start, 'length', page.length, 'came', page.records + page.skip, 'total', page.total,
+                 'lowerBound', page.relation is not null and lower(page.relation) not in ('eq', '='),
+                 'totalMissing', page.total_missing, 'more', page.more) order by page.page_no) as claims
+          from daywalk.pages as page where page.walk_id = walk.walk_id and page.day = walk.day) as seen
+      where walk.window_id = $1 and walk.outcome in ('ended', 'shifted', 'failed')
+        and walk.number > owner.judged
+      order by walk.number`,
     [lease.windowId],
   );
 }
 
-/** Where the newest proven page with records of each of these streams has list and total; a stream without any has none. */
-export async function readLastEnvelopes(
-  database: Database,
-  streamIds: readonly number[],
-): Promise<Map<number, Envelope>> {
-  const rows = await database.persist<Envelope & { readonly streamId: number }>(
-    `select s.stream_id as "streamId", newest.*
-       from unnest($1::integer[]) as s (stream_id)
-      cross join lateral (
-        select ${ENVELOPE_COLUMNS}
-          from daywalk.days d
-          join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day
-          join daywalk.walks k on k.window_id = w.window_id and k.published and k.next_start > 0
-         where d.stream_id = s.stream_id and d.records > 0
-         order by d.day desc, k.walk_id desc limit 1) as newest`,
-    [streamIds],
+/** The hashes of the records of a walk, in order. */
+export async function readHashes(database: Database, walkId: number): Promise<string[]> {
+  const rows = await database.persist<{ hash: string }>(
+    `select record.hash::text as hash
+       from daywalk.pages as page cross join lateral unnest(page.record_hashes) with ordinality as record (hash, position)
+      where page.walk_id = $1
+      order by page.page_no, record.position`,
+    [walkId],
   );
-  return new Map(rows.map(({ streamId, ...envelope }) => [streamId, envelope]));
+  return rows.map((row) => row.hash);
+}
+
+/** The records of the first page of a walk, parsed: for a look at their fields. */
+export async function readFirstRecords(database: Database, walkId: number): Promise<unknown[]> {
+  const rows = await database.persist<{ records: string | null }>(
+    `select (page.body #> walk.records_path)::text as records
+       from daywalk.walks as walk
+       join daywalk.pages as page on page.walk_id = walk.walk_id and page.day = walk.day and page.page_no = 0
+      where walk.walk_id = $1 and page.records > 0`,
+    [walkId],
+  );
+  const text = rows[0]?.records;
+  return text === null || text === undefined ? [] : (JSON.parse(text) as unknown[]);
 }

@@ -1,44 +1,14 @@
-/** Reads bytes as JSON, as strictly as `JSON.parse`, and tells a reader what stands where: nothing is built, nothing recurses. */
+/** Reads bytes as JSON, as strictly as `JSON.parse`, one token after the other: nothing is built, nothing recurses. */
+import { isUtf8 } from 'node:buffer';
 import { EnvelopeError } from '../errors.ts';
-import { type BodyText, printable, receivedOffsets } from './body-text.ts';
+import { printable } from '../text.ts';
 
-/** Is told of everything in a text, in its order; spans are byte offsets, quotes and brackets included. */
-export interface JsonReader {
-  /** An array or an object begins at `at`. */
-  open(at: number, isObject: boolean): void;
-  /** The innermost one that is open ends before `to`. */
-  close(to: number): void;
-  key(span: StringSpan): void;
-  string(span: StringSpan): void;
-  number(from: number, to: number): void;
-  /** `true`, `false` or `null`. */
-  word(from: number, to: number): void;
-}
-
-/** A string or a key; one object is used for all of them, so a reader must not keep it. */
-export interface StringSpan {
-  readonly from: number;
-  readonly to: number;
-  /** Bytes without quotes and escapes, as UTF-8; a surrogate pair that is escaped counts as 6. */
-  readonly size: number;
-  /** It has an escape of U+0000 or of a surrogate, or a byte beyond ASCII in a text that is not valid UTF-8. */
-  readonly suspect: boolean;
-}
-
-/**
- * Reads `text` from end to end. A byte that is not valid UTF-8 is let through inside strings, where a decoder would
- * put U+FFFD.
- * @throws EnvelopeError at the first byte that JSON does not allow.
- */
-export function scanJson(text: BodyText, reader: JsonReader): void {
-  new Scan(text, reader).document();
-}
+/** What stands at a place: a bracket, a key with its colon, a value without parts, or nothing any more. */
+export type Token = 'open' | 'close' | 'key' | 'string' | 'number' | 'word' | 'end';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
-const POINT = 0x2e;
-const ZERO = 0x30;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const OPEN_LIST = 0x5b;
@@ -46,213 +16,161 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** The words of JSON by their first byte. */
-const WORDS = new Map(
-  ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]),
-);
+const WORDS = ['true', 'false', 'null'].map((word) => Buffer.from(word));
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** For each byte 1 where it is one of these. */
+const tableOf = (bytes: RegExp): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, byte) => Number(bytes.test(String.fromCharCode(byte))));
+/** What stands in numbers, for itself in a string, and behind a backslash. */
+export const IN_NUMBER = tableOf(/[\d.eE+-]/);
+const PLAIN = tableOf(/[ !#-[\]-\x7f]/);
+const ESCAPED = tableOf(/["\\/bfnrt]/);
 
-/** 1: a byte that stands for itself in a string; bytes beyond ASCII are not. */
-const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte >= 0x20 && byte < 0x80 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
-);
-/** What may follow a backslash, besides `u`. */
-const ESCAPED = Uint8Array.from({ length: 256 }, (_, byte) =>
-  '"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
-);
-
-/** The value of the four hexadecimal digits at `at`, or -1. */
-export function hex4(bytes: Uint8Array, at: number): number {
-  let value = 0;
-  for (let i = at; i < at + 4; i += 1) {
-    const byte = bytes[i] ?? 0;
-    const letter = byte | 0x20;
-    if (byte >= 0x30 && byte <= 0x39) value = value * 16 + byte - 0x30;
-    else if (letter >= 0x61 && letter <= 0x66) value = value * 16 + letter - 0x57;
-    else return -1;
-  }
-  return value;
-}
-
-const isDigit = (byte: number | undefined): boolean =>
-  byte !== undefined && byte >= 0x30 && byte <= 0x39;
-
-class Scan {
-  readonly #text: BodyText;
+/** Stands at one token of a text. */
+export class JsonScan {
+  /** Of the token, in bytes; quotes and brackets are part of it. */
+  from = 0;
+  to = 0;
+  /** Of a string or key: it has an escape of U+0000 or a surrogate, or a byte beyond ASCII in a text that is not UTF-8. */
+  suspect = false;
   readonly #bytes: Buffer;
-  readonly #reader: JsonReader;
   readonly #broken: boolean;
-  readonly #span = { from: 0, to: 0, size: 0, suspect: false };
-  /** For each container that is open: 1 an object, 0 an array. */
-  #kinds = new Uint8Array(1024);
-  #depth = 0;
+  /** For each container that is open: whether it is an object. */
+  readonly #open: boolean[] = [];
+  /** What may come: a value; a key, or the end of an object; the first value of a list, or its end; what follows a value. */
+  #next: 'value' | 'first' | 'after' = 'value';
+  #at: number;
 
-  constructor(text: BodyText, reader: JsonReader) {
-    this.#text = text;
-    this.#bytes = text.bytes;
-    this.#reader = reader;
-    this.#broken = !text.valid;
+  /**
+   * @param bytes a byte that is not valid UTF-8 is let through inside strings, where a decoder would put U+FFFD.
+   * @param from where the text begins.
+   */
+  constructor(bytes: Buffer, from = 0) {
+    this.#bytes = bytes;
+    this.#broken = !isUtf8(bytes);
+    this.#at = from;
   }
 
-  document(): void {
-    let at = this.#space(0);
-    while (at >= 0) {
-      const end = this.#value(at);
-      at = end < 0 ? this.#firstInside(-end) : this.#next(end);
-    }
+  /** How many containers are open. */
+  get depth(): number {
+    return this.#open.length;
   }
 
-  /** The end of the value at `at`, or minus the first byte inside a container. */
-  #value(at: number): number {
-    const byte = this.#bytes[at];
-    if (byte === QUOTE) {
-      const to = this.#string(at);
-      this.#reader.string(this.#span);
-      return to;
+  /** The innermost container is an object. */
+  get inObject(): boolean {
+    return this.#open.at(-1) === true;
+  }
+
+  /**
+   * Goes to the next token.
+   * @throws EnvelopeError at the first byte that JSON does not allow.
+   */
+  next(): Token {
+    let at = this.#space(this.#at);
+    if (this.#next === 'after') {
+      if (this.depth === 0)
+        return at < this.#bytes.length ? this.#refuse(at, 'the end') : this.#token('end', at, at);
+      if (this.#bytes[at] !== COMMA) return this.#close(at, 'a comma or ');
+      at = this.#space(at + 1);
+      if (this.inObject) return this.#key(at);
+    } else if (this.#next === 'first') {
+      const first = this.#bytes[at];
+      if (first === (this.inObject ? CLOSE_OBJECT : CLOSE_LIST)) return this.#close(at, '');
+      if (this.inObject) return this.#key(at);
     }
+    return this.#value(at);
+  }
+
+  #token(kind: Token, from: number, to: number): Token {
+    this.from = from;
+    this.to = to;
+    this.#at = to;
+    this.#next = kind === 'open' ? 'first' : 'after';
+    return kind;
+  }
+
+  #close(at: number, expected: string): Token {
+    if (this.#bytes[at] !== (this.inObject ? CLOSE_OBJECT : CLOSE_LIST))
+      this.#refuse(at, `${expected}${this.inObject ? '}' : ']'}`);
+    this.#open.pop();
+    return this.#token('close', at, at + 1);
+  }
+
+  #key(at: number): Token {
+    if (this.#bytes[at] !== QUOTE) this.#refuse(at, 'a key');
+    this.#token('key', at, this.#string(at));
+    const colon = this.#space(this.to);
+    if (this.#bytes[colon] !== COLON) this.#refuse(colon, 'a colon');
+    this.#at = colon + 1;
+    this.#next = 'value';
+    return 'key';
+  }
+
+  #value(at: number): Token {
+    const byte = this.#bytes[at] ?? 0;
+    if (byte === QUOTE) return this.#token('string', at, this.#string(at));
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      this.#push(byte === OPEN_OBJECT);
-      this.#reader.open(at, byte === OPEN_OBJECT);
-      return -(at + 1);
+      this.#open.push(byte === OPEN_OBJECT);
+      return this.#token('open', at, at + 1);
     }
-    if (byte === MINUS || isDigit(byte)) {
-      const to = this.#number(at);
-      this.#reader.number(at, to);
-      return to;
-    }
-    const to = this.#word(at, byte);
-    this.#reader.word(at, to);
-    return to;
-  }
-
-  /** Where the next value begins, of the container that was just opened or, if it is empty, after it; -1 at the end. */
-  #firstInside(from: number): number {
-    const at = this.#space(from);
-    const inObject = this.#kinds[this.#depth - 1] === 1;
-    if (this.#bytes[at] === (inObject ? CLOSE_OBJECT : CLOSE_LIST)) return this.#next(at);
-    return inObject ? this.#member(at) : at;
-  }
-
-  /** Where the next value begins after one that ended before `from`; containers that end there are closed. -1 at the end. */
-  #next(from: number): number {
-    let at = this.#space(from);
-    for (; this.#depth > 0; at = this.#space(at + 1)) {
-      const inObject = this.#kinds[this.#depth - 1] === 1;
-      const byte = this.#bytes[at];
-      if (byte === COMMA) {
-        at = this.#space(at + 1);
-        return inObject ? this.#member(at) : at;
-      }
-      if (byte !== (inObject ? CLOSE_OBJECT : CLOSE_LIST))
-        this.#refuse(at, inObject ? 'a comma or }' : 'a comma or ]');
-      this.#depth -= 1;
-      this.#reader.close(at + 1);
-    }
-    if (at < this.#bytes.length) this.#refuse(at, 'the end');
-    return -1;
-  }
-
-  /** Reads a key and its colon; where its value begins. */
-  #member(from: number): number {
-    if (this.#bytes[from] !== QUOTE) this.#refuse(from, 'a key');
-    const at = this.#space(this.#string(from));
-    if (this.#bytes[at] !== COLON) this.#refuse(at, 'a colon');
-    this.#reader.key(this.#span);
-    return this.#space(at + 1);
+    if (byte === MINUS || isDigit(byte)) return this.#token('number', at, this.#number(at));
+    const word = WORDS.find((one) => one.equals(this.#bytes.subarray(at, at + one.length)));
+    return this.#token('word', at, at + (word ?? this.#refuse(at, 'a value')).length);
   }
 
   #string(from: number): number {
     const bytes = this.#bytes;
-    const span = this.#span;
-    let at = from + 1;
-    let escapes = 0;
-    span.suspect = false;
-    for (;;) {
+    this.suspect = false;
+    for (let at = from + 1; ; ) {
       while (PLAIN[bytes[at] as number] === 1) at += 1;
       const byte = bytes[at];
-      if (byte === QUOTE) break;
-      if (byte === BACKSLASH) {
-        const length = this.#escape(at);
-        escapes += length.less;
-        at += length.bytes;
-      } else if (byte !== undefined && byte >= 0x80) {
-        if (this.#broken) span.suspect = true;
+      if (byte === QUOTE) return at + 1;
+      if (byte === BACKSLASH) at = this.#escape(at);
+      else if (byte !== undefined && byte >= 0x80) {
+        this.suspect ||= this.#broken;
         at += 1;
       } else this.#refuse(at, 'a closing quote, or an escape');
     }
-    span.from = from;
-    span.to = at + 1;
-    span.size = at - from - 1 - escapes;
-    return at + 1;
   }
 
-  /** The bytes of the escape at `at`, and how many fewer its character takes. */
-  #escape(at: number): { readonly bytes: number; readonly less: number } {
+  #escape(at: number): number {
     const bytes = this.#bytes;
-    if (ESCAPED[bytes[at + 1] as number] === 1) return SHORT_ESCAPE;
-    const code = bytes[at + 1] === 0x75 ? hex4(bytes, at + 2) : -1;
-    if (code < 0) this.#refuse(at, 'an escape that JSON knows');
-    if (code === 0 || (code & 0xf800) === 0xd800) this.#span.suspect = true;
-    return code < 0x80 ? ESCAPE_OF_1 : code < 0x800 ? ESCAPE_OF_2 : ESCAPE_OF_3;
+    if (ESCAPED[bytes[at + 1] ?? 0] === 1) return at + 2;
+    const digits = bytes.toString('latin1', at + 1, at + 6);
+    if (!/^u[\da-fA-F]{4}$/.test(digits)) this.#refuse(at, 'an escape that JSON knows');
+    this.suspect ||= /^u(0000|d[89a-f])/i.test(digits);
+    return at + 6;
   }
 
   #number(from: number): number {
-    const bytes = this.#bytes;
-    let at = bytes[from] === MINUS ? from + 1 : from;
-    at = bytes[at] === ZERO ? at + 1 : this.#digits(at);
-    if (bytes[at] === POINT) at = this.#digits(at + 1);
-    if (((bytes[at] ?? 0) | 0x20) === 0x65) {
-      const sign = bytes[at + 1];
-      at = this.#digits(sign === 0x2b || sign === MINUS ? at + 2 : at + 1);
-    }
-    return at;
-  }
-
-  #digits(from: number): number {
-    let at = from;
-    while (isDigit(this.#bytes[at])) at += 1;
-    if (at === from) this.#refuse(at, 'a digit');
-    return at;
-  }
-
-  #word(from: number, first: number | undefined): number {
-    const word = first === undefined ? undefined : WORDS.get(first);
-    if (word === undefined) this.#refuse(from, 'a value');
-    for (let i = 1; i < word.length; i += 1)
-      if (this.#bytes[from + i] !== word[i]) this.#refuse(from, 'a value');
-    return from + word.length;
+    let to = from;
+    while (IN_NUMBER[this.#bytes[to] as number] === 1) to += 1;
+    if (!NUMBER.test(this.#bytes.toString('latin1', from, to))) this.#refuse(from, 'a number');
+    return to;
   }
 
   #space(from: number): number {
-    let at = from;
-    for (;;) {
+    for (let at = from; ; at += 1) {
       const byte = this.#bytes[at];
       if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
-      at += 1;
     }
-  }
-
-  #push(isObject: boolean): void {
-    if (this.#depth === this.#kinds.length) {
-      const grown = new Uint8Array(this.#depth * 2);
-      grown.set(this.#kinds);
-      this.#kinds = grown;
-    }
-    this.#kinds[this.#depth] = isObject ? 1 : 0;
-    this.#depth += 1;
   }
 
   #refuse(at: number, expected: string): never {
     // Seven characters are too few to hold an API key that the body may quote (I10).
-    const found =
-      at < this.#bytes.length ? `"${printable(this.#bytes.subarray(at), 7)}"` : 'the end';
-    const [place] = receivedOffsets(this.#text, [at]);
-    throw new EnvelopeError(`not JSON: ${found} at byte ${place}, where ${expected} should be`, {
+    const text = beginningOf(this.#bytes.toString('utf8', at, at + 28), 7);
+    const found = text === '' ? 'the end' : `"${text}"`;
+    throw new EnvelopeError(`not JSON: ${found} at byte ${at}, where ${expected} should be`, {
       hint: 'the body was damaged on the way, or something other than the API answers',
     });
   }
 }
 
-const SHORT_ESCAPE = { bytes: 2, less: 1 };
-const ESCAPE_OF_1 = { bytes: 6, less: 5 };
-const ESCAPE_OF_2 = { bytes: 6, less: 4 };
-const ESCAPE_OF_3 = { bytes: 6, less: 3 };
+export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+
+/** The beginning of a text as one line of at most `max` characters that can be seen. */
+export function beginningOf(text: string, max: number): string {
+  const shown = printable(text.slice(0, 4 * max));
+  if (shown.length <= max && text.length <= 4 * max) return shown;
+  return `${shown.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}

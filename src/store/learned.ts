@@ -1,22 +1,34 @@
-/** What was learned about the API in a stream, kept with its evidence (DESIGN 5.5). */
+/** What was learned about the API in a stream, kept with its evidence; all of it expires (docs/completeness.md). */
 import type { Database } from './database.ts';
 
-/** page_length: the largest that works; offset_cap: how deep paging goes; proven_size: the largest proven window; totals: 1, they count the window. */
-export type Fact = 'page_length' | 'offset_cap' | 'proven_size' | 'totals';
+/** What can be learned; docs/completeness.md says what each means. */
+export type Fact =
+  | 'page_length'
+  | 'offset_cap'
+  | 'proven_size'
+  | 'calibrated'
+  | 'lower_bound'
+  | 'paging'
+  | 'reach'
+  | 'ignored'
+  | 'restless'
+  | 'empties';
 
 /** One thing learned. */
 export interface LearnedFact {
   readonly streamId: number;
   readonly fact: Fact;
-  readonly value: number;
+  readonly value: unknown;
   readonly evidence: string;
   readonly learnedAt: Date;
 }
 
-/** Limits may be lifted: after so many days they are found out anew. What a window has proven stays proven. */
-const LIMIT_DAYS = 30;
+/** A source may change: after so many days a fact is learned anew. */
+const KEPT_DAYS = 30;
+/** What a bad hour teaches is kept for a day. */
+const BRIEF: readonly Fact[] = ['page_length', 'restless'];
 
-/** What is known of these streams; limits only while they are fresh. */
+/** What is known of these streams. */
 export function readLearned(
   database: Database,
   streamIds: readonly number[],
@@ -25,9 +37,9 @@ export function readLearned(
     `select stream_id as "streamId", fact, value, evidence, learned_at as "learnedAt"
        from daywalk.learned
       where stream_id = any ($1::integer[])
-        and (fact in ('proven_size', 'totals') or learned_at > clock_timestamp() - make_interval(days => $2))
+        and learned_at > clock_timestamp() - make_interval(days => case when fact = any ($3::text[]) then 1 else $2 end)
       order by stream_id, fact`,
-    [streamIds, LIMIT_DAYS],
+    [streamIds, KEPT_DAYS, BRIEF],
   );
 }
 
@@ -45,20 +57,19 @@ export function readLearnedByName(
   );
 }
 
-/** Keeps a fact; a proven size only grows. */
+/** Keeps a fact, in the place of what was known before. */
 export async function learn(
   database: Database,
   streamId: number,
   fact: Fact,
-  value: number,
+  value: unknown,
   evidence: string,
 ): Promise<void> {
   await database.persist(
-    `insert into daywalk.learned as l (stream_id, fact, value, evidence) values ($1, $2, $3, $4)
+    `insert into daywalk.learned (stream_id, fact, value, evidence) values ($1, $2, $3::jsonb, $4)
      on conflict (stream_id, fact) do update
-       set value = excluded.value, evidence = excluded.evidence, learned_at = excluded.learned_at
-     where l.fact <> 'proven_size' or l.value < excluded.value`,
-    [streamId, fact, value, evidence],
+       set value = excluded.value, evidence = excluded.evidence, learned_at = clock_timestamp()`,
+    [streamId, fact, JSON.stringify(value), evidence],
   );
 }
 

@@ -1,9 +1,9 @@
-/** Leases: claim, renew, give back. The protocol and its failure points are in ARCHITECTURE.md (I2). */
-import type { Day, DayRange, Purpose, WallTime, WindowState } from '../model.ts';
+/** Leases: acquire, renew, give back. The protocol and its failure points are in ARCHITECTURE.md (I2). */
+import type { Day, DayRange, Purpose, WallTime, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 
-/** Which windows a worker may claim. */
-export interface ClaimScope {
+/** Which windows a worker may lease. */
+export interface LeaseScope {
   readonly streamIds: readonly number[];
   /** Only days in this range; null: all. */
   readonly range: DayRange | null;
@@ -13,14 +13,14 @@ export interface ClaimScope {
 /** A worker's hold on a window. */
 export interface Lease {
   readonly windowId: number;
-  /** Random and fresh for every claim: the fence. */
+  /** Random and fresh each time: the fence. */
   readonly leaseId: string;
 }
 
 /** A window that a worker holds. */
-export interface Claim extends Lease {
+export interface LeasedWindow extends Lease {
   readonly streamId: number;
-  readonly kind: 'day' | 'seam' | 'part';
+  readonly kind: WindowKind;
   readonly day: Day;
   readonly from: WallTime;
   readonly to: WallTime;
@@ -29,55 +29,63 @@ export interface Claim extends Lease {
   readonly levelTo: number | null;
   readonly purpose: Purpose;
   readonly state: WindowState;
-  /** A person asked to walk it again: looking is not enough. */
+  /** How it is split; null: it is not. */
+  readonly splitBy: 'time' | 'level' | null;
+  /** It is to be walked again: looking is not enough. */
   readonly rewalk: boolean;
   /** A walk of it was begun before. */
   readonly walked: boolean;
-  /** Claims since the last page was stored, this one included. */
+  /** How often it was looked at since it was proven. */
+  readonly looks: number;
+  /** Leases since the last page was stored, this one included. */
   readonly attempts: number;
   readonly failures: number;
 }
 
 /**
- * Claims the first due window, or finds the one that a lost answer already gave to this `leaseId`.
+ * Leases the first due window, or finds the one that a lost answer already gave to this `leaseId`.
  * @returns null when nothing is due.
  */
-export async function claimWindow(
+export async function acquireLease(
   database: Database,
   leaseId: string,
   owner: string,
   ttlMs: number,
-  scope: ClaimScope,
+  scope: LeaseScope,
   signal?: AbortSignal,
-): Promise<Claim | null> {
-  const [row] = await database.persist<Omit<Claim, 'leaseId'>>(
-    scope.newestFirst ? CLAIM_NEWEST_FIRST : CLAIM_OLDEST_FIRST,
+): Promise<LeasedWindow | null> {
+  const [row] = await database.persist<Omit<LeasedWindow, 'leaseId'>>(
+    scope.newestFirst ? NEWEST_FIRST : OLDEST_FIRST,
     [leaseId, owner, ttlMs, scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
     signal,
   );
   return row === undefined ? null : { ...row, leaseId };
 }
 
+/** A condition: the window `w` is of a day in the range; the cut before its first day is, too. Both arguments are SQL. */
+const inRange = (from: string, to: string): string =>
+  `(${from}::date is null or w.day between ${from}::date and ${to}::date
+    or (w.kind = 'cut' and w.split_from is null and w.day = ${from}::date - 1))`;
+
 /**
- * The two claims differ in the order of days only; SQL stays static, so each is written out. Seams come after the days
- * on both sides of them, because they then have less to ask.
+ * The two differ in the order of days only; SQL stays static, so each is written out. The cuts of a day come after its
+ * windows, which learn what a cut needs to know of the source.
  */
-const claim = (order: 'asc' | 'desc') => `
+const acquire = (order: 'asc' | 'desc') => `
   with mine as materialized (
     select window_id from daywalk.windows where lease_id = $1::uuid
   ), due as materialized (
     select w.window_id
       from daywalk.windows w
      where w.due_at <= clock_timestamp()
-       and w.state <> 'split'
        and w.stream_id = any ($4::integer[])
        and (w.lease_expires is null or w.lease_expires < clock_timestamp())
-       and ($5::date is null or w.day between $5::date and $6::date)
+       and ${inRange('$5', '$6')}
        and not exists (select from mine)
-     order by w.purpose desc, w.kind = 'seam', w.day ${order}, w.from_time ${order}
+     order by w.purpose desc, w.day ${order}, w.kind = 'cut', w.from_time ${order}
      limit 1
        for update skip locked
-  ), claimed as (
+  ), leased as (
     update daywalk.windows w
        set lease_id = $1::uuid,
            lease_owner = $2,
@@ -88,16 +96,17 @@ const claim = (order: 'asc' | 'desc') => `
      where w.window_id = due.window_id
     returning w.*
   ), held as (
-    select * from claimed
+    select * from leased
      union all
     select w.* from mine join daywalk.windows w on w.window_id = mine.window_id
   )
   select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
-         level_from as "levelFrom", level_to as "levelTo", purpose, state, rewalk, attempts, failures,
+         level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk, looks, attempts,
+         failures,
          current_walk is not null or exists (select from daywalk.walks k where k.window_id = held.window_id) as walked
     from held`;
-const CLAIM_OLDEST_FIRST = claim('asc');
-const CLAIM_NEWEST_FIRST = claim('desc');
+const OLDEST_FIRST = acquire('asc');
+const NEWEST_FIRST = acquire('desc');
 
 /** Extends the lease from now, by the database's clock. False: it is lost. */
 export async function renewLease(
@@ -125,7 +134,10 @@ export async function releaseLease(database: Database, lease: Lease): Promise<vo
   );
 }
 
-/** Gives the window back as failed, to be walked again after `delayMs`. A complete window stays complete, its old walk published. */
+/**
+ * Gives the window back as failed, to be walked again after `delayMs`. One that was complete is not any more: its source
+ * says something else, and that could not be settled. What is shown of it stays shown.
+ */
 export async function failWindow(
   database: Database,
   lease: Lease,
@@ -133,9 +145,10 @@ export async function failWindow(
   delayMs: number,
 ): Promise<void> {
   await database.persist(
-    `update daywalk.windows
-        set state = case when state = 'complete' then state else 'failed' end,
+    `update daywalk.windows w
+        set state = 'failed',
             due_at = clock_timestamp() + make_interval(secs => $4::double precision / 1000),
+            judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = w.window_id),
             failures = failures + 1,
             attempts = 0,
             last_error = $3,
@@ -147,12 +160,11 @@ export async function failWindow(
 }
 
 /** How many windows of the scope are due now, held ones included. */
-export async function countDue(database: Database, scope: ClaimScope): Promise<number> {
+export async function countDue(database: Database, scope: LeaseScope): Promise<number> {
   const [row] = await database.persist<{ due: number }>(
     `select count(*) as due
-       from daywalk.windows
-      where due_at <= clock_timestamp() and stream_id = any ($1::integer[])
-        and ($2::date is null or day between $2::date and $3::date)`,
+       from daywalk.windows w
+      where w.due_at <= clock_timestamp() and w.stream_id = any ($1::integer[]) and ${inRange('$2', '$3')}`,
     [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
   );
   return row?.due ?? 0;
@@ -173,16 +185,16 @@ export interface HeldElsewhere {
 export async function readHeldElsewhere(
   database: Database,
   leaseIds: readonly string[],
-  scope: ClaimScope,
+  scope: LeaseScope,
 ): Promise<HeldElsewhere | null> {
   const [row] = await database.persist<{ windows: number; owner: string | null; wait: number }>(
     `select count(*) as windows, min(lease_owner) as owner,
             extract(epoch from min(lease_expires) - clock_timestamp())::double precision * 1000 as wait
-       from daywalk.windows
-      where lease_id is not null and state <> 'split' and due_at <= clock_timestamp()
-        and stream_id = any ($1::integer[])
-        and ($2::date is null or day between $2::date and $3::date)
-        and lease_id <> all ($4::uuid[])`,
+       from daywalk.windows w
+      where w.lease_id is not null and w.due_at <= clock_timestamp()
+        and w.stream_id = any ($1::integer[])
+        and ${inRange('$2', '$3')}
+        and w.lease_id <> all ($4::uuid[])`,
     [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null, leaseIds],
   );
   if (row === undefined || row.owner === null) return null;
@@ -191,21 +203,34 @@ export async function readHeldElsewhere(
 
 /**
  * Gives a complete window back that was looked at and found as it is stored; it is looked at again a day later, for
- * `recheckDays`. A person's wish to have it walked again, come while it was looked at, stays due.
+ * `recheckDays`. A wish to have it walked again, come while it was looked at, stays due. Parts of a calibrated total are
+ * looked at together with it.
  */
-export async function noteUnchanged(
+export async function noteLooked(
   database: Database,
   lease: Lease,
   recheckDays: number,
 ): Promise<void> {
   await database.persist(
     `update daywalk.windows w
-        set checked_at = clock_timestamp(), attempts = 0, failures = 0, last_error = null,
+        set looks = looks + 1, looked_at = clock_timestamp(), attempts = 0, failures = 0, last_error = null,
             due_at = case when w.rewalk then w.due_at
-                          else daywalk.next_check(daywalk.closed_at(w.day, s.time_zone, s.settle), $3) end,
+                          when (select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from) then null
+                          else daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $3) end,
             lease_id = null, lease_owner = null, lease_expires = null
        from daywalk.streams s
       where s.stream_id = w.stream_id and w.window_id = $1 and w.lease_id = $2::uuid`,
     [lease.windowId, lease.leaseId, recheckDays],
+  );
+}
+
+/** Gives a complete window back that could not be looked at now; it is tried again an hour from now. */
+export async function postponeLook(database: Database, lease: Lease): Promise<void> {
+  await database.persist(
+    `update daywalk.windows
+        set due_at = clock_timestamp() + interval '1 hour', attempts = 0,
+            lease_id = null, lease_owner = null, lease_expires = null
+      where window_id = $1 and lease_id = $2::uuid`,
+    [lease.windowId, lease.leaseId],
   );
 }

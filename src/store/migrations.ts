@@ -1,9 +1,10 @@
 /** Brings the schema up, under a lock; refuses a database that is newer than the code. */
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { Client } from './client.ts';
 import { namedConnectError, namedError } from './sqlstate.ts';
 
 const FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -41,7 +42,7 @@ export async function readSchemaState(
 
 /**
  * Applies the pending migrations in one transaction, under an advisory lock that ends with it, so that any number of
- * processes may try at once and a transaction-pooling proxy may stand between (FAULTS D23, D26).
+ * processes may try at once and a transaction-pooling proxy may stand between.
  * @returns the names of the migrations that were applied.
  * @throws {SettingsError} when the database is newer than the code.
  */
@@ -92,10 +93,20 @@ async function settled(client: pg.Client): Promise<SchemaState> {
   return state;
 }
 
-/** The error for a database that is newer than the code. */
-export function newerDatabase(state: SchemaState): SettingsError {
+/** The first migration of databases that were made before 0.1.0, with another schema that nothing converts. */
+const BEFORE_RELEASE = '0001_core';
+
+/** The error for a database that has migrations that the code does not. */
+export function newerDatabase({ newer }: SchemaState): SettingsError {
+  if (newer.includes(BEFORE_RELEASE))
+    return new SettingsError(
+      'the database was made by a daywalk before 0.1.0, and its tables cannot be taken over',
+      {
+        hint: 'Name another database in DATABASE_URL (or drop the schema daywalk), and export anew; nothing was changed.',
+      },
+    );
   return new SettingsError(
-    `the database is newer than this daywalk: it has the migrations ${state.newer.join(', ')}`,
+    `the database is newer than this daywalk: it has the migrations ${newer.join(', ')}`,
     { hint: 'Install the daywalk version that migrated it, or a later one; nothing was changed.' },
   );
 }
@@ -131,7 +142,7 @@ type Limits = Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_timeout'>
 
 function openClient(url: string, limits: Limits): pg.Client {
   try {
-    const client = new pg.Client({
+    const client = new Client({
       connectionString: url,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,

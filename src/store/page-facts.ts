@@ -1,58 +1,117 @@
-/** What Postgres reads in a body, while it parses it: the records, the total, and a hash of each record (I5). */
-import type { Page } from '../model.ts';
+/** What Postgres reads in a body, while it parses it: the records, the total, the frame, and a hash of each record (I5). */
+import { TooLargeError } from '../errors.ts';
+import { growsTooMuch, type Repaired, repair } from './body-repair.ts';
+import { BodyRefusedError } from './sqlstate.ts';
 
-/** What Postgres read in the body, and whether the page is stored. */
+/** What Postgres read in an answer, and whether the page is stored. Hashes are numbers of 64 bits, as text. */
 export interface PageFacts {
-  /** Records in the list, without one that was asked for again; null: there is no list where the envelope says. */
-  readonly records: number | null;
-  /** The first record is the last one stored, where that was asked for again. */
-  readonly continues: boolean;
-  /** The list is where it was on the pages before. */
-  readonly fits: boolean;
-  /** The JSON type found in the place of the list; null: nothing. */
-  readonly listType: string | null;
+  /** New records: without one that was asked for again. */
+  readonly records: number;
+  /** All that came. */
+  readonly came: number;
   readonly total: number | null;
-  /** The word that qualifies the total (`gte`: a lower bound). */
-  readonly relation: string | null;
-  /** A non-empty `error`, `errors` or a false `success` at the top of the body. */
-  readonly complaint: string | null;
+  /** The source itself calls the total a lower bound. */
+  readonly lowerBound: boolean;
+  /** There are records, and no total where the other answers of the source tell it. */
+  readonly totalMissing: boolean;
+  /** The frame says that there is more. */
+  readonly more: boolean;
   /** Equal for pages with equal records in equal order. */
   readonly digest: string;
+  readonly first: string | null;
+  readonly last: string | null;
+  /** The first record is the last one stored, where that was asked for again. */
+  readonly continues: boolean;
+  /** List and total are where they were on the pages before. */
+  readonly fits: boolean;
+  /** What in the frame tells of a failure: then it is no page. */
+  readonly fault: string | null;
+  /** The JSON type found in the place of the list; null: nothing. Anything but an array and null is no page. */
+  readonly listType: string | null;
+  /** What the frame of an answer without records is recognised by; null: it has records. */
+  readonly signature: string | null;
+  /** The frame holds no text. */
+  readonly wordless: boolean;
+  /** Such a frame is known for empty answers. */
+  readonly frameKnown: boolean;
   /** True: stored, and the checkpoint moved. */
   readonly stored: boolean;
 }
 
-/** `jsonb`'s binary form is a version byte and the text (src/backend/utils/adt/jsonb.c, jsonb_recv). */
-const JSONB_VERSION = Buffer.from([1]);
-export const asJsonb = (body: Buffer, page?: Pick<Page, 'body' | 'framed'>): Buffer =>
-  page?.framed !== undefined && page.body === body
-    ? page.framed
-    : Buffer.concat([JSONB_VERSION, body]);
+/** SQLSTATEs of what is larger than `jsonb` can be: a container, a string, the memory for a list. */
+const TOO_LARGE = new Set(['54000', 'XX000']);
 
-/** A row of `daywalk.read_page` or `daywalk.store_page` (migrations/0002_storing.sql). */
+/**
+ * Has a body read as `jsonb`: as it came, or repaired, where `jsonb` refuses it or could not write its numbers out again.
+ * @throws {EnvelopeError} where it is not JSON.
+ * @throws {TooLargeError} where it is larger than `jsonb` can be.
+ */
+export async function readAsJsonb<T>(
+  body: Buffer,
+  read: (form: Repaired) => Promise<T>,
+): Promise<T> {
+  // Depth is looked at where Postgres refuses it: it takes more than a refused body is cut to.
+  const form = growsTooMuch(body)
+    ? repair(body, { depth: Number.POSITIVE_INFINITY })
+    : { body, changes: [], changeCount: 0 };
+  return read(form)
+    .catch((error: unknown) => {
+      if (!(error instanceof BodyRefusedError) || TOO_LARGE.has(error.sqlstate)) throw error;
+      return read(repair(body));
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof BodyRefusedError) || !TOO_LARGE.has(error.sqlstate)) throw error;
+      throw new TooLargeError(`the page is too large for jsonb: ${error.message}`, {
+        hint: 'ask for fewer records per page (page_length)',
+        cause: error,
+      });
+    });
+}
+
+/** A row of `daywalk.store_page` or of what reads a probe (migrations/0002_storing.sql). */
 export interface FactsRow {
-  records: number | null;
+  came: number | null;
+  total: number | null;
+  total_missing: boolean;
+  relation: string | null;
+  more: boolean;
+  digest: string;
+  first_hash: string | null;
+  last_hash: string | null;
   continues: boolean;
   fits: boolean;
+  fault: string | null;
   list_type: string | null;
-  total: number | null;
-  relation: string | null;
-  complaint: string | null;
-  digest: string;
+  signature: string | null;
+  wordless: boolean | null;
+  frame_known: boolean;
   stored: boolean;
 }
 
-export const factsOf = (row: FactsRow | undefined): PageFacts => {
+export const factsOf = (row: FactsRow | undefined, skip: number): PageFacts => {
   if (row === undefined) throw new Error('a select from one row returned none');
+  const came = row.came ?? 0;
   return {
-    records: row.records,
+    records: Math.max(0, came - skip),
+    came,
+    total: row.total,
+    lowerBound: isLowerBound(row.relation),
+    totalMissing: row.total_missing,
+    more: row.more,
+    digest: row.digest,
+    first: row.first_hash,
+    last: row.last_hash,
     continues: row.continues,
     fits: row.fits,
+    fault: row.fault,
     listType: row.list_type,
-    total: row.total,
-    relation: row.relation,
-    complaint: row.complaint,
-    digest: row.digest,
+    signature: row.signature,
+    wordless: row.wordless ?? false,
+    frameKnown: row.frame_known,
     stored: row.stored,
   };
 };
+
+/** Whether the word beside a total (`gte`) says that it may be more; `eq` says that it is exact. */
+export const isLowerBound = (relation: string | null): boolean =>
+  relation !== null && relation !== 'eq';

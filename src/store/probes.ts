@@ -1,56 +1,83 @@
 /** Probes: answers that are looked at and compared with what is stored, and not stored themselves. */
-import type { Envelope, Page } from '../model.ts';
+import type { Contract, Page } from '../model.ts';
 import type { Database } from './database.ts';
-import { asJsonb, type FactsRow, factsOf, type PageFacts } from './page-facts.ts';
-import { sanitise } from './sanitise.ts';
-import { BodyRefusedError } from './sqlstate.ts';
+import { type FactsRow, factsOf, type PageFacts, readAsJsonb } from './page-facts.ts';
 
-/** What a closing probe shows: its facts, and whether its first record is the last one stored. */
+/** What a probe shows, beside what a walk has stored. */
 export interface ProbeFacts extends PageFacts {
+  /** Its first record is the last one stored. */
   readonly beginsWithLast: boolean;
   /** Its first record is one of those stored. */
   readonly beginsWithKnown: boolean;
+  /** Of its records, in order, to be compared as multisets. */
+  readonly hashes: readonly string[];
 }
 
-/** Reads a probe's answer and compares its first record with the last one of the walk, as `jsonb`; stores nothing. */
+/** Reads a probe's answer and compares it with the walk, without what is ignored in its records; stores nothing. */
 export async function compareProbe(
   database: Database,
   walkId: number,
   page: Page,
-  envelope: Envelope,
+  contract: Contract,
 ): Promise<ProbeFacts> {
-  return readProbe(database, walkId, page.body, envelope).catch((error: unknown) => {
-    if (!(error instanceof BodyRefusedError)) throw error;
-    return readProbe(database, walkId, sanitise(page.body).body, envelope);
-  });
+  return readAsJsonb(page.body, ({ body }) => readProbe(database, walkId, page, body, contract));
+}
+
+/**
+ * What tells of a failure at the root of a body whose list is not known yet, or on the way to it; null: nothing does.
+ * @throws {EnvelopeError} where the body is not JSON.
+ */
+export async function readFault(
+  database: Database,
+  page: Page,
+  recordsPath: readonly string[],
+): Promise<string | null> {
+  const [row] = await readAsJsonb(page.body, ({ body }) =>
+    database.persist<{ fault: string | null }>(
+      'select fault from daywalk.frame_says($3::text::jsonb, $1, $2)',
+      [recordsPath, page.status ?? 200, body],
+    ),
+  );
+  return row?.fault ?? null;
 }
 
 async function readProbe(
   database: Database,
   walkId: number,
+  page: Page,
   body: Buffer,
-  envelope: Envelope,
+  { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<ProbeFacts> {
   const [row] = await database.persist<
-    FactsRow & { begins_with_last: boolean; begins_with_known: boolean }
+    FactsRow & { begins_with_last: boolean; begins_with_known: boolean; hashes: string[] }
   >(
-    `with last as materialized (
-       select p.body #> k.records_path -> -1 as record
-         from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-        where k.walk_id = $4 and p.records > 0
+    `with walk as materialized (
+       select k.walk_id, k.day, k.ignored, w.stream_id
+         from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
+        where k.walk_id = $4
+     ), last as (
+       select p.record_hashes[cardinality(p.record_hashes)] as hash
+         from walk join daywalk.pages p on p.walk_id = walk.walk_id and p.day = walk.day
+        where p.records > 0
         order by p.page_no desc limit 1
      )
-     select records, list_type, total, relation, complaint, hash_array_extended(hashes, 0)::text as digest,
+     select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless,
+            f.came > 0 and f.total is null and daywalk.tells_total(walk.stream_id, $2, $5) as total_missing,
+            daywalk.knows_frame(walk.stream_id, f.signature) as frame_known,
+            pg_catalog.hash_array_extended(f.hashes, 0)::text as digest, f.hashes::text[] as hashes,
+            f.hashes[1]::text as first_hash, f.hashes[f.came]::text as last_hash,
             true as continues, true as fits, false as stored,
-            coalesce((select record from last) = ($5::jsonb #> $1::text[] -> 0), false) as begins_with_last,
-            exists (select from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-                     where k.walk_id = $4 and facts.hashes[1] = any (p.record_hashes)) as begins_with_known
-       from daywalk.read_page($5::jsonb, $1, $2, $3) as facts`,
-    [envelope.recordsPath, envelope.totalPath, envelope.relationPath, walkId, asJsonb(body)],
+            coalesce((select hash from last) = f.hashes[1], false) as begins_with_last,
+            exists (select from daywalk.pages p
+                     where p.walk_id = walk.walk_id and p.day = walk.day and f.hashes[1] = any (p.record_hashes)) as begins_with_known
+       from (select) as one left join walk on true
+      cross join lateral daywalk.read_page($7::text::jsonb, $6, $1, $2, $3, coalesce(walk.ignored, '{}'), null) as f`,
+    [recordsPath, totalPath, relationPath, walkId, page.start, page.status ?? 200, body],
   );
   return {
-    ...factsOf(row),
+    ...factsOf(row, 0),
     beginsWithLast: row?.begins_with_last ?? false,
     beginsWithKnown: row?.begins_with_known ?? false,
+    hashes: row?.hashes ?? [],
   };
 }

@@ -7,7 +7,7 @@ export interface ServerFacts {
   readonly concerns: readonly { readonly found: string; readonly remedy: string }[];
 }
 
-/** Reads version, durability and encoding (FAULTS D09, D14, D28). */
+/** Reads version, durability and encoding. */
 export async function readServerFacts(database: Database): Promise<ServerFacts> {
   const [row] = await database.persist<{
     version: string;

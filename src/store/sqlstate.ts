@@ -32,6 +32,9 @@ const NO_EFFECT = new Set(['40001', '40P01', '55P03', '57014']);
 const BAD_CERTIFICATE =
   /^(?:CERT_|(?:DEPTH_ZERO_)?SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
+/** What `pg` says, without a code, of a server that has no TLS, or answers the question for it with anything else. */
+const NO_TLS = /^The(?: server does not support|re was an error establishing an) SSL connection/;
+
 /** What PgBouncer says of a wrong user or password; all that it says has the one code 08P01 (1.18, src/client.c). */
 const PGBOUNCER_REFUSAL = /^(?:SASL|password) authentication failed/;
 
@@ -54,6 +57,10 @@ export function namedConnectError(error: unknown): Error {
       hint: 'Check sslrootcert, sslcert and sslkey in DATABASE_URL.',
     });
   const { code: state, message } = read(error);
+  if (NO_TLS.test(message))
+    return new SettingsError('the database was asked for TLS, and has none', {
+      hint: 'Switch ssl on there. Where nobody can listen on the way, such as in a network of containers on one machine, write ?sslmode=disable behind DATABASE_URL.',
+    });
   if (state === '08P01' && PGBOUNCER_REFUSAL.test(message)) return refusedLogin(message, state);
   const named = namedError(error);
   return named instanceof OutcomeUnknownError
@@ -65,7 +72,7 @@ export function namedConnectError(error: unknown): Error {
 
 /**
  * Names an error that `pg` threw by what to do about it.
- * Only message, code and names are taken over: detail and context may hold event data (FAULTS S05).
+ * Only message, code and names are taken over: detail and context may hold event data.
  */
 export function namedError(error: unknown): Error {
   if (error instanceof DaywalkError) return error;

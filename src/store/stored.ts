@@ -9,14 +9,15 @@ export interface StoredWalk {
   readonly from: string;
   readonly to: string;
   readonly walkId: number;
-  readonly published: boolean;
+  /** Records of it are shown. */
+  readonly shown: boolean;
   /** By its own word, or by its seals, whichever is more. */
   readonly pages: number;
   readonly bytes: number;
 }
 
 /**
- * The walks that are published, or have ended otherwise and have seals, by day; those that were pruned have nothing to be
+ * The walks that are shown, or have ended otherwise and have seals, by day; those that were pruned have nothing to be
  * checked, and those in progress are still changing.
  */
 export function listStoredWalks(
@@ -25,14 +26,14 @@ export function listStoredWalks(
   range: DayRange | null,
 ): Promise<StoredWalk[]> {
   return database.persist(
-    `select s.name as stream, w.day, w.from_time as "from", w.to_time as "to", k.walk_id as "walkId", k.published, k.bytes,
+    `select s.name as stream, w.day, w.from_time as "from", w.to_time as "to", k.walk_id as "walkId", k.shown <> 'no' as shown, k.bytes,
             greatest(k.pages, 1 + coalesce(e.last_page, -1))::integer as pages
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id
        join daywalk.walks k on k.window_id = w.window_id
       cross join lateral (select max(page_no) as last_page from daywalk.seals where walk_id = k.walk_id) as e
       where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
-        and (k.published or (e.last_page is not null and k.outcome is not null))
+        and (k.shown <> 'no' or (e.last_page is not null and k.outcome is not null))
         -- What is said to be pruned counts as pruned only where the pruning says so too.
         and not exists (select from daywalk.prunings g where g.pruning_id = k.pruning and k.walk_id = any (g.walks))
       order by w.day, array_position($1::text[], s.name), w.from_time, k.walk_id`,

@@ -52,15 +52,17 @@ export async function registerStreams(
 ): Promise<RegisteredStream[]> {
   const rows = await database.persist<StreamRow>(
     // By name, so that two processes never wait for each other's rows.
-    `insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle)
+    `insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle, id_path)
      select name, resource, filters::jsonb, fingerprint, coalesce($5::date, $6::date), $7,
-            make_interval(secs => $8::double precision / 1000)
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as given (name, resource, filters, fingerprint)
+            make_interval(secs => $8::double precision / 1000),
+            case when id_path is not null then array(select jsonb_array_elements_text(id_path::jsonb)) end
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $9::text[]) as given (name, resource, filters, fingerprint, id_path)
       order by name
      on conflict (name) do update
        set since = case when s.fingerprint = excluded.fingerprint then coalesce($5::date, s.since) else s.since end,
            time_zone = case when s.fingerprint = excluded.fingerprint then excluded.time_zone else s.time_zone end,
-           settle = case when s.fingerprint = excluded.fingerprint then excluded.settle else s.settle end
+           settle = case when s.fingerprint = excluded.fingerprint then excluded.settle else s.settle end,
+           id_path = case when s.fingerprint = excluded.fingerprint then excluded.id_path else s.id_path end
      returning stream_id as "streamId", name, since, fingerprint, resource, filters`,
     [
       streams.map((stream) => stream.name),
@@ -71,6 +73,7 @@ export async function registerStreams(
       calendar.firstSince,
       calendar.timeZone,
       calendar.settleMs,
+      streams.map(({ idPath }) => (idPath === undefined ? null : JSON.stringify(idPath))),
     ],
   );
   return streams.map((stream) => {

@@ -1,42 +1,43 @@
-/** Walks in the database: opened, looked up after a doubt, and ended with an outcome. Every write is fenced by the lease (I2). */
+/** Walks in the database: opened, looked up after a doubt, ended with an outcome, and proven. Every write is fenced by the lease (I2). */
 import { DaywalkError, LeaseLostError } from '../errors.ts';
-import type { Envelope, Proof } from '../model.ts';
+import type { Claim, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
-import { ENVELOPE_COLUMNS } from './envelopes.ts';
 import type { Lease } from './leases.ts';
 
 /** The stored pages are not what was walked: the walk proves nothing. */
 export class BrokenChainError extends DaywalkError {}
 
-/** What of its window a walk covers. */
-export type WalkSpan = 'whole' | 'first half' | 'second half' | 'next day';
+/** What a walk is for: the whole window, or a half of it to be compared with the whole; of a cut: across it, before it, after it. */
+export type WalkRole = 'whole' | 'half' | 'across' | 'before' | 'after';
+
+/** What a walk is to ask for. */
+export interface WalkPlan extends Span {
+  readonly role: WalkRole;
+  readonly pageLength: number;
+  /** JSON pointers into a record, to what is not the record. */
+  readonly ignored: readonly string[];
+}
 
 /** A walk in progress, as its row tells: the checkpoint and what was seen so far. */
-export interface OpenWalk {
+export interface OpenWalk extends WalkPlan {
   readonly walkId: number;
   readonly number: number;
-  /** A half is walked to be compared with the whole. */
-  readonly span: WalkSpan;
-  readonly pageLength: number;
   /** The checkpoint: records stored, and the offset of the next page. */
   readonly nextStart: number;
   readonly pages: number;
   readonly firstTotal: number | null;
   readonly lastTotal: number | null;
-  /** Where its pages have list and total; null before the first one. */
-  readonly envelope: Envelope | null;
+  /** What answers that are no pages of it said. */
+  readonly claims: readonly Claim[];
 }
 
 /** The columns of a walk `k` as {@link OpenWalkRow}. */
-const OPEN_WALK_COLUMNS = `k.walk_id as "walkId", k.number, k.span, k.page_length as "pageLength", k.next_start as "nextStart", k.pages,
-            k.first_total as "firstTotal", k.last_total as "lastTotal", ${ENVELOPE_COLUMNS}`;
+const OPEN_WALK_COLUMNS = `k.walk_id as "walkId", k.number, k.role, k.from_time as "from", k.to_time as "to",
+            k.level_from as "levelFrom", k.level_to as "levelTo", k.page_length as "pageLength", k.ignored,
+            k.next_start as "nextStart", k.pages, k.first_total as "firstTotal", k.last_total as "lastTotal", k.claims`;
 
-/** Without a walk in progress all is null; before its first page the envelope is. */
-type OpenWalkRow = Omit<OpenWalk, 'walkId' | 'envelope'> &
-  Omit<Envelope, 'recordsPath'> & {
-    readonly walkId: number | null;
-    readonly recordsPath: readonly string[] | null;
-  };
+/** Without a walk in progress all is null. */
+type OpenWalkRow = Omit<OpenWalk, 'walkId'> & { readonly walkId: number | null };
 
 /** The walk in progress of a window that this lease holds; null where there is none. Undefined: the lease is lost. */
 export async function readOpenWalk(
@@ -55,16 +56,8 @@ export async function readOpenWalk(
   return row === undefined ? undefined : openWalkOf(row);
 }
 
-function openWalkOf({
-  walkId,
-  recordsPath,
-  totalPath,
-  relationPath,
-  ...walk
-}: OpenWalkRow): OpenWalk | null {
-  if (walkId === null) return null;
-  const envelope = recordsPath === null ? null : { recordsPath, totalPath, relationPath };
-  return { ...walk, walkId, envelope };
+function openWalkOf({ walkId, ...walk }: OpenWalkRow): OpenWalk | null {
+  return walkId === null ? null : { ...walk, walkId };
 }
 
 /**
@@ -74,8 +67,7 @@ function openWalkOf({
 export async function openWalk(
   database: Database,
   lease: Lease,
-  span: WalkSpan,
-  pageLength: number,
+  { role, from, to, levelFrom, levelTo, pageLength, ignored }: WalkPlan,
   signal?: AbortSignal,
 ): Promise<OpenWalk | null> {
   const [row] = await database.persist<OpenWalkRow>(
@@ -84,10 +76,10 @@ export async function openWalk(
         where window_id = $1 and lease_id = $2::uuid and current_walk is null
           for no key update
      ), opened as (
-       insert into daywalk.walks (window_id, number, span, day, page_length)
+       insert into daywalk.walks (window_id, number, day, role, from_time, to_time, level_from, level_to, page_length, ignored)
        select held.window_id,
               1 + coalesce((select max(k.number) from daywalk.walks k where k.window_id = held.window_id), 0),
-              $4, held.day, $3
+              held.day, $3, $4, $5, $6, $7, $8, $9::text[]
          from held
        returning *
      ), noted as (
@@ -95,23 +87,44 @@ export async function openWalk(
          from opened where w.window_id = opened.window_id
      )
      select ${OPEN_WALK_COLUMNS} from opened k`,
-    [lease.windowId, lease.leaseId, pageLength, span],
+    [lease.windowId, lease.leaseId, role, from, to, levelFrom, levelTo, pageLength, ignored],
     signal,
   );
   return row === undefined ? null : openWalkOf(row);
 }
 
-/** Ends a walk without publishing it, or takes back that it ended well; its pages stay (I7). Repeating it does nothing. */
+/** Keeps at once what an answer said against a walk, so that no kill behind it makes it forgotten. Repeated, it stands twice. */
+export async function noteClaim(
+  database: Database,
+  lease: Lease,
+  walkId: number,
+  claim: Claim,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.walks k set claims = k.claims || $4::jsonb
+       from daywalk.windows w
+      where w.window_id = $1 and w.lease_id = $2::uuid and k.walk_id = $3 and k.window_id = w.window_id`,
+    [lease.windowId, lease.leaseId, walkId, JSON.stringify(claim)],
+  );
+}
+
+/** How a walk ended that is not proven, or not yet. */
+export interface WalkEnding {
+  readonly outcome: 'ended' | 'shifted' | 'failed';
+  readonly reason: string | null;
+  /** How its list ended. */
+  readonly end: object | null;
+  /** What answers said that is not noted with the walk yet, and the requests that are not. */
+  readonly claims: readonly Claim[];
+  readonly requests: number;
+}
+
+/** Ends a walk without proving it, or takes back that it ended well; its pages stay (I7). Repeating it does nothing. */
 export async function endWalk(
   database: Database,
   lease: Lease,
   walkId: number,
-  end: {
-    readonly outcome: 'ended' | 'shifted' | 'failed';
-    readonly reason: string | null;
-    readonly proof: Proof | null;
-    readonly requests: number;
-  },
+  { outcome, reason, end, claims, requests }: WalkEnding,
 ): Promise<void> {
   await database.persist(
     `with held as (
@@ -120,44 +133,47 @@ export async function endWalk(
        returning window_id
      )
      update daywalk.walks k
-        set outcome = $4, reason = $5, requests = k.requests + $6, proof = $7::jsonb, finished_at = clock_timestamp()
-       from held where k.walk_id = $3 and k.window_id = held.window_id and (k.outcome is null or k.outcome = 'ended')`,
+        set outcome = $4, reason = $5, proof = $6::jsonb, claims = k.claims || $7::jsonb, requests = k.requests + $8,
+            finished_at = clock_timestamp()
+       from held
+      where k.walk_id = $3 and k.window_id = held.window_id and (k.outcome is null or (k.outcome = 'ended' and $4 <> 'ended'))`,
     [
       lease.windowId,
       lease.leaseId,
       walkId,
-      end.outcome,
-      end.reason,
-      end.requests,
-      end.proof === null ? null : JSON.stringify(end.proof),
+      outcome,
+      reason,
+      end === null ? null : JSON.stringify(end),
+      JSON.stringify(claims),
+      requests,
     ],
   );
 }
 
-/** A walk as it stands at its proven end. */
-export interface EndedWalk {
+/** A walk as it stands at its end. */
+export interface WalkedSoFar {
   readonly walkId: number;
   readonly nextStart: number;
   readonly pages: number;
 }
 
 /**
- * Publishes a proven walk and completes its window (I4, I6): only if the lease, the checkpoint and the chain of stored
+ * Proves a window by a walk, completes it and shows it (I4, I6): only if the lease, the checkpoint and the chain of stored
  * pages (I3) agree with what was proven. Repeating it gives the same answer, so a lost one is settled by repeating.
- * @param requests requests that are not noted with the walk yet.
+ * @param claims and requests that are not noted with the walk yet.
  * @throws {LeaseLostError} where another worker holds the window.
  * @throws {BrokenChainError} where the stored pages are not those that were walked.
  */
-export async function publishWalk(
+export async function proveWindow(
   database: Database,
   lease: Lease,
-  walk: EndedWalk,
+  walk: WalkedSoFar,
   proof: Proof,
+  claims: readonly Claim[],
   requests: number,
-  recheckDays: number,
 ): Promise<void> {
-  const [row] = await database.persist<{ outcome: 'published' | 'lost' | 'broken' }>(
-    `select daywalk.publish_walk($1, $2::uuid, $3, $4, $5, $6::jsonb, $7, $8) as outcome`,
+  const [row] = await database.persist<{ outcome: string }>(
+    `select daywalk.prove_window($1, $2::uuid, $3, $4, $5, $6::jsonb, $7::jsonb, $8) as outcome`,
     [
       lease.windowId,
       lease.leaseId,
@@ -165,15 +181,31 @@ export async function publishWalk(
       walk.nextStart,
       walk.pages,
       JSON.stringify(proof),
+      JSON.stringify(claims),
       requests,
-      recheckDays,
     ],
   );
-  if (row?.outcome === 'published') return;
-  if (row?.outcome === 'lost')
-    throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
-  throw new BrokenChainError(
+  refuse(
+    lease,
+    row?.outcome,
     `the stored pages of walk ${walk.walkId} are not the ${walk.pages} pages with ${walk.nextStart} records that were walked`,
-    { hint: 'Something else than daywalk changed the table daywalk.pages.' },
   );
+}
+
+/** Proves a cut by the walks that the proof names, and shows what it corrects; else as {@link proveWindow}. */
+export async function proveCut(database: Database, lease: Lease, proof: Proof): Promise<void> {
+  const [row] = await database.persist<{ outcome: string }>(
+    'select daywalk.prove_cut($1, $2::uuid, $3::jsonb) as outcome',
+    [lease.windowId, lease.leaseId, JSON.stringify(proof)],
+  );
+  refuse(lease, row?.outcome, `the walks of cut ${lease.windowId} are not as they were walked`);
+}
+
+function refuse(lease: Lease, outcome: string | undefined, broken: string): void {
+  if (outcome === 'proven') return;
+  if (outcome === 'lost')
+    throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
+  throw new BrokenChainError(broken, {
+    hint: 'Something else than daywalk changed the table daywalk.pages.',
+  });
 }

@@ -1,5 +1,5 @@
-/** Windows in the database: planned, asked for again, and listed for the planner. */
-import type { Day, DayRange, Purpose, Window, WindowState } from '../model.ts';
+/** Windows in the database: planned, asked for again, retired, and listed for the planner. */
+import type { Day, DayRange, Purpose, Span, Window, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import { isPruned } from './shown.ts';
@@ -53,7 +53,7 @@ export function listKnownSpans(
   );
 }
 
-/** The days of the range in which the streams have windows; a day stands as the worst of its windows. */
+/** The days of the range that have a window; a day stands as the worst of its windows and of the cuts at its ends. */
 export async function listDays(
   database: Database,
   streamIds: readonly number[],
@@ -61,61 +61,82 @@ export async function listDays(
 ): Promise<DayStanding[]> {
   const rows = await database.persist<Omit<DayStanding, 'day'> & { readonly days: Day[] }>(
     // Days that stand alike share a row: ten years of twenty streams are some dozen rows and not 73,000.
-    `select d.stream_id as "streamId", array_agg(d.day::text) as days, d.state, g.day is not null as pruned
-       from (select stream_id, day,
-                    case when bool_or(state = 'failed') then 'failed'
-                         when bool_and(state = 'complete') then 'complete'
-                         else 'pending' end as state
-               from daywalk.windows
-              where stream_id = any ($1::integer[]) and state <> 'split' and day between $2::date and $3::date
-              group by stream_id, day) as d
-       left join daywalk.prunings g on g.stream_id = d.stream_id and g.day = d.day and g.what = 'day'
-      group by d.stream_id, d.state, g.day is not null`,
+    `select w.stream_id as "streamId", array_agg(w.day::text) as days, stands.state, g.day is not null as pruned
+       from daywalk.windows w
+       left join daywalk.unfinished_days u on u.stream_id = w.stream_id and u.day = w.day
+       left join daywalk.prunings g on g.stream_id = w.stream_id and g.day = w.day and g.what = 'day'
+      cross join lateral (select case when u.failed then 'failed' when u.day is not null then 'pending' else 'complete' end as state) as stands
+      where w.kind = 'day' and w.stream_id = any ($1::integer[]) and w.day between $2::date and $3::date
+      group by w.stream_id, stands.state, g.day is not null`,
     [streamIds, range.from, range.to],
   );
   return rows.flatMap(({ days, ...row }) => days.map((day) => ({ ...row, day })));
 }
 
-/** A window to be planned. */
-export interface PlannedRow extends Window {
-  readonly kind: 'day' | 'seam';
-}
-
-/** Makes rows for planned windows, and the partitions that they need; windows that exist stay as they are. Returns how many were new. */
+/**
+ * Makes windows for these days, the cuts at their ends, and the partitions that they need; what exists stays as it is.
+ * Returns how many days are new.
+ */
 export async function planWindows(
   database: Database,
   streamId: number,
   purpose: Purpose,
-  windows: readonly PlannedRow[],
+  windows: readonly Window[],
 ): Promise<number> {
   if (windows.length === 0) return 0;
   const days = windows.map((window) => window.day);
   await database.persist(
     `select daywalk.ensure_partition(month)
-       from (select distinct date_trunc('month', day)::date as month from unnest($1::date[]) as day) as months`,
+       from (select distinct date_trunc('month', d)::date as month
+               from unnest($1::date[]) as day cross join lateral (values (day), (day - 1)) as needed (d)) as months`,
     [days],
   );
-  const rows = await database.persist(
-    `insert into daywalk.windows (stream_id, purpose, kind, day, from_time, to_time)
-     select $1, $2, w.kind, w.day, w.from_time, w.to_time
-       from unnest($3::text[], $4::date[], $5::timestamp[], $6::timestamp[]) as w (kind, day, from_time, to_time)
+  const rows = await database.persist<{ kind: WindowKind }>(
+    // Cuts are due as soon as a day beside them is proven: what is learned of the source there is needed for them.
+    `insert into daywalk.windows (stream_id, purpose, kind, day, from_time, to_time, due_at)
+     select $1, $2, planned.*, case planned.kind when 'day' then clock_timestamp() end
+       from unnest($3::date[], $4::timestamp[], $5::timestamp[]) as w (day, from_time, to_time)
+      cross join lateral (values ('day', w.day, w.from_time, w.to_time),
+                                 ('cut', w.day, w.to_time, w.to_time + interval '1 second'),
+                                 ('cut', w.day - 1, w.from_time - interval '1 second', w.from_time))
+              as planned (kind, day, from_time, to_time)
      on conflict do nothing
-     returning window_id`,
+     returning kind`,
     [
       streamId,
       purpose,
-      windows.map((window) => window.kind),
       days,
       windows.map((window) => window.from),
       windows.map((window) => window.to),
     ],
   );
-  return rows.length;
+  return rows.filter(({ kind }) => kind === 'day').length;
 }
 
 /**
- * Makes the windows of these days due now; those of pruned days never.
- * @param rewalk complete ones too; they stay published until their new walks are.
+ * How many days of the range lack their window, or the cut at one of their ends: a failover may take away what was
+ * planned last.
+ */
+export async function countMissing(
+  database: Database,
+  streamIds: readonly number[],
+  { from, to }: DayRange,
+): Promise<number> {
+  const [row] = await database.persist<{ missing: number }>(
+    `select count(*) as missing
+       from unnest($1::integer[]) as s (stream_id)
+      cross join generate_series($2::date, $3::date, interval '1 day') as d (day)
+      where (select count(*) from daywalk.windows w
+              where w.stream_id = s.stream_id and w.split_from is null
+                and (w.day = d.day::date or (w.day = d.day::date - 1 and w.kind = 'cut'))) < 3`,
+    [streamIds, from, to],
+  );
+  return row?.missing ?? 0;
+}
+
+/**
+ * Makes the windows of these days and the cuts at their ends due now; those of pruned days never.
+ * @param rewalk complete ones too; what is shown of them stays.
  */
 export async function askAgain(
   database: Database,
@@ -125,80 +146,73 @@ export async function askAgain(
 ): Promise<void> {
   if (days.length === 0) return;
   await database.persist(
-    `update daywalk.windows
-        set due_at = least(due_at, clock_timestamp()), attempts = 0, rewalk = $3
-      where stream_id = $1 and day = any ($2::date[]) and state <> 'split' and ($3 or state <> 'complete')
-        and not ${isPruned('$1', 'windows.day')}`,
+    `with kept as materialized (
+       select d.day from unnest($2::date[]) as d (day) where not ${isPruned('$1', 'd.day')}
+     )
+     update daywalk.windows w
+        set due_at = least(w.due_at, clock_timestamp()), attempts = 0, rewalk = $3
+      where w.stream_id = $1
+        and (w.day in (select day from kept)
+             or (w.kind = 'cut' and w.split_from is null and w.day in (select day - 1 from kept)))
+        -- Of a split window its parts are walked; it is closed when they are done.
+        and (w.state in ('pending', 'failed') or ($3 and w.state = 'complete' and w.split_by is null))
+        and not ${isPruned('$1', 'w.day')}`,
     [streamId, days, rewalk],
   );
 }
 
-/** What is known of a window that is to be split. */
-export interface SplitRequest {
-  readonly by: 'time' | 'level';
-  /** Why, with the numbers. */
-  readonly reason: string;
-  /** The exact total, where there is one: the parts must hold as much. */
-  readonly total: number | null;
-  readonly parts: readonly {
-    readonly from: string;
-    readonly to: string;
-    readonly levelFrom: number | null;
-    readonly levelTo: number | null;
-  }[];
+/** A day as a span. */
+export interface SpanOfDay extends Span {
+  readonly day: Day;
+}
+
+/** The oldest complete day of a stream that holds records and that its source was not found to have forgotten; null: none. */
+export async function readOldestShown(
+  database: Database,
+  streamId: number,
+): Promise<SpanOfDay | null> {
+  const [row] = await database.persist<SpanOfDay>(
+    `select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo"
+       from daywalk.days d
+       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.state = 'complete'
+      where d.stream_id = $1 and d.records > 0 and d.retired_since is null
+      order by d.day limit 1`,
+    [streamId],
+  );
+  return row ?? null;
 }
 
 /**
- * Puts parts in the place of a window, in one statement. The window stays as a row, so that planning cannot bring it
- * back; parts that are there from an earlier split are walked again. What the window published stays until the last
- * part is complete. Repeating it does nothing: the lease is gone with the first.
+ * Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the
+ * day stays, it stays complete, and it is not looked at any more.
  */
-export async function splitWindow(
-  database: Database,
-  lease: Lease,
-  request: SplitRequest,
-): Promise<void> {
+export async function retireDay(database: Database, lease: Lease, streamId: number): Promise<void> {
   await database.persist(
-    `with split as (
-       update daywalk.windows
-          set state = 'split', split_by = $3, split_reason = $4, split_total = $5, sums_checked = false, due_at = null, rewalk = false,
-              lease_id = null, lease_owner = null, lease_expires = null, last_error = null, last_failed_at = null
-        where window_id = $1 and lease_id = $2::uuid and current_walk is null
-       returning window_id, stream_id, day, purpose
+    `with held as (
+       select day from daywalk.windows where window_id = $1 and lease_id = $2::uuid
+     ), retired as (
+       update daywalk.days d set retired_since = coalesce(d.retired_since, clock_timestamp())
+         from held where d.stream_id = $3 and d.day = held.day
      )
-     insert into daywalk.windows as w (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
-     select split.stream_id, 'part', split.day, part.from_time, part.to_time, part.level_from, part.level_to,
-            split.window_id, split.purpose
-       from split, unnest($6::timestamp[], $7::timestamp[], $8::integer[], $9::integer[])
-              as part (from_time, to_time, level_from, level_to)
-     on conflict (stream_id, from_time, to_time, coalesce(level_from, -1), coalesce(level_to, -1)) do update
-       set due_at = clock_timestamp(), rewalk = true,
-           state = case when w.state = 'split' then 'pending' else w.state end`,
-    [
-      lease.windowId,
-      lease.leaseId,
-      request.by,
-      request.reason,
-      request.total,
-      request.parts.map((part) => part.from),
-      request.parts.map((part) => part.to),
-      request.parts.map((part) => part.levelFrom),
-      request.parts.map((part) => part.levelTo),
-    ],
+     update daywalk.windows w
+        set due_at = null, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
+            state = case when w.state = 'failed' and w.proof is not null then 'complete' else w.state end,
+            lease_id = case when w.window_id <> $1 then w.lease_id end,
+            lease_owner = case when w.window_id <> $1 then w.lease_owner end,
+            lease_expires = case when w.window_id <> $1 then w.lease_expires end
+       from held
+      where w.stream_id = $3 and w.day = held.day and w.proof is not null and w.state <> 'replaced'`,
+    [lease.windowId, lease.leaseId, streamId],
   );
 }
 
-/** Whether the day window that begins with this second is complete, and kept. */
-export async function isDayComplete(
-  database: Database,
-  streamId: number,
-  from: string,
-): Promise<boolean> {
-  const rows = await database.persist(
-    `select from daywalk.windows w
-      where w.stream_id = $1 and w.kind = 'day' and w.from_time = $2::timestamp and w.state = 'complete'
-        and not ${isPruned('$1', 'w.day')}`,
-    [streamId, from],
+/** A person says that the source is right as it is: what was proven before is no known answer any more. */
+export async function acceptSource(database: Database, streamId: number): Promise<void> {
+  await database.persist(
+    `with accepted as (
+       update daywalk.streams set accepted_at = clock_timestamp() where stream_id = $1
+     )
+     update daywalk.days set lost = 0 where stream_id = $1 and lost <> 0`,
+    [streamId],
   );
-  return rows.length === 1;
 }

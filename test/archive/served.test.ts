@@ -1,8 +1,8 @@
 /** The served archive's arithmetic: where an offset lies, what a query asks for, which seconds of a day. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { locate } from '../../src/archive/served-index.ts';
-import { pieceOf, readServedQuery } from '../../src/archive/served-query.ts';
+import { locate } from '../../src/archive/counts.ts';
+import { pieceOf, readQuery } from '../../src/archive/query.ts';
 import { FILTER_NAMES } from '../../src/model.ts';
 import { pageTarget } from '../../src/source/request.ts';
 
@@ -10,20 +10,24 @@ test('an offset is found on the pages that hold it, and on no others', () => {
   const counts = fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 30 });
   fc.assert(
     fc.property(counts, fc.nat(200), fc.integer({ min: 1, max: 50 }), (sizes, offset, count) => {
-      let end = 0;
-      const pages = sizes.map((size, pageNo) => {
-        end += size;
-        return { walkId: '1', pageNo, end };
-      });
+      const pages = sizes.map((records, pageNo) => ({
+        walkId: 1,
+        pageNo,
+        records,
+        seen: records,
+        undecided: 0,
+        timeless: 0,
+      }));
+      const end = sizes.reduce((sum, size) => sum + size, 0);
       const list = sizes.flatMap((size, pageNo) =>
         Array.from({ length: size }, (_, at) => ({ pageNo, at })),
       );
-      const found = locate({ pages, records: end }, offset, count);
+      const found = locate(pages, offset, count);
       const read = found.pages.flatMap(({ pageNo }) =>
         list.filter((record) => record.pageNo === pageNo),
       );
       const wanted = list.slice(offset, offset + count);
-      if (offset < end) expect(read.slice(found.before, found.before + count)).toEqual(wanted);
+      if (offset < end) expect(read.slice(found.skip, found.skip + count)).toEqual(wanted);
       // Not a page more than the records asked for lie on.
       const needed = new Set(wanted.map(({ pageNo }) => pageNo));
       if (offset < end) expect(found.pages.map(({ pageNo }) => pageNo)).toEqual([...needed]);
@@ -54,7 +58,7 @@ describe('a query', () => {
             filters: given,
           };
           const query = pageTarget('', { resource: 'events', ...asked }).split('?')[1] ?? '';
-          expect(readServedQuery(query, 10_000)).toEqual(asked);
+          expect(readQuery(query)).toEqual(asked);
         },
       ),
     );
@@ -63,7 +67,7 @@ describe('a query', () => {
   test('tells everything that is wrong with it at once', () => {
     const problems = (query: string) => {
       try {
-        readServedQuery(query, 100);
+        readQuery(query);
         return [];
       } catch (error) {
         return String((error as Error).message).split('; ');
@@ -71,7 +75,7 @@ describe('a query', () => {
     };
     expect(
       problems(
-        'start=x&length=101&fromDate=2026-02-29 00:00:00&toDate=2026-03-01 24:00:00&agent=1&agent=2&new=1',
+        'start=x&length=10001&fromDate=2026-02-29 00:00:00&toDate=2026-03-01 24:00:00&agent=1&agent=2&new=1',
       ),
     ).toEqual([
       'agent: is there twice',
@@ -79,9 +83,22 @@ describe('a query', () => {
       'start: a whole number from 0 on is expected',
       'fromDate: YYYY-MM-DD HH:MM:SS is expected',
       'toDate: YYYY-MM-DD HH:MM:SS is expected',
-      'length: the largest is 100',
+      'length: the largest is 10000',
     ]);
     expect(problems('search=%E0%A4')).toEqual(['the query holds a broken percent sequence']);
+    const day = 'fromDate=2026-03-01 00:00:00&toDate=2026-03-01 23:59:59';
+    expect(problems(`${day}&search=${'\\'.repeat(1_001)}`)).toEqual([
+      'search: is longer than 1000 letters',
+    ]);
+    expect(problems(`${day}&agent=a&%61gent=b`)).toEqual(['agent: is there twice']);
+  });
+
+  test('holds a question mark as it holds any other letter', () => {
+    const day = 'fromDate=2026-03-01 00:00:00&toDate=2026-03-01 23:59:59';
+    expect(readQuery(`${day}&manager=?&agent=nobody?`).filters).toEqual({
+      manager: '?',
+      agent: 'nobody?',
+    });
   });
 });
 

@@ -1,7 +1,7 @@
 /** What a kill costs: pages that one life asked for and the next one asks for again. */
 import { expect } from 'vitest';
 import type { LoggedRequest } from '../../simulator/simulator.ts';
-import { pagesAsked, withoutSeams } from '../support/requests.ts';
+import { pagesAsked } from '../support/requests.ts';
 
 /** Pages of that window of a day of which the most were fetched twice. */
 export interface Again {
@@ -11,7 +11,7 @@ export interface Again {
   readonly pages: number;
 }
 
-/** A window's page that was stored is fetched twice only where its walk has to be told from another one. */
+/** A window's page that was stored is fetched twice only as a known answer, or where its walk has to be told from another one. */
 const MOST_STORED = 1;
 
 /** @param stored the pages that were stored when this life began. */
@@ -20,9 +20,9 @@ export function fetchedTwice(
   life: readonly LoggedRequest[],
   stored: ReadonlySet<string>,
 ): Again {
-  const earlier = new Set(pagesAsked(withoutSeams(before)).map(({ page }) => page));
+  const earlier = new Set(pagesAsked(before).map(({ page }) => page));
   const windows = new Map<string, { stored: number; pages: number }>();
-  for (const { window, page } of pagesAsked(withoutSeams(life))) {
+  for (const { window, page } of pagesAsked(life)) {
     const counts = windows.get(window) ?? { stored: 0, pages: 0 };
     if (stored.has(page)) counts.stored += 1;
     if (stored.has(page) || earlier.has(page)) counts.pages += 1;

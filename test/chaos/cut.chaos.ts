@@ -1,4 +1,4 @@
-/** The connection cut at every call of the real program, before it took effect and after (FAULTS 6.4, D03, D04). */
+/** The connection cut at every call of the real program, before it took effect and after. */
 import { test } from 'vitest';
 import { CUT_AFTER, CUT_BEFORE, runMatrix } from './every-call.ts';
 import { SETUPS } from './setups.ts';

@@ -1,4 +1,4 @@
-/** SIGKILL at every call of the real program (FAULTS 6.4). */
+/** SIGKILL at every call of the real program. */
 import { test } from 'vitest';
 import { KILL, runMatrix } from './every-call.ts';
 import { SETUPS } from './setups.ts';

@@ -32,7 +32,7 @@ function setup(name: string, api: Setup['api'], environment: Setup['environment'
 /** The settings of the matrix. */
 export const SETUPS = {
   totals: setup('exact totals', { totals: 'exact' }),
-  noTotals: setup('no totals: probes and halves', { totals: 'none' }),
+  noTotals: setup('no totals: the end and halves', { totals: 'none' }),
   split: setup('paging ends at 6: split into parts', {
     totals: 'exact',
     offsetCap: { limit: 6, answer: 400 },

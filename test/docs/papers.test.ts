@@ -3,11 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { readProgram } from '../../src/commands/program.ts';
-import { exitCodesTableMarkdown, verbsTableMarkdown } from '../../src/commands/readme-tables.ts';
-import { loadSettings } from '../../src/config/load.ts';
-import { settingsTableMarkdown } from '../../src/config/readme-table.ts';
-import { ROWS } from '../../src/config/table.ts';
+import { exitCodesTableMarkdown, verbsTableMarkdown } from '../../src/cli/docs-tables.ts';
+import { readProgram } from '../../src/cli/program.ts';
+import { settingsTableMarkdown } from '../../src/settings/docs-table.ts';
+import { loadSettings } from '../../src/settings/load.ts';
+import { ROWS } from '../../src/settings/table/table.ts';
 import { anchors, commandLines, ownLinks, type Paper, paper, papers, ROOT } from './markdown.ts';
 
 const readme = paper('README.md');
@@ -19,14 +19,24 @@ const program: Command = readProgram(new AbortController().signal, () => {});
 const places = ({ path, text }: Paper, pattern: RegExp) =>
   [...text.matchAll(pattern)].map(([found]) => `${path}: ${found}`);
 
+test.each([
+  ['docs/verbs.md', 'verbs', verbsTableMarkdown()],
+  ['docs/verbs.md', 'exit codes', exitCodesTableMarkdown()],
+  ['docs/settings.md', 'settings', settingsTableMarkdown()],
+])('%s has the table of %s as it is in code; `npm run docs` writes it', (page, name, made) => {
+  const [, between] = paper(page).text.split(new RegExp(`<!-- /?${name} -->\\n`));
+  expect(between).toBe(`${made}\n`);
+});
+
 describe('README.md', () => {
-  test.each([
-    ['verbs', verbsTableMarkdown()],
-    ['exit codes', exitCodesTableMarkdown()],
-    ['settings', settingsTableMarkdown()],
-  ])('has the table of %s as it is in code; `npm run docs` writes it', (name, made) => {
-    const [, between] = readme.text.split(new RegExp(`<!-- /?${name} -->\\n`));
-    expect(between).toBe(`${made}\n`);
+  test('fits 200 lines', () => {
+    expect(readme.text.trimEnd().split('\n').length).toBeLessThanOrEqual(200);
+  });
+
+  test('links to every page of docs', () => {
+    const linked = ownLinks(readme).map(({ file }) => file);
+    const pages = all.map(({ path }) => path).filter((path) => /^docs\/[^/]+\.md$/.test(path));
+    expect(pages.filter((path) => !linked.includes(path))).toEqual([]);
   });
 
   test('begins with the two commands that show and check everything', () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   scene.api.insert([record('2026-03-02T09:00:00.000+0000', '')]);
   let gone = 0;
   scene.api.remove(() => gone++ === 0, { from: '2026-03-02 10:00:00', to: '2026-03-02 20:00:00' });
-  await scene.succeed([
+  const again = [
     'backfill',
     '--from',
     '2026-03-02',
@@ -33,7 +33,11 @@ beforeAll(async () => {
     'all',
     '--stream',
     'events',
-  ]);
+  ];
+  await scene.succeed(again);
+  // A record is gone when a second walk, an hour later, lacks it too.
+  await database.query(`update daywalk.marks set since = since - interval '2 hours'`);
+  await scene.succeed(again);
 });
 
 /** The rows as psql shows them, dates and numbers as Postgres writes them. */

@@ -1,10 +1,10 @@
-/** Workers whose clocks are hours or days off: leases, closed days and due days are the database's business (FAULTS C01). */
+/** Workers whose clocks are hours or days off: leases, closed days and due days are the database's business. */
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
 import { dayAgo, daysAgo } from '../support/days.ts';
 import { closeGate } from '../support/gate.ts';
 import { expectExact } from '../support/multiset.ts';
-import { askedAgain, withoutSeams } from '../support/requests.ts';
+import { askedAgain } from '../support/requests.ts';
 import { setScene } from '../support/scene.ts';
 
 const PRELOAD = new URL('../support/shifted-clock.mjs', import.meta.url).href;
@@ -51,7 +51,7 @@ test.each([
       [DAYS.from, DAYS.to],
     ),
   ).toEqual([]);
-  expect(askedAgain(withoutSeams(scene.api.requests))).toEqual(new Map());
+  expect(askedAgain(scene.api.requests)).toEqual(new Map());
 });
 
 test('the shifted clock is shifted', async () => {

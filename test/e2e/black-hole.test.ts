@@ -1,4 +1,4 @@
-/** A database behind a line that is silent: no verb waits for ever, whenever the silence begins (FAULTS D17). */
+/** A database behind a line that is silent: no verb waits for ever, whenever the silence begins. */
 import { expect, test } from 'vitest';
 import { startStopwatch } from '../support/awake.ts';
 import { until } from '../support/condition.ts';

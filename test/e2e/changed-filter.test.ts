@@ -14,8 +14,7 @@ test('refused with exit code 2 and what to do; the checkpoint stays as it was', 
   const file = join(temporaryFolder(), 'daywalk.yaml');
   const backfill = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01', '--config', file];
   await writeFile(file, yaml("rule_level_from: '2'"));
-  // Without the seam, which is walked beside the day, the requests come in one order.
-  const first = scene.start(backfill, { DAYWALK_CONCURRENCY: '1', DAYWALK_SEAMS: 'false' });
+  const first = scene.start(backfill, { DAYWALK_CONCURRENCY: '1' });
   await until('three pages', async () => {
     const stored = await scene.database.query('select from daywalk.pages');
     return stored.length === 3;

@@ -1,8 +1,11 @@
 /** Without DATABASE_URL the program brings its own Postgres: started, shared, kept and stopped without anybody's help. */
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
+import { ROOT } from '../docs/markdown.ts';
 import { until } from '../support/condition.ts';
 import { dayAgo } from '../support/days.ts';
 import { processesOf } from '../support/processes.ts';
@@ -26,20 +29,20 @@ test.runIf(process.platform === 'linux')(
       expect(first.stdout).toMatch(/^\d+ windows complete/);
       const days = JSON.parse((await runProgram(['status', '--json'], options)).stdout).streams;
       expect(days).toMatchObject([{ complete: 3 }, { complete: 3 }]);
-      const password = (await readFile(join(folder, '.daywalk/password'), 'utf8')).trim();
-      expect(password.length).toBeGreaterThan(20);
-      expect(first.stdout + first.stderr).not.toContain(password);
+      // What the log offers is what psql takes: the socket, and no password.
+      const [, url = ''] = /to look into it: psql '(postgresql:[^']+)'/.exec(first.stderr) ?? [];
+      expect(new URL(url)).toMatchObject({ pathname: '/daywalk', password: '' });
+      expect(new URL(url).searchParams.get('host')).toBe(join(folder, '.daywalk/data'));
 
       const asked = api.counts.requests;
-      const second = await runProgram(['run'], { ...options, secrets: [password] });
+      const second = await runProgram(['run'], options);
       expect(second).toMatchObject({ code: 0, stdout: 'Nothing was due.\n' });
       expect(api.counts.requests).toBe(asked);
 
-      // Two at once, while a third only looks; the key and the password are in nobody's arguments.
+      // Two at once, while a third only looks; the key is in nobody's arguments.
       api.set({ latency: [20, 40] });
       const more = {
         ...options,
-        secrets: [password],
         environment: { ...environment, DAYWALK_PAGE_LENGTH: '10' },
       };
       const range = (from: number, to: number) => [
@@ -51,8 +54,7 @@ test.runIf(process.platform === 'linux')(
       ];
       const both = [startProgram(range(9, 7), more), startProgram(range(6, 4), more)];
       await api.received(asked + 3);
-      for (const line of await processesOf(folder))
-        for (const secret of [API_KEY, password]) expect(line).not.toContain(secret);
+      for (const line of await processesOf(folder)) expect(line).not.toContain(API_KEY);
       for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
       const shown = await runProgram(['status', '--json'], more);
       expect(JSON.parse(shown.stdout).streams).toMatchObject([{ complete: 9 }, { complete: 9 }]);
@@ -62,3 +64,23 @@ test.runIf(process.platform === 'linux')(
     }
   },
 );
+
+test('where its package was left out, daywalk says so, and what to do', async () => {
+  const folder = temporaryFolder();
+  for (const part of ['dist', 'migrations', 'package.json'])
+    await cp(join(ROOT, part), join(folder, part), { recursive: true });
+  await mkdir(join(folder, 'node_modules'));
+  for (const name of await readdir(join(ROOT, 'node_modules')))
+    if (name !== '@daywalk')
+      await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  const running = promisify(execFile)(process.execPath, ['dist/main.js', 'status'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+  });
+  await expect(running).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /not installed \(npm package @daywalk\/embedded-postgres\)[\s\S]*npm install without --omit=optional, or set DATABASE_URL=/,
+    ),
+  });
+});

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Manifest } from '../../src/archive/manifest.ts';
+import type { Manifest } from '../../src/files/manifest.ts';
 import { difference, recordTexts } from '../support/multiset.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -55,7 +55,7 @@ describe('ndjson', () => {
           records: wanted.length,
           bytes: bytes.length,
           recordsSha256: createHash('sha256').update(text).digest('hex'),
-          proof: expect.stringMatching(/total|probe/),
+          proof: expect.stringMatching(/total|probe|halves/),
           ledger: { entry: expect.any(Number), digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
         });
         // Integers past 2^53 and trailing zeros are there digit by digit.
@@ -111,6 +111,9 @@ test('parquet: DuckDB reads what Postgres holds, 64-bit integers too', async () 
     'page_no INTEGER',
     'position BIGINT',
     'fetched_at TIMESTAMP WITH TIME ZONE',
+    'first_seen TIMESTAMP WITH TIME ZONE',
+    'gone_since TIMESTAMP WITH TIME ZONE',
+    'revision INTEGER',
   ]);
   const ids = await ask(
     `select json_extract(record, '$._source.id')::varchar as id from read_parquet(FILES) where day = date '2026-03-02'`,
@@ -142,7 +145,7 @@ test('parquet without the optional package: told, with what to do', async () => 
 });
 
 describe('a second run', () => {
-  test('skips what is there, writes what was lost, damaged or published anew', async () => {
+  test('skips what is there, writes what was lost, damaged or changed since', async () => {
     const scene = await setScene();
     await scene.succeed(['backfill', ...RANGE], SETTINGS);
     const folder = temporaryFolder();
@@ -165,10 +168,12 @@ describe('a second run', () => {
       /^1 day written.* 2 already/m,
     );
 
-    await scene.succeed(
-      ['backfill', '--from', '2026-03-02', '--to', '2026-03-02', '--only', 'all'],
-      SETTINGS,
-    );
+    // Walked again and found as it is stored, the day is the same; with a record that came late it is not.
+    const again = ['backfill', '--from', '2026-03-02', '--to', '2026-03-02', '--only', 'all'];
+    await scene.succeed(again, SETTINGS);
+    expect((await exportTo(folder)).stdout).toMatch(/^0 days written.* 3 already there/m);
+    scene.api.insert(['{"timestamp": "2026-03-02T12:00:00Z", "late": true}']);
+    await scene.succeed(again, SETTINGS);
     expect((await exportTo(folder)).stdout).toMatch(/^1 day written.* 2 already there/m);
     await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: folder });
   });
@@ -250,12 +255,44 @@ describe('days that are not complete', () => {
 });
 
 describe('what is wrong with the folder', () => {
+  test('links that somebody planted are replaced or refused, and nothing elsewhere is touched', async () => {
+    const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
+    const victim = join(elsewhere, 'id_ed25519');
+    await writeFile(victim, 'a private key');
+    const day = join(folder, 'stream=events/day=2026-03-01');
+    await mkdir(day, { recursive: true });
+    for (const name of ['.manifest.json.half', '.SHA256SUMS.half', 'SHA256SUMS'])
+      await symlink(victim, join(folder, name));
+    for (const name of ['.records.ndjson.gz.half', 'records.ndjson.gz'])
+      await symlink(victim, join(day, name));
+    const ended = await exportTo(folder, ['--check-files']);
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: folder });
+    await rm(join(folder, 'stream=events'), { recursive: true });
+    await symlink(elsewhere, join(folder, 'stream=events'));
+    expect(await exportTo(folder, ['--check-files'])).toMatchObject({ code: 2 });
+    expect(await readFile(victim, 'utf8')).toBe('a private key');
+    expect(await readdir(elsewhere)).toEqual(['id_ed25519']);
+  });
+
+  test('a planted manifest that names a file elsewhere is none', async () => {
+    const folder = temporaryFolder();
+    await exportTo(folder);
+    const manifest = await read(folder);
+    const files = manifest.files.map((file) => ({ ...file, path: '../../../etc/passwd' }));
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }));
+    expect(await exportTo(folder, ['--check-files'])).toMatchObject({ code: 2 });
+    expect(await readFile(join(folder, 'SHA256SUMS'), 'utf8')).not.toContain('passwd');
+  });
+
   test('a file in its place', async () => {
     const file = join(temporaryFolder(), 'a-file');
     await writeFile(file, '');
     const ended = await exportTo(file);
     expect(ended).toMatchObject({ code: 2 });
-    expect(ended.stderr).toMatch(/a file stands where a folder is needed[\s\S]*another folder/);
+    expect(ended.stderr).toMatch(
+      /a file or a link stands where a folder is needed[\s\S]*another folder/,
+    );
   });
 
   test('a manifest that is none', async () => {

@@ -1,8 +1,8 @@
 /** `daywalk fields`: every path of the records, exactly when asked, at a bounded cost otherwise. */
 import { expect, test } from 'vitest';
-import type { FieldReport } from '../../src/archive/fields.ts';
-import { spread } from '../../src/archive/fields.ts';
-import { describeFields } from '../../src/commands/fields.ts';
+import { describeFields } from '../../src/cli/verbs/fields.ts';
+import type { FieldReport } from '../../src/tables/fields.ts';
+import { spread } from '../../src/tables/fields.ts';
 import { setScene } from '../support/scene.ts';
 
 const RANGE = ['--from', '2026-03-01', '--to', '2026-03-03'];
@@ -83,7 +83,7 @@ test('what is in a record cannot move the cursor or turn the text round', () => 
     looked: [{ stream: 'events', days: 1, daysStored: 1, records: 1, recordsStored: 1 }],
   });
   expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-  expect(lines.at(-1)).toMatch(/^"a\\\\u\{1b\}\[2J" .*"\\u\{202e\}gnp\\u\{85\}x+…$/);
+  expect(lines.at(-1)).toMatch(/^"a\\\\u001b\[2J" .*"\\u202egnp\\u0085x+…$/);
 });
 
 test('a spread has the first and the last, and no more than it may', () => {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const HEAP = new URL('../../dist/commands/heap.js', import.meta.url).href;
+const HEAP = new URL('../../dist/cli/heap.js', import.meta.url).href;
 
 /** Keeps some of what it makes, so that a nursery that may grow does. */
 const KEEPING = `

@@ -14,7 +14,6 @@ import { setScene } from '../support/scene.ts';
 const RANGE = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01'];
 /** An end that does not keep the test waiting. */
 const HASTY = {
-  DAYWALK_RETRY_ATTEMPTS: '1',
   DAYWALK_RETRY_TIME: '1s',
   DAYWALK_DATABASE_PATIENCE: '300ms',
 };

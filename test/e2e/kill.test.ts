@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { dice } from '../support/dice.ts';
 import { expectExact } from '../support/multiset.ts';
-import { askedAgain, pagesStored, withoutSeams } from '../support/requests.ts';
+import { askedAgain, pagesStored } from '../support/requests.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { expireLeases } from '../support/store.ts';
 
@@ -70,7 +70,7 @@ function expectOnlyUnstoredAgain(
   stored: ReadonlySet<string>,
 ): void {
   for (const [window, pages] of askedAgain(
-    withoutSeams(api.requests.slice(before)),
+    api.requests.slice(before),
     api.requests.slice(0, before),
   )) {
     expect(pages.filter((page) => stored.has(page))).toEqual([]);

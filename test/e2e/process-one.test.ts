@@ -1,4 +1,4 @@
-/** The worker as process 1, as in a container, where a signal without a handler is ignored (FAULTS R01). */
+/** The worker as process 1, as in a container, where a signal without a handler is ignored. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';

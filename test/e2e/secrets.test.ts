@@ -1,15 +1,17 @@
 /** The key and the database password are in no line, no table and no process argument, whatever the API says back (I10). */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { HookAnswer } from '../../simulator/hook.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
-import { API_KEY, formsOf } from '../support/program.ts';
+import { API_KEY, formsOf, runProgram, temporaryFolder } from '../support/program.ts';
 import { type Scene, secretsIn, setScene } from '../support/scene.ts';
 
 const BACKFILL = ['backfill', '--from', '2026-03-01', '--to', '2026-03-02'];
 
 /** Every text and json value of every table, with the columns in which the key or the database password is found. */
-async function columnsWithSecret({ database }: Scene): Promise<string[]> {
+async function columnsWithSecret({ database }: Scene, key = API_KEY): Promise<string[]> {
   const relations = await database.query<{ relation: string; attributes: string[] }>(
     `select format('%I.%I', n.nspname, c.relname) as relation, array_agg(quote_ident(a.attname) order by a.attnum) as attributes
        from pg_class c
@@ -20,7 +22,7 @@ async function columnsWithSecret({ database }: Scene): Promise<string[]> {
       group by 1`,
   );
   expect(relations.flatMap(({ attributes }) => attributes).length).toBeGreaterThan(20);
-  const forms = [API_KEY, ...secretsIn(database.url)].flatMap(formsOf);
+  const forms = [key, ...secretsIn(database.url)].flatMap(formsOf);
   const found: string[] = [];
   for (const { relation, attributes } of relations) {
     const looks = attributes.map(
@@ -89,14 +91,14 @@ test.each(Object.entries(ECHOES))('the key comes back in %s', async (_, respond)
   const scene = await setScene({ respond: respond ?? null });
   // The runner itself looks for the key in all that the program writes.
   const ended = await scene.run(BACKFILL, {
-    DAYWALK_RETRY_ATTEMPTS: '1',
+    DAYWALK_RETRY_TIME: '0s',
     DAYWALK_LOG_LEVEL: 'trace',
   });
   expect(ended.code, ended.stderr).not.toBe(1);
   expect(await columnsWithSecret(scene)).toEqual([]);
   await scene.run(['gaps']);
   await scene.run(['status', '--json']);
-  await scene.run(['doctor'], { DAYWALK_RETRY_ATTEMPTS: '1' });
+  await scene.run(['doctor'], { DAYWALK_RETRY_TIME: '0s' });
 });
 
 test('the key comes back for one day, while the pages of other days show where the list is', async () => {
@@ -116,9 +118,67 @@ test('the key comes back for one day, while the pages of other days show where t
   expect(await columnsWithSecret(scene)).toEqual([]);
 });
 
+test('the key comes back in the records of a day: that day fails, and nothing of it is stored', async () => {
+  const scene = await setScene({
+    respond: ({ query }) =>
+      query.fromDate === '2026-03-02 00:00:00'
+        ? { body: JSON.stringify({ data: [{ log: `X-API-Key: ${API_KEY}` }], total: 1 }) }
+        : undefined,
+  });
+  expect(await scene.run(BACKFILL)).toMatchObject({ code: 3 });
+  expect(await columnsWithSecret(scene)).toEqual([]);
+  const { stdout } = await scene.run(['gaps']);
+  expect(stdout).toContain('the answer holds the API key');
+});
+
+const NEW_KEY = 'rotated-Zk81/+q=4471';
+/** Ways in which a source may say the new key back. */
+const NEW_ECHOES: Record<string, (key: string) => HookAnswer> = {
+  'a content coding': (key) => ({ body: '{}', headers: { 'content-encoding': key } }),
+  'a 400': (key) => ({ status: 400, body: `no right for ${key}` }),
+  'a redirect': (key) => ({ status: 302, headers: { location: `https://${key}/` } }),
+  'the name of a list': (key) => ({ body: JSON.stringify({ [key]: [{ a: 1 }], b: [{ b: 1 }] }) }),
+  'a record': (key) => ({ body: JSON.stringify({ data: [{ key }], total: 1 }) }),
+};
+
+test.each(Object.entries(NEW_ECHOES))(
+  'a key that was rotated comes back in %s',
+  async (_, echo) => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'key');
+    await writeFile(file, `${API_KEY}\n`);
+    const scene = await setScene({
+      key: NEW_KEY,
+      respond: async ({ headers }) => {
+        if (headers['x-api-key'] === NEW_KEY) return echo(NEW_KEY);
+        await writeFile(file, `${NEW_KEY}\n`);
+        return { status: 401, body: '' };
+      },
+    });
+    const environment = {
+      ...scene.environment,
+      DAYWALK_API_KEY: undefined,
+      DAYWALK_API_KEY_FILE: file,
+      DAYWALK_LOG_LEVEL: 'trace',
+      DAYWALK_RETRY_ATTEMPTS: '1',
+    };
+    for (const format of ['json', 'pretty']) {
+      await writeFile(file, `${API_KEY}\n`);
+      const options = { environment: { ...environment, DAYWALK_LOG_FORMAT: format } };
+      const ended = await runProgram([...BACKFILL, '--json-events'], {
+        ...options,
+        secrets: [NEW_KEY],
+      });
+      expect(ended.code, ended.stderr).not.toBe(1);
+      expect(ended.stdout + ended.stderr).not.toContain('rotated-');
+    }
+    expect(await columnsWithSecret(scene, NEW_KEY)).toEqual([]);
+  },
+);
+
 test('pretty lines and the effective settings hold no secret either', async () => {
   const scene = await setScene({ respond: () => ({ status: 500, body: API_KEY }) });
-  await scene.run(BACKFILL, { DAYWALK_RETRY_ATTEMPTS: '1', DAYWALK_LOG_FORMAT: 'pretty' });
+  await scene.run(BACKFILL, { DAYWALK_RETRY_TIME: '0s', DAYWALK_LOG_FORMAT: 'pretty' });
   const shown = await scene.succeed(['config']);
   expect(shown.stdout).toMatch(/^api\.key .*environment DAYWALK_API_KEY$/m);
   expect(shown.stdout).toMatch(/^database\.url .*@.*environment DATABASE_URL$/m);

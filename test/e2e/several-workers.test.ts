@@ -5,7 +5,7 @@ import { daysAgo } from '../support/days.ts';
 import { closeGate } from '../support/gate.ts';
 import { expectExact } from '../support/multiset.ts';
 import type { Program } from '../support/program.ts';
-import { askedAgain, withoutSeams } from '../support/requests.ts';
+import { askedAgain } from '../support/requests.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 /** Days that a run with `since` at the first of them finds due: closed ones, up to yesterday. */
@@ -72,7 +72,7 @@ test('two processes share the work: no page is asked for twice (I2)', async () =
   const { scene, both } = await whereBothBegin(1, [5, 20]);
   for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
   await expectExact(scene, DAYS);
-  expect(askedAgain(withoutSeams(scene.api.requests))).toEqual(new Map());
+  expect(askedAgain(scene.api.requests)).toEqual(new Map());
 });
 
 test('no process claims with a lease id that another one had (I2)', async () => {

@@ -1,4 +1,4 @@
-/** Text from the API, or from whoever writes to the database, can steer no terminal: not in logs, not in any verb's output (S08). */
+/** Text from the API, or from whoever writes to the database, can steer no terminal: not in logs, not in any verb's output. */
 import { expect, test } from 'vitest';
 import { setScene } from '../support/scene.ts';
 

@@ -145,7 +145,7 @@ const twoPasses = (scene: Scene) =>
 
 async function goesOnWhenTheApiIsBack(): Promise<void> {
   const scene = await setScene({ faults: [{ kind: 'status', status: 503 }] });
-  const worker = scene.start(['worker'], { ...SETTINGS, DAYWALK_RETRY_ATTEMPTS: '1' });
+  const worker = scene.start(['worker'], { ...SETTINGS, DAYWALK_RETRY_TIME: '0s' });
   await worker.saying(/the next tick goes on/);
   await worker.saying(/waiting for the next tick/);
   expect(worker.running()).toBe(true);

@@ -1,15 +1,15 @@
 /** Settings from hostile files, environments and command lines: a SettingsError that tells places and no secret, or settings; nothing else. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { parseCron } from '../../src/config/cron.ts';
-import { dayOf } from '../../src/config/day.ts';
-import { formatJsonPath, parseJsonPath } from '../../src/config/json-path.ts';
-import { Wrong } from '../../src/config/problems.ts';
-import { parseDuration, parseSize } from '../../src/config/quantity.ts';
-import { ROWS } from '../../src/config/table.ts';
-import { parseTimezone } from '../../src/config/timezone.ts';
 import { SettingsError } from '../../src/errors.ts';
-import { load, loadYaml } from '../config/loading.ts';
+import { Wrong } from '../../src/settings/problems.ts';
+import { ROWS } from '../../src/settings/table/table.ts';
+import { parseCron } from '../../src/settings/values/cron.ts';
+import { dayOf } from '../../src/settings/values/day.ts';
+import { formatJsonPath, parseJsonPath } from '../../src/settings/values/json-path.ts';
+import { parseDuration, parseSize } from '../../src/settings/values/quantity.ts';
+import { parseTimezone } from '../../src/settings/values/timezone.ts';
+import { load, loadYaml } from '../settings/loading.ts';
 import { fuzz } from './fuzzing.ts';
 
 const SECRET = 'fuzz-SECRET-4711';

@@ -1,4 +1,5 @@
 /** `npm run limits`: how much of what an API allows is used, and how much is refused, over real HTTP; written to docs/reliability.md. */
+
 import { createServer } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
@@ -6,6 +7,7 @@ import { openSource } from '../../src/source/source.ts';
 import { bucket } from '../support/rate-servers.ts';
 import { markdownTable, writeFigures } from '../support/reliability-page.ts';
 import { setScene } from '../support/scene.ts';
+import { SOURCE } from '../support/source-options.ts';
 
 const PER_SECOND = 20;
 const REAL_MS = 20_000;
@@ -63,7 +65,12 @@ describe('workers that know nothing', () => {
       length: 50,
     } as const;
     const sources = Array.from({ length: workers }, () =>
-      openSource({ baseUrl: `http://127.0.0.1:${port}`, key: 'key', clock, retryAttempts: 100 }),
+      openSource({
+        ...SOURCE,
+        baseUrl: `http://127.0.0.1:${port}`,
+        clock,
+        retryTimeMs: 3_600_000,
+      }),
     );
     const windows = sources.flatMap((source) =>
       Array.from({ length: 4 }, async () => {

@@ -12,14 +12,14 @@ export interface Exploration {
   readonly wrong: { readonly what: string; readonly path: readonly string[] } | null;
 }
 
-/** The same state under the names that its claims have in order of appearance: without this there were no end of states. */
+/** The same state, its holds numbered in order of appearance: without this there were no end of states. */
 export function canonical(world: World, counted: boolean): World {
   if (counted) return world;
   const names = new Map<number, number>([[0, 0]]);
-  const name = (claim: number): number => {
-    const known = names.get(claim);
+  const name = (hold: number): number => {
+    const known = names.get(hold);
     if (known !== undefined) return known;
-    names.set(claim, names.size);
+    names.set(hold, names.size);
     return names.size - 1;
   };
   const rowsOf = (rows: Rows): Rows => ({
@@ -28,9 +28,9 @@ export function canonical(world: World, counted: boolean): World {
     leaseId: name(rows.leaseId),
     counter: 0,
   });
-  const statementOf = <S extends { claim: number; leaseId: number }>(statement: S): S => ({
+  const statementOf = <S extends { hold: number; leaseId: number }>(statement: S): S => ({
     ...statement,
-    claim: name(statement.claim),
+    hold: name(statement.hold),
     leaseId: name(statement.leaseId),
   });
   const workerOf = (worker: Worker): Worker => ({
@@ -43,11 +43,11 @@ export function canonical(world: World, counted: boolean): World {
   const astray = world.astray
     .map(statementOf)
     .sort((one, other) => (keyOfStatement(one) < keyOfStatement(other) ? -1 : 1));
-  return { ...world, rows, standby, workers, astray, claims: names.size - 1 };
+  return { ...world, rows, standby, workers, astray, holds: names.size - 1 };
 }
 
-const keyOfStatement = ({ kind, claim, leaseId, walk, at }: Statement) =>
-  `${kind} ${claim} ${leaseId} ${walk} ${at}`;
+const keyOfStatement = ({ kind, hold, leaseId, walk, at, proof }: Statement) =>
+  `${kind} ${hold} ${leaseId} ${walk} ${at} ${proof}`;
 
 const keyOfRows = (rows: Rows) =>
   `${rows.holder} ${rows.leaseId} ${rows.counter} ${rows.expired} ${rows.complete} ${rows.current} ${rows.walks
@@ -55,15 +55,15 @@ const keyOfRows = (rows: Rows) =>
     .join()}`;
 
 /** Equal for equal states; written by hand, because it is most of the work. */
-function keyOf({ rows, standby, workers, astray, claims, left }: World): string {
+function keyOf({ rows, standby, workers, astray, holds, left }: World): string {
   const known = workers.map(
-    ({ claim, leaseId, walk, waitsFor }) =>
-      `${claim} ${leaseId} ${walk === null ? '' : `${walk.number}@${walk.at}`} ${waitsFor === null ? '' : keyOfStatement(waitsFor)}`,
+    ({ hold, leaseId, walk, proof, waitsFor }) =>
+      `${hold} ${leaseId} ${proof} ${walk === null ? '' : `${walk.number}@${walk.at}`} ${waitsFor === null ? '' : keyOfStatement(waitsFor)}`,
   );
   const budget = `${left.crashes} ${left.unknown} ${left.shifts} ${left.failovers}`;
   return `${keyOfRows(rows)}|${standby === null ? '' : keyOfRows(standby)}|${known.join('|')}|${astray
     .map(keyOfStatement)
-    .join()}|${claims}|${budget}`;
+    .join()}|${holds}|${budget}`;
 }
 
 /** Visits every state that can be reached; stops at the first that is wrong. */

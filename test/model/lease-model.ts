@@ -12,9 +12,9 @@ export interface WalkRow {
 
 /** The rows of one window. */
 export interface Rows {
-  /** The claim that holds the window; 0: none. */
+  /** The number of the hold that has the window; 0: none. */
   readonly holder: number;
-  /** What statements compare: the claim's lease id. Equal to the holder, unless ids are counted. */
+  /** What statements compare: the lease id of that hold. Equal to its number, unless ids are counted. */
   readonly leaseId: number;
   /** The last id that was counted. */
   readonly counter: number;
@@ -25,15 +25,17 @@ export interface Rows {
   readonly walks: readonly WalkRow[];
 }
 
-/** A statement about the window; `claim` says who sends it, `leaseId` is what it carries. */
+/** A statement about the window; `hold` says for which time of holding it a worker sends it, `leaseId` is what it carries. */
 export interface Statement {
-  readonly kind: 'claim' | 'open' | 'page' | 'end' | 'publish' | 'renew' | 'release';
-  readonly claim: number;
+  readonly kind: 'acquire' | 'open' | 'page' | 'end' | 'prove' | 'renew' | 'release';
+  readonly hold: number;
   readonly leaseId: number;
   /** The walk that it is about, by number; 0: none. */
   readonly walk: number;
   /** The checkpoint that it expects. */
   readonly at: number;
+  /** How many pages its proof speaks of; 0: it carries none. */
+  readonly proof: number;
 }
 
 /** What Postgres answers. */
@@ -44,7 +46,8 @@ export type Flaw =
   | 'no lease check'
   | 'no compare-and-set'
   | 'counted lease ids'
-  | 'no sum at publishing';
+  | 'no sum at proving'
+  | 'proof is not compared';
 
 export const NO_ROWS: Rows = {
   holder: 0,
@@ -67,12 +70,12 @@ export function execute(
   const walk = rows.walks[statement.walk - 1];
   const same = (answer: Answer) => ({ rows, answer });
   switch (statement.kind) {
-    case 'claim': {
-      if (flaw !== 'counted lease ids' && rows.holder === statement.claim) return same('done');
+    case 'acquire': {
+      if (flaw !== 'counted lease ids' && rows.holder === statement.hold) return same('done');
       if (rows.complete || (rows.holder !== 0 && !rows.expired)) return same('nothing');
       const counter = rows.counter + 1;
-      const leaseId = flaw === 'counted lease ids' ? counter : statement.claim;
-      return done({ ...rows, holder: statement.claim, leaseId, counter, expired: false });
+      const leaseId = flaw === 'counted lease ids' ? counter : statement.hold;
+      return done({ ...rows, holder: statement.hold, leaseId, counter, expired: false });
     }
     case 'open':
       if (!held || rows.current !== 0) return same('nothing');
@@ -100,15 +103,17 @@ export function execute(
       const current = rows.current === statement.walk ? 0 : rows.current;
       return done(withWalk({ ...rows, current }, statement.walk, { ...walk, outcome: 'shifted' }));
     }
-    case 'publish': {
-      if (!held || walk === undefined) return same(walk?.outcome === 'proven' ? 'done' : 'lost');
+    case 'prove': {
+      if (!held) return same(walk?.outcome === 'proven' ? 'done' : 'lost');
+      if (walk === undefined) return same('nothing');
       const sound =
         walk.outcome === null &&
         walk.next === statement.at &&
-        walk.stored.every((page, at) => page === at);
-      if (!sound && flaw !== 'no sum at publishing') return same('nothing');
-      const published = withWalk(rows, statement.walk, { ...walk, outcome: 'proven' });
-      return done({ ...published, ...FREE, complete: true, current: 0 });
+        walk.stored.every((page, at) => page === at) &&
+        (walk.next === statement.proof || flaw === 'proof is not compared');
+      if (!sound && flaw !== 'no sum at proving') return same('nothing');
+      const proven = withWalk(rows, statement.walk, { ...walk, outcome: 'proven' });
+      return done({ ...proven, ...FREE, complete: true, current: 0 });
     }
     case 'renew':
       return held ? done({ ...rows, expired: false }) : same('lost');

@@ -11,11 +11,13 @@ import {
 
 /** A worker. What it knows is what it was told: the rows may be different by now. */
 export interface Worker {
-  /** Its lease: the number of its claim; 0: it has none. */
-  readonly claim: number;
+  /** The number of its hold; 0: it has no lease. */
+  readonly hold: number;
   readonly leaseId: number;
   /** The walk that it goes on with, and where it stands; null: it has to look. */
   readonly walk: { readonly number: number; readonly at: number } | null;
+  /** How many pages of that walk its proof speaks of; 0: it has none. It stays in memory while the rows may go back. */
+  readonly proof: number;
   /** The statement whose answer it waits for. */
   readonly waitsFor: Statement | null;
 }
@@ -28,7 +30,7 @@ export interface World {
   readonly workers: readonly Worker[];
   /** Copies whose senders do not wait for them any more; each may arrive late, or never. */
   readonly astray: readonly Statement[];
-  readonly claims: number;
+  readonly holds: number;
   readonly left: Budget;
 }
 
@@ -54,11 +56,11 @@ export interface Step {
   readonly wrong: string | null;
 }
 
-const IDLE: Worker = { claim: 0, leaseId: 0, walk: null, waitsFor: null };
+const IDLE: Worker = { hold: 0, leaseId: 0, walk: null, proof: 0, waitsFor: null };
 
 /** Two idle workers, and a window that is due. */
 export function begin(left: Budget): World {
-  return { rows: NO_ROWS, standby: null, workers: [IDLE, IDLE], astray: [], claims: 0, left };
+  return { rows: NO_ROWS, standby: null, workers: [IDLE, IDLE], astray: [], holds: 0, left };
 }
 
 /** Every step that can come next. */
@@ -88,26 +90,30 @@ function sends(world: World, index: number, worker: Worker): Step[] {
     change: Partial<Statement> = {},
     next: Partial<Worker> = {},
   ): Step => {
-    const { claim, leaseId } = { ...worker, ...next };
+    const { hold, leaseId } = { ...worker, ...next };
     const statement: Statement = {
       kind,
-      claim,
+      hold,
       leaseId,
       walk: worker.walk?.number ?? 0,
       at: worker.walk?.at ?? 0,
+      proof: kind === 'prove' ? worker.proof : 0,
       ...change,
     };
     return step(world, index, `sends ${kind}`, { ...worker, ...next, waitsFor: statement });
   };
-  if (worker.claim === 0) {
+  if (worker.hold === 0) {
     if (world.rows.complete) return [];
-    const claim = world.claims + 1;
-    const sent = send('claim', {}, { claim, leaseId: claim });
-    return [{ ...sent, next: { ...sent.next, claims: claim } }];
+    const hold = world.holds + 1;
+    const sent = send('acquire', {}, { hold, leaseId: hold });
+    return [{ ...sent, next: { ...sent.next, holds: hold } }];
   }
   const found = [...crash(world, index), send('renew'), send('release')];
   if (worker.walk === null) return [...found, looks(world, index, worker), send('open')];
-  if (worker.walk.at === PAGES) return [...found, send('publish')];
+  // The checkpoint may be read anew before the proof is sent: the proof does not change with it.
+  if (worker.proof > 0) return [...found, looks(world, index, worker), send('prove')];
+  if (worker.walk.at === PAGES)
+    return [...found, step(world, index, 'has a proof', { ...worker, proof: PAGES })];
   found.push(send('page'));
   if (world.left.shifts > 0) {
     const ended = send('end');
@@ -124,8 +130,12 @@ function looks(world: World, index: number, worker: Worker): Step {
   const next = !held
     ? IDLE
     : walk === undefined
-      ? worker
-      : { ...worker, walk: { number: rows.current, at: walk.next } };
+      ? { ...worker, walk: null, proof: 0 }
+      : {
+          ...worker,
+          walk: { number: rows.current, at: walk.next },
+          proof: rows.current === worker.walk?.number ? worker.proof : 0,
+        };
   return step(world, index, 'reads the open walk', next);
 }
 
@@ -168,7 +178,7 @@ function answered(
 ): Worker {
   const free = { ...worker, waitsFor: null };
   switch (statement.kind) {
-    case 'claim':
+    case 'acquire':
       return answer === 'done' ? { ...free, leaseId: after.leaseId } : IDLE;
     case 'open':
       return { ...free, walk: null };
@@ -183,27 +193,31 @@ function answered(
       return mine ? { ...free, walk: { number, at: at + 1 } } : IDLE;
     }
     case 'end':
-      return { ...free, walk: null };
+      return { ...free, walk: null, proof: 0 };
     case 'renew':
       return answer === 'done' ? free : IDLE;
-    case 'publish':
+    case 'prove':
+      // Pages that are not those that were walked: the walk is discarded.
+      return answer === 'nothing'
+        ? { ...worker, waitsFor: { ...statement, kind: 'end', proof: 0 } }
+        : IDLE;
     case 'release':
       return IDLE;
   }
 }
 
-/** Executes a statement, and looks whether it may: only the claim that holds the window writes about it (I2). */
+/** Executes a statement, and looks whether it may: only the hold that holds the window writes about it (I2). */
 function executed(world: World, statement: Statement, flaw?: Flaw): Step {
   const { rows, answer } = execute(world.rows, statement, flaw);
-  const wrote = rows !== world.rows && statement.kind !== 'claim';
-  const stranger = wrote && world.rows.holder !== statement.claim;
+  const wrote = rows !== world.rows && statement.kind !== 'acquire';
+  const stranger = wrote && world.rows.holder !== statement.hold;
   return {
     name: statement.kind,
     executes: statement,
     answer,
     next: { ...world, rows },
     wrong: stranger
-      ? `I2: claim ${statement.claim} writes (${statement.kind}) while ${world.rows.holder} holds the window`
+      ? `I2: hold ${statement.hold} writes (${statement.kind}) while ${world.rows.holder} holds the window`
       : null,
   };
 }

@@ -9,8 +9,8 @@ const PUBLISHING = 'migrations/0003_publishing.sql';
 
 const COMMIT = ['test/store/commit.test.ts'];
 const UNKNOWN = ['test/store/unknown-outcome.test.ts'];
-const STEPS = ['test/export/every-step.test.ts'];
-const LEASE_TESTS = ['test/store/leases.test.ts', 'test/store/claims.test.ts'];
+const STEPS = ['test/walk/every-step.test.ts'];
+const LEASE_TESTS = ['test/store/leases.test.ts', 'test/store/acquiring.test.ts'];
 
 /** A place in a template string where code stands. */
 const hole = (code: string) => ['$', '{', code, '}'].join('');
@@ -37,21 +37,21 @@ const TWO_CALLS = [
   },
   {
     file: STORING,
-    find: /returning k\.day into its_day;\n.*\n/,
-    replace:
-      '$&  else select k.day into its_day from daywalk.walks k where k.walk_id = walk; end if;\n  if took_requests < 0 then stored := true; return; end if;\n',
+    find: /and \(k\.records_path is null or k\.records_path = list_at\);\n.*\n/,
+    replace: '$&  end if;\n  if took_requests < 0 then stored := true; return; end if;\n',
   },
   {
     file: PAGES,
-    find: 'const [row] = await database.query<FactsRow>(\n    `call',
-    replace: 'const part = (requests: number) => database.query<FactsRow>(\n    `call',
+    find: 'const [row] = await database.query<FactsRow & { tried: boolean }>(\n    `call',
+    replace:
+      'const part = (requests: number) => database.query<FactsRow & { tried: boolean }>(\n    `call',
   },
   { file: PAGES, find: '      page.requests,\n', replace: '      requests,\n' },
 ];
 const inOrder = (first: string, second: string) => ({
   file: PAGES,
-  find: '\n    ],\n  );\n  return factsOf(row);',
-  replace: `\n    ],\n  );\n  const [one] = await part(${first});\n  const [two] = one?.stored ? await part(${second}) : [one];\n  return factsOf(two);`,
+  find: '\n    ],\n  );\n  return',
+  replace: `\n    ],\n  );\n  const [one] = await part(${first});\n  const [row] = one?.stored ? await part(${second}) : [one];\n  return`,
 });
 
 /** A number that counts on in the process. */
@@ -157,8 +157,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'an unknown outcome is taken for a success',
     PAGES,
-    'const facts = await commitPage(database, lease, ttlMs, checkpoint, page, form, envelope).catch(\n      (error: unknown) => {',
-    "const facts = await commitPage(database, lease, ttlMs, checkpoint, page, form, envelope).catch(\n      (error: unknown) => {\n        if ((error as Error).constructor.name === 'OutcomeUnknownError') return { records: 3, continues: true, fits: true, listType: 'array', total: 3, relation: null, complaint: null, digest: '0', stored: true };",
+    'page, form, contract, keepBytes),\n    );',
+    "page, form, contract, keepBytes),\n    ).catch((error: unknown) => {\n      if ((error as Error).constructor.name === 'OutcomeUnknownError') return { facts: { records: 3, came: 3, total: 3, lowerBound: false, totalMissing: false, more: false, digest: '0', first: '0', last: '0', continues: true, fits: true, fault: null, listType: 'array', signature: null, wordless: false, frameKnown: false, stored: true }, tried: true };\n      throw error;\n    });",
     UNKNOWN,
   ),
   mutant(
@@ -178,8 +178,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a connection whose statement was given up serves the next one',
     'src/store/database.ts',
-    /(must not serve another one \(FAULTS D18\)\.\n\s+)client\.release\(broken\);/,
-    '$1client.release();',
+    'else void cancelling.then(() => client.release(true));',
+    'else void cancelling.then(() => client.release());',
     UNKNOWN,
   ),
   mutant(
@@ -198,13 +198,13 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'the lease id is a counter',
-    'src/export/drain.ts',
+    'src/walk/due.ts',
     'const leaseId = clock.uuid();',
     `const leaseId = \`00000000-0000-4000-8000-${hole(`String(${COUNTED}).padStart(12, '0')`)}\`;`,
     ['test/e2e/several-workers.test.ts'],
   ),
   mutant(
-    'the lease of a claim ends by the clock of the worker',
+    'a lease ends by the clock of the worker',
     LEASES,
     'lease_expires = clock_timestamp() + make_interval(secs => $3::double precision / 1000),\n           attempts = w.attempts + 1',
     `lease_expires = to_timestamp(${hole('Date.now() / 1000')}) + make_interval(secs => $3::double precision / 1000),\n           attempts = w.attempts + 1`,
@@ -218,29 +218,29 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     ['test/e2e/bad-clocks.test.ts'],
   ),
   mutant(
-    'a lease that is held may be claimed',
+    'a lease that is held may be taken',
     LEASES,
-    'and (w.lease_expires is null or w.lease_expires < clock_timestamp())\n       and ($5',
-    'and ($5',
+    /and \(w\.lease_expires is null or w\.lease_expires < clock_timestamp\(\)\)\n( +and \$\{inRange)/,
+    '$1',
     LEASE_TESTS,
   ),
   mutant(
     'a lease never ends',
     LEASES,
-    'and (w.lease_expires is null or w.lease_expires < clock_timestamp())\n       and ($5',
-    'and w.lease_expires is null\n       and ($5',
+    /and \(w\.lease_expires is null or w\.lease_expires < clock_timestamp\(\)\)\n( +and \$\{inRange)/,
+    'and w.lease_expires is null\n$1',
     LEASE_TESTS,
   ),
-  mutant('a repeated claim takes another window', LEASES, 'and not exists (select from mine)', '', [
+  mutant('a repeated lease takes another window', LEASES, 'and not exists (select from mine)', '', [
     ...UNKNOWN,
     ...LEASE_TESTS,
   ]),
   mutant(
-    'claims do not lock what they choose',
+    'leasing does not lock what it chooses',
     LEASES,
     'limit 1\n       for update skip locked',
     'limit 1',
-    [...LEASE_TESTS, 'test/export/together.test.ts'],
+    [...LEASE_TESTS, 'test/walk/together.test.ts'],
   ),
   mutant(
     'a renewal does not look at the lease id',
@@ -278,38 +278,59 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     ['test/store/leases.test.ts'],
   ),
   mutant(
-    'a loser splits a window',
-    'src/store/windows.ts',
-    'where window_id = $1 and lease_id = $2::uuid and current_walk is null\n       returning window_id, stream_id, day, purpose',
-    'where window_id = $1 and $2::uuid is not null and current_walk is null\n       returning window_id, stream_id, day, purpose',
-    ['test/store/windows.test.ts'],
-  ),
-  mutant(
-    'a window is published without a look at the lease',
+    'windows are proven, closed and split without a look at the lease',
     PUBLISHING,
     'where window_id = target and lease_id = lease for update',
     'where window_id = target and lease is not null for update',
+    ['test/store/publish.test.ts', 'test/store/cuts.test.ts', 'test/store/splits.test.ts'],
+  ),
+  mutant(
+    'a window is proven without a sum over its pages',
+    PUBLISHING,
+    "and coalesce(k.outcome, 'ended') = 'ended' and daywalk.is_whole(walk)",
+    "and coalesce(k.outcome, 'ended') = 'ended'",
     ['test/store/publish.test.ts'],
   ),
   mutant(
-    'a window is published without a sum over its pages',
+    'a window is proven without a look at the checkpoint',
     PUBLISHING,
-    "if sound is not true then return 'broken'; end if;",
+    'and k.next_start = at_start and k.pages = at_page\n                    and coalesce(',
+    'and coalesce(',
+    ['test/store/publish.test.ts'],
+  ),
+  mutant(
+    'a proof is not compared with what its walk holds',
+    PUBLISHING,
+    "and (evidence ->> 'kind' = 'union' or (evidence ->> 'records')::bigint = at_start)",
     '',
     ['test/store/publish.test.ts'],
   ),
   mutant(
-    'publishing that is repeated after a lost answer counts as lost',
+    'proving that is repeated after a lost answer counts as lost',
     PUBLISHING,
-    "then 'published' else 'lost' end;",
-    "then 'lost' else 'lost' end;",
-    UNKNOWN,
+    "where walk_id = walk and outcome = 'proven') then 'proven' else 'lost' end;",
+    "where walk_id = walk and outcome = 'proven') then 'lost' else 'lost' end;",
+    [...UNKNOWN, '-t', 'happens once'],
+  ),
+  mutant(
+    'a cut that is proven again after a lost answer counts as lost',
+    PUBLISHING,
+    "where window_id = target and proof = evidence) then 'proven' else 'lost' end;",
+    "where window_id = target and proof = evidence) then 'lost' else 'lost' end;",
+    [...UNKNOWN, '-t', 'happens once'],
+  ),
+  mutant(
+    'a split that is repeated after a lost answer counts as lost',
+    PUBLISHING,
+    "split_reason = why) then 'split' else 'lost' end;",
+    "split_reason = why) then 'lost' else 'lost' end;",
+    [...UNKNOWN, '-t', 'happens once'],
   ),
   mutant(
     'a lost lease does not stop the walk',
-    'src/export/lease-keeper.ts',
+    'src/walk/lease-keeper.ts',
     'if (!held)',
-    'if (!held && claim.windowId < 0)',
-    ['test/export/lease-keeper.test.ts'],
+    'if (!held && lease.windowId < 0)',
+    ['test/walk/lease-keeper.test.ts'],
   ),
 ];

@@ -2,8 +2,8 @@
 import { type Mutant, mutant } from './mutant.ts';
 
 const BODY = 'src/source/body.ts';
-const FETCH = 'src/source/fetch.ts';
-const LIMITER = 'src/source/limiter.ts';
+const FETCH = 'src/source/ask.ts';
+const PACING = 'src/source/pacing.ts';
 
 export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
@@ -72,44 +72,58 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'Retry-After is no floor',
     'src/source/retry.ts',
-    'return Math.ceil(wait.floorMs) + Math.floor(wait.random * range);',
-    'return Math.floor(wait.random * range);',
+    ': Math.ceil(so.retryAfterMs) + drawn;',
+    ': drawn;',
     ['test/source/retry.test.ts'],
   ),
   mutant(
-    'attempts have no end',
+    'patience has no end',
     'src/source/retry.ts',
-    'if (!mayTry || left <= 0 || so.floorMs > left) return null;',
-    'if (left <= 0 || so.floorMs > left) return null;',
+    'if (left <= 0 || so.namedMs > policy.retryAfterLimitMs) return null;',
+    'if (so.namedMs > policy.retryAfterLimitMs) return null;',
     ['test/source/retry.test.ts'],
   ),
   mutant(
-    'a 429 uses up an attempt',
+    'a pause that the API names uses up patience',
     'src/source/retry.ts',
-    'so.failures - so.refusals < policy.attempts',
-    'so.failures < policy.attempts',
-    ['test/source/retry.test.ts', 'test/source/waits.test.ts'],
+    'if (retryAfterMs === undefined) spent.ms += wait;',
+    'spent.ms += wait;',
+    ['test/source/waits.test.ts'],
   ),
   mutant(
     'a refusal holds nobody but the page that was refused',
-    LIMITER,
-    'if (retryAfterMs !== null) this.#hold.extend(retryAfterMs, now);\n    else if (now >= this.#hold.until) {',
-    'if (retryAfterMs === null && now >= this.#hold.until) {',
+    PACING,
+    'if (retryAfterMs !== null) this.#pause(retryAfterMs * jitter, now);',
+    'if (retryAfterMs !== null) return;',
     ['test/source/limiter.test.ts', 'test/source/waits.test.ts'],
   ),
   mutant(
     'refusals set no pace',
-    LIMITER,
-    'if (this.#pace !== null || again || burst)',
-    'if (this.#pace !== null && again && burst)',
+    PACING,
+    'if (cuts) this.#pace',
+    'if (cuts && this.#pace !== null) this.#pace',
     ['test/source/finding-the-limit.test.ts'],
   ),
   mutant(
+    'a refusal that names a time slows everything down',
+    PACING,
+    'const cuts = before === null ? !inDoubt : !before.cut;',
+    'const cuts = before?.cut !== true;',
+    ['test/source/limiter.test.ts'],
+  ),
+  mutant(
     'a quota is believed although others use it',
-    LIMITER,
-    'this.#pace === null ? this.#quota.opensAt(now) : Number.NEGATIVE_INFINITY',
-    'this.#quota.opensAt(now)',
+    PACING,
+    'rate === null ? this.#quotaOpensAt() : PAST',
+    'this.#quotaOpensAt()',
     ['test/source/finding-the-limit.test.ts'],
+  ),
+  mutant(
+    'plain HTTP to this machine goes through a proxy',
+    'src/source/dispatcher.ts',
+    'if (!address.secure && isLoopback(new URL(address.origin).hostname)) return undefined;',
+    'void isLoopback;',
+    ['test/source/proxy.test.ts'],
   ),
   mutant(
     'two workers may take the same slots of a rate',
@@ -135,9 +149,23 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'the key is shown in an excerpt of an answer',
     'src/source/keyring.ts',
-    'secrets: () => [...known],',
-    'secrets: () => [],',
-    ['test/source/key.test.ts', 'test/source/status.test.ts', 'test/source/excerpt.test.ts'],
+    '  redactor.add(key);\n',
+    '',
+    ['test/source/key.test.ts', 'test/source/status.test.ts', 'test/source/echo.test.ts'],
+  ),
+  mutant(
+    'a key that was read again is not struck out',
+    'src/source/keyring.ts',
+    '      redactor.add(fresh);\n',
+    '',
+    ['test/source/key.test.ts', 'test/source/echo.test.ts'],
+  ),
+  mutant(
+    'a page with the key in it is stored',
+    'src/source/body.ts',
+    'if (!holdsSecret(body, keys)) return;',
+    'if (body.length >= 0) return;',
+    ['test/source/echo.test.ts'],
   ),
   mutant(
     'a space in a date is a plus',

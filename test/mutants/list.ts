@@ -1,7 +1,13 @@
-/** Every deliberate fault (FAULTS 6.6 and more), with the tests that ought to notice it. */
+/** Every deliberate fault, with the tests that ought to notice it. */
 import { FENCE_MUTANTS } from './list-fences.ts';
 import { PROOF_MUTANTS } from './list-proofs.ts';
+import { SHOWN_MUTANTS } from './list-shown.ts';
 import { SOURCE_MUTANTS } from './list-source.ts';
 import type { Mutant } from './mutant.ts';
 
-export const MUTANTS: readonly Mutant[] = [...FENCE_MUTANTS, ...PROOF_MUTANTS, ...SOURCE_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [
+  ...FENCE_MUTANTS,
+  ...PROOF_MUTANTS,
+  ...SHOWN_MUTANTS,
+  ...SOURCE_MUTANTS,
+];

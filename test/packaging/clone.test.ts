@@ -8,6 +8,7 @@ interface LockEntry {
   readonly version?: string;
   readonly resolved?: string;
   readonly integrity?: string;
+  readonly link?: boolean;
   readonly optional?: boolean;
   readonly os?: readonly string[];
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -16,6 +17,10 @@ interface LockEntry {
 const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
 const manifest = read('package.json');
 const packages: Readonly<Record<string, LockEntry>> = read('package-lock.json').packages;
+/** What npm downloads: neither this package nor those in packages/. */
+const downloads = Object.entries(packages).filter(
+  ([path, { link }]) => path.startsWith('node_modules/') && !link,
+);
 
 test('package-lock.json has an entry for each platform package that it names; npm ci refuses it otherwise', () => {
   const paths = Object.keys(packages);
@@ -29,14 +34,16 @@ test('package-lock.json has an entry for each platform package that it names; np
 test('package-lock.json belongs to package.json and names no place of download', () => {
   const { dependencies, devDependencies, optionalDependencies } = manifest;
   expect(packages['']).toMatchObject({ dependencies, devDependencies, optionalDependencies });
-  expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+  expect(downloads.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+  const workspace = 'packages/embedded-postgres';
+  const { name, version, dependencies: own } = read(`${workspace}/package.json`);
+  expect(packages[workspace]).toMatchObject({ name, version, dependencies: own });
+  expect(optionalDependencies).toMatchObject({ [name]: version });
 });
 
 test('what this platform installs has a checksum', () => {
-  const without = Object.entries(packages)
-    .filter(
-      ([path, entry]) => path !== '' && entry.os === undefined && entry.integrity === undefined,
-    )
+  const without = downloads
+    .filter(([, entry]) => entry.os === undefined && entry.integrity === undefined)
     .map(([path]) => path);
   expect(without).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** docker-compose.yml and the README's way to its secrets, as far as they can be checked without an engine. */
+/** docker-compose.yml and the way of docs/docker.md to its secrets, as far as they can be checked without an engine. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readFlags } from '../../simulator/flags.ts';
-import { readProgram } from '../../src/commands/program.ts';
-import { loadSettings } from '../../src/config/load.ts';
-import { ROWS } from '../../src/config/table.ts';
+import { readProgram } from '../../src/cli/program.ts';
+import { loadSettings } from '../../src/settings/load.ts';
+import { ROWS } from '../../src/settings/table/table.ts';
 import { blocks, paper, ROOT } from '../docs/markdown.ts';
 
 interface Service {
@@ -154,8 +154,8 @@ describe.each(own)('%s', (_, service) => {
   });
 });
 
-test("the README's commands make the secrets that compose mounts, for their owner only", () => {
-  const block = blocks(paper('README.md'), 'sh').find((found) =>
+test('the commands of docs/docker.md make the secrets that compose mounts, for their owner only', () => {
+  const block = blocks(paper('docs/docker.md'), 'sh').find((found) =>
     found.includes('secrets/database_url'),
   );
   const lines = (block ?? '').split('\n').filter((line) => !line.startsWith('docker '));
@@ -175,6 +175,8 @@ test("the README's commands make the secrets that compose mounts, for their owne
       password: read('secrets/postgres_password'),
       hostname: 'postgres',
       pathname: `/${environment?.POSTGRES_DB}`,
+      // The network of these containers is the machine's own.
+      search: '?sslmode=disable',
     });
     const variables = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
     const set = read('.env')

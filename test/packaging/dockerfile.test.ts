@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SETTINGS } from '../../src/config/table.ts';
+import { SETTINGS } from '../../src/settings/table/table.ts';
 import { ROOT } from '../docs/markdown.ts';
 
 interface Instruction {

@@ -5,9 +5,9 @@ import { Deployment } from 'kubernetes-models/apps/v1';
 import { CronJob } from 'kubernetes-models/batch/v1';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readProgram } from '../../src/commands/program.ts';
-import { parseCron } from '../../src/config/cron.ts';
-import { ROWS } from '../../src/config/table.ts';
+import { readProgram } from '../../src/cli/program.ts';
+import { ROWS } from '../../src/settings/table/table.ts';
+import { parseCron } from '../../src/settings/values/cron.ts';
 import { ROOT } from '../docs/markdown.ts';
 
 const manifest = (name: string) =>

@@ -7,8 +7,7 @@ import { addDays } from '../../src/plan/days.ts';
 const scope = { since: '2026-03-03', lastClosed: '2026-03-10', today: '2026-03-12' };
 const facts = (day: string, given: Partial<DayFacts> = {}): DayFacts => ({
   day,
-  windows: 2,
-  completeWindows: 2,
+  complete: true,
   failed: false,
   running: false,
   records: 5,
@@ -20,23 +19,23 @@ describe('the state of a day', () => {
     ['with all windows complete', '2026-03-05', {}, 'complete'],
     ['with all windows complete and no record', '2026-03-05', { records: 0 }, 'empty'],
     ['looked at again', '2026-03-05', { running: true }, 'complete'],
-    ['with a part that waits', '2026-03-05', { completeWindows: 1 }, 'missing'],
-    ['with a part that failed', '2026-03-05', { completeWindows: 1, failed: true }, 'failed'],
+    ['with a part that waits', '2026-03-05', { complete: false }, 'missing'],
+    ['with a part that failed', '2026-03-05', { complete: false, failed: true }, 'failed'],
     [
       'walked again after a failure',
       '2026-03-05',
-      { completeWindows: 1, failed: true, running: true },
+      { complete: false, failed: true, running: true },
       'running',
     ],
     [
       'that failed, with records of before',
       '2026-03-05',
-      { failed: true, completeWindows: 0 },
+      { failed: true, complete: false },
       'failed',
     ],
     ['backfilled from before the beginning', '2026-02-01', {}, 'complete'],
-    ['that waits, from before the beginning', '2026-02-01', { completeWindows: 0 }, 'missing'],
-    ['that waits, and is open since settle grew', '2026-03-11', { completeWindows: 0 }, 'open'],
+    ['that waits, from before the beginning', '2026-02-01', { complete: false }, 'missing'],
+    ['that waits, and is open since settle grew', '2026-03-11', { complete: false }, 'open'],
     ['that was complete before settle grew', '2026-03-11', {}, 'complete'],
   ] as const)('%s', (_, day, given, state) => {
     expect(dayState(day, facts(day, given), scope)).toBe(state);
@@ -66,9 +65,7 @@ it('every day of a range has one state, in order, and only days with facts have 
     fc.property(days, fc.integer({ min: 0, max: 30 }), fc.boolean(), (known, length, complete) => {
       const from = '2026-03-01';
       const to = addDays(from, length);
-      const given = known.map((ago) =>
-        facts(addDays(from, ago), { completeWindows: complete ? 2 : 0 }),
-      );
+      const given = known.map((ago) => facts(addDays(from, ago), { complete }));
       const states = dayStates({ from, to }, given, scope);
       expect(states.map(({ day }) => day)).toEqual(
         Array.from({ length: length + 1 }, (_, index) => addDays(from, index)),

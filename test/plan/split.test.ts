@@ -1,12 +1,13 @@
-/** The splitter: parts cover their span, share one second with each neighbour, and cutting comes to an end (DESIGN 5.5). */
+/** The splitter: parts tile their span, without a gap and without a shared second, and cutting comes to an end. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dayWindow, seamWindow } from '../../src/plan/days.ts';
+import type { Span } from '../../src/model.ts';
+import { dayWindow } from '../../src/plan/days.ts';
 import {
+  around,
   partsWanted,
   type RepeatedTime,
   repeatedTimes,
-  type Span,
   split,
   splitByLevel,
   splitByTime,
@@ -19,7 +20,7 @@ const textOf = (second: number) =>
   new Date(second * 1000).toISOString().slice(0, 19).replace('T', ' ');
 const wholeDay = (day: string) => open(dayWindow(day).from, dayWindow(day).to);
 
-/** A span of a day, or a seam. */
+/** A span of a day. */
 const span = fc
   .tuple(
     fc.constantFrom('2026-03-05', '2024-02-29', '2025-12-31', '0001-01-02'),
@@ -33,7 +34,7 @@ const span = fc
   });
 const parts = fc.integer({ min: 2, max: 500 });
 
-/** That the parts cover the span, and share exactly one second with each neighbour, each smaller than the span. */
+/** That the parts tile the span, each smaller than it. */
 function expectCut(whole: Span, pieces: readonly Span[]): void {
   expect(pieces.length).toBeGreaterThan(1);
   expect(pieces[0]?.from).toBe(whole.from);
@@ -42,8 +43,8 @@ function expectCut(whole: Span, pieces: readonly Span[]): void {
   // One expectation for all: there are hundreds of pieces, hundreds of times.
   const wrong = pieces.filter((piece, index) => {
     const next = pieces[index + 1];
-    const isSmaller = piece.from < piece.to && lengthOf(piece) < lengthOf(whole);
-    return !isSmaller || (next !== undefined && next.from !== piece.to);
+    const isSmaller = piece.from <= piece.to && lengthOf(piece) < lengthOf(whole);
+    return !isSmaller || (next !== undefined && secondOf(next.from) !== secondOf(piece.to) + 1);
   });
   expect(wrong).toEqual([]);
 }
@@ -58,12 +59,12 @@ function atoms(whole: Span, count: number, repeated: readonly RepeatedTime[], de
 }
 
 describe('parts by time', () => {
-  it('cover the span, share one second with each neighbour and are smaller; more than a second can always be cut', () => {
+  it('tile the span and are smaller; two seconds can always be cut', () => {
     fc.assert(
       fc.property(span, parts, (whole, count) => {
         const cut = splitByTime(whole, count, []);
         const length = secondOf(whole.to) - secondOf(whole.from);
-        if (cut === null) expect(length).toBeLessThan(2);
+        if (cut === null) expect(length).toBe(0);
         else {
           expect(cut.by).toBe('time');
           expectCut(whole, cut.parts);
@@ -86,11 +87,19 @@ describe('parts by time', () => {
     expect(splitByTime({ ...wholeDay('2026-03-05'), levelFrom: 8 }, 2, [])).toBeNull();
   });
 
-  it('are none of a seam, which is two seconds that share no third', () => {
-    const { from, to } = seamWindow('2025-12-31');
-    expect([from, to]).toEqual(['2025-12-31 23:59:59', '2026-01-01 00:00:00']);
-    expect(splitByTime(open(from, to), 2, [])).toBeNull();
-    expect(split(open(from, to), 2, [])?.by).toBe('level');
+  it('are none of a second, which is cut by level, and none of a span that is too short to be cut', () => {
+    const second = '2026-03-05 12:00:00';
+    expect(splitByTime(open(second, second), 2, [])).toBeNull();
+    expect(split(open(second, second), 2, [])?.by).toBe('level');
+    const minute = open(second, '2026-03-05 12:00:59');
+    expect(split(minute, 2, [])?.by).toBe('time');
+    expect(split(minute, 2, [], 480)).toBeNull();
+  });
+
+  it('have spans around the second before a cut, also over midnight', () => {
+    expect(around('2025-12-31 23:59:59', -1, 2)).toEqual(
+      open('2025-12-31 23:59:58', '2026-01-01 00:00:01'),
+    );
   });
 });
 
@@ -120,7 +129,10 @@ describe('clocks that are set back', () => {
         met += twice.length;
         const cut = splitByTime(wholeDay(day), count, repeated);
         expectCut(wholeDay(day), cut?.parts ?? []);
-        const boundaries = cut?.parts.slice(0, -1).map(({ to }) => to) ?? [];
+        const boundaries = [
+          ...(cut?.parts.slice(0, -1).map(({ to }) => to) ?? []),
+          ...(cut?.parts.slice(1).map(({ from }) => from) ?? []),
+        ];
         const isTwice = (time: string) =>
           twice.some(([first, last]) => secondOf(time) >= first && secondOf(time) <= last);
         expect(boundaries.filter(isTwice)).toEqual([]);

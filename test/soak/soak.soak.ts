@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
-import { ROWS } from '../../src/config/table.ts';
+import { ROWS } from '../../src/settings/table/table.ts';
 import { audit } from '../support/audit.ts';
 import { until } from '../support/condition.ts';
 import { dice } from '../support/dice.ts';

@@ -1,4 +1,4 @@
-/** A body is taken whole or not at all: strict gzip, one coding, limits before and after decompression (H11–H18). */
+/** A body is taken whole or not at all: strict gzip, one coding, limits before and after decompression. */
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Connections that fail, hang, drip or die in between (H01–H10, H19, H20). */
+/** Connections that fail, hang, drip or die in between. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -33,14 +33,14 @@ describe('no connection', () => {
     const error = await fails();
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error.message).toBe(
-      'http://127.0.0.1:1/api/events (start 0, length 50): gave up after 6 attempts in 16 s; the last: connection refused by 127.0.0.1:1',
+      'http://127.0.0.1:1/api/events (start 0, length 50): gave up after 44 attempts in 300 s; the last: connection refused by 127.0.0.1:1',
     );
-    expect(clock.waits).toEqual([500, 1000, 2000, 4000, 8000]);
-    expect(retries).toHaveLength(5);
+    expect(clock.waits.slice(0, 7)).toEqual([500, 1000, 2000, 4000, 7500, 7500, 7500]);
+    expect(retries).toHaveLength(43);
   });
 
   test('unknown host: the message names it (H02)', async () => {
-    const { fails } = open('https://daywalk-test.invalid', { retryAttempts: 2 });
+    const { fails } = open('https://daywalk-test.invalid', { retryTimeMs: 0 });
     const error = await fails();
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error.message).toContain('daywalk-test.invalid');
@@ -51,7 +51,7 @@ describe('no connection', () => {
     const server = await scriptedServer([() => {}]);
     const { fails } = open(`https://127.0.0.1:${server.port}`, {
       connectTimeoutMs: 20,
-      retryAttempts: 1,
+      retryTimeMs: 0,
     });
     expect((await fails()).message).toContain(
       `no connection to 127.0.0.1:${server.port} within 0.02 s`,
@@ -63,7 +63,7 @@ describe('no connection', () => {
     const { fails } = open(`https://127.0.0.1:${server.port}`, {
       clock: { ...systemClock, timeout: () => AbortSignal.timeout(5) },
       connectTimeoutMs: 10_000,
-      retryAttempts: 1,
+      retryTimeMs: 0,
     });
     expect((await fails()).message).toContain('no answer within 120 s');
   });
@@ -101,7 +101,7 @@ describe('a connection that is lost', () => {
       const server = await scriptedServer([emptyPage, step, emptyPage]);
       const { fetch, clock, retries } = open(server.url, {
         connections: 1,
-        retryAttempts: 1,
+        retryTimeMs: 0,
       });
       await fetch();
       expect(await fetch({ start: 1 })).toMatchObject({ requests: 2 });
@@ -126,7 +126,7 @@ describe('a connection that is lost', () => {
       },
       (later) => (served.has(later.socket) ? reset : emptyPage)(later),
     ]);
-    const { fetch } = open(server.url, { connections: 2, retryAttempts: 1 });
+    const { fetch } = open(server.url, { connections: 2, retryTimeMs: 0 });
     await Promise.all([fetch(), fetch({ start: 1 })]);
     expect(await fetch({ start: 2 })).toMatchObject({ requests: 2 });
     expect(server.connections()).toBe(3);
@@ -134,7 +134,7 @@ describe('a connection that is lost', () => {
 
   test('that race is taken for one only once', async () => {
     const server = await scriptedServer([emptyPage, reset]);
-    const { fetch, fails } = open(server.url, { retryAttempts: 3 });
+    const { fetch, fails } = open(server.url, { retryTimeMs: 1_200 });
     await fetch();
     expect(await fails()).toBeInstanceOf(UnavailableError);
     expect(server.heads).toHaveLength(1 + 4);
@@ -166,7 +166,7 @@ describe('the total deadline', () => {
   const stalled = raw('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{');
   test('ends a request that is never answered (H08)', async () => {
     const server = await scriptedServer([silent]);
-    const { fails, clock } = open(server.url, { retryAttempts: 1, pageTimeoutMs: 45_000 });
+    const { fails, clock } = open(server.url, { retryTimeMs: 0, pageTimeoutMs: 45_000 });
     const failed = fails();
     await server.asked(1);
     clock.expire();
@@ -197,7 +197,7 @@ describe('the total deadline', () => {
         drip();
       },
     ]);
-    const { fails, clock } = open(server.url, { retryAttempts: 1 });
+    const { fails, clock } = open(server.url, { retryTimeMs: 0 });
     expect((await fails()).message).toMatch(/no complete answer within 120 s \(\d+ bytes came\)/);
   });
 
@@ -251,7 +251,7 @@ describe('not HTTP', () => {
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error.message).toContain('is not HTTP');
     expect(everythingOf(error)).not.toContain(CANARY);
-    expect(server.heads).toHaveLength(6);
+    expect(server.heads.length).toBeGreaterThan(5);
   });
 
   test('a status below 100 is none', async () => {

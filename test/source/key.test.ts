@@ -1,8 +1,11 @@
-/** The key: read again once after a 401, refused when no header can carry it, and shown nowhere (S02, S03, S09, S15). */
+/** The key: read again once after a 401, refused when no header can carry it, and shown nowhere. */
+
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError, RefusedError, SettingsError } from '../../src/errors.ts';
+import { openRedactor } from '../../src/redactor.ts';
 import { openKeyring } from '../../src/source/keyring.ts';
 import { openSource } from '../../src/source/source.ts';
+import { SOURCE } from '../support/source-options.ts';
 import { fakeClock } from './fake-clock.ts';
 import { CANARY, everythingOf, open } from './open.ts';
 import { answer, emptyPage, type Step, scriptedServer } from './scripted-server.ts';
@@ -32,15 +35,18 @@ describe('a rotated key', () => {
 
   test('that other windows found already is used without reading it again', async () => {
     let reads = 0;
-    const keyring = openKeyring('old-key', async () => {
+    const redactor = openRedactor(['a-password']);
+    const refresh = async () => {
       reads++;
       return NEW;
-    });
+    };
+    const keyring = openKeyring('old-key', refresh, redactor);
     expect(await keyring.renew('old-key')).toBe(true);
     expect(await keyring.renew('old-key')).toBe(true);
     expect(reads).toBe(1);
     expect(keyring.current()).toBe(NEW);
-    expect(keyring.secrets()).toEqual(['old-key', NEW]);
+    expect(keyring.keys()).toEqual(['old-key', NEW]);
+    expect(redactor.secrets()).toEqual(['a-password', 'old-key', NEW]);
   });
 
   test.each([
@@ -110,18 +116,20 @@ describe('a key that is refused while others want to ask', () => {
 test.each(['', 'a b', 'line\nbreak-secret', 'schlüssel', 'tab\tsecret'])(
   'a key that no header can carry is refused without being shown: %j',
   (key) => {
-    const openIt = () => openSource({ baseUrl: 'https://soc.example', key, clock: fakeClock() });
+    const openIt = () =>
+      openSource({ ...SOURCE, baseUrl: 'https://soc.example', key, clock: fakeClock() });
     expect(openIt).toThrow(SettingsError);
     expect(openIt).toThrow(/^((?!secret|schl).)*$/);
   },
 );
 
-test('the envelope search of a source strikes the key out', async () => {
+test('what a source says of a body has the key struck out', async () => {
   const { source } = open('https://soc.example');
-  const look = () => source.findEnvelope(Buffer.from(`{"error":"bad ${CANARY}","${CANARY}":[]}`));
+  const look = () => source.findContract(Buffer.from(`{"error":"bad ${CANARY}","${CANARY}":[]}`));
   expect(look).toThrow(EnvelopeError);
   expect(look).not.toThrow(CANARY);
-  expect(look).toThrow('"{"error":"bad ***","***":[]}"');
+  expect(look).toThrow('an object with error, ***. Lists: *** is an empty list');
+  expect(source.excerpt(`{"error":"bad ${CANARY}"}`)).toBe('{"error":"bad ***"}');
 });
 
 describe('the base URL', () => {
@@ -135,7 +143,7 @@ describe('the base URL', () => {
     'http://10.0.0.1:8080',
     '',
   ])('%s is refused, and no password shown', (baseUrl) => {
-    const openIt = () => openSource({ baseUrl, key: CANARY, clock: fakeClock() });
+    const openIt = () => openSource({ ...SOURCE, baseUrl, key: CANARY, clock: fakeClock() });
     expect(openIt).toThrow(SettingsError);
     expect(openIt).not.toThrow('password@');
     expect(openIt).not.toThrow('=password');
@@ -148,7 +156,7 @@ describe('the base URL', () => {
     ['http://10.0.0.1:8080', true],
     ['https://soc.example/tenant-7/', false],
   ])('%s is taken (plain HTTP allowed: %s)', async (baseUrl, allowHttp) => {
-    const source = openSource({ baseUrl, key: CANARY, clock: fakeClock(), allowHttp });
+    const source = openSource({ ...SOURCE, baseUrl, key: CANARY, clock: fakeClock(), allowHttp });
     await source.close();
   });
 });

@@ -1,7 +1,9 @@
 /** Opens a source against a test server, with a fake clock, and closes it with the test. */
+
 import { onTestFinished } from 'vitest';
 import type { PageRequest } from '../../src/model.ts';
 import { openSource, type Source, type SourceOptions } from '../../src/source/source.ts';
+import { SOURCE } from '../support/source-options.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
 
 /** Looked for in every message; a leak is an error. */
@@ -28,7 +30,7 @@ export interface Opened {
 
 export function open(baseUrl: string, options: Partial<SourceOptions> = {}): Opened {
   const clock = fakeClock();
-  const source = openSource({ baseUrl, key: CANARY, clock, ...options });
+  const source = openSource({ ...SOURCE, baseUrl, key: CANARY, clock, ...options });
   onTestFinished(() => source.close());
   const retries: string[] = [];
   const fetch: Opened['fetch'] = (request = {}, signal = new AbortController().signal) =>

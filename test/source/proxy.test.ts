@@ -1,8 +1,10 @@
-/** A proxy is used when one is set and NO_PROXY does not except the host; the key goes only to the API (H35). */
+/** A proxy is used when one is set and NO_PROXY does not except the host; the key goes only to the API. */
+
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { SettingsError, UnavailableError } from '../../src/errors.ts';
 import { openSource } from '../../src/source/source.ts';
+import { SOURCE } from '../support/source-options.ts';
 import { makeCertificates } from './certificates.ts';
 import { fakeClock } from './fake-clock.ts';
 import { CANARY, everythingOf, open } from './open.ts';
@@ -24,27 +26,41 @@ const tunnel: Step = ({ head, socket }) => {
 };
 
 describe('plain HTTP', () => {
-  test('goes through the proxy in absolute form', async () => {
+  test('goes through the proxy in absolute form, where it is allowed', async () => {
     const proxy = await scriptedServer([emptyPage]);
-    const { fetch } = open('http://127.0.0.1:1/x', { proxy: { http: proxy.url } });
+    const { fetch } = open('http://soc.example/x', {
+      allowHttp: true,
+      proxy: { http: proxy.url },
+    });
     await fetch();
     expect(proxy.heads[0]).toMatch(
-      /^GET http:\/\/127\.0\.0\.1:1\/x\/api\/events\?start=0&.*Z? ?HTTP\/1\.1\r\n/,
+      /^GET http:\/\/soc\.example\/x\/api\/events\?start=0&.*Z? ?HTTP\/1\.1\r\n/,
     );
-    expect(proxy.heads[0]).toMatch(/\r\nhost: 127\.0\.0\.1:1(\r\n|$)/);
+    expect(proxy.heads[0]).toMatch(/\r\nhost: soc\.example(\r\n|$)/);
     expect(proxy.heads[0]).toContain(`\r\nX-API-Key: ${CANARY}`);
   });
 
-  test.each(['127.0.0.1', '*', 'a.example, 127.0.0.1:PORT', '.0.0.1'])(
+  test.each(['127.0.0.1', 'localhost', '[::1]', '127.1.2.3'])(
+    'to this machine (%s) goes through no proxy, which would see the key',
+    async (host) => {
+      const proxy = await scriptedServer([emptyPage]);
+      const { fails } = open(`http://${host}:1`, { proxy: { http: proxy.url }, retryTimeMs: 0 });
+      expect((await fails()).message).toContain('connection refused');
+      expect(proxy.connections()).toBe(0);
+    },
+  );
+
+  test.each(['soc.example', '*', 'a.example, soc.example:1', '.example'])(
     'goes directly to a host of NO_PROXY (%s)',
     async (no) => {
       const proxy = await scriptedServer([emptyPage]);
-      const api = await scriptedServer([emptyPage]);
-      const { fetch } = open(api.url, {
-        proxy: { http: proxy.url, no: no.replace('PORT', `${api.port}`) },
+      const { fails } = open('http://soc.example:1', {
+        allowHttp: true,
+        proxy: { http: proxy.url, no },
+        retryTimeMs: 0,
       });
-      await fetch();
-      expect([proxy.connections(), api.heads.length]).toEqual([0, 1]);
+      expect(await fails()).toBeInstanceOf(UnavailableError);
+      expect(proxy.connections()).toBe(0);
     },
   );
 
@@ -65,13 +81,17 @@ describe('plain HTTP', () => {
 
   test('a proxy that asks for a password is a matter of settings', async () => {
     const proxy = await scriptedServer([answer('', { status: 407 })]);
-    const error = await open('http://127.0.0.1:1', { proxy: { http: proxy.url } }).fails();
+    const error = await open('http://soc.example', {
+      allowHttp: true,
+      proxy: { http: proxy.url },
+    }).fails();
     expect(error).toBeInstanceOf(SettingsError);
     expect(error).toMatchObject({ hint: expect.stringContaining('password') });
   });
 
   test('a proxy that is away is named', async () => {
-    const error = await open('http://127.0.0.1:2', {
+    const error = await open('http://soc.example', {
+      allowHttp: true,
       proxy: { http: 'http://127.0.0.1:1' },
     }).fails();
     expect(error).toBeInstanceOf(UnavailableError);
@@ -118,7 +138,7 @@ describe.runIf(made !== null)('https (skipped without openssl)', () => {
     const proxy = await scriptedServer([() => {}, raw('')]);
     const { fails, clock } = open('https://127.0.0.1:1', {
       proxy: { https: proxy.url },
-      retryAttempts: 1,
+      retryTimeMs: 0,
     });
     const failed = fails();
     await proxy.asked(1);
@@ -132,6 +152,7 @@ test.each(['proxy.example:3128', 'socks5://proxy.example', `ftp://u:${PASSWORD}@
   (https) => {
     const openIt = () =>
       openSource({
+        ...SOURCE,
         baseUrl: 'https://soc.example',
         key: CANARY,
         clock: fakeClock(),

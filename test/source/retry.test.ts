@@ -1,77 +1,54 @@
 /** Waits are drawn within their bounds, and a Retry-After is read in all its forms and never believed too far. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { backoffMs, nextWait, parseRetryAfter } from '../../src/source/retry.ts';
+import { nextWait, parseRetryAfter, type RetryPolicy } from '../../src/source/retry.ts';
 
 const NOW = Date.UTC(2026, 2, 1, 12, 0, 0);
 const LIMIT = 300_000;
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-describe('backoff', () => {
-  test('lies between the floor and the floor plus the cap', () => {
-    fc.assert(
-      fc.property(
-        fc.nat(5000),
-        fc.nat(60_000),
-        fc.nat(60_000),
-        fc.nat(LIMIT),
-        unit,
-        (retry, baseMs, capMs, floorMs, random) => {
-          const wait = backoffMs({ retry, baseMs, capMs, floorMs, random });
-          expect(Number.isSafeInteger(wait)).toBe(true);
-          expect(wait).toBeGreaterThanOrEqual(floorMs);
-          expect(wait).toBeLessThanOrEqual(floorMs + capMs);
-        },
-      ),
-    );
-  });
-
-  test('doubles its range until the cap', () => {
-    const waits = [0, 1, 2, 3, 4, 5].map((retry) =>
-      backoffMs({ retry, baseMs: 1000, capMs: 8000, floorMs: 0, random: 0.5 }),
-    );
-    expect(waits).toEqual([500, 1000, 2000, 4000, 4000, 4000]);
-  });
-});
+const policy: RetryPolicy = {
+  timeMs: 60_000,
+  baseMs: 1000,
+  capMs: 8000,
+  retryAfterLimitMs: LIMIT,
+};
+const so = { ms: 0, namedMs: 0, pauseMs: null, failures: 1, random: 0.5 };
 
 describe('the decision', () => {
-  const policy = {
-    attempts: 3,
-    timeMs: 60_000,
-    baseMs: 1000,
-    capMs: 30_000,
-    retryAfterLimitMs: LIMIT,
-  };
-  const so = { failures: 1, refusals: 0, elapsedMs: 0, floorMs: 0, random: 0.5 };
-  test.each([
-    ['an attempt is left', so, 500],
-    ['no attempt is left', { ...so, failures: 3 }, null],
-    ['refusals are no attempts', { ...so, failures: 3, refusals: 1 }, 2000],
-    ['the time is over', { ...so, elapsedMs: 60_000 }, null],
-    [
-      'the server asks for more than the time left',
-      { ...so, elapsedMs: 30_000, floorMs: 30_001 },
-      null,
-    ],
-    ['the jitter would pass the time left', { ...so, elapsedMs: 59_900 }, 100],
-  ])('when %s', (_, state, wait) => expect(nextWait(policy, state)).toBe(wait));
+  test('doubles the range of the wait until the cap', () => {
+    const waits = [1, 2, 3, 4, 5, 6, 1000].map((failures) => nextWait(policy, { ...so, failures }));
+    expect(waits).toEqual([500, 1000, 2000, 4000, 4000, 4000, 4000]);
+  });
 
-  test('never waits beyond the time left', () => {
+  test.each<[string, Parameters<typeof nextWait>[1], number | null]>([
+    ['however often it failed', { ...so, failures: 10_000 }, 4000],
+    ['the time is over', { ...so, ms: 60_000 }, null],
+    ['the wait would pass the time left', { ...so, ms: 59_900 }, 100],
+    ['a time was named: the wait comes on top', { ...so, retryAfterMs: 7000 }, 7500],
+    ['named pauses took longer than the time', { ...so, namedMs: LIMIT }, 500],
+    ['named pauses took longer than they may', { ...so, namedMs: LIMIT + 1 }, null],
+    ['everyone pauses: no wait of its own', { ...so, pauseMs: 1234, retryAfterMs: 1000 }, 1234],
+    ['everyone pauses, and the time is over', { ...so, pauseMs: 1234, ms: 60_000 }, null],
+  ])('%s', (_, state, wait) => expect(nextWait(policy, state)).toBe(wait));
+
+  test('waits at least what was named, and without that never beyond the time left', () => {
     fc.assert(
       fc.property(
-        fc.nat(5),
+        fc.integer({ min: 1, max: 60 }),
         fc.nat(70_000),
-        fc.nat(70_000),
+        fc.option(fc.integer({ min: 1, max: LIMIT }), { nil: undefined }),
         unit,
-        (failures, elapsedMs, floorMs, random) => {
-          const wait = nextWait(policy, {
-            failures,
-            refusals: 0,
-            elapsedMs,
-            floorMs,
-            random,
-          });
-          if (wait !== null) expect(wait + elapsedMs).toBeLessThanOrEqual(policy.timeMs);
+        (failures, ms, retryAfterMs, random) => {
+          const wait = nextWait(policy, { ...so, failures, ms, retryAfterMs, random });
+          if (wait === null) {
+            expect(ms).toBeGreaterThanOrEqual(policy.timeMs);
+            return;
+          }
+          expect(Number.isSafeInteger(wait)).toBe(true);
+          expect(wait).toBeGreaterThanOrEqual(retryAfterMs ?? 0);
+          expect(wait).toBeLessThanOrEqual((retryAfterMs ?? 0) + policy.capMs);
+          if (retryAfterMs === undefined) expect(wait + ms).toBeLessThanOrEqual(policy.timeMs);
         },
       ),
     );

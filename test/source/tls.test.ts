@@ -1,4 +1,4 @@
-/** TLS is always checked; what is wrong with a certificate is a matter of settings, never of another try (H04, S10). */
+/** TLS is always checked; what is wrong with a certificate is a matter of settings, never of another try. */
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SettingsError } from '../../src/errors.ts';

@@ -1,37 +1,43 @@
 /** What the archive reads: records in bounded pieces, whether a day is still what was read, times, counts, envelopes, fields. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Envelope, Page } from '../../src/model.ts';
+import {
+  countRecords,
+  readDays,
+  readEnvelope,
+  readPages,
+  readRecords,
+  readFields as readServedFields,
+  type ServedStream,
+  type Wanted,
+} from '../../src/archive/rows.ts';
 import {
   type ArchivedDay,
   isUnchanged,
   listArchivedDays,
   readRecordsAfter,
-} from '../../src/store/archived.ts';
+} from '../../src/files/rows.ts';
+import type { Contract, Page } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
-import { listPageNames, readFields } from '../../src/store/fields.ts';
 import { storePage } from '../../src/store/pages.ts';
-import {
-  countPagesAfter,
-  countWholePages,
-  readEnvelopeText,
-  readServedDays,
-  readWanted,
-  type Wanted,
-} from '../../src/store/served.ts';
-import { publishWalk } from '../../src/store/walks.ts';
-import { askAgain, planWindows } from '../../src/store/windows.ts';
+import { proveWindow } from '../../src/store/walks.ts';
+import { listPageNames, readFields } from '../../src/tables/field-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
-  claimDay,
+  leaseWindow,
+  letHoursPass,
+  proveCutOf,
+  totalProof,
+  windowOf,
+} from '../support/publishing.ts';
+import {
+  CONTRACT,
   clear,
   DAY,
-  ENVELOPE,
   openDatabase,
   openedWalk,
   pageOf,
   pageOfBody,
   planDays,
-  seamRow,
   TTL_MS,
 } from '../support/store.ts';
 
@@ -46,27 +52,27 @@ beforeEach(async () => {
   database = openDatabase(server.url);
 });
 
-/** Walks the next due window, these pages of so many records each, and publishes it. */
+/** Walks the day, these pages of so many records each, and proves it, with the cuts at its ends. */
 async function publish(
   streamId: number,
   pages: readonly { readonly page: Page; readonly records: number }[],
-  envelope: Envelope = ENVELOPE,
+  contract: Contract = CONTRACT,
 ): Promise<void> {
-  const claim = await claimDay(database, streamId);
-  const { walkId, ...at } = await openedWalk(database, claim);
+  const window = await leaseWindow(database, await windowOf(database, streamId, DAY));
+  const { walkId, ...at } = await openedWalk(database, window);
   let nextStart = 0;
   for (const [number, { page, records }] of pages.entries()) {
     const place = { ...at, walkId, nextStart, pages: number };
-    await storePage(database, claim, TTL_MS, place, page, envelope, false);
+    const store = (believes: string | null) =>
+      storePage(database, window, TTL_MS, { ...place, believes }, page, contract, false);
+    const { stored, signature } = await store(null);
+    if (!stored) await store(signature);
     nextStart += records;
   }
-  const proof = {
-    kind: 'total',
-    firstTotal: nextStart,
-    lastTotal: nextStart,
-    records: nextStart,
-  } as const;
-  await publishWalk(database, claim, { walkId, nextStart, pages: pages.length }, proof, 0, 0);
+  const walk = { walkId, nextStart, pages: pages.length };
+  await proveWindow(database, window, walk, totalProof(nextStart), [], 0);
+  for (const day of ['2026-03-04', DAY])
+    await proveCutOf(database, await windowOf(database, streamId, day, 'cut'));
 }
 
 /** Pages with these records, one after the other. */
@@ -110,30 +116,45 @@ describe('records in pieces', () => {
     expect(await readAll(1e9)).toHaveLength(1);
   });
 
-  it('leave out what another window shows, as the views do', async () => {
+  it('are those that the views show: of several walks, and those that are gone', async () => {
     const streamId = await planDays(database);
-    await planWindows(database, streamId, 'scheduled', [seamRow(DAY)]);
     await publish(streamId, pagesOf(ids(1, 2)));
-    await publish(streamId, pagesOf(ids(2, 3)));
+    for (let time = 0; time < 2; time += 1) {
+      await letHoursPass(database, 2);
+      await publish(streamId, pagesOf(ids(2, 3)));
+    }
     expect((await readAll(1)).flat()).toEqual(ids(1, 2, 3));
-    expect(await theDay()).toMatchObject({ records: 3, walks: [1, 2], windows: 2 });
+    expect(await theDay()).toMatchObject({ records: 3, gone: 1, walks: [1, 2], windows: 2 });
+    const piece = await readRecordsAfter(database, await theDay(), { walkId: 0, pageNo: -1 }, 1e9);
+    expect(piece?.records.map(({ goneSince, revision }) => [goneSince !== null, revision])).toEqual(
+      [
+        [true, 1],
+        [false, 1],
+        [false, 1],
+      ],
+    );
   });
 });
 
 describe('a day that was read', () => {
-  it('is unchanged until it is published anew, or shows other records of the same walks', async () => {
+  it('is unchanged until something else is shown of it, if only that a record is gone', async () => {
     const streamId = await planDays(database);
     await publish(streamId, pagesOf(ids(1, 2)));
     const day = await theDay();
     expect(await isUnchanged(database, day)).toBe(true);
-    expect(
-      await isUnchanged(database, { ...day, overlaps: `${day.overlaps.slice(0, -2)}00` }),
-    ).toBe(false);
+    expect(await isUnchanged(database, { ...day, marks: `${day.marks.slice(0, -2)}00` })).toBe(
+      false,
+    );
 
-    await askAgain(database, streamId, [DAY], true);
-    expect(await isUnchanged(database, day)).toBe(true);
     await publish(streamId, pagesOf(ids(1, 2, 3)));
     expect(await isUnchanged(database, day)).toBe(false);
+    const again = await theDay();
+    await letHoursPass(database, 2);
+    await publish(streamId, pagesOf(ids(1, 2)));
+    expect(await isUnchanged(database, again)).toBe(true);
+    await letHoursPass(database, 2);
+    await publish(streamId, pagesOf(ids(1, 2)));
+    expect(await isUnchanged(database, again)).toBe(false);
     expect(await isUnchanged(database, await theDay())).toBe(true);
 
     await server.query(`update daywalk.windows set state = 'failed', last_error = 'why'`);
@@ -142,16 +163,19 @@ describe('a day that was read', () => {
 });
 
 describe('a served day', () => {
+  const EVENTS: ServedStream = { streamId: 1, name: 'events', resource: 'events', exact: true };
   const served = () =>
-    database.snapshot((query) => readServedDays(query, 1, '2026-03-04', '2026-03-06'));
+    database.snapshot((query) =>
+      readDays(query, EVENTS, '2026-03-04 00:00:00', '2026-03-06 00:00:00'),
+    );
 
-  it('tells what is complete, what was pruned, and how many pages its walks have', async () => {
+  it('tells what is complete, what was pruned, and how many records it has', async () => {
     const streamId = await planDays(database);
     await publish(streamId, pagesOf(ids(1), ids(2)));
-    const nothing = { complete: false, pruned: false, walks: [], pages: 0 };
+    const nothing = { incomplete: true, pruned: false, records: 0 };
     expect(await served()).toMatchObject([
       { day: '2026-03-04', ...nothing },
-      { day: DAY, complete: true, pruned: false, pages: 2 },
+      { day: DAY, incomplete: false, pruned: false, records: 2 },
       { day: '2026-03-06', ...nothing },
     ]);
     await server.query(
@@ -159,16 +183,15 @@ describe('a served day', () => {
        values ($1, $2, 'day', '{1}', 2, 2, 100)`,
       [streamId, DAY],
     );
-    expect((await served())[1]).toMatchObject({ day: DAY, complete: false, pruned: true });
+    expect((await served())[1]).toMatchObject({ day: DAY, incomplete: true, pruned: true });
   });
 
   const wanted = (change: Partial<Wanted> = {}): Wanted => ({
+    stream: EVENTS,
     day: DAY,
-    walks: ['1'],
-    pages: 1,
     filter: null,
     between: null,
-    timePaths: ['{time}', '{other,time}'],
+    timePaths: [['time'], ['other', 'time']],
     timeZone: 'Europe/Berlin',
     ...change,
   });
@@ -176,12 +199,35 @@ describe('a served day', () => {
   it('counts by the pages what looking at each record counts', async () => {
     const streamId = await planDays(database);
     await publish(streamId, pagesOf(ids(1, 2, 3), ids(4), [], ids(5, 6)));
-    const [whole, looked] = await database.snapshot(async (query) => [
-      await countWholePages(query, wanted()),
-      await countPagesAfter(query, wanted(), { walkId: '0', pageNo: -1 }),
-    ]);
+    const [whole, looked] = await database.snapshot(async (query) => {
+      const pages = await readPages(query, EVENTS, DAY);
+      return [pages, await countRecords(query, wanted(), pages)];
+    });
     expect(looked).toEqual(whole);
-    expect(whole.map(({ records }) => records)).toEqual([3, 1, 0, 2]);
+    expect(whole?.map(({ pageNo, records }) => [pageNo, records])).toEqual([
+      [0, 3],
+      [1, 1],
+      [3, 2],
+    ]);
+    expect((await served())[1]).toMatchObject({ records: 6 });
+  });
+
+  it('counts and reads what is shown of several walks, and is another version each time', async () => {
+    const streamId = await planDays(database);
+    const versions = new Set<unknown>();
+    for (const list of [ids(1, 2), ids(2, 3), ids(2, 3)]) {
+      await publish(streamId, pagesOf(list));
+      await letHoursPass(database, 2);
+      versions.add((await served())[1]?.version);
+    }
+    expect(versions.size).toBe(3);
+    await database.snapshot(async (query) => {
+      const pages = await readPages(query, EVENTS, DAY);
+      expect(pages.map(({ seen }) => seen)).toEqual([2, 1]);
+      expect(await countRecords(query, wanted(), pages)).toEqual(pages);
+      expect(await readRecords(query, wanted(), pages, 1, 9)).toEqual(ids(2, 3));
+    });
+    expect((await served())[1]).toMatchObject({ records: 3 });
   });
 
   it('reads times with an offset, without one, with a comma; the first place that holds one counts; others have none', async () => {
@@ -210,8 +256,9 @@ describe('a served day', () => {
       database.snapshot(async (query) => {
         const between = { from: `${DAY} ${from}`, to: `${DAY} ${to}` };
         const found = wanted({ between });
-        const [count] = await countPagesAfter(query, found, { walkId: '0', pageNo: -1 });
-        const read = await readWanted(query, found, [{ walkId: '1', pageNo: 0 }]);
+        const pages = await readPages(query, EVENTS, DAY);
+        const [count] = await countRecords(query, found, pages);
+        const read = await readRecords(query, found, pages, 0, 100);
         expect(count?.records).toBe(read.length);
         expect(count?.timeless).toBe(7);
         return read.map((text) => texts.indexOf(text)).sort();
@@ -224,47 +271,53 @@ describe('a served day', () => {
     expect(await within('23:59:59', '23:59:59')).toEqual([6]);
   });
 
-  it.each<[string, string, Envelope, object]>([
+  it.each<[string, string, Contract, string]>([
     [
       'an object whose total is a number',
       '{"total":1,"data":[{"id":1}],"next":"a"}',
-      ENVELOPE,
-      { text: '{"data": "R", "next": "a", "total": "T"}', totalIsText: false },
+      CONTRACT,
+      '{"data": [1,2], "next": "a", "total": 2}',
     ],
     [
       'totals deeper down, a text, with a twin and a relation',
       '{"page":{"count":"1","totalCount":"1","size":"50","relation":"gte"},"data":[{"id":1}]}',
-      { ...ENVELOPE, totalPath: ['page', 'count'], relationPath: ['page', 'relation'] },
-      {
-        text: '{"data": "R", "page": {"size": "50", "count": "T", "relation": "eq", "totalCount": "T"}}',
-        totalIsText: true,
-      },
+      { ...CONTRACT, totalPath: ['page', 'count'], relationPath: ['page', 'relation'] },
+      '{"data": [1,2], "page": {"size": "50", "count": "2", "relation": "eq", "totalCount": "2"}}',
     ],
     [
       'no total',
       '{"data":[{"id":1}],"count":7}',
-      { ...ENVELOPE, totalPath: null },
-      { text: '{"data": "R", "count": 7}', totalIsText: false },
+      { ...CONTRACT, totalPath: null },
+      '{"data": [1,2], "count": 7}',
     ],
     [
       'a bare list',
       '[{"id":1}]',
       { recordsPath: [], totalPath: null, relationPath: null },
-      { text: null, totalIsText: false },
+      '[1,2]',
     ],
-  ])('has the envelope of the source: %s', async (_, body, envelope, text) => {
+  ])('has the envelope of the source: %s', async (_, body, contract, text) => {
     const streamId = await planDays(database);
-    await publish(streamId, [{ page: pageOfBody(0, body), records: 1 }], envelope);
-    const found = await database.snapshot((query) =>
-      readEnvelopeText(query, streamId, { records: 'R', total: 'T' }),
-    );
-    expect(found).toEqual(text);
+    await publish(streamId, [{ page: pageOfBody(0, body), records: 1 }], contract);
+    const found = await database.snapshot((query) => readEnvelope(query, streamId));
+    expect(found?.(['1', '2'], 2)).toEqual(text);
   });
 
-  it('has no envelope before a page is published', async () => {
+  it('has no envelope before a page is shown', async () => {
     const streamId = await planDays(database);
-    const marks = { records: 'R', total: 'T' };
-    expect(await database.snapshot((query) => readEnvelopeText(query, streamId, marks))).toBeNull();
+    expect(await database.snapshot((query) => readEnvelope(query, streamId))).toBeNull();
+  });
+
+  it('has the fields of some of its records, lists and objects opened', async () => {
+    const streamId = await planDays(database);
+    const texts = ['{"a": {"b": 1}, "list": [{"c": "x"}, 7]}', '{"a": {"b": "1"}, "d": null}'];
+    await publish(streamId, pagesOf(texts));
+    expect(await database.snapshot((query) => readServedFields(query, EVENTS))).toEqual([
+      { path: 'a', types: ['object'] },
+      { path: 'a.b', types: ['number', 'string'] },
+      { path: 'list', types: ['number', 'object'] },
+      { path: 'list.c', types: ['string'] },
+    ]);
   });
 });
 

@@ -1,8 +1,8 @@
 /** Two places know when a day is closed, the planner and the coverage view: they agree in every zone, at every instant (I8). */
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { parseTimezone } from '../../src/config/timezone.ts';
 import { addDays, lastClosedDay } from '../../src/plan/days.ts';
+import { parseTimezone } from '../../src/settings/values/timezone.ts';
 import { DAY_MS, ZONES, zoneAndInstant } from '../plan/zones.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

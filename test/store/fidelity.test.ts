@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   type Begun,
   beginWalk,
-  ENVELOPE,
+  CONTRACT,
   openDatabase,
   pageOf,
   pageOfBody,
@@ -46,11 +46,11 @@ async function roundTrip(record: string, through?: Database): Promise<string | u
   const { database, begun } = await begin(through);
   await storePage(
     database,
-    begun.claim,
+    begun.window,
     TTL_MS,
     begun.checkpoint,
     pageOf(0, [record]),
-    ENVELOPE,
+    CONTRACT,
     false,
   );
   const [row] = await server.query<{ record: string }>(
@@ -112,7 +112,7 @@ describe('the page beside its body', () => {
     const { database, begun } = await begin();
     const text = '{ "total" : 3 ,\n "data" : [ {"b":1,"a":2} , {"a":2,"b":1} , {"a":2,"b":1.0} ] }';
     const page = pageOfBody(0, text);
-    await storePage(database, begun.claim, TTL_MS, begun.checkpoint, page, ENVELOPE, false);
+    await storePage(database, begun.window, TTL_MS, begun.checkpoint, page, CONTRACT, false);
     const [row] = await server.query(
       `select sha256, byte_count, record_hashes, length, duration_ms, total::int from daywalk.pages where walk_id = $1`,
       [begun.checkpoint.walkId],
@@ -141,11 +141,11 @@ describe('the page beside its body', () => {
       const { database, begun } = await begin();
       await storePage(
         database,
-        begun.claim,
+        begun.window,
         TTL_MS,
         begun.checkpoint,
         { ...pageOf(0, lines), length: 2000 },
-        ENVELOPE,
+        CONTRACT,
         false,
       );
       const [row] = await server.query(

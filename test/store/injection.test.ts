@@ -1,10 +1,10 @@
-/** Texts from settings, API and people reach SQL as values only: hostile names, filters, paths, owners, reasons and days (FAULTS S13). */
+/** Texts from settings, API and people reach SQL as values only: hostile names, filters, paths, owners, reasons and days. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readGaps } from '../../src/store/coverage.ts';
-import { claimWindow, failWindow } from '../../src/store/leases.ts';
+import { readGaps } from '../../src/days/coverage-rows.ts';
+import { readDayStory } from '../../src/days/story-rows.ts';
+import { acquireLease, failWindow } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
-import { readDayStory } from '../../src/store/story.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runProgram } from '../support/program.ts';
 import {
@@ -55,19 +55,19 @@ describe.each(HOSTILE)('%j', (text) => {
       filters: { search: text, agent: text },
     });
     const scope = { ...EVERYTHING, streamIds: [streamId] };
-    const failed = await claimWindow(database, randomUUID(), text, TTL_MS, scope);
+    const failed = await acquireLease(database, randomUUID(), text, TTL_MS, scope);
     if (failed === null) throw new Error('nothing is due');
     await failWindow(database, failed, text, 60_000);
     const begun = await beginWalk(database, streamId, text);
     const body = JSON.stringify({ [text]: [{ [text]: text }] });
-    const envelope = { recordsPath: [text], totalPath: [text, text], relationPath: null };
+    const contract = { recordsPath: [text], totalPath: [text, text], relationPath: null };
     await storePage(
       database,
-      begun.claim,
+      begun.window,
       TTL_MS,
       begun.checkpoint,
       pageOfBody(0, body),
-      envelope,
+      contract,
       false,
     );
 

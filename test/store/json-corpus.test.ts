@@ -1,7 +1,7 @@
 /** Every body of the corpus against a real Postgres: taken as it is, or after the named changes, or refused as no JSON. */
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
-import { sanitise } from '../../src/store/sanitise.ts';
+import { repair } from '../../src/store/body-repair.ts';
 import { isJson } from '../support/is-json.ts';
 import { REFUSED, TAKEN } from '../support/json-corpus.ts';
 import { CHANGED } from '../support/jsonb-corpus.ts';
@@ -40,7 +40,7 @@ describe('taken as it is', () => {
     expect(await inPostgres(body)).toBeDefined();
     expect(parses(body)).toBe(true);
     expect(isJson(body)).toBe(true);
-    const { body: result, ...changes } = sanitise(body);
+    const { body: result, ...changes } = repair(body);
     expect(changes).toEqual({ changes: [], changeCount: 0 });
     expect(result).toBe(body);
   });
@@ -51,12 +51,12 @@ describe('taken after a change', () => {
     const body = Buffer.from(given);
     expect(await inPostgres(body)).toBeUndefined();
     expect(isJson(body)).toBe(true);
-    const { body: result, changes, changeCount } = sanitise(body);
+    const { body: result, changes, changeCount } = repair(body);
     expect(changes.map(({ what }) => what)).toEqual(faults);
     expect(changeCount).toBe(faults.length);
     if (expected !== undefined) expect(result.toString()).toBe(expected.toString());
     expect(await inPostgres(result)).toBeDefined();
-    expect(sanitise(result)).toEqual({ body: result, changes: [], changeCount: 0 });
+    expect(repair(result)).toEqual({ body: result, changes: [], changeCount: 0 });
   });
 });
 
@@ -66,6 +66,6 @@ describe('refused as no JSON', () => {
     expect(await inPostgres(body)).toBeUndefined();
     expect(parses(body)).toBe(false);
     expect(isJson(body)).toBe(false);
-    expect(() => sanitise(body)).toThrow(EnvelopeError);
+    expect(() => repair(body)).toThrow(EnvelopeError);
   });
 });

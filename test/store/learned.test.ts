@@ -1,7 +1,7 @@
-/** What was learned about the API: by stream and fact, and for how long. */
+/** What was learned about the API: by stream and fact, the newest at a time, and never for ever. */
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { learn, readLearned } from '../../src/store/learned.ts';
+import { forget, learn, readLearned, readLearnedByName } from '../../src/store/learned.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, registerEvents } from '../support/store.ts';
 
@@ -12,31 +12,56 @@ freshStore((store) => {
   ({ server, database } = store);
 });
 
+const known = async (streamId: number) =>
+  (await readLearned(database, [streamId])).map(({ fact }) => fact);
+
 describe('what was learned', () => {
-  it('is kept by stream and fact; a proven size only grows', async () => {
+  it('is kept by stream and fact, in the place of what was known before', async () => {
     const streamId = await registerEvents(database);
     const other = await registerEvents(database, { name: 'other' });
     await learn(database, streamId, 'proven_size', 500, 'a');
-    await learn(database, streamId, 'proven_size', 300, 'b');
-    await learn(database, streamId, 'page_length', 500, 'c');
-    await learn(database, streamId, 'page_length', 250, 'd');
-    await learn(database, other, 'totals', 1, 'e');
+    await learn(database, streamId, 'page_length', 500, 'b');
+    await learn(database, streamId, 'page_length', 250, 'c');
+    await learn(database, streamId, 'ignored', ['/row', '/a~1b'], 'd');
+    await learn(database, other, 'calibrated', { reach: null }, 'e');
     const facts = await readLearned(database, [streamId]);
     expect(facts.map(({ fact, value, evidence }) => [fact, value, evidence])).toEqual([
-      ['page_length', 250, 'd'],
+      ['ignored', ['/row', '/a~1b'], 'd'],
+      ['page_length', 250, 'c'],
       ['proven_size', 500, 'a'],
     ]);
-    expect(await readLearned(database, [streamId, other])).toHaveLength(3);
+    expect(await readLearned(database, [streamId, other])).toHaveLength(4);
+    expect(await readLearnedByName(database, ['other'])).toMatchObject([
+      { name: 'other', fact: 'calibrated', value: { reach: null }, evidence: 'e' },
+    ]);
   });
 
-  it('is forgotten after 30 days where it is a limit, and never where it is proven', async () => {
+  it('expires: after 30 days, what a bad hour teaches after one; learned again it is known', async () => {
     const streamId = await registerEvents(database);
-    for (const fact of ['page_length', 'offset_cap', 'proven_size', 'totals'] as const)
+    const long = ['calibrated', 'offset_cap', 'proven_size', 'reach'] as const;
+    for (const fact of [...long, 'page_length', 'restless'] as const)
       await learn(database, streamId, fact, 1, 'x');
-    await server.query(`update daywalk.learned set learned_at = learned_at - interval '31 days'`);
-    const facts = await readLearned(database, [streamId]);
-    expect(facts.map(({ fact }) => fact)).toEqual(['proven_size', 'totals']);
+    const pass = (time: string) =>
+      server.query('update daywalk.learned set learned_at = learned_at - $1::interval', [time]);
+    await pass('23 hours');
+    expect(await known(streamId)).toHaveLength(6);
+    await pass('2 hours');
+    expect(await known(streamId)).toEqual(long);
+    await pass('28 days 22 hours');
+    expect(await known(streamId)).toEqual(long);
+    await pass('2 hours');
+    expect(await known(streamId)).toEqual([]);
     await learn(database, streamId, 'offset_cap', 2, 'again');
-    expect(await readLearned(database, [streamId])).toHaveLength(3);
+    expect(await known(streamId)).toEqual(['offset_cap']);
+  });
+
+  it('is forgotten when it is in doubt, and nothing else with it', async () => {
+    const streamId = await registerEvents(database);
+    const other = await registerEvents(database, { name: 'other' });
+    for (const id of [streamId, other]) await learn(database, id, 'reach', 60, 'x');
+    await learn(database, streamId, 'empties', true, 'y');
+    await forget(database, streamId, 'reach');
+    expect(await known(streamId)).toEqual(['empties']);
+    expect(await known(other)).toEqual(['reach']);
   });
 });

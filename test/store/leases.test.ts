@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
 import {
-  type Claim,
-  type ClaimScope,
   failWindow,
-  noteUnchanged,
+  type LeasedWindow,
+  type LeaseScope,
+  noteLooked,
   releaseLease,
   renewLease,
 } from '../../src/store/leases.ts';
@@ -18,13 +18,13 @@ import type { TestDatabase } from '../support/database.ts';
 import { publishNext } from '../support/publishing.ts';
 import {
   beginWalk,
-  claimDay,
-  claimIn,
+  CONTRACT,
   DAY,
-  ENVELOPE,
   freshStore,
+  leaseDay,
+  leaseIn,
   pageOf,
-  planDays,
+  planBareDays as planDays,
   records,
   TTL_MS,
   windowRow,
@@ -37,26 +37,26 @@ freshStore((store) => {
   ({ server, database } = store);
 });
 
-const claim = (scope: Partial<ClaimScope>, lease?: string) => claimIn(database, scope, lease);
+const acquire = (scope: Partial<LeaseScope>, lease?: string) => leaseIn(database, scope, lease);
 const window = (windowId: number) => windowRow(server, windowId);
 
 /** A day that is complete, and empty. Returns its stream. */
 async function completeDay(): Promise<number> {
   const streamId = await planDays(database);
-  await publishNext(database, streamId, []);
+  await publishNext(database, streamId, [[]]);
   return streamId;
 }
 
-/** Claims the window of a complete day as if its next look were due. */
-async function dueAgain(streamId: number): Promise<Claim> {
+/** Leases the window of a complete day as if its next look were due. */
+async function dueAgain(streamId: number): Promise<LeasedWindow> {
   await server.query('update daywalk.windows set due_at = clock_timestamp()');
-  return claimDay(database, streamId);
+  return leaseDay(database, streamId);
 }
 
 describe('giving back', () => {
   it('a release leaves the window as it was, due at once, the attempt not counted', async () => {
     const streamId = await planDays(database);
-    const held = await claimDay(database, streamId);
+    const held = await leaseDay(database, streamId);
     await releaseLease(database, held);
     expect(await window(held.windowId)).toMatchObject({
       state: 'pending',
@@ -66,12 +66,12 @@ describe('giving back', () => {
       free: true,
     });
     await releaseLease(database, held);
-    expect((await claimDay(database, streamId)).attempts).toBe(1);
+    expect((await leaseDay(database, streamId)).attempts).toBe(1);
   });
 
   it('a failure tells why and when again, and forgets the attempts', async () => {
     const streamId = await planDays(database);
-    const held = await claimDay(database, streamId);
+    const held = await leaseDay(database, streamId);
     await failWindow(database, held, 'the list shifted', 90_000);
     expect(await window(held.windowId)).toMatchObject({
       state: 'failed',
@@ -81,46 +81,39 @@ describe('giving back', () => {
       due_after_failure: 90,
       lease_id: null,
     });
-    expect(await claim({ streamIds: [streamId] })).toBeNull();
+    expect(await acquire({ streamIds: [streamId] })).toBeNull();
     await askAgain(database, streamId, [held.day], true);
-    expect(await claimDay(database, streamId)).toMatchObject({
+    expect(await leaseDay(database, streamId)).toMatchObject({
       state: 'failed',
       failures: 1,
       attempts: 1,
     });
   });
 
-  it('a failure of a complete window leaves it complete and published', async () => {
+  it('a failure of a complete window takes its completeness away, and nothing that is shown', async () => {
     const streamId = await completeDay();
     await askAgain(database, streamId, [DAY], true);
-    const again = await claimDay(database, streamId);
+    const again = await leaseDay(database, streamId);
     expect(again).toMatchObject({ state: 'complete', rewalk: true });
     await failWindow(database, again, 'the API answered 500', 1000);
     expect(await window(again.windowId)).toMatchObject({
-      state: 'complete',
+      state: 'failed',
       failures: 1,
       last_error: 'the API answered 500',
     });
-    expect(await server.query('select from daywalk.walks where published')).toHaveLength(1);
-  });
-
-  it('a look that finds nothing new ends what an earlier look failed with', async () => {
-    const streamId = await completeDay();
-    await failWindow(database, await dueAgain(streamId), 'the API answered 500', 1000);
-    await noteUnchanged(database, await dueAgain(streamId), 7);
-    const [row] = await server.query('select failures, last_error from daywalk.windows');
-    expect(row).toEqual({ failures: 0, last_error: null });
+    expect(await server.query(`select from daywalk.walks where shown <> 'no'`)).toHaveLength(1);
+    expect(await server.query('select judged from daywalk.windows')).toEqual([{ judged: 1 }]);
   });
 
   it('a look that finds nothing new keeps the wish of a person to have it walked again', async () => {
     const streamId = await completeDay();
     const looked = await dueAgain(streamId);
     await askAgain(database, streamId, [looked.day], true);
-    await noteUnchanged(database, looked, 0);
-    expect(await claimDay(database, streamId)).toMatchObject({ state: 'complete', rewalk: true });
+    await noteLooked(database, looked, 0);
+    expect(await leaseDay(database, streamId)).toMatchObject({ state: 'complete', rewalk: true });
   });
 
-  it('asking again makes windows due now, and never later than they were; split ones stay', async () => {
+  it('asking again makes windows due now, and never later than they were; those that wait for their parts stay', async () => {
     const streamId = await planDays(database, ['2026-03-01', '2026-03-02', '2026-03-03']);
     await server.query(
       `update daywalk.windows set due_at = null, attempts = 3 where day = '2026-03-01'`,
@@ -149,7 +142,7 @@ describe('giving back', () => {
 });
 
 describe('a worker that lost its lease (I2)', () => {
-  it.each<[string, (held: Claim, walkId: number) => Promise<unknown>]>([
+  it.each<[string, (held: LeasedWindow, walkId: number) => Promise<unknown>]>([
     [
       'renews nothing',
       async (held) => expect(await renewLease(database, held, TTL_MS)).toBe(false),
@@ -162,20 +155,24 @@ describe('a worker that lost its lease (I2)', () => {
         endWalk(database, held, walkId, {
           outcome: 'shifted',
           reason: 'mine',
-          proof: null,
+          end: null,
+          claims: [],
           requests: 1,
         }),
     ],
-    ['opens no walk', (held) => openWalk(database, held, 'whole', 7)],
+    [
+      'opens no walk',
+      (held) => openWalk(database, held, { ...held, role: 'whole', pageLength: 7, ignored: [] }),
+    ],
     [
       'reads no checkpoint',
       async (held) => expect(await readOpenWalk(database, held)).toBeUndefined(),
     ],
   ])('%s', async (_, write) => {
     const streamId = await planDays(database);
-    const { claim: lost, checkpoint } = await beginWalk(database, streamId);
+    const { window: lost, checkpoint } = await beginWalk(database, streamId);
     await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
-    await claimDay(database, streamId, 'thief');
+    await leaseDay(database, streamId, 'thief');
     const tables = async () => [
       await server.query('select * from daywalk.windows'),
       await server.query('select * from daywalk.walks'),
@@ -187,7 +184,7 @@ describe('a worker that lost its lease (I2)', () => {
 
   it('stores nothing when the lease is taken while its statement waits for the row (D06)', async () => {
     const streamId = await planDays(database);
-    const { claim: lost, checkpoint } = await beginWalk(database, streamId);
+    const { window: lost, checkpoint } = await beginWalk(database, streamId);
     const thief = await server.pool.connect();
     await thief.query('begin');
     await thief.query(`update daywalk.windows set lease_id = $1, lease_owner = 'thief'`, [
@@ -199,7 +196,7 @@ describe('a worker that lost its lease (I2)', () => {
       TTL_MS,
       checkpoint,
       pageOf(0, records(1, 3)),
-      ENVELOPE,
+      CONTRACT,
       false,
     ).catch((error: unknown) => error);
     await untilWaiting(1);
@@ -214,12 +211,12 @@ describe('a worker that lost its lease (I2)', () => {
 
   it('of two copies of one page that wait for the row, one is stored (I1)', async () => {
     const streamId = await planDays(database);
-    const { claim: held, checkpoint } = await beginWalk(database, streamId);
+    const { window: held, checkpoint } = await beginWalk(database, streamId);
     const locker = await server.pool.connect();
     await locker.query('begin');
     await locker.query('select from daywalk.windows for update');
     const copies = [1, 2].map(() =>
-      storePage(database, held, TTL_MS, checkpoint, pageOf(0, records(1, 3)), ENVELOPE, false),
+      storePage(database, held, TTL_MS, checkpoint, pageOf(0, records(1, 3)), CONTRACT, false),
     );
     await untilWaiting(2);
     await locker.query('commit');

@@ -25,7 +25,7 @@ const schemas = (database: TestDatabase) =>
 describe('an empty database', () => {
   it('has all migrations pending, in order, and none after they were applied', async () => {
     const { pending, newer } = await readSchemaState(empty.url);
-    expect(pending.slice(0, 2)).toEqual(['0001_core', '0002_storing']);
+    expect(pending.slice(0, 2)).toEqual(['0001_tables', '0002_storing']);
     expect([...pending].sort()).toEqual(pending);
     expect(newer).toEqual([]);
     expect(await schemas(empty)).toEqual([]);
@@ -90,6 +90,23 @@ describe('a database that is newer than the code', () => {
     await server.query('delete from daywalk.migrations where name = $1', [names.at(-2)]);
     await expect(migrate(server.url)).rejects.toThrow(SettingsError);
     expect((await applied(server)).length).toBe(names.length - 1);
+  });
+});
+
+describe('a database of a version before 0.1.0', () => {
+  it('is refused, with what to do, and nothing is changed', async () => {
+    await empty.query('create schema daywalk');
+    await empty.query('create table daywalk.migrations (id int, name text, run_on timestamptz)');
+    await empty.query(
+      `insert into daywalk.migrations values (1, '0001_core', now()), (2, '0002_storing', now())`,
+    );
+    const before = await dumpSchema(empty);
+    await expect(migrate(empty.url)).rejects.toMatchObject({
+      message:
+        'the database was made by a daywalk before 0.1.0, and its tables cannot be taken over',
+      hint: expect.stringContaining('export anew'),
+    });
+    expect(await dumpSchema(empty)).toBe(before);
   });
 });
 

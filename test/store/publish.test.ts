@@ -1,19 +1,25 @@
-/** Publishing: only a proven walk whose stored pages are a whole chain, whole and at once (I3, I4, I6). */
+/** Proving: only a walk whose stored pages are a whole chain, whole and at once (I3, I4, I6). */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
-import { BrokenChainError, type EndedWalk, endWalk, publishWalk } from '../../src/store/walks.ts';
+import {
+  BrokenChainError,
+  endWalk,
+  noteClaim,
+  proveWindow,
+  type WalkedSoFar,
+} from '../../src/store/walks.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { totalProof, walkPages } from '../support/publishing.ts';
+import { endedWalk, textsOf, totalProof, walkPages } from '../support/publishing.ts';
 import {
   type Begun,
   beginWalk,
-  claimDay,
   DAY,
   freshStore,
+  leaseDay,
   openedWalk,
-  planDays,
+  planBareDays,
 } from '../support/store.ts';
 
 let server: TestDatabase;
@@ -25,44 +31,51 @@ freshStore((store) => {
   ({ server, database } = store);
 });
 beforeEach(async () => {
-  streamId = await planDays(database);
+  streamId = await planBareDays(database);
   begun = await beginWalk(database, streamId);
 });
 
 /** Stores pages of these sizes, their records numbered from 1; the walk at its end. */
-function walkSizes(sizes: readonly number[], { claim }: Begun = begun): Promise<EndedWalk> {
+function walkSizes(sizes: readonly number[], { window }: Begun = begun): Promise<WalkedSoFar> {
   let last = 0;
   const pages = sizes.map((size) => Array.from({ length: size }, () => ++last));
-  return walkPages(database, claim, pages);
+  return walkPages(database, window, pages);
 }
 
-const publish = (walk: EndedWalk, of: Begun = begun) =>
-  publishWalk(database, of.claim, walk, totalProof(walk.nextStart), 1, 0);
+const ENDED = {
+  outcome: 'ended',
+  reason: null,
+  end: { end: 'last' },
+  claims: [],
+  requests: 0,
+} as const;
+
+const publish = (walk: WalkedSoFar, of: Begun = begun) =>
+  proveWindow(database, of.window, walk, totalProof(walk.nextStart), [], 1);
 
 const positions = () =>
   server.query<{ position: number }>(`select position::int from daywalk.events order by position`);
 
-describe('publishing an earlier walk while another one is open', () => {
+describe('proving by an earlier walk while another one is open', () => {
   // A worker that took over may know more than the one that opened it: the comparison is not needed any more.
   it('ends the open one: no walk stays in progress that nobody will take up', async () => {
     const walk = await walkSizes([3, 0]);
-    const end = { outcome: 'ended', reason: null, proof: totalProof(3), requests: 1 } as const;
-    await endWalk(database, begun.claim, walk.walkId, end);
-    const open = await openedWalk(database, begun.claim, 'next day');
+    await endWalk(database, begun.window, walk.walkId, ENDED);
+    const open = await openedWalk(database, begun.window, { role: 'half' });
     await publish(walk);
     expect(
       await server.query(
-        'select walk_id::int, outcome, published, finished_at is not null as dated from daywalk.walks order by 1',
+        'select walk_id::int, outcome, shown, finished_at is not null as dated from daywalk.walks order by 1',
       ),
     ).toEqual([
-      { walk_id: walk.walkId, outcome: 'proven', published: true, dated: true },
-      { walk_id: open.walkId, outcome: 'failed', published: false, dated: true },
+      { walk_id: walk.walkId, outcome: 'proven', shown: 'whole', dated: true },
+      { walk_id: open.walkId, outcome: 'failed', shown: 'no', dated: true },
     ]);
     expect(await audit(server)).toEqual([]);
   });
 });
 
-describe('publishing a walk', () => {
+describe('proving a window', () => {
   it('completes the window, frees it and shows every record with its place (I4, I6)', async () => {
     const walk = await walkSizes([3, 2, 0]);
     expect(await positions()).toEqual([]);
@@ -70,7 +83,8 @@ describe('publishing a walk', () => {
     expect((await positions()).map((row) => row.position)).toEqual([0, 1, 2, 3, 4]);
     expect(
       await server.query(
-        `select state, current_walk, lease_id, lease_owner, lease_expires, due_at, attempts, failures, last_error, completed_at is not null as dated
+        `select state, current_walk, lease_id, lease_owner, lease_expires, attempts, failures, last_error, proven_at = looked_at as dated,
+                judged, looks, proof ->> 'walk' as walk, round(extract(epoch from due_at - proven_at))::int as due_in
            from daywalk.windows`,
       ),
     ).toEqual([
@@ -80,24 +94,27 @@ describe('publishing a walk', () => {
         lease_id: null,
         lease_owner: null,
         lease_expires: null,
-        due_at: null,
         attempts: 0,
         failures: 0,
         last_error: null,
         dated: true,
+        judged: 1,
+        looks: 0,
+        walk: '1',
+        due_in: 3600,
       },
     ]);
     expect(await server.query('select outcome, proof, requests from daywalk.walks')).toEqual([
       {
         outcome: 'proven',
-        proof: { kind: 'total', firstTotal: 5, lastTotal: 5, records: 5 },
+        proof: totalProof(5),
         requests: 4,
       },
     ]);
     expect(await audit(server)).toEqual([]);
   });
 
-  it('publishes an empty window on its empty page', async () => {
+  it('shows an empty window on its empty page', async () => {
     await publish(await walkSizes([0]));
     expect(await positions()).toEqual([]);
     expect(await server.query('select state from daywalk.windows')).toEqual([
@@ -124,22 +141,23 @@ describe('publishing a walk', () => {
     await server.query(damage);
     await expect(publish(walk)).rejects.toThrow(BrokenChainError);
     expect(await server.query('select state from daywalk.windows')).toEqual([{ state: 'pending' }]);
-    expect(await server.query('select outcome, published from daywalk.walks')).toEqual([
-      { outcome: null, published: false },
+    expect(await server.query('select outcome, shown from daywalk.walks')).toEqual([
+      { outcome: null, shown: 'no' },
     ]);
     // The lease still holds: the walk is ended, and the next one publishes.
-    await endWalk(database, begun.claim, walk.walkId, {
+    await endWalk(database, begun.window, walk.walkId, {
       outcome: 'failed',
       reason: 'broken',
-      proof: null,
+      end: null,
+      claims: [],
       requests: 0,
     });
-    const again = { claim: begun.claim, checkpoint: await openedWalk(database, begun.claim) };
+    const again = { window: begun.window, checkpoint: await openedWalk(database, begun.window) };
     await publish(await walkSizes([3, 3], again), again);
     expect((await positions()).map((row) => row.position)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it.each<[string, (walk: EndedWalk) => EndedWalk]>([
+  it.each<[string, (walk: WalkedSoFar) => WalkedSoFar]>([
     ['fewer records', (walk) => ({ ...walk, nextStart: walk.nextStart - 1 })],
     ['more pages', (walk) => ({ ...walk, pages: walk.pages + 1 })],
   ])('is refused where the worker believes in %s than are stored (I4)', async (_, believed) => {
@@ -150,7 +168,7 @@ describe('publishing a walk', () => {
   it('is refused where another worker has the lease, and changes nothing (I2)', async () => {
     const walk = await walkSizes([3, 2]);
     await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
-    await claimDay(database, streamId, 'thief');
+    await leaseDay(database, streamId, 'thief');
     const before = [
       await server.query('select * from daywalk.windows'),
       await server.query('select * from daywalk.walks'),
@@ -172,58 +190,102 @@ describe('publishing a walk', () => {
 
   it('is refused where the proof speaks of more records than the walk holds, as after a failover (I4, D08)', async () => {
     const { walkId, nextStart, pages } = await walkSizes([3, 2]);
-    const proof = { kind: 'total', firstTotal: 9, lastTotal: 9, records: 9 } as const;
     await expect(
-      publishWalk(database, begun.claim, { walkId, nextStart, pages }, proof, 0, 7),
+      proveWindow(database, begun.window, { walkId, nextStart, pages }, totalProof(9), [], 0),
     ).rejects.toThrow(BrokenChainError);
   });
 
   it.each(['shifted', 'failed'] as const)(
-    'never publishes a walk that met a fault: %s (I4)',
+    'never believes a walk that met a fault: %s (I4)',
     async (outcome) => {
       const walk = await walkSizes([3]);
-      const end = { outcome, reason: 'moved', proof: null, requests: 0 };
-      await endWalk(database, begun.claim, walk.walkId, end);
+      const end = { outcome, reason: 'moved', end: null, claims: [], requests: 0 };
+      await endWalk(database, begun.window, walk.walkId, end);
       await expect(publish(walk)).rejects.toThrow(BrokenChainError);
       expect(await server.query('select state from daywalk.windows')).toEqual([
         { state: 'pending' },
       ]);
-      expect(await server.query('select outcome, published from daywalk.walks')).toEqual([
-        { outcome, published: false },
+      expect(await server.query('select outcome, shown from daywalk.walks')).toEqual([
+        { outcome, shown: 'no' },
       ]);
     },
   );
 
-  it('publishes a walk that came to its end before, once its evidence is there', async () => {
+  it('believes a walk that came to its end before, once its evidence is there, with what was said of it', async () => {
     const walk = await walkSizes([3]);
-    const proof = totalProof(3);
-    const end = { outcome: 'ended', reason: null, proof, requests: 0 } as const;
-    await endWalk(database, begun.claim, walk.walkId, end);
-    await publish(walk);
+    await endWalk(database, begun.window, walk.walkId, ENDED);
+    const claim = {
+      start: 2,
+      length: 9,
+      came: 1,
+      total: 3,
+      lowerBound: false,
+      totalMissing: false,
+      more: false,
+    };
+    await noteClaim(database, begun.window, walk.walkId, claim);
+    await proveWindow(
+      database,
+      begun.window,
+      walk,
+      totalProof(3),
+      [{ ...claim, start: 3, came: 0 }],
+      2,
+    );
+    expect(await server.query('select claims, requests from daywalk.walks')).toEqual([
+      { claims: [claim, { ...claim, start: 3, came: 0 }], requests: 3 },
+    ]);
     expect(await positions()).toHaveLength(3);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('by a union shows each record as often as the page that holds it most often', async () => {
+    const window = begun.window;
+    const first = await endedWalk(database, window, [textsOf([1, 2, 2]), textsOf([3])]);
+    const walk = await walkPages(database, window, [
+      [2, 4],
+      [2, 1],
+    ]);
+    await proveWindow(
+      database,
+      window,
+      walk,
+      { ...totalProof(5), kind: 'union', unites: [first] },
+      [],
+      0,
+    );
+    expect(
+      await server.query<{ id: number }>(
+        `select (record ->> 'id')::int as id from daywalk.events order by 1`,
+      ),
+    ).toEqual([1, 2, 2, 3, 4].map((id) => ({ id })));
+    expect(await server.query('select records from daywalk.days')).toEqual([{ records: '5' }]);
     expect(await audit(server)).toEqual([]);
   });
 });
 
 describe('a walk of a complete window', () => {
-  it('is invisible until it is published, then takes the place of the old one, which stays as it was (I6, I7)', async () => {
+  it('is invisible until it is proven, then adds what it has more; the old one stays as it was (I6, I7)', async () => {
     await publish(await walkSizes([3, 2]));
     const old = await server.query('select * from daywalk.pages order by page_no');
     await server.query(`update daywalk.windows set due_at = clock_timestamp()`);
     const again = await beginWalk(database, streamId);
-    expect(again.claim.state).toBe('complete');
+    expect(again.window.state).toBe('complete');
     const walk = await walkSizes([4, 3], again);
     expect(await positions()).toHaveLength(5);
-    expect(
-      await server.query(
-        `select state, records::int, pages::int from daywalk.coverage where day = $1`,
-        [DAY],
-      ),
-    ).toEqual([{ state: 'complete', records: 5, pages: 2 }]);
+    const coverage = () =>
+      server.query(`select records::int, pages::int from daywalk.coverage where day = $1`, [DAY]);
+    expect(await coverage()).toEqual([{ records: 5, pages: 2 }]);
     await publish(walk, again);
     expect(await positions()).toHaveLength(7);
-    expect(await server.query('select distinct walk_id::int from daywalk.events')).toEqual([
-      { walk_id: walk.walkId },
+    expect(await coverage()).toEqual([{ records: 7, pages: 4 }]);
+    expect(
+      await server.query(
+        'select walk_id::int, count(*)::int as records from daywalk.events group by 1 order by 1',
+      ),
+    ).toEqual([
+      { walk_id: begun.checkpoint.walkId, records: 5 },
+      { walk_id: walk.walkId, records: 2 },
     ]);
     expect(
       await server.query('select * from daywalk.pages where walk_id = $1 order by page_no', [
@@ -233,15 +295,16 @@ describe('a walk of a complete window', () => {
     expect(await audit(server)).toEqual([]);
   });
 
-  it('that ends without a proof leaves what is published (I6)', async () => {
+  it('that ends without a proof leaves what is shown (I6)', async () => {
     await publish(await walkSizes([3, 2]));
     await server.query(`update daywalk.windows set due_at = clock_timestamp()`);
     const again = await beginWalk(database, streamId);
     const walk = await walkSizes([4], again);
-    await endWalk(database, again.claim, walk.walkId, {
+    await endWalk(database, again.window, walk.walkId, {
       outcome: 'shifted',
       reason: 'moved',
-      proof: null,
+      end: null,
+      claims: [],
       requests: 1,
     });
     expect(await positions()).toHaveLength(5);
@@ -253,22 +316,24 @@ describe('ending a walk', () => {
   it('notes outcome and reason, once, and keeps the pages (I7)', async () => {
     const walk = await walkSizes([3]);
     const pages = await server.query('select * from daywalk.pages');
-    await endWalk(database, begun.claim, walk.walkId, {
+    await endWalk(database, begun.window, walk.walkId, {
       outcome: 'shifted',
       reason: 'the total moved',
-      proof: null,
+      end: null,
+      claims: [],
       requests: 2,
     });
-    await endWalk(database, begun.claim, walk.walkId, {
+    await endWalk(database, begun.window, walk.walkId, {
       outcome: 'failed',
       reason: 'another',
-      proof: null,
+      end: null,
+      claims: [],
       requests: 2,
     });
     expect(await server.query('select outcome, reason, requests from daywalk.walks')).toEqual([
       { outcome: 'shifted', reason: 'the total moved', requests: 3 },
     ]);
     expect(await server.query('select * from daywalk.pages')).toEqual(pages);
-    expect(await openedWalk(database, begun.claim)).toMatchObject({ number: 2, nextStart: 0 });
+    expect(await openedWalk(database, begun.window)).toMatchObject({ number: 2, nextStart: 0 });
   });
 });

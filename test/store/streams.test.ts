@@ -116,6 +116,16 @@ describe('a stream', () => {
     ]);
   });
 
+  it('keeps what identifies its records, as the settings say it now', async () => {
+    const paths = () => server.query('select id_path from daywalk.streams');
+    await register(database, stream({}, { idPath: ['_id'] }));
+    expect(await paths()).toEqual([{ id_path: ['_id'] }]);
+    await register(database, stream({}, { idPath: ['data', 'a,"b'] }));
+    expect(await paths()).toEqual([{ id_path: ['data', 'a,"b'] }]);
+    await register(database, stream());
+    expect(await paths()).toEqual([{ id_path: null }]);
+  });
+
   it('is one stream when many processes make it at once', async () => {
     const others = Array.from({ length: 5 }, () => openDatabase(server.url, { connections: 2 }));
     const made = await Promise.all([...others, ...others].map((one) => register(one, stream())));

@@ -1,12 +1,13 @@
-/** Statements whose answer is lost between Postgres and us: settled by the rows, never by a guess (FAULTS D03 to D05, D17; R15). */
+/** Statements whose answer is lost between Postgres and us: settled by the rows, never by a guess. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { LeaseLostError, UnavailableError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
-import { claimWindow, failWindow, releaseLease } from '../../src/store/leases.ts';
+import { acquireLease, failWindow, releaseLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
+import { closeSplit, splitWindow } from '../../src/store/splits.ts';
 import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
-import { openWalk, publishWalk, readOpenWalk } from '../../src/store/walks.ts';
+import { openWalk, proveCut, proveWindow, readOpenWalk } from '../../src/store/walks.ts';
 import { audit } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type HandDeadlines, handDeadlines } from '../support/hand-deadlines.ts';
@@ -16,24 +17,33 @@ import {
   type PostgresProxy,
   startPostgresProxy,
 } from '../support/postgres-proxy.ts';
-import { totalProof } from '../support/publishing.ts';
+import {
+  endedWalk,
+  leaseWindow,
+  publishNext,
+  totalProof,
+  windowOf,
+} from '../support/publishing.ts';
 import {
   type Begun,
   beginWalk,
-  claimDay,
+  CONTRACT,
   clear,
-  ENVELOPE,
+  DAY,
   EVERYTHING,
+  expireLeases,
+  leaseDay,
   type Opening,
   openDatabase,
   pageOf,
+  planBareDays,
   planDays,
   records,
   TTL_MS,
 } from '../support/store.ts';
 
 const PAGE = /daywalk\.store_page/;
-const PUBLISH = /daywalk\.publish_walk/;
+const PROVE = /daywalk\.prove_window/;
 const page = pageOf(0, records(1, 3), 3);
 const proof = totalProof(3);
 
@@ -66,12 +76,12 @@ async function begin(
   opening: Opening = {},
 ): Promise<{ database: Database; begun: Begun; streamId: number }> {
   const database = openHere(opening);
-  const streamId = await planDays(database);
+  const streamId = await planBareDays(database);
   return { database, streamId, begun: await beginWalk(database, streamId) };
 }
 
-const storeIn = (database: Database, { claim, checkpoint }: Begun, body = page) =>
-  storePage(database, claim, TTL_MS, checkpoint, body, ENVELOPE, false);
+const storeIn = (database: Database, { window, checkpoint }: Begun, body = page) =>
+  storePage(database, window, TTL_MS, checkpoint, body, CONTRACT, false);
 
 async function expectOnePage(): Promise<void> {
   expect(
@@ -146,10 +156,10 @@ describe('a page', () => {
     const ambush = proxy.ambush('swallow', PAGE);
     const storing = storeIn(database, begun).catch((error: unknown) => error);
     await ambush.met;
-    await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
+    await expireLeases(server);
     const thief = openDatabase(server.url);
-    const stolen = await claimDay(thief, streamId, 'thief');
-    expect(stolen.windowId).toBe(begun.claim.windowId);
+    const stolen = await leaseDay(thief, streamId, 'thief');
+    expect(stolen.windowId).toBe(begun.window.windowId);
     deadlines.pass();
     expect(await storing).toBeInstanceOf(LeaseLostError);
     expect(await server.query('select from daywalk.pages')).toHaveLength(0);
@@ -160,7 +170,7 @@ describe('a page', () => {
     const ambush = proxy.ambush('mute', PAGE);
     const storing = storeIn(database, begun).catch((error: unknown) => error);
     await ambush.executed;
-    await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
+    await expireLeases(server);
     const thief = openDatabase(server.url);
     expect((await beginWalk(thief, streamId, 'thief')).checkpoint).toMatchObject({
       nextStart: 3,
@@ -172,26 +182,102 @@ describe('a page', () => {
   });
 });
 
-describe('publishing', () => {
+describe('proving', () => {
   it.each<Fault>(['drop-before', 'drop-after', 'swallow', 'mute', 'hold'])(
-    'happens once through %s (R15, I6)',
+    'a window happens once through %s (R15, I6)',
     async (fault) => {
       const { database, begun } = await begin();
       await storeIn(database, begun);
-      const ambush = proxy.ambush(fault, PUBLISH);
+      const ambush = proxy.ambush(fault, PROVE);
       const { walkId } = begun.checkpoint;
       const end = { walkId, nextStart: 3, pages: 1 };
-      const publishing = publishWalk(database, begun.claim, end, proof, 2, 0);
+      const proving = proveWindow(database, begun.window, end, proof, [], 2);
       await lost(ambush, fault);
-      await publishing;
+      await proving;
       ambush.release();
       if (fault === 'hold') await ambush.executed;
       expect(
         await server.query('select state, lease_id, current_walk from daywalk.windows'),
       ).toEqual([{ state: 'complete', lease_id: null, current_walk: null }]);
       expect(
-        await server.query('select walk_id::int, outcome, published, requests from daywalk.walks'),
-      ).toEqual([{ walk_id: walkId, outcome: 'proven', published: true, requests: 3 }]);
+        await server.query('select walk_id::int, outcome, shown, requests from daywalk.walks'),
+      ).toEqual([{ walk_id: walkId, outcome: 'proven', shown: 'whole', requests: 3 }]);
+      expect(await server.query('select from daywalk.publications')).toHaveLength(1);
+      expect(await audit(server)).toEqual([]);
+    },
+  );
+
+  it.each<Fault>(['drop-before', 'drop-after', 'mute', 'hold'])(
+    'a cut happens once through %s (I6)',
+    async (fault) => {
+      const database = openHere();
+      const streamId = await planDays(database);
+      await publishNext(database, streamId, [[1]]);
+      await server.query(`update daywalk.windows set state = 'pending' where kind = 'cut'`);
+      const cut = await leaseWindow(database, await windowOf(database, streamId, DAY, 'cut'));
+      const across = await endedWalk(database, cut, [records(2, 1)], { role: 'across' });
+      const before = await endedWalk(database, cut, [[]], { role: 'before' });
+      const after = await endedWalk(database, cut, [[]], { role: 'after' });
+      const found = { across, before, after, records: 1, removed: 0 };
+      const ambush = proxy.ambush(fault, /daywalk\.prove_cut/);
+      const proving = proveCut(database, cut, { kind: 'cut', rule: 'C8', why: '', ...found });
+      await lost(ambush, fault);
+      await proving;
+      ambush.release();
+      if (fault === 'hold') await ambush.executed;
+      expect(
+        await server.query(
+          'select revision, records, appeared from daywalk.publications order by seq',
+        ),
+      ).toEqual([
+        { revision: 1, records: '1', appeared: '0' },
+        { revision: 2, records: '2', appeared: '0' },
+      ]);
+      expect(await audit(server)).toEqual([]);
+    },
+  );
+
+  it.each<Fault>(['drop-before', 'drop-after', 'mute', 'hold'])(
+    'a split happens once through %s, and so does its closing (I6)',
+    async (fault) => {
+      const database = openHere();
+      const streamId = await planBareDays(database);
+      const window = await leaseDay(database, streamId);
+      const half = (from: string, to: string) => ({
+        ...window,
+        from: `${DAY} ${from}`,
+        to: `${DAY} ${to}`,
+      });
+      const parts = [half('00:00:00', '11:59:59'), half('12:00:00', '23:59:59')];
+      const through = async (pattern: RegExp, send: () => Promise<void>) => {
+        const ambush = proxy.ambush(fault, pattern);
+        const sent = send();
+        await lost(ambush, fault);
+        await sent;
+        ambush.release();
+        if (fault === 'hold') await ambush.executed;
+      };
+      const why = { by: 'time', reason: 'too much', total: 2 } as const;
+      await through(/daywalk\.split_window/, () =>
+        splitWindow(database, window, { ...why, parts, cuts: [] }),
+      );
+      expect(
+        await server.query('select kind, state, lease_id from daywalk.windows order by window_id'),
+      ).toEqual([
+        { kind: 'day', state: 'split', lease_id: null },
+        { kind: 'part', state: 'pending', lease_id: null },
+        { kind: 'part', state: 'pending', lease_id: null },
+      ]);
+      await publishNext(database, streamId, [[1]]);
+      await publishNext(database, streamId, [[2]]);
+      const closing = await leaseWindow(database, window.windowId);
+      await through(/daywalk\.close_split/, () =>
+        closeSplit(database, closing, { kind: 'parts', rule: 'C9', records: 2, why: '' }),
+      );
+      expect(await server.query('select state from daywalk.windows')).toEqual(
+        [1, 2, 3].map(() => ({ state: 'complete' })),
+      );
+      expect(await server.query('select from daywalk.publications')).toHaveLength(1);
       expect(await audit(server)).toEqual([]);
     },
   );
@@ -199,18 +285,18 @@ describe('publishing', () => {
 
 describe('other statements', () => {
   it.each<Fault>(['drop-before', 'drop-after', 'mute'])(
-    'a claim through %s holds one window',
+    'a lease through %s holds one window',
     async (fault) => {
       const database = openHere();
-      const streamId = await planDays(database, ['2026-03-05', '2026-03-06']);
+      const streamId = await planBareDays(database, ['2026-03-05', '2026-03-06']);
       const ambush = proxy.ambush(fault, /for update skip locked/);
       const lease = randomUUID();
-      const claiming = claimWindow(database, lease, 'here', TTL_MS, {
+      const leasing = acquireLease(database, lease, 'here', TTL_MS, {
         ...EVERYTHING,
         streamIds: [streamId],
       });
       await lost(ambush, fault);
-      expect(await claiming).toMatchObject({ day: '2026-03-05', attempts: 1, leaseId: lease });
+      expect(await leasing).toMatchObject({ day: '2026-03-05', attempts: 1, leaseId: lease });
       expect(
         await server.query(
           'select day::text, lease_number from daywalk.windows where lease_id is not null',
@@ -223,12 +309,13 @@ describe('other statements', () => {
     'opening a walk through %s opens one',
     async (fault) => {
       const database = openHere();
-      const claim = await claimDay(database, await planDays(database));
+      const window = await leaseDay(database, await planBareDays(database));
       const ambush = proxy.ambush(fault, /insert into daywalk\.walks/);
-      const opening = openWalk(database, claim, 'whole', 100);
+      const plan = { ...window, role: 'whole', pageLength: 100, ignored: [] } as const;
+      const opening = openWalk(database, window, plan);
       await lost(ambush, fault);
       const opened = await opening;
-      const open = await readOpenWalk(database, claim);
+      const open = await readOpenWalk(database, window);
       expect(open).toMatchObject({ number: 1, pageLength: 100 });
       // Who did not hear of it the first time reads it.
       expect(opened).toEqual(fault === 'drop-before' ? open : null);
@@ -241,7 +328,7 @@ describe('other statements', () => {
     async (fault) => {
       const { database, begun } = await begin();
       const ambush = proxy.ambush(fault, /failures = failures \+ 1/);
-      const failing = failWindow(database, begun.claim, 'no proof', 1000);
+      const failing = failWindow(database, begun.window, 'no proof', 1000);
       await lost(ambush, fault);
       await failing;
       expect(
@@ -253,7 +340,7 @@ describe('other statements', () => {
   it('releasing is tried once: a lost answer is told', async () => {
     const { database, begun } = await begin();
     proxy.ambush('drop-before', /greatest\(0, attempts - 1\)/);
-    await expect(releaseLease(database, begun.claim)).rejects.toThrow(OutcomeUnknownError);
+    await expect(releaseLease(database, begun.window)).rejects.toThrow(OutcomeUnknownError);
   });
 });
 

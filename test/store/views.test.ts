@@ -1,25 +1,25 @@
-/** The views that people read: published walks only, and for every day either what is there or what is missing (I6). */
+/** The views that people read: what was proven only, and for every day either what is there or what is missing (I6). */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { addDays, daysBetween } from '../../src/plan/days.ts';
-import { readGaps, readRunning } from '../../src/store/coverage.ts';
+import { readGaps, readRunning } from '../../src/days/coverage-rows.ts';
+import { addDays, daysBetween, dayWindow } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
 import { failWindow, releaseLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
-import { endWalk, publishWalk } from '../../src/store/walks.ts';
-import { planWindows, splitWindow } from '../../src/store/windows.ts';
+import { closeSplit, splitWindow } from '../../src/store/splits.ts';
+import { endWalk, proveWindow } from '../../src/store/walks.ts';
+import { planWindows } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { leaseWindow, publishNext, totalProof, windowOf } from '../support/publishing.ts';
 import {
   type Begun,
   beginWalk,
-  claimDay,
-  dayRow,
-  ENVELOPE,
+  CONTRACT,
   freshStore,
+  leaseDay,
   pageOf,
   planDays,
   records,
   registerEvents,
-  seamRow,
   TTL_MS,
 } from '../support/store.ts';
 
@@ -34,40 +34,23 @@ beforeEach(async () => {
   yesterday = addDays(new Date().toISOString().slice(0, 10), -1);
 });
 
-async function storeRecords(
-  { claim, checkpoint }: Begun,
-  first: number,
-  count: number,
-): Promise<void> {
-  await storePage(
+const upTo = (first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => first + index);
+
+/** Exports the next due day of a stream with these records, and the cuts at its ends. */
+const exportNext = (streamId: number, first: number, count: number) =>
+  publishNext(database, streamId, [upTo(first, count)]);
+
+const storeRecords = ({ window, checkpoint }: Begun, first: number, count: number) =>
+  storePage(
     database,
-    claim,
+    window,
     TTL_MS,
     checkpoint,
     pageOf(0, records(first, count)),
-    ENVELOPE,
+    CONTRACT,
     false,
   );
-}
-
-async function publish({ claim, checkpoint }: Begun, count: number): Promise<void> {
-  const proof = { kind: 'probe', start: count - 1, records: count, sha256: '' } as const;
-  await publishWalk(
-    database,
-    claim,
-    { walkId: checkpoint.walkId, nextStart: count, pages: 1 },
-    proof,
-    0,
-    0,
-  );
-}
-
-/** Exports the next due window of a stream with these records. */
-async function exportNext(streamId: number, first: number, count: number): Promise<void> {
-  const begun = await beginWalk(database, streamId);
-  await storeRecords(begun, first, count);
-  await publish(begun, count);
-}
 
 const ids = async (view = 'events') =>
   (
@@ -77,15 +60,16 @@ const ids = async (view = 'events') =>
   ).map((row) => row.id);
 
 describe('the events', () => {
-  it('are those of published walks: none of a walk in progress, shifted or failed (I6)', async () => {
+  it('are those of proven walks: none of a walk in progress, shifted or failed (I6)', async () => {
     const streamId = await planDays(database, ['2026-03-01', '2026-03-02', '2026-03-03']);
     await exportNext(streamId, 1, 2);
     const shifted = await beginWalk(database, streamId);
     await storeRecords(shifted, 10, 2);
-    await endWalk(database, shifted.claim, shifted.checkpoint.walkId, {
+    await endWalk(database, shifted.window, shifted.checkpoint.walkId, {
       outcome: 'shifted',
       reason: 'moved',
-      proof: null,
+      end: null,
+      claims: [],
       requests: 0,
     });
     await storeRecords(await beginWalk(database, streamId), 20, 2);
@@ -113,11 +97,11 @@ describe('the events', () => {
   it('carry stream, day, place and page, one row for each record, in the view of their resource', async () => {
     const streamId = await planDays(database, ['2026-03-01']);
     const smart = await registerEvents(database, { name: 'smart', resource: 'smart-event' });
-    await planWindows(database, smart, 'scheduled', [dayRow('2026-03-01')]);
+    await planWindows(database, smart, 'scheduled', [dayWindow('2026-03-01')]);
     await exportNext(streamId, 1, 2);
     await exportNext(smart, 5, 3);
     const rows = await server.query(
-      'select stream, day::text, record, walk_id::int, page_no, position::int, fetched_at from daywalk.events order by position',
+      'select stream, day::text, record, walk_id::int, page_no, position::int, fetched_at, first_seen = fetched_at as new, gone_since, revision from daywalk.events order by position',
     );
     expect(rows).toEqual([
       {
@@ -128,6 +112,9 @@ describe('the events', () => {
         page_no: 0,
         position: 0,
         fetched_at: expect.any(Date),
+        new: true,
+        gone_since: null,
+        revision: 1,
       },
       {
         stream: 'events',
@@ -137,9 +124,13 @@ describe('the events', () => {
         page_no: 0,
         position: 1,
         fetched_at: expect.any(Date),
+        new: true,
+        gone_since: null,
+        revision: 1,
       },
     ]);
     expect(await ids('smart_events')).toEqual([5, 6, 7]);
+    expect((await ids('events_now')).sort()).toEqual([1, 2, 5, 6, 7]);
   });
 
   it('are found by the records path of their walk, wherever the list is', async () => {
@@ -154,11 +145,12 @@ describe('the events', () => {
       const streamId = await planDays(database, ['2026-03-01'], { name: `s${index}` });
       const begun = await beginWalk(database, streamId);
       const page = { ...pageOf(0, []), body: Buffer.from(body) };
-      const envelope = { recordsPath: path, totalPath: null, relationPath: null };
+      const contract = { recordsPath: path, totalPath: null, relationPath: null };
       expect(
-        await storePage(database, begun.claim, TTL_MS, begun.checkpoint, page, envelope, false),
+        await storePage(database, begun.window, TTL_MS, begun.checkpoint, page, contract, false),
       ).toMatchObject({ records: 1 });
-      await publish(begun, 1);
+      const walk = { walkId: begun.checkpoint.walkId, nextStart: 1, pages: 1 };
+      await proveWindow(database, begun.window, walk, totalProof(1), [], 0);
     }
     expect([...(await ids())].sort()).toEqual([1, 2, 3, 4]);
   });
@@ -197,10 +189,10 @@ describe('the coverage', () => {
     const since = addDays(yesterday, -4);
     const streamId = await registerEvents(database, {}, since);
     const days = [0, 1, 2, 3].map((index) => addDays(since, index));
-    await planWindows(database, streamId, 'scheduled', days.map(dayRow));
+    await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
     await exportNext(streamId, 1, 3);
     const failed = await beginWalk(database, streamId);
-    await failWindow(database, failed.claim, 'no proof', 60_000);
+    await failWindow(database, failed.window, 'no proof', 60_000);
     const running = await beginWalk(database, streamId);
     await storeRecords(running, 1, 2);
     expect(await coverage()).toEqual([
@@ -221,13 +213,13 @@ describe('the coverage', () => {
     expect(await readRunning(database)).toMatchObject([
       { stream: 'events', from: `${days[2]} 00:00:00`, owner: 'here', records: 2 },
     ]);
-    await releaseLease(database, running.claim);
+    await releaseLease(database, running.window);
     expect((await coverage())[2]).toEqual([days[2], 'pending', 0]);
   });
 
   it('has backfilled days before the first one, too, and no day that is not closed', async () => {
     const streamId = await registerEvents(database, {}, yesterday);
-    await planWindows(database, streamId, 'backfill', [dayRow('2020-02-29')]);
+    await planWindows(database, streamId, 'backfill', [dayWindow('2020-02-29')]);
     expect(await coverage()).toEqual([
       ['2020-02-29', 'pending', 0],
       [yesterday, 'missing', 0],
@@ -244,7 +236,7 @@ describe('the coverage', () => {
     // As many windows of whole days as are wanted, of which two are not among those.
     const there = days.filter((_, index) => index !== 0 && index !== 3);
     const elsewhere = [addDays(since, -1), addDays(yesterday, 1)];
-    await planWindows(database, streamId, 'backfill', [...there, ...elsewhere].map(dayRow));
+    await planWindows(database, streamId, 'backfill', [...there, ...elsewhere].map(dayWindow));
     expect(await missing()).toEqual([days[0], days[3]]);
     expect((await readGaps(database, ['events'])).filter((gap) => gap.state === 'missing')).toEqual(
       [days[0], days[3]].map((day) => ({
@@ -255,62 +247,69 @@ describe('the coverage', () => {
         lastError: null,
       })),
     );
-    await planWindows(database, streamId, 'scheduled', days.map(dayRow));
+    await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
     expect(await missing()).toEqual([]);
   });
 
-  it('tells the newest error of a day', async () => {
+  it('tells the newest error of a day, also of the cut before it', async () => {
     const streamId = await registerEvents(database, {}, yesterday);
-    await planWindows(database, streamId, 'scheduled', [dayRow(yesterday), seamRow(yesterday)]);
-    for (const error of ['of the day', 'of the seam']) {
-      const { claim } = await beginWalk(database, streamId);
-      await failWindow(database, claim, error, 60_000);
-    }
+    await planWindows(database, streamId, 'scheduled', [dayWindow(yesterday)]);
     const errors = async () =>
       (
         await server.query<{ error: string }>('select last_error as error from daywalk.coverage')
       ).map(({ error }) => error);
-    expect(await errors()).toEqual(['of the seam']);
-    await server.query(
-      `update daywalk.windows set last_failed_at = clock_timestamp() where kind = 'day'`,
-    );
-    expect(await errors()).toEqual(['of the day']);
+    const before = addDays(yesterday, -1);
+    for (const [day, kind] of [
+      [yesterday, 'day'],
+      [yesterday, 'cut'],
+      [before, 'cut'],
+    ] as const) {
+      const window = await leaseWindow(database, await windowOf(database, streamId, day, kind));
+      await failWindow(database, window, `of ${kind} ${day}`, 60_000);
+      expect(await errors()).toEqual([`of ${kind} ${day}`]);
+    }
+    expect((await coverage())[0]).toEqual([yesterday, 'failed', 0]);
   });
 
-  it('a day with several windows is complete only when all are (DESIGN 5.5)', async () => {
+  it('a day with several windows is complete only when it is closed', async () => {
     const streamId = await registerEvents(database, {}, yesterday);
-    await planWindows(database, streamId, 'scheduled', [dayRow(yesterday)]);
+    await planWindows(database, streamId, 'scheduled', [dayWindow(yesterday)]);
     const half = (from: string, to: string) => ({
       from: `${yesterday} ${from}`,
       to: `${yesterday} ${to}`,
       levelFrom: null,
       levelTo: null,
     });
-    await splitWindow(database, await claimDay(database, streamId), {
+    const day = await leaseDay(database, streamId);
+    await splitWindow(database, day, {
       by: 'time',
       reason: 'too much',
       total: null,
-      parts: [half('00:00:00', '12:00:00'), half('12:00:00', '23:59:59')],
+      parts: [half('00:00:00', '11:59:59'), half('12:00:00', '23:59:59')],
+      cuts: [],
     });
     await exportNext(streamId, 1, 3);
-    expect(await coverage()).toEqual([[yesterday, 'pending', 3]]);
+    await exportNext(streamId, 4, 2);
+    expect(await coverage()).toEqual([[yesterday, 'pending', 0]]);
     expect(
       await server.query('select windows, complete_windows, completed_at from daywalk.coverage'),
-    ).toEqual([{ windows: 2, complete_windows: 1, completed_at: null }]);
-    await exportNext(streamId, 4, 2);
+    ).toEqual([{ windows: 4, complete_windows: 3, completed_at: null }]);
+    const closing = await leaseWindow(database, day.windowId);
+    await closeSplit(database, closing, { ...totalProof(5), kind: 'parts' });
     expect(await coverage()).toEqual([[yesterday, 'complete', 5]]);
     expect(await readGaps(database, ['events'])).toEqual([]);
   });
 
-  it('a complete day that is walked again stays complete while that runs, and when it fails (I6)', async () => {
+  it('a complete day that is walked again stays complete while that runs; when it fails, what it shows stays (I6)', async () => {
     const streamId = await planDays(database, [yesterday]);
     await server.query('update daywalk.streams set since = $1', [yesterday]);
     await exportNext(streamId, 1, 3);
-    await server.query('update daywalk.windows set due_at = clock_timestamp()');
+    await server.query(`update daywalk.windows set due_at = clock_timestamp() where kind = 'day'`);
     const again = await beginWalk(database, streamId);
     await storeRecords(again, 1, 5);
     expect(await coverage()).toEqual([[yesterday, 'complete', 3]]);
-    await failWindow(database, again.claim, 'away', 1000);
-    expect(await coverage()).toEqual([[yesterday, 'complete', 3]]);
+    await failWindow(database, again.window, 'away', 1000);
+    expect(await coverage()).toEqual([[yesterday, 'failed', 3]]);
+    expect(await ids()).toEqual([1, 2, 3]);
   });
 });

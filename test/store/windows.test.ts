@@ -1,24 +1,22 @@
 /** Planning windows: idempotent, by many at once, with the partitions that their days need; dates are text. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Day, WindowState } from '../../src/model.ts';
-import { daysBetween } from '../../src/plan/days.ts';
+import { daysBetween, dayWindow } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
-import { claimWindow } from '../../src/store/leases.ts';
+import { acquireLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import {
+  countMissing,
   databaseNow,
   listDays,
   listKnownSpans,
   planWindows,
-  splitWindow,
 } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   beginWalk,
-  claimDay,
+  CONTRACT,
   DAY,
-  dayRow,
-  ENVELOPE,
   EVERYTHING,
   freshStore,
   openDatabase,
@@ -26,7 +24,6 @@ import {
   planDays,
   records,
   registerEvents,
-  seamRow,
   TTL_MS,
 } from '../support/store.ts';
 
@@ -44,47 +41,19 @@ const partitions = async () =>
     )
   ).map((row) => row.name);
 
-describe('splitting', () => {
-  const parts = [
-    { from: `${DAY} 00:00:00`, to: `${DAY} 12:00:00`, levelFrom: null, levelTo: null },
-    { from: `${DAY} 12:00:00`, to: `${DAY} 23:59:59`, levelFrom: null, levelTo: null },
-  ];
-  const request = { by: 'time', reason: 'too much', total: 9, parts } as const;
-  const windows = () =>
-    server.query('select kind, state, lease_owner from daywalk.windows order by window_id');
-
-  it('puts the parts in the place of the window, and gives the lease back', async () => {
-    const claim = await claimDay(database, await planDays(database));
-    await splitWindow(database, claim, request);
-    await splitWindow(database, claim, request);
-    expect(await windows()).toEqual([
-      { kind: 'day', state: 'split', lease_owner: null },
-      { kind: 'part', state: 'pending', lease_owner: null },
-      { kind: 'part', state: 'pending', lease_owner: null },
-    ]);
-  });
-
-  it('is not for a worker whose lease was taken (I2)', async () => {
-    const streamId = await planDays(database);
-    const lost = await claimDay(database, streamId);
-    await server.query(`update daywalk.windows set lease_expires = 'epoch'`);
-    await claimDay(database, streamId, 'thief');
-    await splitWindow(database, lost, request);
-    expect(await windows()).toEqual([{ kind: 'day', state: 'pending', lease_owner: 'thief' }]);
-  });
-});
-
 describe('planning', () => {
   it('makes each window once; one that exists stays as it is', async () => {
     const streamId = await registerEvents(database);
-    const windows = daysBetween('2026-02-27', '2026-03-02').map(dayRow);
+    const windows = daysBetween('2026-02-27', '2026-03-02').map(dayWindow);
     expect(await planWindows(database, streamId, 'scheduled', windows.slice(0, 2))).toBe(2);
-    await server.query(`update daywalk.windows set state = 'failed', failures = 2, due_at = null`);
+    await server.query(
+      `update daywalk.windows set state = 'failed', failures = 2, due_at = null where kind = 'day'`,
+    );
     expect(await planWindows(database, streamId, 'backfill', windows)).toBe(2);
     expect(await planWindows(database, streamId, 'scheduled', windows)).toBe(0);
     expect(
       await server.query(
-        'select day::text, purpose, state, failures from daywalk.windows order by day',
+        `select day::text, purpose, state, failures from daywalk.windows where kind = 'day' order by day`,
       ),
     ).toEqual([
       { day: '2026-02-27', purpose: 'scheduled', state: 'failed', failures: 2 },
@@ -98,16 +67,36 @@ describe('planning', () => {
   it('does not bring a window back that was split', async () => {
     const streamId = await planDays(database, ['2026-03-01']);
     await server.query(
-      `update daywalk.windows set state = 'split', split_by = 'time', due_at = null`,
+      `update daywalk.windows set state = 'split', split_by = 'time', due_at = null where kind = 'day'`,
     );
-    expect(await planWindows(database, streamId, 'scheduled', [dayRow('2026-03-01')])).toBe(0);
-    expect(await server.query('select state from daywalk.windows')).toEqual([{ state: 'split' }]);
+    expect(await planWindows(database, streamId, 'scheduled', [dayWindow('2026-03-01')])).toBe(0);
+    expect(await server.query(`select state from daywalk.windows where kind = 'day'`)).toEqual([
+      { state: 'split' },
+    ]);
   });
 
   it('makes one window for each whole day', async () => {
     const streamId = await planDays(database);
-    const shorter = { ...dayRow(DAY), to: `${DAY} 12:00:00` };
+    const shorter = { ...dayWindow(DAY), to: `${DAY} 12:00:00` };
     expect(await planWindows(database, streamId, 'scheduled', [shorter])).toBe(0);
+    expect(await server.query('select from daywalk.windows')).toHaveLength(3);
+  });
+});
+
+describe('what a failover may have taken away of what was planned', () => {
+  it('is counted: days without a window, and days without the cut at one of their ends', async () => {
+    const streamId = await planDays(database, ['2026-03-01', '2026-03-02', '2026-03-04']);
+    const range = { from: '2026-03-01', to: '2026-03-04' };
+    expect(await countMissing(database, [streamId], range)).toBe(1);
+    await server.query(`delete from daywalk.windows where kind = 'cut' and day = '2026-03-01'`);
+    expect(await countMissing(database, [streamId], range)).toBe(3);
+    await planWindows(
+      database,
+      streamId,
+      'backfill',
+      daysBetween(range.from, range.to).map(dayWindow),
+    );
+    expect(await countMissing(database, [streamId], range)).toBe(0);
   });
 });
 
@@ -132,12 +121,11 @@ describe('what is known', () => {
     );
   });
 
-  it('holds days in whatever state, split ones too, and no seam for a day', async () => {
+  it('holds days in whatever state, split ones too, and no cut for a day', async () => {
     const streamId = await planDays(database, [DAY]);
-    await planWindows(database, streamId, 'scheduled', [seamRow(DAY)]);
     for (const state of ['pending', 'failed', 'complete', 'split']) {
       await server.query(
-        `update daywalk.windows set state = $1, split_by = 'time', due_at = null where kind = 'day'`,
+        `update daywalk.windows set state = $1, split_by = 'time', due_at = null, proof = '{}', proven_at = now() where kind = 'day'`,
         [state],
       );
       expect(await listKnownSpans(database, [streamId])).toEqual([
@@ -152,25 +140,29 @@ describe('what is known', () => {
     const days = daysBetween('2026-03-01', '2026-03-05');
     const streamId = await planDays(database, days);
     const other = await planDays(database, ['2026-03-02'], { name: 'other' });
-    await planWindows(database, streamId, 'scheduled', days.map(seamRow));
-    const states: readonly [Day, 'day' | 'seam', WindowState][] = [
+    const states: readonly [Day, 'day' | 'cut', WindowState][] = [
+      ['2026-03-01', 'cut', 'complete'],
       ['2026-03-02', 'day', 'complete'],
       ['2026-03-03', 'day', 'complete'],
-      ['2026-03-03', 'seam', 'failed'],
+      ['2026-03-02', 'cut', 'complete'],
+      ['2026-03-03', 'cut', 'failed'],
       ['2026-03-04', 'day', 'complete'],
-      ['2026-03-04', 'seam', 'complete'],
+      ['2026-03-04', 'cut', 'complete'],
+      ['2026-03-05', 'day', 'complete'],
+      ['2026-03-05', 'cut', 'complete'],
     ];
     for (const [day, kind, state] of states)
       await server.query(
-        'update daywalk.windows set state = $3 where stream_id = $4 and day = $1 and kind = $2',
+        `update daywalk.windows set state = $3, proof = '{}', proven_at = now() where stream_id = $4 and day = $1 and kind = $2`,
         [day, kind, state, streamId],
       );
-    const range = { from: '2026-03-02', to: '2026-03-04' };
+    const range = { from: '2026-03-02', to: '2026-03-05' };
     const known = await listDays(database, [streamId, other], range);
     expect([...known].sort((a, b) => a.streamId - b.streamId || (a.day < b.day ? -1 : 1))).toEqual([
-      { streamId, day: '2026-03-02', state: 'pending', pruned: false },
+      { streamId, day: '2026-03-02', state: 'complete', pruned: false },
       { streamId, day: '2026-03-03', state: 'failed', pruned: false },
-      { streamId, day: '2026-03-04', state: 'complete', pruned: false },
+      { streamId, day: '2026-03-04', state: 'failed', pruned: false },
+      { streamId, day: '2026-03-05', state: 'complete', pruned: false },
       { streamId: other, day: '2026-03-02', state: 'pending', pruned: false },
     ]);
   });
@@ -188,16 +180,16 @@ describe('partitions', () => {
       '2026-02-28',
       '9998-12-31',
     ];
-    await planWindows(database, streamId, 'backfill', days.map(dayRow));
+    await planWindows(database, streamId, 'backfill', days.map(dayWindow));
     for (const _ of days) {
-      const { claim, checkpoint } = await beginWalk(database, streamId);
+      const { window, checkpoint } = await beginWalk(database, streamId);
       await storePage(
         database,
-        claim,
+        window,
         TTL_MS,
         checkpoint,
         pageOf(0, records(1, 1)),
-        ENVELOPE,
+        CONTRACT,
         false,
       );
     }
@@ -211,7 +203,7 @@ describe('partitions', () => {
 
   it('and windows are made once when several processes plan the same years', async () => {
     const streamId = await registerEvents(database);
-    const days = daysBetween('2030-11-15', '2032-02-10').map(dayRow);
+    const days = daysBetween('2030-11-15', '2032-02-10').map(dayWindow);
     const planners = Array.from({ length: 6 }, () => openDatabase(server.url, { connections: 2 }));
     const made = await Promise.all(
       planners.map((planner) => planWindows(planner, streamId, 'backfill', days)),
@@ -244,7 +236,7 @@ describe('dates and times', () => {
       process.env.TZ = timeZone;
       expect(new Date(2026, 0, 1).toISOString()).not.toBe('2026-01-01T00:00:00.000Z');
       const streamId = await planDays(database, ['2026-03-05']);
-      const claim = await claimWindow(
+      const window = await acquireLease(
         database,
         '00000000-0000-4000-8000-000000000000',
         'here',
@@ -255,7 +247,7 @@ describe('dates and times', () => {
           range: { from: '2026-03-05', to: '2026-03-05' },
         },
       );
-      expect(claim).toMatchObject({
+      expect(window).toMatchObject({
         day: '2026-03-05',
         from: '2026-03-05 00:00:00',
         to: '2026-03-05 23:59:59',

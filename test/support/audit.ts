@@ -10,36 +10,44 @@ export async function audit(database: TestDatabase): Promise<string[]> {
               row_number() over (partition by walk_id order by page_no) - 1 as ordinal
          from daywalk.pages
      ), stored as (
-       select k.walk_id, k.window_id, k.number, k.next_start, k.pages, k.outcome, k.proof, k.published,
-              count(c.page_no) as page_count, coalesce(sum(c.records), 0) as record_count
+       select k.walk_id, k.window_id, k.next_start, k.pages, k.outcome, k.shown, count(c.page_no) as page_count,
+              coalesce(sum(c.records), 0) as record_count
          from daywalk.walks k left join chain c on c.walk_id = k.walk_id
+        where k.pruning is null
         group by k.walk_id
      ), above as (
        select window_id, split_from as ancestor from daywalk.windows where split_from is not null
         union all
        select above.window_id, w.split_from
          from above join daywalk.windows w on w.window_id = above.ancestor where w.split_from is not null
-     ), covered as (
-       -- What a window published before it was split stays until the last part is complete.
-       select distinct above.window_id from above join daywalk.walks k on k.window_id = above.ancestor and k.published
-     ), newest as (
-       select distinct on (window_id) window_id, walk_id, proof
-         from daywalk.walks where outcome = 'proven' order by window_id, number desc
-     ), believed as (
-       select window_id, walk_id from newest
-        union
-       select window_id, jsonb_array_elements_text(coalesce(proof -> 'unites', '[]'))::bigint from newest
+     ), proven as (
+       select w.window_id, w.kind, w.state, coalesce(max(above.ancestor) filter (where whole.split_from is null), w.window_id) as top,
+              (w.proof ->> 'records')::bigint as records, w.proof ->> 'kind' as proof,
+              array_remove((w.proof ->> 'walk')::bigint || array(select jsonb_array_elements_text(coalesce(w.proof -> 'unites', '[]'))::bigint), null) as walks
+         from daywalk.windows w
+         left join above on above.window_id = w.window_id
+         left join daywalk.windows whole on whole.window_id = above.ancestor
+        where w.proof is not null and w.split_by is null and w.state <> 'replaced'
+        group by w.window_id
      ), united as (
-       select n.walk_id, sum(most) as record_count
-         from newest n
-        cross join lateral (
-          select max(copies) as most
-            from (select h.hash, count(*) as copies
-                    from daywalk.pages p cross join lateral unnest(p.record_hashes) as h (hash)
-                   where p.walk_id in (select b.walk_id from believed b where b.window_id = n.window_id)
-                   group by h.hash, p.walk_id, p.page_no) as by_page
-           group by hash) as by_record
-        where n.proof ->> 'kind' = 'union' group by n.walk_id
+       select window_id, hash, max(copies) as copies
+         from (select n.window_id, h.hash, count(*) as copies
+                 from proven n
+                 join daywalk.pages p on p.walk_id = any (n.walks)
+                cross join lateral unnest(p.record_hashes) as h (hash)
+                group by n.window_id, h.hash, case when n.proof = 'union' then p.walk_id end, case when n.proof = 'union' then p.page_no end) as by_place
+        group by window_id, hash
+     ), visible as (
+       select coalesce(above.ancestor, w.window_id) as top, h.hash, count(*) as copies
+         from daywalk.walks k
+         join daywalk.windows w on w.window_id = k.window_id
+         left join (select above.* from above join daywalk.windows a on a.window_id = above.ancestor and a.split_from is null) as above
+           on above.window_id = w.window_id
+         join daywalk.pages p on p.walk_id = k.walk_id
+        cross join lateral unnest(p.record_hashes) with ordinality as h (hash, position)
+         left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
+        where k.shown <> 'no' and case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end
+        group by 1, 2
      )
      select format('I1: walk %s has its checkpoint at %s after %s pages, but %s records on %s pages', walk_id, next_start, pages, record_count, page_count) as found
        from stored where next_start <> record_count or pages <> page_count
@@ -47,27 +55,33 @@ export async function audit(database: TestDatabase): Promise<string[]> {
      select format('I3: page %s of walk %s starts at %s, the pages before it end at %s', page_no, walk_id, start, expected)
        from chain where start <> expected or page_no <> ordinal
       union all
-     select format('I4: window %s is complete, and nothing shows it', w.window_id)
-       from daywalk.windows w
-      where w.state = 'complete' and w.window_id not in (select window_id from covered)
-        and not exists (select from daywalk.walks k where k.window_id = w.window_id and k.published)
+     select format('I4: window %s is complete by walk %s, which is not proven', n.window_id, w.walk_id)
+       from proven n cross join lateral unnest(n.walks) as w (walk_id)
+       left join daywalk.walks k on k.walk_id = w.walk_id and k.window_id = n.window_id and k.outcome = 'proven'
+      where k.walk_id is null
       union all
-     select format('I4: walk %s is proven with proof %s and %s records', s.walk_id, s.proof, coalesce(u.record_count, s.record_count))
-       from stored s left join united u on u.walk_id = s.walk_id
-      where s.outcome = 'proven'
-        and (s.proof ->> 'records')::bigint is distinct from coalesce(u.record_count, s.record_count)
+     select format('I4: window %s is proven with %s records, and its walks hold %s', n.window_id, n.records, u.records)
+       from proven n
+       join (select window_id, sum(copies) as records from united group by window_id) as u on u.window_id = n.window_id
+      where n.kind <> 'cut' and n.records <> u.records
       union all
-     select format('I6: walk %s of window %s is %s', s.walk_id, s.window_id,
-                   case when s.published then 'shown, and not the newest proven one' else 'the newest proven one, and not shown' end)
-       from stored s join daywalk.windows w on w.window_id = s.window_id
-      where case when s.published then (s.window_id, s.walk_id) not in (select window_id, walk_id from believed)
-                 else w.state = 'complete' and s.window_id not in (select window_id from covered)
-                      and s.walk_id in (select walk_id from believed) end
+     -- A split that is not closed shows what it showed before.
+     select format('I6: window %s holds record %s %s times, and %s are shown or hidden by a mark', u.window_id, u.hash, u.copies, coalesce(v.copies, 0))
+       from united u
+       join proven n on n.window_id = u.window_id and n.state = 'complete' and n.kind <> 'cut'
+       join daywalk.windows top on top.window_id = n.top and top.state = 'complete'
+       left join visible v on v.top = n.top and v.hash = u.hash
+      where coalesce(v.copies, 0) < u.copies
+        and not exists (select from daywalk.walks k where k.walk_id = any (n.walks) and (k.pruning is not null or k.ignored <> '{}'))
       union all
-     select format('I6: window %s and window %s above it are both shown', above.window_id, above.ancestor)
-       from above
-      where exists (select from daywalk.walks k where k.window_id = above.window_id and k.published)
-        and exists (select from daywalk.walks k where k.window_id = above.ancestor and k.published)
+     select format('I6: walk %s is shown, and not proven', walk_id) from stored where shown <> 'no' and outcome is distinct from 'proven'
+      union all
+     select format('I6: record %s of page %s of walk %s is marked %s, and its walk is not shown', m.position, m.page_no, m.walk_id, m.state)
+       from daywalk.marks m join daywalk.walks k on k.walk_id = m.walk_id where k.shown = 'no'
+      union all
+     select format('window %s is %s, and one of its parts is %s', p.window_id, p.state, w.state)
+       from daywalk.windows p join daywalk.windows w on w.split_from = p.window_id
+      where p.split_by is null and w.state <> 'replaced'
       union all
      select format('window %s has an ended walk as its walk in progress', w.window_id)
        from daywalk.windows w join daywalk.walks k on k.walk_id = w.current_walk where k.outcome is not null
@@ -76,12 +90,21 @@ export async function audit(database: TestDatabase): Promise<string[]> {
        from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
       where k.outcome is null and w.current_walk is distinct from k.walk_id
       union all
-     select format('I6: the published walks of %s hold %s, and daywalk.days says %s', d.day, c, (n.records, n.pages, n.bytes, n.proof))
+     select format('I6: what is shown of %s is %s, and daywalk.days says %s', d.day, c, (n.records, n.gone, n.lost, n.pages, n.bytes))
        from (select stream_id, day from daywalk.days union select stream_id, day from daywalk.windows where state = 'complete') as d
       cross join lateral daywalk.contents_of(d.stream_id, d.day) as c
        left join daywalk.days n on n.stream_id = d.stream_id and n.day = d.day
-      where (n.records, n.pages, n.bytes, n.proof) is distinct from (c.records, c.pages, c.bytes, c.proof)
+      where (n.records, n.gone, n.lost, n.pages, n.bytes) is distinct from (c.records, c.gone, c.lost, c.pages, c.bytes)
         and (n.stream_id is not null or c.pages > 0)
+      union all
+     select format('the publications of %s end with %s records, and daywalk.days says %s', n.day, p.records, n.records)
+       from daywalk.days n
+       left join lateral (select records, revision from daywalk.publications p
+                           where p.stream_id = n.stream_id and p.day = n.day order by seq desc limit 1) as p on true
+      where (p.records, p.revision) is distinct from (n.records, n.revision)
+      union all
+     select format('the publications of stream %s have %s numbers up to %s', stream_id, count(*), max(seq))
+       from daywalk.publications group by stream_id having count(*) <> max(seq)
       union all
      -- Where nothing is to be looked at, the ledger has every complete day as it is.
      select format('the ledger lacks %s, and nothing says so', l.day)
@@ -111,10 +134,10 @@ export async function forbidChanges(database: TestDatabase): Promise<void> {
   await database.query(
     `create trigger i7_walks before update on daywalk.walks
        for each row when (old.outcome is not null and
-         (old.window_id, old.number, old.span, old.day, old.page_length, old.records_path, old.total_path, old.relation_path,
+         (old.window_id, old.number, old.role, old.day, old.page_length, old.records_path, old.total_path, old.relation_path,
           old.next_start, old.pages, old.bytes, old.first_total, old.last_total, old.started_at)
          is distinct from
-         (new.window_id, new.number, new.span, new.day, new.page_length, new.records_path, new.total_path, new.relation_path,
+         (new.window_id, new.number, new.role, new.day, new.page_length, new.records_path, new.total_path, new.relation_path,
           new.next_start, new.pages, new.bytes, new.first_total, new.last_total, new.started_at))
        execute function public.refuse_change()`,
   );

@@ -1,36 +1,40 @@
 /** Bodies that are JSON and that `jsonb` refuses, written down by hand, with what has to be changed in them. */
-import type { Fault } from '../../src/store/sanitise.ts';
+import { createHash } from 'node:crypto';
+import type { Fault } from '../../src/store/body-repair.ts';
 import { type Body, bytes, nested, objects } from './json-corpus.ts';
 
+/** What is put behind a key of a record that was changed. */
+export const told = (key: string | Buffer): string =>
+  `\ufffd${createHash('sha256').update(key).digest('hex').slice(0, 8)}`;
 const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
 
 /** `jsonb` refuses them; what is found, in its order, and the text that results. */
 export const CHANGED: Readonly<Record<string, readonly [Body, readonly Fault[], Body?]>> = {
   'U+0000 in a value': ['["a\\u0000b"]', ['nul'], '["a\\ufffdb"]'],
   'U+0000 alone': ['"\\u0000"', ['nul'], '"\\ufffd"'],
-  'U+0000 twice': ['["\\u0000\\u0000"]', ['nul', 'nul'], '["\\ufffd\\ufffd"]'],
+  'U+0000 twice': ['["\\u0000\\u0000"]', ['nul'], '["\\ufffd\\ufffd"]'],
   'U+0000 and a digit': ['["\\u00001"]', ['nul'], '["\\ufffd1"]'],
   'U+0000 in a key': ['{"a\\u0000":1}', ['nul'], '{"a\\ufffd":1}'],
   'U+0000 after an escaped backslash': ['["\\\\\\u0000"]', ['nul'], '["\\\\\\ufffd"]'],
-  'U+0000 in a key, whose changed name is there': [
-    '{"\\u0000":1,"\\ufffd":2}',
+  'U+0000 in a key of a record': [
+    '[{"a\\u0000":1}]',
     ['nul'],
-    '{"\\ufffd\ufffd":1,"\\ufffd":2}',
+    `[{"a\\ufffd${told('"a\\u0000"')}":1}]`,
   ],
-  'U+0000 in a key, whose changed name is there, unescaped': [
-    '{"\ufffd":1,"\\u0000":2}',
+  'U+0000 in a key of a record, whose changed name is there': [
+    '[{"\\u0000":1,"\\ufffd":2}]',
     ['nul'],
-    '{"\ufffd":1,"\\ufffd\ufffd":2}',
+    `[{"\\ufffd${told('"\\u0000"')}":1,"\\ufffd":2}]`,
   ],
-  'two keys that become equal': [
-    '{"\\u0000":1,"\\ud800":2,"\\udfff":3}',
+  'keys that would become equal': [
+    '[{"\\u0000":1,"\\ud800":2,"\\udfff":3}]',
     ['nul', 'surrogate', 'surrogate'],
-    '{"\\ufffd":1,"\\ufffd\ufffd":2,"\\ufffd\ufffd2":3}',
+    `[{"\\ufffd${told('"\\u0000"')}":1,"\\ufffd${told('"\\ud800"')}":2,"\\ufffd${told('"\\udfff"')}":3}]`,
   ],
   'two keys that were equal': [
-    '{"\\u0000":1,"\\u0000":2}',
+    '[{"\\u0000":1,"\\u0000":2}]',
     ['nul', 'nul'],
-    '{"\\ufffd":1,"\\ufffd":2}',
+    `[{"\\ufffd${told('"\\u0000"')}":1,"\\ufffd${told('"\\u0000"')}":2}]`,
   ],
   'high surrogate alone': ['["\\ud800"]', ['surrogate'], '["\\ufffd"]'],
   'low surrogate alone': ['["\\udc00"]', ['surrogate'], '["\\ufffd"]'],
@@ -47,13 +51,13 @@ export const CHANGED: Readonly<Record<string, readonly [Body, readonly Fault[], 
     '["\\ufffd\\\\udc00"]',
   ],
   'high surrogate and U+0000': ['["\\ud800\\u0000"]', ['surrogate', 'nul'], '["\\ufffd\\ufffd"]'],
-  'two high surrogates': ['["\\ud800\\ud800"]', ['surrogate', 'surrogate'], '["\\ufffd\\ufffd"]'],
+  'two high surrogates': ['["\\ud800\\ud800"]', ['surrogate'], '["\\ufffd\\ufffd"]'],
   'a pair after a high surrogate': [
     '["\\ud83d\\ud83d\\ude00"]',
     ['surrogate'],
     '["\\ufffd\\ud83d\\ude00"]',
   ],
-  'a swapped pair': ['["\\ude00\\ud83d"]', ['surrogate', 'surrogate'], '["\\ufffd\\ufffd"]'],
+  'a swapped pair': ['["\\ude00\\ud83d"]', ['surrogate'], '["\\ufffd\\ufffd"]'],
   'a pair torn by the end of a string': [
     '["\\ud83d","\\ude00"]',
     ['surrogate', 'surrogate'],
@@ -68,37 +72,29 @@ export const CHANGED: Readonly<Record<string, readonly [Body, readonly Fault[], 
   'a byte of Latin-1': [bytes('["caf', 0xe9, '"]'), ['utf8'], '["caf\ufffd"]'],
   'a byte of Latin-1 in a key': [bytes('{"', 0xe9, '":1}'), ['utf8'], '{"\ufffd":1}'],
   'keys that differ in a bad byte': [
-    bytes('{"', 0xe8, '":1,"', 0xe9, '":2}'),
+    bytes('[{"', 0xe8, '":1,"', 0xe9, '":2}]'),
     ['utf8', 'utf8'],
-    '{"\ufffd":1,"\ufffd\ufffd":2}',
+    `[{"\ufffd${told(bytes('"', 0xe8, '"'))}":1,"\ufffd${told(bytes('"', 0xe9, '"'))}":2}]`,
   ],
   'a continuation alone': [bytes('["', 0x80, '"]'), ['utf8'], '["\ufffd"]'],
   'a sequence cut by the quote': [bytes('["', 0xe2, 0x82, '"]'), ['utf8'], '["\ufffd"]'],
   'a sequence cut by an escape': [bytes('["', 0xf0, 0x9f, '\\n"]'), ['utf8'], '["\ufffd\\n"]'],
   'a long sequence cut': [bytes('["', 0xf0, 0x9f, 0x98, 'x"]'), ['utf8'], '["\ufffdx"]'],
-  'overlong slash': [bytes('["', 0xc0, 0xaf, '"]'), ['utf8', 'utf8'], '["\ufffd\ufffd"]'],
-  'overlong letter': [bytes('["', 0xc1, 0xa1, '"]'), ['utf8', 'utf8'], '["\ufffd\ufffd"]'],
-  'overlong NUL': [bytes('["', 0xc0, 0x80, '"]'), ['utf8', 'utf8'], '["\ufffd\ufffd"]'],
+  'overlong slash': [bytes('["', 0xc0, 0xaf, '"]'), ['utf8'], '["\ufffd\ufffd"]'],
+  'overlong letter': [bytes('["', 0xc1, 0xa1, '"]'), ['utf8'], '["\ufffd\ufffd"]'],
+  'overlong NUL': [bytes('["', 0xc0, 0x80, '"]'), ['utf8'], '["\ufffd\ufffd"]'],
   'overlong in three bytes': [
     bytes('["', 0xe0, 0x80, 0x80, '"]'),
-    ['utf8', 'utf8', 'utf8'],
+    ['utf8'],
     '["\ufffd\ufffd\ufffd"]',
   ],
-  'a surrogate in UTF-8': [
-    bytes('["', 0xed, 0xa0, 0x80, '"]'),
-    ['utf8', 'utf8', 'utf8'],
-    '["\ufffd\ufffd\ufffd"]',
-  ],
+  'a surrogate in UTF-8': [bytes('["', 0xed, 0xa0, 0x80, '"]'), ['utf8'], '["\ufffd\ufffd\ufffd"]'],
   'past the last character': [
     bytes('["', 0xf4, 0x90, 0x80, 0x80, '"]'),
-    ['utf8', 'utf8', 'utf8', 'utf8'],
+    ['utf8'],
     '["\ufffd\ufffd\ufffd\ufffd"]',
   ],
-  'bytes that UTF-8 never has': [
-    bytes('["', 0xfe, 0xff, '"]'),
-    ['utf8', 'utf8'],
-    '["\ufffd\ufffd"]',
-  ],
+  'bytes that UTF-8 never has': [bytes('["', 0xfe, 0xff, '"]'), ['utf8'], '["\ufffd\ufffd"]'],
   'a bad byte before a good character': [bytes('["', 0xe2, 'é"]'), ['utf8'], '["\ufffdé"]'],
   'a bad byte and U+0000': [bytes('["', 0xff, '\\u0000"]'), ['utf8', 'nul'], '["\ufffd\\ufffd"]'],
   'byte order mark': ['\ufeff{"a":1}', ['bom'], '{"a":1}'],
@@ -109,16 +105,8 @@ export const CHANGED: Readonly<Record<string, readonly [Body, readonly Fault[], 
   'UTF-16LE without a mark': [Buffer.from('["€"]', 'utf16le'), ['utf16'], '["€"]'],
   'UTF-16BE without a mark': [utf16be('["€"]'), ['utf16'], '["€"]'],
   'UTF-16LE of a string beyond ASCII': [Buffer.from('"鍵"', 'utf16le'), ['utf16'], '"鍵"'],
-  'UTF-16LE with half a pair': [
-    Buffer.from('["\ud83dx"]', 'utf16le'),
-    ['utf16', 'surrogate'],
-    '["\ufffdx"]',
-  ],
-  'UTF-16BE with the wrong half': [
-    utf16be('["\ude00\ud83d"]'),
-    ['utf16', 'surrogate', 'surrogate'],
-    '["\ufffd\ufffd"]',
-  ],
+  'UTF-16LE with half a pair': [Buffer.from('["\ud83dx"]', 'utf16le'), ['utf16'], '["\ufffdx"]'],
+  'UTF-16BE with the wrong half': [utf16be('["\ude00\ud83d"]'), ['utf16'], '["\ufffd\ufffd"]'],
   'UTF-16 with U+0000 escaped': [
     Buffer.from('["\\u0000"]', 'utf16le'),
     ['utf16', 'nul'],

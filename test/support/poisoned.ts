@@ -1,6 +1,7 @@
 /** Random pages with poison in known places: what is received, and what is to become of it, written side by side. */
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import type { Fault } from '../../src/store/sanitise.ts';
+import type { Fault } from '../../src/store/body-repair.ts';
 
 /** A change that has to be told. */
 export interface Expected {
@@ -12,7 +13,7 @@ export interface Expected {
 /** A page, and the page that it must become. */
 export interface Poisoned {
   readonly received: Buffer;
-  readonly sanitised: Buffer;
+  readonly repaired: Buffer;
   readonly changes: readonly Expected[];
   readonly records: number;
 }
@@ -33,6 +34,9 @@ type Node =
 /** The generated pages hold containers that are deeper than this. */
 export const DEPTH = 5;
 
+/** What a changed key ends in, because two that differed have to differ still. */
+const toldApart = (key: Buffer): string =>
+  `\ufffd${createHash('sha256').update(`"`).update(key).update(`"`).digest('hex').slice(0, 8)}`;
 const REPLACEMENT = Buffer.from('\ufffd');
 const ESCAPED_REPLACEMENT = Buffer.from('\\ufffd');
 const same = (text: string): Piece => [Buffer.from(text), Buffer.from(text)];
@@ -112,7 +116,7 @@ const { object } = fc.letrec<{ value: Node; list: Node; object: Node }>((tie) =>
 }));
 class Writer {
   readonly received: Buffer[] = [];
-  readonly sanitised: Buffer[] = [];
+  readonly repaired: Buffer[] = [];
   readonly changes: Expected[] = [];
   #offset = 0;
 
@@ -134,9 +138,13 @@ class Writer {
         if (i > 0) this.#same(`,${node.space}`);
         // Numbered, so that no two keys become equal.
         const key: readonly Piece[] = [same(`${i}`), ...name];
-        const text = JSON.parse(`"${Buffer.concat(key.map(([, after]) => after))}"`) as string;
+        const bad = key.some(([, , what]) => what !== undefined);
+        const mark = bad ? toldApart(Buffer.concat(key.map(([before]) => before))) : '';
+        const text = JSON.parse(
+          `"${Buffer.concat(key.map(([, after]) => after))}${mark}"`,
+        ) as string;
         const inside = `${path}/${text.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-        this.#string(key, inside);
+        this.#string(key, inside, mark);
         this.#same(`${node.space}:`);
         this.write(item, inside, level + 1);
       }
@@ -150,16 +158,18 @@ class Writer {
 
   #put(before: Buffer, after: Buffer): void {
     this.received.push(before);
-    this.sanitised.push(after);
+    this.repaired.push(after);
     this.#offset += before.length;
   }
 
-  #string(list: readonly Piece[], path: string): void {
+  #string(list: readonly Piece[], path: string, mark = ''): void {
+    const faults = new Set(list.flatMap(([, , what]) => what ?? []));
+    // What a decoder replaces is told first.
+    if (faults.delete('utf8')) this.changes.push({ path, offset: this.#offset, what: 'utf8' });
+    for (const what of faults) this.changes.push({ path, offset: this.#offset, what });
     this.#same('"');
-    for (const [before, after, what] of list) {
-      if (what !== undefined) this.changes.push({ path, offset: this.#offset, what });
-      this.#put(before, after);
-    }
+    for (const [before, after] of list) this.#put(before, after);
+    this.#put(Buffer.alloc(0), Buffer.from(mark));
     this.#same('"');
   }
 
@@ -193,7 +203,7 @@ export const poisonedPage: fc.Arbitrary<Poisoned> = fc
     writer.write({ kind: 'word', text: '}' }, '', 0);
     return {
       received: Buffer.concat(writer.received),
-      sanitised: Buffer.concat(writer.sanitised),
+      repaired: Buffer.concat(writer.repaired),
       changes: writer.changes,
       records: records.length,
     };

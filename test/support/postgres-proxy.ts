@@ -1,4 +1,4 @@
-/** A TCP proxy in front of Postgres that can lose statements, or their answers, at a chosen moment (FAULTS D03 to D05, D17). */
+/** A TCP proxy in front of Postgres that can lose statements, or their answers, at a chosen moment. */
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
 /** Servers that allow so many requests, in the ways that are in use; as functions of the time. */
-import type { Quota } from '../../src/source/quota-headers.ts';
+import type { Quota } from '../../src/source/quota.ts';
 
 /** What such a server says to a request that comes now. */
 export interface Verdict {
@@ -35,7 +35,7 @@ export function fixedWindow(most: number, ms: number, tellsQuota = false): RateS
     window = Math.floor(now / ms);
     count++;
     const resetMs = Math.ceil((ms - (now % ms)) / 1000) * 1000;
-    const quota = { remaining: Math.max(0, most - count), resetMs, limit: most };
+    const quota = { remaining: Math.max(0, most - count), resetMs };
     return { ok: count <= most, ...(tellsQuota ? { quota, retryAfterMs: resetMs } : {}) };
   };
 }

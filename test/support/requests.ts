@@ -2,9 +2,17 @@
 import type { LoggedRequest } from '../../simulator/simulator.ts';
 import type { TestDatabase } from './database.ts';
 
-/** Probes ask for one or two records, whatever the page length is, or far beyond any end; they store nothing. */
-const PROBE_LENGTHS = ['1', '2'];
-const FAR = 2_000_000_000;
+/** Questions ask for one or two records, whatever the page length is; they store nothing. */
+const QUESTION_LENGTHS = ['1', '2'];
+/** What is asked around a cut reaches no further; windows are longer. */
+const LONGEST_CUT_MS = 5 * 60_000;
+
+/** Requests for days and their parts, without those about cuts, which are asked twice on purpose. */
+export const withoutCuts = (requests: readonly LoggedRequest[]): LoggedRequest[] =>
+  requests.filter(
+    ({ query }) =>
+      Date.parse(`${query.toDate}Z`) - Date.parse(`${query.fromDate}Z`) > LONGEST_CUT_MS,
+  );
 
 /** One request for a page. */
 export interface PageAsked {
@@ -14,12 +22,10 @@ export interface PageAsked {
   readonly page: string;
 }
 
-/** The window and place of each request for a page, probes left out. */
+/** The window and place of each request for a page, without questions and cuts. */
 export function pagesAsked(requests: readonly LoggedRequest[]): PageAsked[] {
-  return requests
-    .filter(
-      ({ query }) => !PROBE_LENGTHS.includes(query.length ?? '') && Number(query.start) !== FAR,
-    )
+  return withoutCuts(requests)
+    .filter(({ query }) => !QUESTION_LENGTHS.includes(query.length ?? ''))
     .map(({ resource, query }) => ({
       window: `${resource} ${query.fromDate}`,
       page: `${resource} ${query.fromDate} to ${query.toDate} ${query.start}+${query.length}`,
@@ -34,7 +40,7 @@ export async function pagesStored(database: TestDatabase): Promise<Set<string>> 
   const rows = await database.query<{ page: string }>(
     `select s.resource || ' ' || w.from_time || ' to ' || w.to_time || ' ' || p.start || '+' || p.length as page
        from daywalk.pages p
-       join daywalk.walks k on k.walk_id = p.walk_id and k.day = p.day and k.span = 'whole' and p.records > 0
+       join daywalk.walks k on k.walk_id = p.walk_id and k.day = p.day and k.role = 'whole' and p.records > 0
        join daywalk.windows w on w.window_id = k.window_id
        join daywalk.streams s on s.stream_id = w.stream_id`,
   );
@@ -54,12 +60,3 @@ export function askedAgain(
   }
   return again;
 }
-
-/** Whether a request is about a seam: the seconds on both sides of a midnight, or the one after it alone. */
-export const isSeam = ({ query }: Pick<LoggedRequest, 'query'>): boolean =>
-  /00:00:00$/.test(query.toDate ?? '') &&
-  (/23:59:59$/.test(query.fromDate ?? '') || query.fromDate === query.toDate);
-
-/** Requests for days and their parts; a seam at the edge of a range is looked at more than once on purpose. */
-export const withoutSeams = (requests: readonly LoggedRequest[]): LoggedRequest[] =>
-  requests.filter((request) => !isSeam(request));

@@ -1,5 +1,5 @@
 /** A terminal as a grid of characters: as much of one as a program needs that moves up, clears and writes lines. */
-import type { Terminal } from '../../src/commands/live-lines.ts';
+import type { Terminal } from '../../src/cli/terminal/live-lines.ts';
 
 /** Everything that was ever written, as it would stand in the scrollback. Lines longer than it is wide go on below. */
 export class Screen implements Terminal {

@@ -6,13 +6,14 @@ import {
   startSimulator,
 } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/clock.ts';
-import type { DrainParts } from '../../src/export/drain.ts';
-import { backfill, type ExportOptions } from '../../src/export/run.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
 import { Database } from '../../src/store/database.ts';
+import type { WalkParts } from '../../src/walk/due.ts';
+import { backfill, type ExportOptions } from '../../src/walk/run.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { SOURCE } from './source-options.ts';
 
 const KEY = 'key-of-the-test';
 const DAY = '2026-03-01';
@@ -22,7 +23,7 @@ export interface SimulatedExport {
   readonly api: Simulator;
   readonly server: TestDatabase;
   readonly database: Database;
-  readonly parts: DrainParts;
+  readonly parts: WalkParts;
   readonly streams: readonly Stream[];
   readonly day: string;
   /** Exports the days again, as `backfill --only all` does. */
@@ -51,12 +52,18 @@ export async function simulateExport(
     clock: systemClock,
     log: silentLogger,
   });
-  const source = openSource({ baseUrl: api.url, key: KEY, clock: systemClock, retryAttempts: 1 });
+  const source = openSource({
+    ...SOURCE,
+    baseUrl: api.url,
+    key: KEY,
+    clock: systemClock,
+    retryTimeMs: 0,
+  });
   const streams: Stream[] = [{ name: 'events', resource: 'events', filters: {} }];
-  const parts: DrainParts = {
+  const parts: WalkParts = {
     database,
     fetchPage: (request, options) => source.fetchPage(request, options),
-    findEnvelope: (body) => source.findEnvelope(body),
+    reader: source,
     clock: systemClock,
     log: silentLogger,
     owner: 'test',
@@ -66,7 +73,6 @@ export async function simulateExport(
     since: null,
     timeZone: 'UTC',
     settleMs: 0,
-    seams: true,
     recheckDays: 7,
     keepBytes,
     concurrency: 2,

@@ -2,9 +2,9 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Logger, silentLogger } from '../../src/log.ts';
-import { Activity } from '../../src/serve/activity.ts';
-import { Metrics } from '../../src/serve/metrics.ts';
-import { openStatusServer, type StatusServer } from '../../src/serve/status-server.ts';
+import { Activity } from '../../src/status-page/activity.ts';
+import { Metrics } from '../../src/status-page/metrics.ts';
+import { openStatusServer, type StatusServer } from '../../src/status-page/status-server.ts';
 import type { TestDatabase } from './database.ts';
 
 /** A server, and what it watches. */
@@ -27,12 +27,13 @@ export async function serveStatus(
     readonly streams?: readonly string[];
     readonly log?: Logger;
     readonly clock?: Clock;
+    readonly port?: number;
   } = {},
 ): Promise<StatusScene> {
   const activity = new Activity(systemClock);
   const metrics = new Metrics();
   const server = await openStatusServer({
-    address: { host: '127.0.0.1', port: 0 },
+    address: { host: '127.0.0.1', port: given.port ?? 0 },
     hosts: ['status.example'],
     streams: given.streams ?? ['events'],
     expectation: {
@@ -44,7 +45,7 @@ export async function serveStatus(
     version: '0.0.0-test',
     activity,
     metrics,
-    limits: () => ({ limit: 4, underWay: 0, waiting: 0, heldMs: 0 }) as never,
+    limits: () => ({ limit: 4, underWay: 0, waiting: 0, pausedMs: 0 }) as never,
     clock: given.clock ?? patientClock,
     log: given.log ?? silentLogger,
     strike: (text) => text,
@@ -89,14 +90,16 @@ export async function fillCalendar(
        insert into daywalk.streams (name, resource, filters, fingerprint, since, time_zone, settle)
        values ($1, 'events', '{}', 'f', $2::date, 'UTC', '0') returning stream_id
      ), planned as (
-       insert into daywalk.windows (stream_id, kind, day, from_time, to_time, purpose, state, due_at, completed_at)
-       select stream_id, 'day', d::date, d, d + interval '23:59:59', 'scheduled', 'complete', null, clock_timestamp()
-         from made, generate_series($2::timestamp, $3::timestamp, interval '1 day') as d
-       returning window_id, day
+       insert into daywalk.windows (stream_id, kind, day, from_time, to_time, purpose, state, due_at, proof, proven_at)
+       select stream_id, kind, d::date, d + after, d + before, 'scheduled', 'complete', null, '{"kind":"total","records":1000}', clock_timestamp()
+         from made, generate_series($2::timestamp - interval '1 day', $3::timestamp, interval '1 day') as d,
+              (values ('day', interval '0', interval '23:59:59'), ('cut', interval '23:59:59', interval '1 day')) as w (kind, after, before)
+        where kind = 'cut' or d >= $2::timestamp
+       returning window_id, kind, day
      )
-     insert into daywalk.walks (window_id, number, day, page_length, next_start, pages, bytes, outcome, proof, published, finished_at)
-     select window_id, 1, day, 1000, 1000 + (window_id * 7919) % 9000, 10, 900000, 'proven',
-            '{"kind":"total","firstTotal":1000,"lastTotal":1000,"records":1000}', true, clock_timestamp() from planned`,
+     insert into daywalk.walks (window_id, number, day, from_time, to_time, page_length, next_start, pages, bytes, outcome, proof, shown, finished_at)
+     select window_id, 1, day, day, day, 1000, 1000 + (window_id * 7919) % 9000, 10, 900000, 'proven',
+            '{"kind":"total","records":1000}', 'whole', clock_timestamp() from planned where kind = 'day'`,
     [stream, from, to],
   );
 }

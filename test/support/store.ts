@@ -3,20 +3,20 @@ import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Logger, silentLogger } from '../../src/log.ts';
-import type { Day, Envelope, Page, Stream } from '../../src/model.ts';
-import { dayWindow, seamWindow } from '../../src/plan/days.ts';
+import type { Contract, Page, Stream } from '../../src/model.ts';
+import { dayWindow } from '../../src/plan/days.ts';
 import { Database } from '../../src/store/database.ts';
-import { type Claim, type ClaimScope, claimWindow } from '../../src/store/leases.ts';
+import { acquireLease, type LeasedWindow, type LeaseScope } from '../../src/store/leases.ts';
 import type { Checkpoint } from '../../src/store/pages.ts';
 import { registerStreams } from '../../src/store/streams.ts';
-import { openWalk, readOpenWalk, type WalkSpan } from '../../src/store/walks.ts';
-import { type PlannedRow, planWindows } from '../../src/store/windows.ts';
+import { openWalk, readOpenWalk, type WalkPlan } from '../../src/store/walks.ts';
+import { planWindows } from '../../src/store/windows.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export const DAY = '2026-03-05';
 export const TTL_MS = 60_000;
-export const EVERYTHING: Omit<ClaimScope, 'streamIds'> = { range: null, newestFirst: false };
-export const ENVELOPE: Envelope = {
+export const EVERYTHING: Omit<LeaseScope, 'streamIds'> = { range: null, newestFirst: false };
+export const CONTRACT: Contract = {
   recordsPath: ['data'],
   totalPath: ['total'],
   relationPath: null,
@@ -61,11 +61,6 @@ export async function expireLeases(server: Pick<TestDatabase, 'query'>): Promise
   );
 }
 
-/** The window of a day, to be planned. */
-export const dayRow = (day: Day): PlannedRow => ({ ...dayWindow(day), kind: 'day' });
-/** The seam behind a day, to be planned. */
-export const seamRow = (day: Day): PlannedRow => ({ ...seamWindow(day), kind: 'seam' });
-
 export interface Opening {
   readonly connections?: number;
   readonly statementTimeoutMs?: number;
@@ -100,38 +95,49 @@ export async function registerEvents(
   return made.streamId;
 }
 
-/** A stream with a planned window for each day. Returns the stream's id. */
+/** A stream with a planned window for each day, and the cuts at their ends. Returns the stream's id. */
 export async function planDays(
   database: Database,
   days: readonly string[] = [DAY],
   stream: Partial<Stream> = {},
 ): Promise<number> {
   const streamId = await registerEvents(database, stream);
-  await planWindows(database, streamId, 'scheduled', days.map(dayRow));
+  await planWindows(database, streamId, 'scheduled', days.map(dayWindow));
   return streamId;
 }
 
-/** Claims the first due window of a stream. */
-export async function claimDay(
+/** The same without the cuts, for tests of single windows. */
+export async function planBareDays(
+  database: Database,
+  days: readonly string[] = [DAY],
+  stream: Partial<Stream> = {},
+): Promise<number> {
+  const streamId = await planDays(database, days, stream);
+  await database.query(`delete from daywalk.windows where kind = 'cut'`);
+  return streamId;
+}
+
+/** Leases the first due window of a stream. */
+export async function leaseDay(
   database: Database,
   streamId: number,
   owner = 'here',
-): Promise<Claim> {
+): Promise<LeasedWindow> {
   const scope = { ...EVERYTHING, streamIds: [streamId] };
-  const claim = await claimWindow(database, randomUUID(), owner, TTL_MS, scope);
-  if (claim === null) throw new Error('nothing is due');
-  return claim;
+  const window = await acquireLease(database, randomUUID(), owner, TTL_MS, scope);
+  if (window === null) throw new Error('nothing is due');
+  return window;
 }
 
-/** Claims the first due window of a scope; null: nothing is due. */
-export const claimIn = (
+/** Leases the first due window of a scope; null: nothing is due. */
+export const leaseIn = (
   database: Database,
-  scope: Partial<ClaimScope>,
+  scope: Partial<LeaseScope>,
   lease: string = randomUUID(),
-): Promise<Claim | null> =>
-  claimWindow(database, lease, 'here', TTL_MS, { ...EVERYTHING, streamIds: [], ...scope });
+): Promise<LeasedWindow | null> =>
+  acquireLease(database, lease, 'here', TTL_MS, { ...EVERYTHING, streamIds: [], ...scope });
 
-/** The row of a window, as far as claims and leases change it. */
+/** The row of a window, as far as leases change it. */
 export async function windowRow(server: TestDatabase, windowId: number) {
   const [row] = await server.query(
     `select state, attempts, failures, last_error, lease_id, lease_owner, lease_number, lease_expires is null as free,
@@ -143,30 +149,40 @@ export async function windowRow(server: TestDatabase, windowId: number) {
   return row;
 }
 
-/** A claimed window with an open walk, at its checkpoint. */
+/** A leased window with an open walk, at its checkpoint. */
 export interface Begun {
-  readonly claim: Claim;
+  readonly window: LeasedWindow;
   readonly checkpoint: Checkpoint;
 }
 
-/** Claims the first due window and opens a walk of it, or takes up the open one. */
+/** Leases the first due window and opens a walk of it, or takes up the open one. */
 export async function beginWalk(
   database: Database,
   streamId: number,
   owner = 'here',
 ): Promise<Begun> {
-  const claim = await claimDay(database, streamId, owner);
-  return { claim, checkpoint: await openedWalk(database, claim) };
+  const window = await leaseDay(database, streamId, owner);
+  return { window, checkpoint: await openedWalk(database, window) };
 }
 
-/** Opens a walk of a claimed window where none is open; its checkpoint. */
+/** Opens a walk of a leased window where none is open; its checkpoint. */
 export async function openedWalk(
   database: Database,
-  claim: Claim,
-  span: WalkSpan = 'whole',
+  window: LeasedWindow,
+  plan: Partial<WalkPlan> = {},
 ): Promise<Checkpoint> {
-  await openWalk(database, claim, span, 100);
-  const walk = await readOpenWalk(database, claim);
+  const { from, to, levelFrom, levelTo } = window;
+  const whole = {
+    role: 'whole',
+    from,
+    to,
+    levelFrom,
+    levelTo,
+    pageLength: 100,
+    ignored: [],
+  } as const;
+  await openWalk(database, window, { ...whole, ...plan });
+  const walk = await readOpenWalk(database, window);
   if (!walk) throw new Error('no walk was opened');
   return { ...walk, skip: 0 };
 }

@@ -7,9 +7,9 @@ import type {
   Simulator,
   SimulatorOptions,
 } from '../../simulator/simulator.ts';
-import type { ExportOptions } from '../../src/export/run.ts';
 import type { Day, Stream } from '../../src/model.ts';
 import type { SourceOptions } from '../../src/source/source.ts';
+import type { ExportOptions } from '../../src/walk/run.ts';
 
 /** What must come out. */
 export type Expected =
@@ -74,6 +74,8 @@ export interface Case {
   readonly rewalk?: true;
   /** A record as it is stored, where that differs from what was sent. */
   readonly stored?: (text: string) => string;
+  /** Members of a record that change from answer to answer: what they hold is not compared. */
+  readonly volatile?: readonly string[];
   /** Most requests in a trial without kills; the default grows with the least possible. */
   readonly most?: number;
   /** Most requests as a multiple of the least possible. */

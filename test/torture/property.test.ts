@@ -68,9 +68,8 @@ test.each(Array.from({ length: RUNS }, (_, index) => [mix(seedNumber(SEED), inde
       name: `seed ${seed}`,
       server: shown(sim),
       expect: EXACT,
-      source: { retryAttempts: 6 },
+      source: { retryTimeMs: 3_000 },
       // A seam shows what arrives behind it in the next day's first second, until that day is there.
-      options: { seams: sim.arrivals === null },
       mostRatio: Infinity,
       scene: () => ({
         sim,

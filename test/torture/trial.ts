@@ -3,10 +3,11 @@
 import { Dice } from '../../simulator/random.ts';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/clock.ts';
-import { backfill, type ExportOptions, type RunReport } from '../../src/export/run.ts';
 import type { Logger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
+import { backfill, type ExportOptions, type RunReport } from '../../src/walk/run.ts';
+import { SOURCE } from '../support/source-options.ts';
 import { expireLeases } from '../support/store.ts';
 import { type Case, DAY, type Scene, type Stage } from './case.ts';
 import { leastRequests } from './least.ts';
@@ -150,7 +151,7 @@ async function runOn(
     const truth = recordsOf(simulator, range);
     least += leastRequests(testCase, simulator, range);
     const state = await stateOf(database, range);
-    const difference = await compareRange(stage.query, range, truth.map(stored));
+    const difference = await compareRange(stage.query, range, truth.map(stored), testCase.volatile);
     records += difference.truth;
     if (state.complete && differs(difference)) {
       kind = 'different';
@@ -204,10 +205,11 @@ async function live(
     life,
   );
   const source = openSource({
+    ...SOURCE,
     baseUrl: stage.simulator.url,
     key: 'demo-key',
     clock: systemClock,
-    retryAttempts: 3,
+    retryTimeMs: 500,
     retryBaseMs: 5,
     retryCapMs: 20,
     ...testCase.source,
@@ -217,7 +219,6 @@ async function live(
     since: null,
     timeZone: 'UTC',
     settleMs: 0,
-    seams: true,
     recheckDays: 100_000,
     keepBytes: false,
     concurrency: 3,
@@ -233,7 +234,7 @@ async function live(
       await scene.watch?.(stage);
       return fetchPage(...given);
     },
-    findEnvelope: (body: Buffer, stream: Stream) => source.findEnvelope(body, stream),
+    reader: source,
     clock: systemClock,
     log: silent,
     owner: `torture:${life.moments}:${performance.now()}`,

@@ -78,14 +78,16 @@ export async function compareRange(
   query: Query,
   range: Range,
   truth: readonly string[],
+  volatile: readonly string[] = [],
 ): Promise<Difference> {
   await keepTruth(query, 'range', truth);
   const view = range.resource === 'events' ? 'daywalk.events' : 'daywalk.smart_events';
   const [row] = await query<Difference & Record<string, unknown>>(
     DIFFERENCE(
-      `select md5(record::text)::uuid as hash from ${view} where stream = $2 and day between $3 and $4`,
+      `select md5((record - $5::text[])::text)::uuid as hash
+         from ${view} where stream = $2 and day between $3 and $4`,
     ),
-    ['range', range.stream, range.from, range.to],
+    ['range', range.stream, range.from, range.to, volatile],
   );
   if (row === undefined) throw new Error('a count returned no row');
   return row;

@@ -1,7 +1,7 @@
 /** Bodies that are no page, pages in other envelopes, and JSON that `jsonb` has trouble with. */
 import type { RecordInput } from '../../../simulator/simulator.ts';
 import { REFUSED, TAKEN } from '../../support/json-corpus.ts';
-import { CHANGED } from '../../support/jsonb-corpus.ts';
+import { CHANGED, told } from '../../support/jsonb-corpus.ts';
 import { type Case, DAY, EXACT, failed, quarantined } from '../case.ts';
 import { datatables, listing, paged, startOf } from '../listing.ts';
 import { spread, timeOf } from '../records.ts';
@@ -102,7 +102,9 @@ const changed = Object.values(CHANGED)
   .filter(
     ([received, becomes]) =>
       received.length < 100_000 && !/^\ufeff/.test(received) && !becomes.includes('[['),
-  );
+  )
+  // Keys of records are told apart, those around the list are not.
+  .filter(([received]) => !/^\{"[^"]*\\u/.test(received));
 
 export const body: readonly Case[] = [
   {
@@ -193,7 +195,8 @@ export const body: readonly Case[] = [
     name: 'U+0000',
     server: 'has \\u0000 in records',
     expect: quarantined(/nul/),
-    stored: (text) => text.replaceAll('\\u0000', '\\ufffd'),
+    stored: (text) =>
+      text.replace('{"\\u0000"', `{"\\ufffd${told('"\\u0000"')}"`).replaceAll('\\u0000', '\\ufffd'),
     scene: () => among(holding('"a\\u0000b"'), holding('{"\\u0000":1}', 1)),
     fast: true,
   },

@@ -20,7 +20,6 @@ const during = (
     expect: EXACT,
     most: 600,
     // A seam shows what arrives behind it in the next day's first second, until that day is there.
-    options: { seams: false },
     scene: () => ({ sim: { records: records(), totals, ...sim }, later: [check, check] }),
     ...more,
   }));
@@ -119,7 +118,6 @@ export const change: readonly Case[] = [
     name: 'arrivals that end with the first run',
     server: 'gets a record after every page of the first run',
     expect: EXACT,
-    options: { seams: false },
     most: 2_000,
     scene: () => ({
       sim: { records: spread(450), arrivals: { every: 1, count: 1, where: 'newest' } },

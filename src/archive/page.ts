@@ -1,0 +1,178 @@
+/** Answers one request of the served archive: which stream, which days, which pages, in the source's own envelope. */
+import type { FilterName, Filters, Resource } from '../model.ts';
+import type { Database, Query } from '../store/database.ts';
+import { Counts, locate } from './counts.ts';
+import { type FieldMap, pathsOf, placesOf, predicateOf, presenceOf } from './filter.ts';
+import { type ArchiveQuery, pieceOf } from './query.ts';
+import { Refusal } from './refusal.ts';
+import * as rows from './rows.ts';
+
+/** What the served archive needs of the settings. */
+export interface ArchiveOptions {
+  /** In the order in which they are looked through for one that fits a request. */
+  readonly streams: readonly string[];
+  readonly fields: FieldMap;
+  /** The zone of the source's wall clock. */
+  readonly timeZone: string;
+}
+
+/** What one answer is made from. */
+interface Asking {
+  readonly query: Query;
+  readonly asked: ArchiveQuery;
+  readonly stream: rows.ServedStream;
+  readonly days: readonly rows.ServedDay[];
+  readonly signal: AbortSignal;
+}
+
+/** An error lists no more days, and in words no more fields. */
+const MOST_TOLD = 100;
+
+/** The archive as a source of pages. */
+export class ServedArchive {
+  readonly #database: Database;
+  readonly #options: ArchiveOptions;
+  readonly #counts = new Counts();
+
+  constructor(database: Database, options: ArchiveOptions) {
+    this.#database = database;
+    this.#options = options;
+  }
+
+  /**
+   * The page that is asked for; totals are exact, and the order is that of day, walk, page and position.
+   * @throws {Refusal} for what cannot be honoured, days that are not complete or not kept any more among it.
+   */
+  page(resource: Resource, asked: ArchiveQuery, signal: AbortSignal) {
+    const { streams, fields } = this.#options;
+    // One snapshot: what is counted is what is read.
+    return this.#database.snapshot(async (query) => {
+      const stream = await rows.readStream(query, streams, resource, asked.filters);
+      if (stream === undefined) throw noStream(resource, streams);
+      const filter = stream.exact ? null : predicateOf(asked.filters, fields);
+      const days = await rows.readDays(query, stream, asked.from, asked.to);
+      checkDays(stream, days);
+      const envelope = await rows.readEnvelope(query, stream.streamId);
+      if (envelope === null) throw new Refusal(409, `nothing is stored of ${stream.name} yet`);
+      const asking = { query, asked, stream, days, signal };
+      const { texts, total } = await this.#read(asking, filter);
+      if (filter !== null) await this.#checkFields(asking, total);
+      return { body: envelope(texts, total), total };
+    });
+  }
+
+  /** The records that are asked for, and how many there are with those before and behind them. */
+  async #read(asking: Asking, filter: rows.Wanted['filter']) {
+    const { query, asked, days } = asking;
+    let total = 0;
+    const texts: string[] = [];
+    for (const day of days) {
+      const offset = Math.max(0, asked.start - total);
+      const missing = asked.length - texts.length;
+      const between = pieceOf(asked, day.day);
+      const isWhole = filter === null && between === null;
+      if (isWhole && (missing === 0 || offset >= day.records)) {
+        total += day.records;
+        continue;
+      }
+      const { wanted, pages, records } = await this.#count(asking, day, filter, between);
+      const expected = Math.max(0, Math.min(missing, records - offset));
+      if (expected > 0) {
+        const found = locate(pages, offset, expected);
+        const read = await rows.readRecords(query, wanted, found.pages, found.skip, expected);
+        if (read.length !== expected) throw changedMeanwhile(day);
+        texts.push(...read);
+      }
+      total += records;
+    }
+    return { texts, total };
+  }
+
+  /** What is wanted of a day. @throws {Refusal} where that cannot be told of some records. */
+  async #count(
+    asking: Asking,
+    day: rows.ServedDay,
+    filter: rows.Wanted['filter'],
+    between: rows.Wanted['between'],
+  ) {
+    const { query, asked, stream, signal } = asking;
+    const { fields, timeZone } = this.#options;
+    const timePaths = placesOf(fields.time);
+    const wanted = { stream, day: day.day, filter, between, timePaths, timeZone };
+    const counts = await this.#counts.of(query, wanted, day, signal);
+    if (counts.seen !== day.records) throw changedMeanwhile(day);
+    const { timeless, undecided } = counts;
+    if (timeless > 0) {
+      const why = `${timeless} records of ${day.day} have no time that can be read`;
+      const hint = 'Ask for whole days, or name the field in daywalk.yaml, as archive.fields.time.';
+      throw new Refusal(422, `${why}: a piece of that day cannot be told from the rest`, hint);
+    }
+    if (undecided === 0) return { ...counts, wanted };
+    const why = `${undecided} records of ${day.day} hold something else`;
+    throw await this.#incomparable(asking, comparedIn(asked.filters), why);
+  }
+
+  /**
+   * Nothing found is an answer only where the field of each filter is found: in some records of all days, or in any of
+   * those that are asked for. So is everything found, by the one filter that leaves out what it finds.
+   */
+  async #checkFields(asking: Asking, total: number): Promise<void> {
+    const { query, asked, stream, days } = asking;
+    const { fields } = this.#options;
+    const names = comparedIn(asked.filters).filter((name) => total === 0 || name === 'hideread');
+    const some = days.filter(({ records }) => records > 0);
+    if (names.length === 0 || some.length === 0) return;
+    const seen = new Set((await rows.readFields(query, stream)).map(({ path }) => path));
+    for (const name of names) {
+      let found = pathsOf(name, fields).some((path) => seen.has(path.join('.')));
+      for (const day of some)
+        found ||= (await this.#count(asking, day, presenceOf(name, fields), null)).records > 0;
+      if (!found) throw await this.#incomparable(asking, [name], 'no record has it');
+    }
+  }
+
+  /** The refusal of filters on what records do not have, or have as another type: it names what there is. */
+  async #incomparable({ query, stream }: Asking, names: readonly FilterName[], why: string) {
+    const found = await rows.readFields(query, stream);
+    const compared = names.map((name) => {
+      const paths = pathsOf(name, this.#options.fields).filter(([key]) => key !== '_source');
+      return `${name} is compared with ${paths.map((path) => path.join('.')).join(', ')}`;
+    });
+    const fields = Object.fromEntries(found.map(({ path, types }) => [path, types]));
+    const listed = found.slice(0, MOST_TOLD).map(({ path, types }) => `${path} (${types.join()})`);
+    const hint = `Name the right field in daywalk.yaml, below archive.fields. There are ${listed.join(', ')}.`;
+    return new Refusal(422, `${compared.join('; ')}: ${why}`, hint, { parameters: names, fields });
+  }
+}
+
+/** The filters that are compared with fields. */
+const comparedIn = (filters: Filters): FilterName[] =>
+  (Object.keys(filters) as FilterName[]).filter((name) => name !== 'search');
+
+const noStream = (resource: Resource, streams: readonly string[]): Refusal =>
+  new Refusal(
+    409,
+    `no stream of ${resource} without filters is stored`,
+    `Only requests with exactly the filters of a stream can be answered; there may be ${streams.join(', ')}.`,
+  );
+
+/**
+ * Days that are not complete, or not kept any more, have no answer: a hole in it would look whole. Not 410, by which
+ * clients may understand that the whole resource is gone.
+ */
+function checkDays({ name }: rows.ServedStream, days: readonly rows.ServedDay[]): void {
+  const refuse = (what: 'pruned' | 'incomplete', why: string, hint: string) => {
+    const some = days.filter((day) => day[what]).map(({ day }) => day);
+    if (some.length === 0) return;
+    const others = some.length === 1 ? '' : ` and ${some.length - 1} more`;
+    const more = { stream: name, [what]: some.slice(0, MOST_TOLD) };
+    throw new Refusal(409, `${why}: ${name} ${some[0]}${others}`, `${hint} ${some.at(-1)}.`, more);
+  };
+  const gone = 'Retention has removed what was older than it is wanted. Ask for later days than';
+  refuse('pruned', 'not kept in the archive any more', gone);
+  refuse('incomplete', 'not complete in the archive', 'daywalk why tells of a day, such as');
+}
+
+/** What retention empties by `truncate` no snapshot keeps: what is there is counted, for an answer without it would look whole. */
+const changedMeanwhile = ({ day }: rows.ServedDay): Refusal =>
+  new Refusal(503, `${day} changed while it was read`, 'Ask again.');

@@ -1,0 +1,27 @@
+/** The tables of docs/verbs.md, the verbs and the exit codes, made from those in code. */
+import { EXIT, EXIT_MEANINGS } from '../errors.ts';
+import { VERBS, type VerbRow } from './verbs.ts';
+
+/** Markdown: a row for each verb; ends without a line break. */
+export function verbsTableMarkdown(): string {
+  return ['| verb | does | options |', '|---|---|---|', ...VERBS.map(verbLine)].join('\n');
+}
+
+function verbLine({ name, argument, does, options = [], page }: VerbRow): string {
+  const verb = argument === undefined ? name : `${name} ${argument.toUpperCase()}`;
+  const more = page === undefined ? '' : `; see [${page}](${page})`;
+  const flags = options.map(({ long, argChoices }) =>
+    argChoices === undefined ? `\`${long}\`` : `\`${long} ${argChoices.join('\\|')}\``,
+  );
+  return `| \`daywalk ${verb}\` | ${does}${more} | ${flags.join(', ')} |`;
+}
+
+/** Markdown: a row for each exit code; ends without a line break. */
+export function exitCodesTableMarkdown(): string {
+  const names = Object.keys(EXIT) as (keyof typeof EXIT)[];
+  return [
+    '| exit code | means |',
+    '|---|---|',
+    ...names.map((name) => `| ${EXIT[name]} | ${EXIT_MEANINGS[name]} |`),
+  ].join('\n');
+}

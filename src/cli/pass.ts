@@ -1,0 +1,153 @@
+/** What `run` and `backfill` have in common: open everything, watch, report, close. */
+import { systemClock } from '../clock.ts';
+import { EXIT } from '../errors.ts';
+import type { ProcessLogger } from '../log.ts';
+import { openTeller, type Teller } from '../notify/teller.ts';
+import { readEnvironment } from '../settings/environment.ts';
+import type { ApiSettings, Settings } from '../settings/settings.ts';
+import type { LimiterState } from '../source/limiter.ts';
+import type { SourceWatch } from '../source/source.ts';
+import type { StatusServer } from '../status-page/status-server.ts';
+import type { Database } from '../store/database.ts';
+import type { WalkParts } from '../walk/due.ts';
+import type { RunEvent, RunReport } from '../walk/run.ts';
+import { LimitNews, tellAway } from './limit-news.ts';
+import { RateBudget } from './rate-budget.ts';
+import { redactor } from './redactor.ts';
+import { tellingFailure, told } from './telling.ts';
+import { stderrLines } from './terminal/live-lines.ts';
+import { print, printJson, terminal } from './terminal/output.ts';
+import { Progress } from './terminal/progress.ts';
+import { openEventWriter } from './terminal/run-events.ts';
+import { describeRun, exitCodeOfRun } from './terminal/run-text.ts';
+import type { Invocation } from './verb.ts';
+import { exportParts, openApi } from './walk-wiring.ts';
+import { apiSettingsOf, openDatabase, openLog } from './wiring.ts';
+
+/** What a verb that exports has before its database answers. */
+export interface SessionStart {
+  readonly settings: ApiSettings;
+  /** What the limiter of the source does now. */
+  readonly limits: () => LimiterState;
+  readonly log: ProcessLogger;
+}
+
+/** What a verb that exports works with. */
+export interface ExportSession extends SessionStart {
+  readonly database: Database;
+  readonly parts: WalkParts;
+  readonly teller: Teller;
+}
+
+/** What a daemon has and a single run has not. */
+interface Daemon {
+  /** Opens the page that people look at while it waits for its database, and later; null: there is none. */
+  readonly openPage: (start: SessionStart) => Promise<StatusServer | null>;
+  readonly watch: SourceWatch;
+}
+
+/**
+ * Opens log, source and database, calls `work`, and closes them whatever happens.
+ * @param daemon waits for a database that is away when it starts, as it does later.
+ */
+export async function withExport<T>(
+  invocation: Invocation,
+  work: (session: ExportSession) => Promise<T>,
+  daemon?: Daemon,
+): Promise<T> {
+  const settings = apiSettingsOf(invocation);
+  const quiet = invocation.options.quiet === true;
+  const log = await openLog(
+    quiet ? { ...settings, logLevel: quieter(settings.logLevel) } : settings,
+  );
+  const { signal } = invocation;
+  const budget =
+    settings.rate === undefined ? null : new RateBudget(settings.rate, settings.apiUrl, signal);
+  const source = await openApi(settings, {
+    onLimits: new LimitNews(log).onLimits,
+    onAway: tellAway(log),
+    ...(budget === null ? {} : { budget }),
+    ...(daemon === undefined ? {} : { watch: daemon.watch }),
+  });
+  const teller = openTeller(settings, systemClock, log, redactor.redact);
+  const start = { settings, log, limits: () => source.limits() };
+  let page: StatusServer | null = null;
+  try {
+    page = (await daemon?.openPage(start)) ?? null;
+    const open = () =>
+      openDatabase(settings, log, signal, {
+        forAsLongAsItTakes: daemon !== undefined,
+        onAway: (error) => page?.waiting(error.message),
+      });
+    const opened =
+      invocation.options.dryRun === true ? open() : tellingFailure(teller, signal, open);
+    const { database, url, close } = await opened;
+    if (budget !== null) budget.database = database;
+    teller.attach(database);
+    page?.attach(url);
+    try {
+      return await work({ ...start, database, parts: exportParts(database, source, log), teller });
+    } finally {
+      await close();
+    }
+  } finally {
+    await page?.close();
+    await teller.close();
+    await source.close();
+    await log.flush();
+  }
+}
+
+/** What is logged with `--quiet`: warnings and errors. */
+function quieter(level: Settings['logLevel']): Settings['logLevel'] {
+  return level === 'error' || level === 'fatal' ? level : 'warn';
+}
+
+/**
+ * Watches a run and prints what it did: for people or, with `--json`, as one document; with `--json-events` as the last of
+ * its events; with `--quiet` only when it was not done.
+ */
+export async function watched(
+  { options, signal }: Invocation,
+  session: Pick<ExportSession, 'log' | 'limits' | 'teller'>,
+  run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
+): Promise<number> {
+  const events = options.jsonEvents === true ? openEventWriter(systemClock) : undefined;
+  const environment = readEnvironment();
+  const live = isLive(options, environment)
+    ? { live: { lines: stderrLines, unicode: terminal(environment).unicode } }
+    : {};
+  const progress = new Progress(systemClock, session.log, {
+    ...live,
+    ...(events === undefined ? {} : { events }),
+    requests: session.limits,
+  });
+  // Before anybody writes that the program is stopping.
+  signal.addEventListener('abort', () => stderrLines.end(), { once: true });
+  let elapsedMs = 0;
+  let report: RunReport;
+  try {
+    report = await told(session.teller, signal, () =>
+      run(progress.onEvent).finally(() => {
+        elapsedMs = progress.end();
+      }),
+    );
+  } catch (error) {
+    events?.broke(error);
+    throw error;
+  }
+  const document = { ...report, elapsedMs: Math.round(elapsedMs), limits: session.limits() };
+  const code = exitCodeOfRun(report);
+  if (events !== undefined) events.ended(code, document);
+  else if (options.json === true) printJson(document);
+  else if (options.quiet !== true || code !== EXIT.done) print(...describeRun(report, elapsedMs));
+  return code;
+}
+
+/** Whether someone watches stderr and wants to see how it goes. */
+function isLive(
+  options: Invocation['options'],
+  environment: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return process.stderr.isTTY === true && environment.TERM !== 'dumb' && options.quiet !== true;
+}

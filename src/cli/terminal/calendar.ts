@@ -1,0 +1,170 @@
+/** The coverage calendar of `daywalk status`: one row a month, one cell a day, streams side by side, as text. */
+
+import type { Day } from '../../model.ts';
+import type { DayState } from '../../plan/day-states.ts';
+import { formatCount } from '../../text.ts';
+
+/** How a day is shown. */
+interface Look {
+  readonly glyph: string;
+  readonly ascii: string;
+  /** Select Graphic Rendition code of ANSI terminals. */
+  readonly colour: string;
+  readonly meaning: string;
+}
+
+/** In the order of the legend; the glyphs tell the states apart without the colours. */
+const LOOKS = {
+  complete: { glyph: '█', ascii: '#', colour: '32', meaning: 'complete' },
+  empty: { glyph: '░', ascii: 'o', colour: '32', meaning: 'complete, no events' },
+  running: { glyph: '▸', ascii: '>', colour: '36', meaning: 'being walked' },
+  failed: { glyph: '✗', ascii: 'X', colour: '31', meaning: 'failed' },
+  missing: { glyph: '?', ascii: '?', colour: '33', meaning: 'missing' },
+  open: { glyph: '·', ascii: '.', colour: '2', meaning: 'not closed yet' },
+  out: { glyph: ' ', ascii: ' ', colour: '', meaning: 'out of scope' },
+} as const satisfies Record<DayState, Look>;
+
+export interface CalendarStream {
+  readonly stream: string;
+  /** In any order; days that are not in it are out of scope. */
+  readonly days: readonly { readonly day: Day; readonly state: DayState }[];
+}
+
+export interface CalendarOptions {
+  readonly colour: boolean;
+  /** False for a terminal without UTF-8. */
+  readonly unicode: boolean;
+  /** Columns of the terminal: how many streams stand side by side, and where the legend is wrapped. */
+  readonly width: number;
+}
+
+/** As wide as `2026-03  `. */
+const MARGIN = ' '.repeat(9);
+const LONGEST_MONTH = 31;
+const BETWEEN = '  ';
+/** The days that the ruler names. */
+const MARKS = [1, 5, 10, 15, 20, 25, 30];
+
+/** The calendar of the streams, line by line, over all months in which any has a day; empty when there is nothing to show. */
+export function renderCalendar(
+  streams: readonly CalendarStream[],
+  options: CalendarOptions,
+): string[] {
+  const inScope = streams.map(({ stream, days }) => ({
+    stream,
+    states: new Map(days.filter(({ state }) => state !== 'out').map((d) => [d.day, d.state])),
+  }));
+  const months = monthsOf(inScope.flatMap(({ states }) => [...states.keys()]));
+  if (months.length === 0) return [];
+  const room = options.width - MARGIN.length + BETWEEN.length;
+  const abreast = Math.max(1, Math.floor(room / (LONGEST_MONTH + BETWEEN.length)));
+  const lines: string[] = [];
+  for (let first = 0; first < inScope.length; first += abreast)
+    lines.push(...block(inScope.slice(first, first + abreast), months, options), '');
+  const counts = new Map<DayState, number>();
+  for (const { states } of inScope)
+    for (const state of states.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return [...lines, ...legend(counts, options)];
+}
+
+interface Shown {
+  readonly stream: string;
+  readonly states: ReadonlyMap<Day, DayState>;
+}
+
+/** Streams side by side: their names, a ruler, and a row a month. */
+function block(
+  streams: readonly Shown[],
+  months: readonly string[],
+  options: CalendarOptions,
+): string[] {
+  const beside = (margin: string, columns: readonly string[]) =>
+    `${margin}${columns.join(BETWEEN)}`.trimEnd();
+  const names = streams.map(({ stream }) => shortened(stream, options).padEnd(LONGEST_MONTH));
+  return [
+    beside(MARGIN, names),
+    beside(MARGIN, streams.map(ruler)),
+    ...months.map((month) => {
+      const rows = streams.map(({ states }) => {
+        const cells = Array.from(
+          { length: daysIn(month) },
+          (_, index) => states.get(`${month}-${String(index + 1).padStart(2, '0')}`) ?? 'out',
+        );
+        return row(cells, options) + ' '.repeat(LONGEST_MONTH - cells.length);
+      });
+      return beside(`${month}  `, rows);
+    }),
+  ];
+}
+
+function shortened(name: string, { unicode }: CalendarOptions): string {
+  if (name.length <= LONGEST_MONTH) return name;
+  const mark = unicode ? '…' : '...';
+  return name.slice(0, LONGEST_MONTH - mark.length) + mark;
+}
+
+/** Every month from the oldest of these days to the newest, those between without any of them too. */
+function monthsOf(days: readonly Day[]): string[] {
+  const known = days.map(monthOf).sort();
+  const [first, last] = [known[0], known.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const months: string[] = [];
+  for (let month = first; month <= last; month = nextMonth(month)) months.push(month);
+  return months;
+}
+
+function nextMonth(month: string): string {
+  const next = Number(month.slice(0, 4)) * 12 + Number(month.slice(5, 7));
+  const year = String(Math.floor(next / 12)).padStart(4, '0');
+  return `${year}-${String((next % 12) + 1).padStart(2, '0')}`;
+}
+
+function monthOf(day: Day): string {
+  return day.slice(0, 7);
+}
+
+function daysIn(month: string): number {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  if (number === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return [4, 6, 9, 11].includes(number) ? 30 : 31;
+}
+
+/** Days of the month, each number beginning above its day. */
+function ruler(): string {
+  const marks = MARKS.map((day, i) => String(day).padEnd((MARKS[i + 1] ?? day) - day));
+  return marks.join('').padEnd(LONGEST_MONTH);
+}
+
+/** Neighbours in the same state share one colour sequence. */
+function row(cells: readonly DayState[], options: CalendarOptions): string {
+  let text = '';
+  for (let start = 0, end = 0; start < cells.length; start = end) {
+    const state = cells[start] ?? 'out';
+    while (cells[end] === state) end += 1;
+    text += paint(state, end - start, options);
+  }
+  return text;
+}
+
+function paint(state: DayState, times: number, { colour, unicode }: CalendarOptions): string {
+  const look: Look = LOOKS[state];
+  const text = (unicode ? look.glyph : look.ascii).repeat(times);
+  return colour && look.colour ? `\u001b[${look.colour}m${text}\u001b[0m` : text;
+}
+
+/** The states that occur, each with its days, in lines of at most `width` columns. */
+function legend(counts: ReadonlyMap<DayState, number>, options: CalendarOptions): string[] {
+  const lines: string[] = [];
+  let columns = 0;
+  for (const state of Object.keys(LOOKS) as DayState[]) {
+    const count = counts.get(state);
+    if (!count || state === 'out') continue;
+    const text = `${LOOKS[state].meaning} ${formatCount(count)}`;
+    const entry = `${paint(state, 1, options)} ${text}`;
+    // A glyph and a space before the text, three spaces between entries.
+    const fits = lines.length > 0 && columns + text.length + 5 <= options.width;
+    lines.push(fits ? `${lines.pop()}   ${entry}` : entry);
+    columns = fits ? columns + text.length + 5 : text.length + 2;
+  }
+  return lines;
+}

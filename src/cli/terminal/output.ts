@@ -1,0 +1,49 @@
+/** Results go to stdout: text for people, JSON for programs; foreign text in them can steer no terminal. */
+import { printable, printableLines } from '../../text.ts';
+
+/** Prints a result, a line each; names and errors in it come from the API and the database. */
+export function print(...lines: readonly string[]): void {
+  printColoured(...lines.map(printable));
+}
+
+/** Prints lines with colours of ours; foreign text in them has gone through `printable`, or it would colour too. */
+export function printColoured(...lines: readonly string[]): void {
+  for (const line of lines) process.stdout.write(`${line}\n`);
+}
+
+/** Prints a result for programs: one JSON document. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${printableLines(JSON.stringify(value, null, 2))}\n`);
+}
+
+/** Prints one event of many for programs: a JSON object on a line of its own. */
+export function printEvent(event: unknown): void {
+  process.stdout.write(`${printable(JSON.stringify(event))}\n`);
+}
+
+/** What the terminal behind stdout can show. */
+export function terminal(environment: Readonly<Record<string, string | undefined>>): {
+  colour: boolean;
+  unicode: boolean;
+  width: number;
+} {
+  const locale = environment.LC_ALL ?? environment.LC_CTYPE ?? environment.LANG ?? '';
+  return {
+    colour: wantsColour(environment, process.stdout.isTTY === true),
+    unicode: locale === '' || /utf-?8/i.test(locale),
+    width: process.stdout.columns ?? 100,
+  };
+}
+
+/**
+ * Whether to colour what is written: FORCE_COLOR decides (0 and false say no), then NO_COLOR (https://no-color.org), then
+ * whether it goes to a terminal that can.
+ */
+export function wantsColour(
+  { FORCE_COLOR, NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): boolean {
+  if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  if (NO_COLOR !== undefined && NO_COLOR !== '') return false;
+  return isTerminal && TERM !== 'dumb';
+}

@@ -1,0 +1,106 @@
+/** Progress in words: one line for logs, and a frame of lines for a terminal. */
+import { formatCount, formatDuration } from '../../text.ts';
+import type { ProgressState, RunningNow } from './run-progress.ts';
+
+/** What the limiter of requests does, as far as people are told. */
+export interface RequestsNow {
+  readonly limit: number;
+  readonly underWay: number;
+  readonly waiting: number;
+  /** Milliseconds for which nobody asks, because the API refused. */
+  readonly pausedMs: number;
+  /** Why those who wait do. */
+  readonly why?: 'limit' | 'rate' | 'pace' | 'quota' | 'pause' | null;
+  /** Requests a second that the API takes, as was found. */
+  readonly pace?: number | null;
+}
+
+/** What the terminal can show. */
+export interface FrameLook {
+  readonly width: number;
+  readonly height: number;
+  readonly unicode: boolean;
+}
+
+const BAR_CELLS = 24;
+const WINDOW_BAR_CELLS = 10;
+
+/** Share, rate and what is left, in one line. */
+export function progressLine(state: ProgressState): string {
+  return [
+    `${formatCount(state.done + state.failed)}/${formatCount(state.windows)} windows`,
+    ...(state.failed > 0 ? [`${formatCount(state.failed)} failed`] : []),
+    `${state.running.length} running`,
+    `${formatCount(state.records)} records`,
+    `${formatCount(Math.round(state.recordsPerSecond))}/s`,
+    ...(state.leftMs === null ? [] : [`about ${formatDuration(state.leftMs)} left`]),
+  ].join(' · ');
+}
+
+/** How the API is being asked: requests under way, those that wait, and a pause that the API asked for. */
+export function requestsLine(now: RequestsNow): string {
+  const { limit, underWay, waiting, pausedMs } = now;
+  return [
+    `requests: ${underWay} of at most ${limit} under way`,
+    ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
+    ...(pausedMs > 0
+      ? [`all paused for ${formatDuration(pausedMs)}, as the API refused`]
+      : reasonOf(now)),
+  ].join(' · ');
+}
+
+/** Whether requests wait for something that an operator can look into. */
+export const isHeldBack = (now: RequestsNow): boolean =>
+  now.pausedMs > 0 || reasonOf(now).length > 0;
+
+function reasonOf({ why, pace }: RequestsNow): string[] {
+  if (why === 'pace') return [`the API takes about ${formatCount(Math.round(pace ?? 0))} a second`];
+  if (why === 'quota') return ['the quota of the API is nearly used up'];
+  return why === 'rate' ? ['at the rate that is set'] : [];
+}
+
+/** A bar for the whole, a line for each running window, a line for the requests; none wider or more than fits. */
+export function progressFrame(
+  state: ProgressState,
+  requests: RequestsNow | null,
+  look: FrameLook,
+): string[] {
+  const over = state.windows === 0 ? 0 : (state.done + state.failed) / state.windows;
+  const total = `${bar(over, BAR_CELLS, look)} ${progressLine(state)}`;
+  const below = requests === null ? [] : [`  ${requestsLine(requests)}`];
+  const names = Math.max(0, ...state.running.map(({ stream }) => stream.length));
+  const windows = state.running.map((running) => windowLine(running, names, look));
+  // One row stays free, so that the terminal does not scroll.
+  const room = Math.max(0, look.height - 2 - below.length);
+  const hidden = windows.length - room;
+  const shown =
+    hidden > 0
+      ? [...windows.slice(0, Math.max(0, room - 1)), `  and ${hidden + 1} more windows`]
+      : windows;
+  const lines = [total, ...shown, ...below];
+  return lines.slice(0, Math.max(1, look.height - 1)).map((line) => line.slice(0, look.width - 1));
+}
+
+function windowLine(running: RunningNow, names: number, look: FrameLook): string {
+  const { stream, records, total, elapsedMs } = running;
+  const count =
+    total === null
+      ? `${formatCount(records)} records`
+      : `${formatCount(records)} of ${formatCount(total)} records`;
+  const share = total === null || total === 0 ? null : Math.min(1, records / total);
+  const gauge = share === null ? ' '.repeat(WINDOW_BAR_CELLS) : bar(share, WINDOW_BAR_CELLS, look);
+  return `  ${stream.padEnd(names)}  ${spanOf(running).padEnd(19)}  ${gauge}  ${count}, ${formatDuration(elapsedMs)}`;
+}
+
+/** A whole day by its name, anything shorter by its times. */
+function spanOf({ day, from, to }: RunningNow): string {
+  const [start, end] = [from.slice(11), to.slice(11)];
+  if (start === '00:00:00' && end === '23:59:59') return day;
+  return start === end ? `${day} ${start}` : `${day} ${start}–${end}`;
+}
+
+function bar(share: number, cells: number, { unicode }: FrameLook): string {
+  const full = Math.floor(share * cells);
+  const [on, off] = unicode ? ['█', '░'] : ['#', '.'];
+  return on.repeat(full) + off.repeat(cells - full);
+}

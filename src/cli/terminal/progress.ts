@@ -1,0 +1,146 @@
+/** Shows a run while it goes: live lines on a terminal, a log line every 30 s elsewhere, events for programs. */
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
+import type { RunEvent } from '../../walk/run.ts';
+import type { LiveLines } from './live-lines.ts';
+import {
+  isHeldBack,
+  progressFrame,
+  progressLine,
+  type RequestsNow,
+  requestsLine,
+} from './progress-text.ts';
+import type { EventWriter } from './run-events.ts';
+import { RunProgress } from './run-progress.ts';
+
+const REDRAW_MS = 200;
+const LOG_MS = 30_000;
+const EVENT_MS = 5_000;
+
+/** Who is shown the run, besides the log. */
+export interface Audience {
+  /** Absent: nobody watches a terminal. */
+  readonly live?: { readonly lines: LiveLines; readonly unicode: boolean };
+  readonly events?: EventWriter;
+  /** What the limiter of the requests does now. */
+  readonly requests?: () => RequestsNow;
+}
+
+/** Watches a run. */
+export class Progress {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #audience: Audience;
+  readonly #began: number;
+  readonly #run: RunProgress;
+  readonly #stops: readonly (() => void)[];
+  #waitingSaid = false;
+
+  constructor(clock: Clock, log: Logger, audience: Audience = {}) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#audience = audience;
+    this.#began = clock.monotonic();
+    this.#run = new RunProgress(this.#began);
+    this.#stops = [
+      audience.live === undefined
+        ? clock.every(LOG_MS, () => this.#tell())
+        : clock.every(REDRAW_MS, () => this.#draw()),
+      ...(audience.events === undefined ? [] : [clock.every(EVENT_MS, () => this.#emit())]),
+    ];
+  }
+
+  /** Takes in one event of the run. */
+  readonly onEvent = (event: RunEvent): void => {
+    this.#run.add(event, this.#clock.monotonic());
+    this.#note(event);
+    this.#audience.events?.happened(event);
+  };
+
+  /** Stops showing, and leaves the terminal clean. Returns the milliseconds since the beginning. */
+  end(): number {
+    for (const stop of this.#stops) stop();
+    this.#audience.live?.lines.clear();
+    return this.#clock.monotonic() - this.#began;
+  }
+
+  #note(event: RunEvent): void {
+    switch (event.kind) {
+      case 'planned':
+        this.#log.info({ windows: event.windows }, 'planned');
+        break;
+      case 'complete':
+        this.#log.debug(
+          { ...event.window, proof: event.proof.kind, records: event.proof.records },
+          'complete',
+        );
+        break;
+      case 'split':
+        this.#log.info(
+          { ...event.window, by: event.by, parts: event.parts, reason: event.reason },
+          'the window is split',
+        );
+        break;
+      case 'failed':
+        this.#log.warn({ ...event.window, reason: event.reason }, 'the window failed');
+        break;
+      case 'stream-stopped':
+        this.#log.error(
+          { stream: event.stream, reason: event.reason },
+          'the stream is given up for this run',
+        );
+        break;
+      case 'waiting':
+        if (this.#waitingSaid) break;
+        this.#waitingSaid = true;
+        this.#log.info(
+          { windows: event.windows, owner: event.owner },
+          'waiting for windows that another worker holds',
+        );
+        break;
+      case 'claimed':
+      case 'page':
+      case 'unchanged':
+      case 'released':
+        break;
+    }
+  }
+
+  #draw(): void {
+    const { live, requests } = this.#audience;
+    if (live === undefined) return;
+    const { lines, unicode } = live;
+    const state = this.#run.state(this.#clock.monotonic());
+    const [width, height] = lines.size;
+    const look = { width, height, unicode };
+    lines.show(progressFrame(state, requests?.() ?? null, look));
+  }
+
+  #tell(): void {
+    const { running, ...state } = this.#run.state(this.#clock.monotonic());
+    const requests = this.#audience.requests?.();
+    const held = requests !== undefined && isHeldBack(requests) ? requestsLine(requests) : null;
+    this.#log.info(
+      { ...rounded(state), running: running.length, ...(requests ? { requests } : {}) },
+      [progressLine({ ...state, running }), ...(held === null ? [] : [held])].join(' · '),
+    );
+  }
+
+  #emit(): void {
+    const state = this.#run.state(this.#clock.monotonic());
+    this.#audience.events?.progress(
+      { ...rounded(state), running: state.running.map(rounded) },
+      this.#audience.requests?.() ?? null,
+    );
+  }
+}
+
+/** The same with whole numbers: a fraction of a millisecond is noise. */
+function rounded<T extends object>(state: T): T {
+  return Object.fromEntries(
+    Object.entries(state).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? Math.round(value) : value,
+    ]),
+  ) as T;
+}

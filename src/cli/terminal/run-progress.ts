@@ -1,0 +1,140 @@
+/** Progress of a run: what its events add up to at one moment, with the present rate and a guess of what is left. */
+import type { WindowName } from '../../walk/events.ts';
+import type { RunEvent } from '../../walk/run.ts';
+
+/** A window that is walked now. */
+export interface RunningNow extends WindowName {
+  /** Records that came in this run; a list that is walked again counts again. */
+  readonly records: number;
+  /** What the source says that there are; null: it does not say. */
+  readonly total: number | null;
+  readonly elapsedMs: number;
+}
+
+/** What is known of a run at one moment. */
+export interface ProgressState {
+  /** Windows that were due, the parts of split ones included. */
+  readonly windows: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly running: readonly RunningNow[];
+  readonly records: number;
+  readonly bytes: number;
+  readonly elapsedMs: number;
+  /** Over the last half minute. */
+  readonly recordsPerSecond: number;
+  /** Milliseconds, if the rest goes as what is done; null: nothing is done yet, or nothing is left. */
+  readonly leftMs: number | null;
+}
+
+/** The rate is that of so many seconds. */
+const RATE_SECONDS = 30;
+
+/** Adds up the events of one run; times are milliseconds of a monotonic clock. */
+export class RunProgress {
+  readonly #began: number;
+  readonly #running = new Map<
+    number,
+    { window: WindowName; since: number; records: number; total: number | null }
+  >();
+  /** Records by the second in which they came, of the last seconds only. */
+  readonly #bySecond = new Map<number, number>();
+  #windows = 0;
+  #done = 0;
+  #failed = 0;
+  #records = 0;
+  #bytes = 0;
+
+  constructor(now: number) {
+    this.#began = now;
+  }
+
+  /** Takes in one event. */
+  add(event: RunEvent, now: number): void {
+    switch (event.kind) {
+      case 'planned':
+        this.#windows = event.windows;
+        break;
+      case 'claimed': {
+        const { window } = event;
+        this.#running.set(window.windowId, { window, since: now, records: 0, total: null });
+        break;
+      }
+      case 'page':
+        this.#page(event, now);
+        break;
+      case 'complete':
+      case 'unchanged':
+        this.#running.delete(event.window.windowId);
+        this.#done += 1;
+        break;
+      case 'split':
+        this.#running.delete(event.window.windowId);
+        this.#windows += event.parts;
+        this.#done += 1;
+        break;
+      case 'failed':
+        this.#running.delete(event.window.windowId);
+        this.#failed += 1;
+        break;
+      case 'released':
+        this.#running.delete(event.window.windowId);
+        break;
+      case 'stream-stopped':
+      case 'waiting':
+        break;
+    }
+  }
+
+  /** What is known now. */
+  state(now: number): ProgressState {
+    const elapsedMs = now - this.#began;
+    const over = this.#done + this.#failed;
+    return {
+      windows: Math.max(this.#windows, over + this.#running.size),
+      done: this.#done,
+      failed: this.#failed,
+      running: [...this.#running.values()].map(({ window, since, records, total }) => ({
+        ...window,
+        records,
+        total,
+        elapsedMs: now - since,
+      })),
+      records: this.#records,
+      bytes: this.#bytes,
+      elapsedMs,
+      recordsPerSecond: this.#rate(now, elapsedMs),
+      leftMs: this.#left(elapsedMs),
+    };
+  }
+
+  #page(event: Extract<RunEvent, { kind: 'page' }>, now: number): void {
+    const second = Math.floor(now / 1000);
+    this.#bySecond.set(second, (this.#bySecond.get(second) ?? 0) + event.records);
+    for (const old of this.#bySecond.keys())
+      if (old <= second - RATE_SECONDS) this.#bySecond.delete(old);
+    this.#records += event.records;
+    this.#bytes += event.bytes;
+    const running = this.#running.get(event.window.windowId);
+    if (running === undefined) return;
+    running.records += event.records;
+    running.total = event.total ?? running.total;
+  }
+
+  #rate(now: number, elapsedMs: number): number {
+    const oldest = Math.floor(now / 1000) - RATE_SECONDS;
+    let records = 0;
+    for (const [second, count] of this.#bySecond) if (second > oldest) records += count;
+    const seconds = Math.min(elapsedMs / 1000, RATE_SECONDS);
+    return seconds > 0 ? records / seconds : 0;
+  }
+
+  /** Running windows count as far as their totals tell. */
+  #left(elapsedMs: number): number | null {
+    let over = this.#done + this.#failed;
+    for (const { records, total } of this.#running.values())
+      if (total !== null && total > 0) over += Math.min(1, records / total);
+    const left = Math.max(this.#windows, this.#done + this.#failed) - over;
+    return over > 0 && left > 0 ? (elapsedMs / over) * left : null;
+  }
+}

@@ -1,0 +1,225 @@
+/** The table of the verbs: names, options and what each does in a line; help and docs/verbs.md come from it. */
+import { Option } from 'commander';
+import type { Group } from '../settings/table/setting.ts';
+import type { Verb } from './verb.ts';
+
+/** A row of the table. */
+export interface VerbRow {
+  readonly name: string;
+  /** What it does, in a line. */
+  readonly does: string;
+  /** The settings that it obeys. */
+  readonly settings: readonly Group[];
+  /** Loads what it does, when it is called: help must start fast. */
+  readonly load: () => Promise<Verb>;
+  /** The options that are not settings. */
+  readonly options?: readonly Option[];
+  /** The day that it is about; absent: it takes no argument. */
+  readonly argument?: 'day';
+  /** The page in docs/ that tells more. */
+  readonly page?: string;
+}
+
+const STORE: readonly Group[] = ['General', 'Database', 'Log'];
+const READ: readonly Group[] = [...STORE, 'Schedule', 'Streams'];
+const EVERYTHING: readonly Group[] = [...READ, 'API', 'Walking', 'Alerts'];
+
+const json = () => new Option('--json', 'one JSON document on stdout, for programs');
+const jsonEvents = (...others: readonly string[]) =>
+  new Option(
+    '--json-events',
+    'what happens as JSON lines on stdout, the report as the last (docs/events.schema.json)',
+  ).conflicts(['json', 'quiet', ...others]);
+const quiet = () =>
+  new Option('--quiet', 'no progress, warnings and errors only; a result only if it is not done');
+const stream = () =>
+  new Option('--stream <names>', 'only these streams, with commas between them (default: all)');
+const from = (unset: string) =>
+  new Option('--from <day>', `first day, YYYY-MM-DD (default: ${unset})`);
+const to = (unset: string) => new Option('--to <day>', `last day, YYYY-MM-DD (default: ${unset})`);
+
+/** Every verb, in the order in which they are shown. */
+export const VERBS: readonly VerbRow[] = [
+  {
+    name: 'init',
+    does: 'writes a commented `daywalk.yaml` from flags and environment, and examines it as `doctor` does',
+    settings: EVERYTHING,
+    load: async () => (await import('./verbs/init.ts')).init,
+    options: [new Option('--force', 'write over a file that is there')],
+  },
+  {
+    name: 'run',
+    does: 'one catch-up pass: plans, walks, reports, exits',
+    settings: EVERYTHING,
+    load: async () => (await import('./verbs/run.ts')).run,
+    options: [json(), jsonEvents(), quiet()],
+  },
+  {
+    name: 'worker',
+    does: 'the daemon: one pass at the start and one at every tick of `schedule`; serves status page, health and metrics',
+    settings: [...EVERYTHING, 'Status page'],
+    load: async () => (await import('./verbs/worker.ts')).worker,
+    page: 'monitoring.md',
+  },
+  {
+    name: 'backfill',
+    does: 'plans and walks an inclusive range of days',
+    settings: EVERYTHING,
+    load: async () => (await import('./verbs/backfill.ts')).backfillVerb,
+    options: [
+      new Option('--from <day>', 'first day, YYYY-MM-DD (required)').makeOptionMandatory(),
+      new Option('--to <day>', 'last day, YYYY-MM-DD (required)').makeOptionMandatory(),
+      stream(),
+      new Option(
+        '--only <which>',
+        'missing, failed or all, complete ones too (default: missing and failed)',
+      ).choices(['missing', 'failed', 'all']),
+      new Option('--newest-first', 'walk the newest day first'),
+      new Option('--dry-run', 'print the windows and what would be done with them, and do nothing'),
+      json(),
+      jsonEvents('dryRun'),
+      quiet(),
+    ],
+  },
+  {
+    name: 'status',
+    does: 'the coverage calendar, totals, what runs, what is wrong and the command that mends it',
+    settings: READ,
+    load: async () => (await import('./verbs/status.ts')).status,
+    options: [
+      new Option('--months <n>', 'months in the calendar, the present one included (default: 13)'),
+      json(),
+    ],
+  },
+  {
+    name: 'why',
+    does: 'the story of a day: windows, walks, proof, splits, late records, errors, and the command that mends it',
+    settings: READ,
+    load: async () => (await import('./verbs/why.ts')).why,
+    options: [stream(), json()],
+    argument: 'day',
+  },
+  {
+    name: 'verify',
+    does: 'compares stored days with the source, or with their own digests; exit code 3 when anything differs',
+    settings: EVERYTHING,
+    load: async () => (await import('./verbs/verify.ts')).verify,
+    options: [
+      from('all days'),
+      to('all days'),
+      stream(),
+      new Option('--deep', 'fetch every page again and compare record by record'),
+      new Option('--offline', 'recompute pages, walks and ledger without the source'),
+      json(),
+    ],
+    page: 'ledger.md',
+  },
+  {
+    name: 'gaps',
+    does: 'what is missing, and the command that fills it; exit code 3 when there is any',
+    settings: READ,
+    load: async () => (await import('./verbs/gaps.ts')).gaps,
+    options: [json()],
+  },
+  {
+    name: 'accept',
+    does: 'accepts that the source has changed its answers or lost its events; what is stored stays',
+    settings: READ,
+    load: async () => (await import('./verbs/accept.ts')).accept,
+    options: [stream()],
+    page: 'completeness.md',
+  },
+  {
+    name: 'doctor',
+    does: 'checks API, key, envelope, database, schema, clock and time zone; every red line says what to do',
+    settings: EVERYTHING,
+    load: async () => (await import('./verbs/doctor.ts')).doctor,
+    options: [json()],
+  },
+  {
+    name: 'export',
+    does: 'records of complete days as files, one folder a day, with a manifest; exit code 3 when days are not complete',
+    settings: READ,
+    load: async () => (await import('./verbs/export.ts')).exportVerb,
+    options: [
+      new Option('--out <folder>', 'where to write (required)').makeOptionMandatory(),
+      new Option('--format <format>', 'what to write')
+        .choices(['ndjson', 'ndjson.gz', 'parquet'])
+        .default('ndjson.gz'),
+      from('the first day there is'),
+      to('the last closed day'),
+      stream(),
+      new Option(
+        '--check-files',
+        'compare files that are there with their digests, and write those that differ again (default: sizes only)',
+      ),
+      json(),
+    ],
+    page: 'files.md',
+  },
+  {
+    name: 'prune',
+    does: 'says what is older than `retention` allows and how much space it takes; removes it with `--yes`; exit code 3 when days must stay',
+    settings: READ,
+    load: async () => (await import('./verbs/prune.ts')).pruneVerb,
+    options: [
+      new Option('--older-than <age>', 'since the day closed, such as 400d (default: retention)'),
+      new Option('--superseded', 'only walks that a later walk replaced; the days stay'),
+      new Option(
+        '--require-export <folder>',
+        'only days whose file is in this folder of `daywalk export`, as they are shown now (default: whether exported or not)',
+      ),
+      stream(),
+      new Option('--yes', 'do it'),
+      json(),
+    ],
+    page: 'pruning.md',
+  },
+  {
+    name: 'fields',
+    does: 'which fields the stored records have, since when, how often, and a value of each',
+    settings: READ,
+    load: async () => (await import('./verbs/fields.ts')).fields,
+    options: [
+      from('the first day there is'),
+      to('the last day there is'),
+      stream(),
+      new Option('--all', 'look at every record (default: some records of at most 60 days)'),
+      json(),
+    ],
+    page: 'queries.md',
+  },
+  {
+    name: 'serve-archive',
+    does: 'answers the two operations of the API from what is stored, until it is stopped',
+    settings: [...READ, 'Archive'],
+    load: async () => (await import('./verbs/serve-archive.ts')).serveArchiveVerb,
+    options: [stream()],
+    page: 'serving.md',
+  },
+  {
+    name: 'config',
+    does: 'every effective setting and where it came from, secrets masked',
+    settings: EVERYTHING,
+    load: async () => (await import('./verbs/config.ts')).config,
+    options: [json()],
+  },
+  {
+    name: 'migrate',
+    does: 'brings the schema of the database up',
+    settings: STORE,
+    load: async () => (await import('./verbs/migrate.ts')).migrateVerb,
+    options: [new Option('--dry-run', 'list what would be applied, and do nothing')],
+    page: 'operations.md',
+  },
+  {
+    name: 'demo',
+    does: 'a simulated API and a Postgres of its own: exports a week through refused requests and a killed process, and shows it',
+    settings: ['Log'],
+    load: async () => (await import('./verbs/demo.ts')).demo,
+    options: [
+      new Option('--days <n>', 'how many days are exported (default: 7)'),
+      new Option('--events <n>', 'about how many events a day has (default: 12000)'),
+    ],
+  },
+];

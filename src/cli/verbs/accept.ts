@@ -1,0 +1,27 @@
+/** `daywalk accept`: a person says that a source is right where it contradicts what it showed before. */
+import { EXIT } from '../../errors.ts';
+import { forgetContract } from '../../store/contracts.ts';
+import { readStreams } from '../../store/streams.ts';
+import { acceptSource } from '../../store/windows.ts';
+import { chosen } from '../chosen-streams.ts';
+import { print } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+/** Accepts the source of the chosen streams as it is now. What is stored stays, and stays shown. */
+export async function accept(invocation: Invocation): Promise<number> {
+  const { options, signal } = invocation;
+  const settings = settingsOf(invocation);
+  const names = chosen(settings.streams, options.stream).map(({ name }) => name);
+  return withStore(settings, signal, async (database) => {
+    for (const { name, streamId } of await readStreams(database, names)) {
+      await acceptSource(database, streamId);
+      await forgetContract(database, streamId);
+      print(
+        `${name}: accepted. From the next run on, new days are compared with what is proven from now on, and list and total are looked for anew. Nothing that is stored is taken away.`,
+      );
+    }
+    return EXIT.done;
+  });
+}

@@ -1,0 +1,59 @@
+/** `daywalk backfill`: plans and walks a range of days that a person asked for. */
+
+import { EXIT } from '../../errors.ts';
+import type { BackfillStep } from '../../plan/backfill.ts';
+import { parseRange } from '../../settings/values/day.ts';
+import {
+  type BackfillRequest,
+  backfill,
+  type ExportOptions,
+  previewBackfill,
+} from '../../walk/run.ts';
+import { chosen } from '../chosen-streams.ts';
+import { watched, withExport } from '../pass.ts';
+import { print, printJson } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { exportOptions } from '../walk-wiring.ts';
+
+/** Walks the range, or prints what it would walk. */
+export function backfillVerb(invocation: Invocation): Promise<number> {
+  const request = requestOf(invocation.options);
+  return withExport(invocation, async (session) => {
+    const { settings, database, parts } = session;
+    const options: ExportOptions = {
+      ...exportOptions(settings),
+      streams: chosen(settings.streams, invocation.options.stream),
+    };
+    if (invocation.options.dryRun !== true)
+      return watched(invocation, session, (onEvent) =>
+        backfill(parts, options, request, invocation.signal, onEvent),
+      );
+    const steps = await previewBackfill(database, options, request);
+    if (invocation.options.json === true) printJson(steps);
+    else print(...describeSteps(steps));
+    return EXIT.done;
+  });
+}
+
+function requestOf(options: Invocation['options']): BackfillRequest {
+  const range = parseRange(String(options.from), String(options.to));
+  const only = options.only as BackfillRequest['only'];
+  return {
+    ...range,
+    newestFirst: options.newestFirst === true,
+    ...(only === undefined ? {} : { only }),
+  };
+}
+
+/** One line per window: day, stream, state, what would be done and why. */
+export function describeSteps(steps: readonly BackfillStep[]): string[] {
+  const width = Math.max(...steps.map((step) => step.stream.length));
+  const walks = steps.filter((step) => step.action !== 'skip').length;
+  return [
+    ...steps.map(
+      ({ window, stream, state, action, reason }) =>
+        `${window.from} to ${window.to.slice(11)}  ${stream.padEnd(width)}  ${state.padEnd(8)}  ${action.padEnd(6)}  ${reason}`,
+    ),
+    `${walks} of ${steps.length} windows would be walked; none was.`,
+  ];
+}

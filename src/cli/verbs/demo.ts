@@ -1,0 +1,236 @@
+/** `daywalk demo`: a simulated API, a Postgres of its own, a week exported through faults and a kill, and what is then there. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { access, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../clock.ts';
+import { DaywalkError, EXIT, SettingsError } from '../../errors.ts';
+import { addDays, lastClosedDay } from '../../plan/days.ts';
+import { readEnvironment } from '../../settings/environment.ts';
+import { loadSettings } from '../../settings/load.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { formatCount } from '../../text.ts';
+import { countPages, EXAMPLE_QUERY, type ExampleRow, runExampleQuery } from '../demo-rows.ts';
+import { print } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { type OpenDatabase, openDatabase, openLog } from '../wiring.ts';
+
+const DIRECTORY = join('.daywalk', 'demo');
+const KEY = 'demo-key';
+const DAYS = { usual: 7, least: 1, most: 31 };
+/** Less than this is exported before anybody can kill it. */
+const EVENTS = { usual: 12_000, least: 2_000, most: 100_000 };
+/** The first run is killed when this share of the pages is stored. */
+const SHARE_BEFORE_KILL = 0.25;
+const POLL_MS = 20;
+const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
+const SIMULATOR = fileURLToPath(new URL('../../simulator/main.js', import.meta.url));
+
+/** The demo could not be shown. */
+class DemoError extends DaywalkError {}
+
+/** Shows daywalk at work, on this machine only, and leaves the result in `.daywalk/demo` to be looked at. */
+export async function demo(invocation: Invocation): Promise<number> {
+  const { days, events, ...flags } = invocation.options;
+  const scale = {
+    days: numberOf('--days', days, DAYS),
+    eventsPerDay: numberOf('--events', events, EVENTS),
+  };
+  const settings = loadSettings({
+    flags: { logLevel: 'warn', ...flags, directory: DIRECTORY },
+    environment: {},
+    cwd: process.cwd(),
+  });
+  await clear();
+  const log = await openLog(settings);
+  print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
+  const simulator = await startSimulator(scale.eventsPerDay, invocation.signal);
+  try {
+    const store = await openDatabase(settings, log, invocation.signal);
+    try {
+      await show(simulator.url, scale, store, settings, invocation.signal);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    simulator.process.kill('SIGTERM');
+    await log.flush();
+  }
+  return EXIT.done;
+}
+
+/** How much is exported. */
+interface Scale {
+  readonly days: number;
+  readonly eventsPerDay: number;
+}
+
+/** @throws {SettingsError} for what is no number of this size. */
+function numberOf(
+  flag: string,
+  given: unknown,
+  { usual, least, most }: { usual: number; least: number; most: number },
+): number {
+  if (given === undefined) return usual;
+  const number = /^\d{1,9}$/.test(String(given)) ? Number(given) : -1;
+  if (number >= least && number <= most) return number;
+  throw new SettingsError(`flag ${flag}: ${JSON.stringify(given)} is not what the demo can show`, {
+    hint: `Give a number from ${least} to ${most}; without the flag it is ${usual}.`,
+  });
+}
+
+async function show(
+  url: string,
+  { days, eventsPerDay }: Scale,
+  store: OpenDatabase,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<void> {
+  const to = lastClosedDay(systemClock.now(), settings.timezone, settings.settle);
+  const from = addDays(to, 1 - days);
+  const backfill = ['backfill', '--from', from, '--to', to];
+  const environment = {
+    DAYWALK_API_URL: url,
+    DAYWALK_API_KEY: KEY,
+    DAYWALK_LEASE: '5s',
+    DAYWALK_SINCE: from,
+  };
+
+  print(
+    '',
+    `2. daywalk ${backfill.join(' ')}`,
+    '   The API answers some requests with 429 and 500; then the run is killed (kill -9).',
+  );
+  const first = daywalk(backfill, environment, signal);
+  const pagesInAll = (days * eventsPerDay) / settings.pageLength;
+  const pages = await pagesAtKill(store, first, pagesInAll * SHARE_BEFORE_KILL, signal);
+  print(
+    `   Killed with ${formatCount(pages)} pages stored. Each page is in Postgres together with its checkpoint.`,
+  );
+
+  print(
+    '',
+    '3. The same command again: it waits for the killed worker’s leases, then goes on at the checkpoints',
+  );
+  await expectSuccess(daywalk(backfill, environment, signal), signal);
+
+  print('', '4. daywalk status', '');
+  await expectSuccess(daywalk(['status'], environment, signal), signal);
+
+  print('', '5. In SQL', '', ...EXAMPLE_QUERY.split('\n'), '');
+  print(...tableOf(await runExampleQuery(store.database)));
+  print('', 'That was the demo; its data stays in .daywalk/demo. To export your own API:', ...NEXT);
+}
+
+const NEXT = [
+  '',
+  '  export DAYWALK_API_URL=https://… DAYWALK_API_KEY=…',
+  '  node dist/main.js doctor    # checks the settings against the API',
+  '  node dist/main.js run       # exports what is due',
+];
+
+/** Removes what an earlier demo left, unless its Postgres still runs; then the new one goes on from it. */
+async function clear(): Promise<void> {
+  const running = await access(join(DIRECTORY, 'data', 'postmaster.pid')).then(
+    () => true,
+    () => false,
+  );
+  if (!running) await rm(DIRECTORY, { recursive: true, force: true });
+}
+
+async function startSimulator(
+  eventsPerDay: number,
+  signal: AbortSignal,
+): Promise<{ url: string; process: ChildProcess }> {
+  const child = spawn(
+    process.execPath,
+    [
+      SIMULATOR,
+      ...['--port', '0', '--key', KEY, '--events-per-day', String(eventsPerDay), '--latency', '10'],
+      ...[
+        '--fault',
+        'status:status=429,retryAfter=1,at=9+31',
+        '--fault',
+        'status:status=500,at=15+16',
+      ],
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'], signal },
+  );
+  child.on('error', () => {});
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /http:\/\/\S+/.exec(line)?.[0];
+    if (url !== undefined) return { url: url.replace(/["',].*$/, ''), process: child };
+  }
+  throw new DemoError('the simulator did not start');
+}
+
+/** This program with a verb, in a process of its own; it talks to the same terminal. */
+function daywalk(
+  args: readonly string[],
+  environment: Record<string, string>,
+  signal: AbortSignal,
+): ChildProcess {
+  const { PATH, HOME, LANG, TERM, NO_COLOR } = readEnvironment();
+  const child = spawn(process.execPath, [MAIN, ...args, '--directory', DIRECTORY], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...present({ PATH, HOME, LANG, TERM, NO_COLOR }),
+      DAYWALK_LOG_LEVEL: 'warn',
+      ...environment,
+    },
+    signal,
+    killSignal: 'SIGTERM',
+  });
+  child.on('error', () => {});
+  return child;
+}
+
+const present = (values: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
+
+async function pagesAtKill(
+  { database }: OpenDatabase,
+  child: ChildProcess,
+  enough: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const exited = exitOf(child);
+  while (child.exitCode === null && (await countPages(database)) < enough)
+    await systemClock.sleep(POLL_MS, signal);
+  child.kill('SIGKILL');
+  const code = await exited;
+  if (code !== null)
+    throw new DemoError(`daywalk ended with exit code ${code}, before it was killed`);
+  return countPages(database);
+}
+
+async function expectSuccess(child: ChildProcess, signal: AbortSignal): Promise<void> {
+  const code = await exitOf(child);
+  signal.throwIfAborted();
+  if (code !== 0) throw new DemoError(`daywalk ended with exit code ${code ?? 'none'}`);
+}
+
+/** The exit code of a process, when it has ended; null: a signal ended it. */
+const exitOf = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+
+/** Rows as text, in columns. */
+function tableOf(rows: readonly ExampleRow[]): string[] {
+  const lines = [
+    ['day', 'events', 'severe', 'different ids'],
+    ...rows.map((row) => [
+      row.day,
+      formatCount(row.events),
+      formatCount(row.severe),
+      formatCount(row.different_ids),
+    ]),
+  ];
+  return lines.map(
+    (line) =>
+      `   ${line.map((cell, column) => (column === 0 ? cell.padEnd(10) : cell.padStart(15))).join('')}`,
+  );
+}

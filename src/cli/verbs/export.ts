@@ -1,0 +1,85 @@
+/** `daywalk export`: the records of complete days as files, one folder a day, with a manifest. */
+import { resolve } from 'node:path';
+import { systemClock } from '../../clock.ts';
+import { EXIT } from '../../errors.ts';
+import { exportDays, type FileExportReport } from '../../files/export-days.ts';
+import type { Format } from '../../files/layout.ts';
+import { type IncompleteDay, MANIFEST } from '../../files/manifest.ts';
+import type { Day } from '../../model.ts';
+import { addDays } from '../../plan/days.ts';
+import { formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { rangeOf } from '../chosen-range.ts';
+import { chosen } from '../chosen-streams.ts';
+import { print, printJson } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+const SAY_EVERY_MS = 30_000;
+const MOST_LINES = 20;
+
+/** Writes the files; exit code 3 when days of the range are not complete. */
+export async function exportVerb(invocation: Invocation): Promise<number> {
+  const { options, signal } = invocation;
+  const range = rangeOf(options);
+  const settings = settingsOf(invocation);
+  const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
+  const folder = resolve(String(options.out));
+  return withStore(settings, signal, async (database, log) => {
+    const since = systemClock.monotonic();
+    let said = since;
+    const report = await exportDays(
+      { database, clock: systemClock },
+      {
+        folder,
+        streams,
+        ...range,
+        format: options.format as Format,
+        checkFiles: options.checkFiles === true,
+      },
+      signal,
+      (done, days, { written, skipped, records }) => {
+        if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
+        said = systemClock.monotonic();
+        log.info({ done, days, written, skipped, records }, 'exporting to files');
+      },
+    );
+    const elapsedMs = systemClock.monotonic() - since;
+    if (options.json === true) printJson({ ...report, folder, elapsedMs: Math.round(elapsedMs) });
+    else print(...describe(report, folder, elapsedMs));
+    return report.incomplete.length === 0 && report.written + report.skipped > 0
+      ? EXIT.done
+      : EXIT.gaps;
+  });
+}
+
+function describe(report: FileExportReport, folder: string, elapsedMs: number): string[] {
+  const { written, skipped, records, bytes, incomplete } = report;
+  if (written + skipped + incomplete.length === 0)
+    return ['Nothing is stored yet. `daywalk run` exports from the source first.'];
+  const gaps = describeIncomplete(incomplete);
+  const rate = elapsedMs === 0 ? 0 : (bytes / elapsedMs) * 1000;
+  return [
+    ...gaps.slice(0, MOST_LINES),
+    ...(gaps.length > MOST_LINES
+      ? [`… and ${formatCount(gaps.length - MOST_LINES)} more; ${MANIFEST} has all`]
+      : []),
+    `${days(written)} written: ${formatCount(records)} records, ${formatBytes(bytes)} in ${formatDuration(elapsedMs)} (${formatBytes(rate)}/s); ${formatCount(skipped)} already there; ${formatCount(incomplete.length)} left out.`,
+    `${folder}/${MANIFEST} tells what each file holds and on what proof; sha256sum --check SHA256SUMS proves the files.`,
+  ];
+}
+
+/** A line for each unbroken span of days that are left out for the same reason. */
+function describeIncomplete(incomplete: readonly IncompleteDay[]): string[] {
+  const spans: { from: Day; to: Day; text: (days: string) => string; key: string }[] = [];
+  for (const { stream, day, state, reason, earlierFile } of incomplete) {
+    const text = (days: string) =>
+      `not exported: ${stream} ${days} ${state}${reason === null ? '' : `: ${reason}`}${earlierFile === null ? '' : ' (a file of an earlier export stays)'}`;
+    const [span, key] = [spans.at(-1), text('')];
+    if (span?.key === key && addDays(span.to, 1) === day) span.to = day;
+    else spans.push({ from: day, to: day, text, key });
+  }
+  return spans.map(({ from, to, text }) => text(from === to ? from : `${from} to ${to}`));
+}
+
+const days = (count: number): string => `${formatCount(count)} ${count === 1 ? 'day' : 'days'}`;

@@ -1,0 +1,85 @@
+/** `daywalk fields`: which fields the stored records have, since when, how often, and a value of each. */
+
+import { EXIT } from '../../errors.ts';
+import { type Field, type FieldReport, findFields } from '../../tables/fields.ts';
+import { formatCount, printable } from '../../text.ts';
+import { rangeOf } from '../chosen-range.ts';
+import { chosen } from '../chosen-streams.ts';
+import { print, printJson } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+const LONGEST_SAMPLE = 40;
+
+/** Prints a line for each path. */
+export async function fields(invocation: Invocation): Promise<number> {
+  const { options, signal } = invocation;
+  const range = rangeOf(options);
+  const settings = settingsOf(invocation);
+  const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
+  return withStore(settings, signal, async (database) => {
+    const report = await findFields(
+      database,
+      { streams, ...range, all: options.all === true },
+      signal,
+    );
+    if (options.json === true) printJson(report);
+    else print(...describeFields(report));
+    return EXIT.done;
+  });
+}
+
+/** A table for each stream, and how much of it was looked at. */
+export function describeFields({ fields, looked }: FieldReport): string[] {
+  return looked.flatMap(({ stream, days, daysStored, records, recordsStored }, index) => {
+    const ours = fields
+      .filter((field) => field.stream === stream)
+      .map(cellsOf)
+      .sort(byPath);
+    const rows = [['path', 'types', 'share', 'first day', 'last day', 'sample'], ...ours];
+    const widths = rows[0]?.map((_, column) =>
+      Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+    );
+    const exact = records === recordsStored;
+    return [
+      ...(index === 0 ? [] : ['']),
+      `${stream}: ${exact ? 'all' : `${formatCount(records)} of`} ${formatCount(recordsStored)} records on ${formatCount(days)} of ${formatCount(daysStored)} days${exact ? '' : '; --all looks at every one'}`,
+      ...(ours.length === 0
+        ? []
+        : rows.map((row) =>
+            row
+              .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
+              .join('  ')
+              .trimEnd(),
+          )),
+    ];
+  });
+}
+
+const byPath = ([a = '']: string[], [b = '']: string[]) => (a < b ? -1 : 1);
+
+function cellsOf({ path, types, share, firstDay, lastDay, sample }: Field): string[] {
+  return [
+    spell(path),
+    types.join(', '),
+    `${share < 0.001 ? '<0.1' : (share * 100).toFixed(1)} %`,
+    firstDay,
+    lastDay,
+    sample === null ? '' : shortened(sample),
+  ];
+}
+
+/** `rule.mitre.id[]`; a key with a dot or a space in it stands in quotes. */
+function spell(path: readonly string[]): string {
+  const keys = path.map((key) => {
+    if (key === '[]') return key;
+    return `.${/^[\w@-]+$/.test(key) ? key : JSON.stringify(printable(key))}`;
+  });
+  return keys.join('').replace(/^\./, '');
+}
+
+function shortened(text: string): string {
+  const clean = printable(text);
+  return clean.length <= LONGEST_SAMPLE ? clean : `${clean.slice(0, LONGEST_SAMPLE - 1)}…`;
+}

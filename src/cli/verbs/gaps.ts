@@ -1,0 +1,32 @@
+/** `daywalk gaps`: what is missing, and the command that fills it. */
+
+import { readGaps } from '../../days/coverage-rows.ts';
+import { describeGaps, describeUnplanned, fillCommand } from '../../days/gaps.ts';
+import { EXIT } from '../../errors.ts';
+import { listStreamNames } from '../../store/streams.ts';
+import { print, printJson } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+/** Lists the gaps; exit code 3 when there are any. */
+export async function gaps(invocation: Invocation): Promise<number> {
+  const settings = settingsOf(invocation);
+  return withStore(settings, invocation.signal, async (database) => {
+    const names = settings.streams.map((stream) => stream.name);
+    const planned = await listStreamNames(database);
+    const unplanned = names.filter((name) => !planned.includes(name));
+    const found = await readGaps(
+      database,
+      settings.streams.map((stream) => stream.name),
+    );
+    if (invocation.options.json === true)
+      printJson(found.map((gap) => ({ ...gap, command: fillCommand(gap) })));
+    else
+      print(
+        ...describeUnplanned(unplanned),
+        ...(unplanned.length > 0 && found.length === 0 ? [] : describeGaps(found)),
+      );
+    return found.length + unplanned.length === 0 ? EXIT.done : EXIT.gaps;
+  });
+}

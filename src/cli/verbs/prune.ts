@@ -1,0 +1,122 @@
+/** `daywalk prune`: what is older than it is wanted goes; without `--yes` it only says what would. */
+import { resolve } from 'node:path';
+import { EXIT, SettingsError } from '../../errors.ts';
+import type { Stream } from '../../model.ts';
+import { addDays } from '../../plan/days.ts';
+import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
+import type { AgeLimit } from '../../retention/rows.ts';
+import { parseAge } from '../../settings/values/age.ts';
+import { counted, formatBytes, formatCount } from '../../text.ts';
+import { chosen } from '../chosen-streams.ts';
+import { print, printJson } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+const MOST_LINES = 50;
+
+/** Says what would go, or prunes; exit code 3 when days that are old enough had to stay. */
+export async function pruneVerb(invocation: Invocation): Promise<number> {
+  const { options, signal } = invocation;
+  const settings = settingsOf(invocation);
+  const request = requestOf(options, chosen(settings.streams, options.stream));
+  return withStore(settings, signal, async (database) => {
+    const plan = await planPruning(database, request, signal);
+    const done = options.yes === true ? await prune(database, request.kind, plan, signal) : null;
+    const { days, kept } = done ?? plan;
+    if (options.json === true)
+      printJson({ dryRun: done === null, what: request.kind, ...plan, ...done });
+    else print(...describe(request, { ...plan, days, kept }, done));
+    return kept.length === 0 ? EXIT.done : EXIT.gaps;
+  });
+}
+
+/**
+ * What the flags and the settings ask for.
+ * @throws {SettingsError} where nothing says what may go.
+ */
+function requestOf(options: Invocation['options'], streams: readonly Stream[]): PruneRequest {
+  const superseded = options.superseded === true;
+  if (superseded && options.requireExport !== undefined)
+    throw new SettingsError(
+      'flags --superseded and --require-export: superseded walks are in no export',
+      { hint: 'Give one of them.' },
+    );
+  const asked =
+    options.olderThan === undefined
+      ? undefined
+      : parseAge(String(options.olderThan), 'flag --older-than');
+  const limits = streams.flatMap(({ name, retention }): AgeLimit[] => {
+    const olderThanMs = asked ?? (superseded ? 0 : retention);
+    return olderThanMs === undefined ? [] : [{ stream: name, olderThanMs }];
+  });
+  if (limits.length === 0)
+    throw new SettingsError(
+      'nothing says what may go: no retention is set, so all is kept for ever',
+      {
+        hint: 'Set retention in daywalk.yaml, or give --older-than 400d.',
+      },
+    );
+  return {
+    kind: superseded ? 'superseded' : 'day',
+    limits,
+    exported: options.requireExport === undefined ? null : resolve(String(options.requireExport)),
+  };
+}
+
+function describe(
+  { kind }: PruneRequest,
+  { days, kept, months }: PrunePlan,
+  done: { readonly resumed: number; readonly emptied: readonly string[] } | null,
+): string[] {
+  const what = kind === 'day' ? '' : 'superseded walks of ';
+  const sum = (of: 'pages' | 'records' | 'bytes') =>
+    days.reduce((total, day) => total + day[of], 0);
+  const size = formatBytes(months.reduce((total, month) => total + month.size, 0));
+  const volume = `${formatCount(sum('records'))} records on ${formatCount(sum('pages'))} pages, ${formatBytes(sum('bytes'))} received`;
+  const lines = [
+    ...spans(days.map(({ stream, day }) => ({ stream, day, text: '' }))).map(
+      (span) => `${done === null ? 'would go' : 'pruned'}: ${what}${span}`,
+    ),
+    ...spans(kept.map(({ stream, day, reason }) => ({ stream, day, text: `: ${reason}` }))).map(
+      (span) => `kept: ${span}`,
+    ),
+  ];
+  const whole = months.filter((month) => month.whole).map(({ month }) => month);
+  return [
+    ...lines.slice(0, MOST_LINES),
+    ...(lines.length > MOST_LINES
+      ? [`… and ${formatCount(lines.length - MOST_LINES)} more; --json has all.`]
+      : []),
+    ...(done !== null && done.resumed > 0
+      ? ['An earlier pruning was interrupted; what it left is removed now.']
+      : []),
+    days.length === 0
+      ? `Nothing ${done === null ? 'would go' : 'went'}: no day is older than it is wanted and free to go.`
+      : `${what}${counted(days.length, 'day')} ${done === null ? 'would go' : 'went'}: ${volume}, about ${size} on the disk.`,
+    ...emptiedText(done === null ? whole : done.emptied, done === null),
+    ...(done === null && days.length > 0
+      ? ['This was a dry run: nothing was changed. The same command with --yes does it.']
+      : []),
+  ];
+}
+
+function emptiedText(months: readonly string[], dry: boolean): string[] {
+  if (months.length === 0) return [];
+  return [
+    `Of ${months.join(', ')} nothing is kept: the disk ${dry ? 'would get' : 'got'} that space back at once; what is deleted from other months makes room for new pages.`,
+  ];
+}
+
+/** Days that follow each other, with the same text, as one line each. */
+function spans(days: readonly { stream: string; day: string; text: string }[]): string[] {
+  const found: { stream: string; text: string; from: string; to: string }[] = [];
+  for (const { stream, day, text } of days) {
+    const last = found.findLast((span) => span.stream === stream);
+    if (last?.text === text && addDays(last.to, 1) === day) last.to = day;
+    else found.push({ stream, text, from: day, to: day });
+  }
+  return found.map(
+    ({ stream, text, from, to }) => `${stream} ${from === to ? from : `${from} to ${to}`}${text}`,
+  );
+}

@@ -1,0 +1,35 @@
+/** `daywalk serve-archive`: the two operations of the API, answered from what is stored. */
+import { once } from 'node:events';
+import { ServedArchive } from '../../archive/page.ts';
+import { serveArchive } from '../../archive/server.ts';
+import { systemClock } from '../../clock.ts';
+import { SettingsError } from '../../errors.ts';
+import { chosen } from '../chosen-streams.ts';
+import { print } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+/** Serves until it is stopped. */
+export async function serveArchiveVerb(invocation: Invocation): Promise<number> {
+  const { options, signal } = invocation;
+  const settings = settingsOf(invocation);
+  const key = settings.archiveKey?.reveal();
+  const { archiveListen: address, archiveFields: fields, timezone: timeZone } = settings;
+  if (key === undefined || address === null)
+    throw new SettingsError('archive.key is not set, or archive.listen is off: nothing is served', {
+      hint: 'Set DAYWALK_ARCHIVE_KEY or DAYWALK_ARCHIVE_KEY_FILE; it is a key of its own, not that of the source.',
+    });
+  const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
+  return withStore(settings, signal, async (database, log) => {
+    const archive = new ServedArchive(database, { streams, fields, timeZone });
+    const listener = await serveArchive({ archive, address, key, clock: systemClock, log });
+    print(`serving ${streams.join(', ')} at ${listener.url}`);
+    try {
+      if (!signal.aborted) await once(signal, 'abort');
+      throw signal.reason;
+    } finally {
+      await listener.close();
+    }
+  });
+}

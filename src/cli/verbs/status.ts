@@ -1,0 +1,146 @@
+/** `daywalk status`: the coverage calendar, totals, what runs now, what is next, and what is wrong. */
+
+import { createTask } from 'node-cron';
+import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
+import type { StreamDays } from '../../days/day-states.ts';
+import { describeGaps, describeUnplanned } from '../../days/gaps.ts';
+import { describeGone, describeLate } from '../../days/gone.ts';
+import {
+  MONTHS_SHOWN,
+  readStatus,
+  type StatusFacts,
+  statusDocument,
+  totalsOf,
+} from '../../days/status.ts';
+import { EXIT, SettingsError } from '../../errors.ts';
+import { readEnvironment } from '../../settings/environment.ts';
+import type { RunRow } from '../../store/runs.ts';
+import { formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { renderCalendar } from '../terminal/calendar.ts';
+import { print, printColoured, printJson, terminal } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+/** Spans of gaps that `status` lists; `gaps` lists all. */
+const MOST_GAPS = 10;
+const MOST_MONTHS = 12 * 100;
+
+/** Prints where the export stands. */
+export async function status(invocation: Invocation): Promise<number> {
+  const settings = settingsOf(invocation);
+  const months = monthsOf(invocation.options.months);
+  return withStore(settings, invocation.signal, async (database) => {
+    const facts = await readStatus(
+      database,
+      settings.streams.map((stream) => stream.name),
+      { timeZone: settings.timezone, settleMs: settings.settle, months },
+    );
+    const next = await nextTick(settings.schedule);
+    if (invocation.options.json === true)
+      printJson({ ...statusDocument(facts), schedule: settings.schedule, nextRun: next });
+    else if (facts.streams.every(({ streamId }) => streamId === null))
+      print(
+        'Nothing is planned yet. `daywalk run` exports what is due; `daywalk doctor` checks the settings first.',
+      );
+    else {
+      printColoured(...renderCalendar(facts.streams, terminal(readEnvironment())));
+      print(...describeStatus(facts, { schedule: settings.schedule, at: next }));
+    }
+    return EXIT.done;
+  });
+}
+
+/** @throws {SettingsError} for what is no number of months. */
+function monthsOf(given: unknown): number {
+  if (given === undefined) return MONTHS_SHOWN;
+  const months = /^\d{1,4}$/.test(String(given)) ? Number(given) : 0;
+  if (months >= 1 && months <= MOST_MONTHS) return months;
+  throw new SettingsError(`flag --months: ${JSON.stringify(given)} is no number of months`, {
+    hint: `Give a number from 1 to ${MOST_MONTHS}, for example --months 24.`,
+  });
+}
+
+/** When a worker with this schedule plans next. */
+async function nextTick(schedule: string): Promise<Date | null> {
+  const task = createTask(schedule, () => {}, { timezone: 'UTC' });
+  try {
+    return task.getNextRuns(1)[0] ?? null;
+  } finally {
+    await task.destroy();
+  }
+}
+
+/** What stands below the calendar: totals, what runs, the last run and the next, and what is missing. */
+export function describeStatus(
+  facts: StatusFacts,
+  next: { readonly schedule: string; readonly at: Date | null },
+): string[] {
+  const unplanned = facts.streams.filter(({ streamId }) => streamId === null);
+  return [
+    '',
+    ...facts.streams.map((stream) => describeTotals(facts, stream)),
+    ...facts.gone.flatMap(describeGone),
+    ...facts.late.map(describeLate),
+    '',
+    ...facts.running.map(describeRunning),
+    ...describeLastRun(facts.lastRun),
+    ...(next.at === null
+      ? []
+      : [`next run: ${second(next.at)}, where a worker runs (schedule ${next.schedule})`]),
+    '',
+    ...describeWrong(
+      facts,
+      unplanned.map(({ stream }) => stream),
+    ),
+  ];
+}
+
+function describeTotals(facts: StatusFacts, stream: StreamDays): string {
+  const totals = totalsOf(facts, stream);
+  const earlier =
+    totals.firstDay !== null && totals.firstDay < facts.from
+      ? `, from ${totals.firstDay} on (--months shows more)`
+      : '';
+  const pruned = totals.pruned === 0 ? '' : `, ${formatCount(totals.pruned)} days pruned`;
+  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete, ${formatCount(totals.records)} records, ${formatCount(totals.pages)} pages, ${formatBytes(totals.bytes)}${pruned}${earlier}`;
+}
+
+function describeRunning({ stream, from, to, owner, records, total }: RunningWindow): string {
+  const of = total === null ? '' : ` of ${formatCount(total)}`;
+  return `running: ${stream} ${from} to ${to} by ${owner}: ${formatCount(records)}${of} records`;
+}
+
+function describeLastRun(run: RunRow | null): string[] {
+  if (run === null) return [];
+  const began = `last run: ${run.trigger}, began ${second(run.startedAt)}`;
+  if (run.finishedAt === null) return [`${began}, not ended`];
+  const took = formatDuration(run.finishedAt.getTime() - run.startedAt.getTime());
+  const error = run.error === null ? '' : `: ${run.error}`;
+  const did = `${formatCount(run.windowsComplete)} windows complete, ${formatCount(run.records)} records`;
+  return [`${began}, ${run.outcome} after ${took}: ${did}${error}`];
+}
+
+/** In one sentence, then span by span with the command that mends it. */
+function describeWrong(facts: StatusFacts, unplanned: readonly string[]): string[] {
+  const never = describeUnplanned(unplanned);
+  if (facts.gaps.length === 0) return never.length > 0 ? never : describeGaps([]);
+  const closed = facts.totals.reduce((sum, totals) => sum + totals.closed, 0);
+  const are = facts.gaps.length === 1 ? 'day is' : 'days are';
+  return [
+    `${formatCount(facts.gaps.length)} of ${formatCount(closed)} closed ${are} not complete: ${countedByState(facts.gaps)}.`,
+    ...never,
+    ...describeGaps(facts.gaps, MOST_GAPS),
+  ];
+}
+
+function countedByState(gaps: readonly GapRow[]): string {
+  const states = ['failed', 'missing', 'pending', 'running'] as const;
+  return states
+    .map((state) => ({ state, count: gaps.filter((gap) => gap.state === state).length }))
+    .flatMap(({ state, count }) => (count === 0 ? [] : [`${formatCount(count)} ${state}`]))
+    .join(', ');
+}
+
+const second = (instant: Date): string =>
+  `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -1,0 +1,86 @@
+/** `daywalk verify`: stored windows against the source, page by page if asked, or against their own digests offline. */
+import { systemClock } from '../../clock.ts';
+import { EXIT, SettingsError } from '../../errors.ts';
+import { verifyPages } from '../../ledger/verify-deep.ts';
+import { verifyWindows } from '../../ledger/verify-source.ts';
+import { verifyStored } from '../../ledger/verify-stored.ts';
+import type { DayRange } from '../../model.ts';
+import { parseRange } from '../../settings/values/day.ts';
+import { listPublishedWindows } from '../../store/proven.ts';
+import { chosen } from '../chosen-streams.ts';
+import { withExport } from '../pass.ts';
+import { print, printJson } from '../terminal/output.ts';
+import {
+  describeStored,
+  describeVerdicts,
+  isSound,
+  storedDocument,
+  verdictDocument,
+} from '../terminal/verify-text.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+/** Compares and prints; changes nothing. Exit code 3 when anything differs. */
+export function verify(invocation: Invocation): Promise<number> {
+  const { options } = invocation;
+  if (options.deep === true && options.offline === true)
+    throw new SettingsError('flags --deep and --offline: one asks the source, the other does not', {
+      hint: 'Run `daywalk verify` twice, once with each.',
+    });
+  const span = spanOf(options);
+  return options.offline === true
+    ? againstDigests(invocation, span)
+    : againstSource(invocation, span);
+}
+
+/** Both ends, or none. */
+function spanOf({ from, to }: Invocation['options']): DayRange | null {
+  if (from === undefined && to === undefined) return null;
+  if (from === undefined || to === undefined)
+    throw new SettingsError('flags --from and --to: give both, or none for all days');
+  return parseRange(String(from), String(to));
+}
+
+function againstSource(invocation: Invocation, span: DayRange | null): Promise<number> {
+  const { options, signal } = invocation;
+  return withExport(invocation, async ({ settings, database, parts, log }) => {
+    const streams = chosen(settings.streams, options.stream);
+    const names = streams.map((stream) => stream.name);
+    const windows = await listPublishedWindows(database, names, span);
+    log.info({ windows: windows.length, deep: options.deep === true }, 'comparing with the source');
+    const compare = options.deep === true ? verifyPages : verifyWindows;
+    const since = systemClock.monotonic();
+    const verdicts = await compare(
+      parts,
+      streams,
+      windows,
+      settings.concurrency,
+      signal,
+      (verdict) => log.debug({ ...nameOf(verdict.window), state: verdict.state }, 'compared'),
+    );
+    const elapsedMs = systemClock.monotonic() - since;
+    if (options.json === true) printJson(verdictDocument(verdicts, elapsedMs));
+    else print(...describeVerdicts(verdicts, elapsedMs));
+    return verdicts.every((verdict) => verdict.state === 'same') ? EXIT.done : EXIT.gaps;
+  });
+}
+
+const nameOf = ({ stream, from, to }: { stream: string; from: string; to: string }) => ({
+  stream,
+  from,
+  to,
+});
+
+async function againstDigests(invocation: Invocation, span: DayRange | null): Promise<number> {
+  const { options, signal } = invocation;
+  const settings = settingsOf(invocation);
+  return withStore(settings, signal, async (database) => {
+    const names = chosen(settings.streams, options.stream).map((stream) => stream.name);
+    const parts = { database, clock: systemClock };
+    const report = await verifyStored(parts, names, span, settings.concurrency, signal);
+    if (options.json === true) printJson(storedDocument(report));
+    else print(...describeStored(report));
+    return isSound(report) ? EXIT.done : EXIT.gaps;
+  });
+}

@@ -1,0 +1,33 @@
+/** `daywalk why`: the story of a day, and the command that mends it. */
+
+import { readDayStory } from '../../days/story-rows.ts';
+import { describeStory, mendingCommand } from '../../days/story-text.ts';
+import { EXIT } from '../../errors.ts';
+import { parseDay } from '../../settings/values/day.ts';
+import { chosen } from '../chosen-streams.ts';
+import { print, printJson } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+/** Tells the story of the day in each stream. */
+export async function why(invocation: Invocation): Promise<number> {
+  const { options } = invocation;
+  const day = parseDay(String(options.day), 'the day');
+  const settings = settingsOf(invocation);
+  const streams = chosen(settings.streams, options.stream);
+  return withStore(settings, invocation.signal, async (database) => {
+    const stories = [];
+    for (const { name } of streams) stories.push(await readDayStory(database, name, day));
+    if (options.json === true)
+      printJson(stories.map((story) => ({ ...story, command: mendingCommand(story) })));
+    else
+      print(
+        ...stories.flatMap((story, index) => [
+          ...(index === 0 ? [] : ['']),
+          ...describeStory(story),
+        ]),
+      );
+    return EXIT.done;
+  });
+}

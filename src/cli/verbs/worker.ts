@@ -1,0 +1,117 @@
+/** `daywalk worker`: the daemon; a catch-up pass at the start and at every tick of the schedule. */
+import { schedule } from 'node-cron';
+import { systemClock } from '../../clock.ts';
+import { DaywalkError, EXIT, outcomeOf, RefusedError, SettingsError } from '../../errors.ts';
+import { Activity } from '../../status-page/activity.ts';
+import { Metrics } from '../../status-page/metrics.ts';
+import { catchUp, type RunEvent } from '../../walk/run.ts';
+import { type ExportSession, withExport } from '../pass.ts';
+import { openStatusPage } from '../status-page.ts';
+import { told } from '../telling.ts';
+import { Progress } from '../terminal/progress.ts';
+import { describeRun } from '../terminal/run-text.ts';
+import type { Invocation } from '../verb.ts';
+import { exportOptions } from '../walk-wiring.ts';
+
+/** Those who are told what the worker does. */
+interface Watchers {
+  readonly activity: Activity;
+  readonly metrics: Metrics;
+}
+
+/** Runs until it is stopped, or until the key or the settings are refused. */
+export function worker(invocation: Invocation): Promise<number> {
+  const { signal } = invocation;
+  const watchers = { activity: new Activity(systemClock), metrics: new Metrics() };
+  const untilStopped = async (session: ExportSession) => {
+    await eachTick(session, watchers, signal, () => pass(session, watchers, signal));
+    return EXIT.done;
+  };
+  return withExport(invocation, untilStopped, {
+    openPage: (start) => openStatusPage(start, watchers),
+    watch: watchers.metrics.watch,
+  });
+}
+
+/**
+ * Calls `work` at once and at every tick, never twice at a time: a tick during a pass asks for one more pass after it.
+ * A tick only wakes the planner, so a missed one loses nothing.
+ * @throws what `work` throws; the signal's reason.
+ */
+async function eachTick(
+  { log, settings }: ExportSession,
+  { activity }: Watchers,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  let wake: () => void = () => {};
+  let ticked = true;
+  // In UTC, because node-cron skips ticks around changes of the clocks elsewhere.
+  const tick = () => {
+    ticked = true;
+    wake();
+  };
+  const task = schedule(settings.schedule, tick, { timezone: 'UTC', noOverlap: false });
+  // node-cron drops a tick for which it wakes more than a second late, as after a pause of the machine.
+  task.on('execution:missed', tick);
+  signal.addEventListener('abort', () => wake(), { once: true });
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      if (ticked) {
+        ticked = false;
+        await work();
+        continue;
+      }
+      const next = task.getNextRun();
+      activity.wait(next);
+      log.info({ next }, 'waiting for the next tick');
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    await task.destroy();
+  }
+}
+
+/** One pass. An API or a database that is away is no reason to end: the next tick finds everything still due. */
+async function pass(
+  session: ExportSession,
+  { activity, metrics }: Watchers,
+  signal: AbortSignal,
+): Promise<void> {
+  const { settings, parts, log, limits, teller } = session;
+  const progress = new Progress(systemClock, log, { requests: limits });
+  const onEvent = (event: RunEvent) => {
+    progress.onEvent(event);
+    activity.add(event);
+    metrics.onEvent(event);
+  };
+  activity.begin();
+  let endedEarly: string | null = null;
+  try {
+    const report = await told(teller, signal, () =>
+      catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent).finally(() =>
+        progress.end(),
+      ),
+    );
+    const { gaps, failures, stopped, lost, ...counts } = report;
+    const good = gaps.length + failures.length + lost.length === 0;
+    metrics.onRunEnd(good ? 'done' : 'gaps');
+    log[good ? 'info' : 'warn'](
+      { ...counts, gaps: gaps.length, lost: lost.length, stopped },
+      describeRun(report, progress.end()).join(' '),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    metrics.onRunEnd(outcomeOf(error));
+    const forAll = error instanceof RefusedError || error instanceof SettingsError;
+    if (forAll || !(error instanceof DaywalkError)) throw error;
+    endedEarly = error.message;
+    log.error({ err: error }, 'the pass ended early; the next tick goes on');
+  } finally {
+    progress.end();
+    activity.end(endedEarly);
+  }
+}

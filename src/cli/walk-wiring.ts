@@ -1,0 +1,98 @@
+/** The wiring of the verbs that talk to the API: settings become a source and the options of the export. */
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { systemClock } from '../clock.ts';
+import type { ProcessLogger } from '../log.ts';
+import type { ApiSettings, Settings } from '../settings/settings.ts';
+import { openSource, type Source, type SourceOptions } from '../source/source.ts';
+import type { Database } from '../store/database.ts';
+import type { WalkParts } from '../walk/due.ts';
+import type { ExportOptions } from '../walk/run.ts';
+import { keepHeapSmall } from './heap.ts';
+import { redactor } from './redactor.ts';
+import { windowsAtATime } from './wiring.ts';
+
+/**
+ * The API as a source of pages.
+ * @param given.budget where the setting `rate` is kept, which all workers share.
+ */
+export async function openApi(
+  settings: ApiSettings,
+  given: Pick<SourceOptions, 'budget' | 'onLimits' | 'onAway' | 'watch'> = {},
+): Promise<Source> {
+  keepHeapSmall();
+  const keyFile = settings.apiKeyFile;
+  const read = async (path: string | undefined) =>
+    path === undefined ? undefined : readFile(path, 'utf8');
+  const [ca, clientCert, clientKey] = await Promise.all([
+    read(settings.apiCaFile),
+    read(settings.apiClientCertFile),
+    read(settings.apiClientKeyFile),
+  ]);
+  return openSource({
+    baseUrl: settings.apiUrl,
+    key: settings.apiKey.reveal(),
+    clock: systemClock,
+    redactor,
+    ...(keyFile === undefined
+      ? {}
+      : { refreshKey: async () => (await readFile(keyFile, 'utf8')).trim() }),
+    tls: defined({ ca, clientCert, clientKey }),
+    proxy: defined({
+      http: settings.httpProxy?.reveal(),
+      https: settings.httpsProxy?.reveal(),
+      no: settings.noProxy,
+    }),
+    allowHttp: settings.apiAllowHttp,
+    gzip: settings.apiGzip,
+    connections: settings.concurrency,
+    connectTimeoutMs: settings.connectTimeout,
+    pageTimeoutMs: settings.pageTimeout,
+    bodyLimitBytes: settings.bodyLimit,
+    retryTimeMs: settings.retryTime,
+    retryAfterLimitMs: settings.retryAfterLimit,
+    ...given,
+  });
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function defined<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as Defined<T>;
+}
+
+/** Host and process, for people who ask who holds a window; the tail tells a restarted container from the one before. */
+export const owner = (): string => `${hostname()}:${process.pid}:${systemClock.uuid().slice(0, 6)}`;
+
+/** What the export needs of the other parts. */
+export function exportParts(database: Database, source: Source, log: ProcessLogger): WalkParts {
+  return {
+    database,
+    fetchPage: source.fetchPage,
+    reader: source,
+    clock: systemClock,
+    log,
+    owner: owner(),
+  };
+}
+
+/** What the export needs of the settings. */
+export function exportOptions(settings: Settings): ExportOptions {
+  return {
+    streams: settings.streams,
+    since: settings.since ?? null,
+    timeZone: settings.timezone,
+    settleMs: settings.settle,
+    recheckDays: settings.recheckDays,
+    keepBytes: settings.keepBytes === 'always',
+    concurrency: settings.concurrency,
+    windows: windowsAtATime(settings),
+    aheadBytes: settings.aheadMemory,
+    pageLength: settings.pageLength,
+    windowRecords: settings.windowRecords,
+    leaseTtlMs: settings.lease,
+    walkAttempts: settings.walkAttempts,
+  };
+}

@@ -1,0 +1,131 @@
+/** The wiring of every verb: settings, the log and the database. */
+import { systemClock } from '../clock.ts';
+import { TransientError } from '../errors.ts';
+import { createLogger, type ProcessLogger } from '../log.ts';
+import { secretsOf } from '../settings/describe.ts';
+import { readEnvironment } from '../settings/environment.ts';
+import { loadSettings } from '../settings/load.ts';
+import type { ApiSettings, Settings } from '../settings/settings.ts';
+import { skipsCertificateCheck } from '../settings/values/url.ts';
+import { Database } from '../store/database.ts';
+import { startEmbedded } from '../store/embedded.ts';
+import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
+import { redactor } from './redactor.ts';
+import { stderrLines } from './terminal/live-lines.ts';
+import { wantsColour } from './terminal/output.ts';
+import type { Invocation } from './verb.ts';
+
+/** The settings of a verb that needs no API. */
+export function settingsOf({ options }: Invocation): Settings {
+  const environment = readEnvironment();
+  return withoutSecrets(loadSettings({ flags: options, environment, cwd: process.cwd() }));
+}
+
+/** The settings of a verb that talks to the API. */
+export function apiSettingsOf({ options }: Invocation): ApiSettings {
+  const environment = readEnvironment();
+  return withoutSecrets(
+    loadSettings({ flags: options, environment, cwd: process.cwd(), require: ['api'] }),
+  );
+}
+
+/** From now on nothing shows the secrets of these settings. */
+function withoutSecrets<T extends Settings>(settings: T): T {
+  redactor.add(...secretsOf(settings));
+  return settings;
+}
+
+/** The log of this process, on stderr, with every secret struck out. */
+export function openLog(settings: Settings): Promise<ProcessLogger> {
+  return createLogger({
+    level: settings.logLevel === 'fatal' ? 'error' : settings.logLevel,
+    format: settings.logFormat,
+    redact: redactor.redact,
+    isTerminal: process.stderr.isTTY === true,
+    colour: wantsColour(readEnvironment(), process.stderr.isTTY === true),
+    ...(process.stderr.isTTY === true ? { destination: stderrLines.writable() } : {}),
+  });
+}
+
+/** A database that is there: the one of DATABASE_URL, or the embedded one. */
+export interface OpenDatabase {
+  readonly database: Database;
+  readonly url: string;
+  readonly embedded: boolean;
+  close(): Promise<void>;
+}
+
+/** Starts the embedded Postgres where no URL is set; makes no connection otherwise. */
+export async function reachDatabase(
+  settings: Settings,
+  log: ProcessLogger,
+  signal: AbortSignal,
+): Promise<{ url: string; embedded: boolean; release(): Promise<void> }> {
+  if (settings.databaseUrl !== undefined && skipsCertificateCheck(settings.databaseUrl))
+    log.warn(
+      'DATABASE_URL switches the check of the database certificate off: whoever stands between can read and change everything; use sslmode=verify-full with sslrootcert',
+    );
+  if (settings.databaseUrl !== undefined)
+    return { url: settings.databaseUrl.reveal(), embedded: false, release: async () => {} };
+  const started = await startEmbedded({ directory: settings.directory, signal, log });
+  return { url: started.url, embedded: true, release: () => started.release() };
+}
+
+/** How a database that is away is waited for. */
+interface Waiting {
+  /** Until the signal aborts, not for the patience only. */
+  readonly forAsLongAsItTakes?: boolean;
+  /** Told why, each time that it did not answer. */
+  readonly onAway?: (error: TransientError) => void;
+}
+
+/** Opens the database with the schema in it: migrates where migrations are pending, refuses a newer one. */
+export async function openDatabase(
+  settings: Settings,
+  log: ProcessLogger,
+  signal: AbortSignal,
+  { forAsLongAsItTakes = false, onAway = () => {} }: Waiting = {},
+): Promise<OpenDatabase> {
+  const reached = await reachDatabase(settings, log, signal);
+  const patienceMs = forAsLongAsItTakes ? Number.POSITIVE_INFINITY : undefined;
+  const database = new Database({
+    url: reached.url,
+    connections: windowsAtATime(settings) + 2,
+    statementTimeoutMs: settings.statementTimeout,
+    patienceMs: settings.databasePatience,
+    clock: systemClock,
+    log,
+  });
+  const close = async () => {
+    await database.close();
+    await reached.release();
+  };
+  const persist = <T>(attempt: () => Promise<T>): Promise<T> => {
+    const telling = async () => {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (error instanceof TransientError) onAway(error);
+        throw error;
+      }
+    };
+    return database.retry(telling, signal, patienceMs);
+  };
+  try {
+    const state = await persist(() => readSchemaState(reached.url, settings.statementTimeout));
+    if (state.newer.length > 0) throw newerDatabase(state);
+    if (state.pending.length > 0) {
+      const applied = await persist(() => migrate(reached.url, log));
+      log.info({ migrations: applied }, 'the schema was brought up');
+    }
+    return { database, url: reached.url, embedded: reached.embedded, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * The limiter bounds requests; while some windows are claimed, opened and published, the others keep the source busy.
+ */
+export const windowsAtATime = ({ concurrency }: Settings): number => Math.ceil(1.5 * concurrency);

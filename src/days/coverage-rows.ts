@@ -1,0 +1,92 @@
+/** Reads what is there and what is not: the coverage, the gaps and what runs now. */
+import type { Day, DayRange } from '../model.ts';
+import type { Database } from '../store/database.ts';
+
+export type CoverageState = 'complete' | 'running' | 'failed' | 'pending' | 'missing' | 'pruned';
+
+/** A window that could not be walked whole. */
+export interface SplitRow {
+  readonly stream: string;
+  readonly day: Day;
+  readonly from: string;
+  readonly to: string;
+  readonly by: 'time' | 'level';
+  readonly reason: string;
+}
+
+/** The windows of these streams that are split now, by day, from a day on. */
+export function readSplits(
+  database: Database,
+  streamNames: readonly string[],
+  from: Day,
+): Promise<SplitRow[]> {
+  return database.persist(
+    `select s.name as stream, w.day, w.from_time as "from", w.to_time as "to", w.split_by as by, w.split_reason as reason
+       from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
+      where w.split_by is not null and s.name = any ($1::text[]) and w.day >= $2::date
+      order by w.day, w.from_time, w.window_id`,
+    [streamNames, from],
+  );
+}
+
+/** A window that a worker holds now. */
+export interface RunningWindow {
+  readonly stream: string;
+  readonly from: string;
+  readonly to: string;
+  readonly owner: string;
+  readonly records: number;
+  readonly total: number | null;
+}
+
+/** What runs now, on all machines. */
+export function readRunning(database: Database): Promise<RunningWindow[]> {
+  return database.persist(
+    `select s.name as stream, w.from_time as "from", w.to_time as "to", w.lease_owner as owner,
+            coalesce(k.records, 0) as records, k.last_total as total
+       from daywalk.windows w
+       join daywalk.streams s on s.stream_id = w.stream_id
+       left join daywalk.walks k on k.walk_id = w.current_walk
+      where w.lease_id is not null and w.lease_expires > clock_timestamp()
+      order by w.from_time, s.name`,
+  );
+}
+
+/** A day that is not there, and why. */
+export interface GapRow {
+  readonly stream: string;
+  readonly day: Day;
+  readonly state: Exclude<CoverageState, 'complete' | 'pruned'>;
+  readonly dueAt: Date | null;
+  readonly lastError: string | null;
+}
+
+/**
+ * What is missing of these streams, oldest first, between two days where given: the rows of `daywalk.gaps`, found
+ * without working out what the complete days hold.
+ */
+export function readGaps(
+  database: Database,
+  streamNames: readonly string[],
+  range: DayRange | null = null,
+): Promise<GapRow[]> {
+  return database.persist(
+    `with mine as (
+       select stream_id, name from daywalk.streams where name = any ($1::text[])
+     ), found as (
+       select u.stream_id, u.day, case when u.running then 'running' when u.failed then 'failed' else 'pending' end as state,
+              u.due_at, e.last_error
+         from daywalk.unfinished_days u
+         left join daywalk.day_errors e on e.stream_id = u.stream_id and e.day = u.day
+        where u.stream_id in (select stream_id from mine) and ($2::date is null or u.day between $2::date and $3::date)
+       union all
+       select stream_id, day, 'missing', null, null
+         from daywalk.missing_days
+        where stream = any ($1::text[]) and ($2::date is null or day between $2::date and $3::date)
+     )
+     select m.name as stream, f.day, f.state, f.due_at as "dueAt", f.last_error as "lastError"
+       from found f join mine m on m.stream_id = f.stream_id
+      order by f.day, array_position($1::text[], m.name)`,
+    [streamNames, range?.from ?? null, range?.to ?? null],
+  );
+}

@@ -1,0 +1,95 @@
+/** The state of each day of each stream over a range, for the terminal and for the status page. */
+import type { Day, Resource } from '../model.ts';
+import { type DayState, dayStates } from '../plan/day-states.ts';
+import { compareDays, dayAt, lastClosedDay } from '../plan/days.ts';
+import type { Database } from '../store/database.ts';
+import { readStreams } from '../store/streams.ts';
+import { databaseNow } from '../store/windows.ts';
+import { type KnownDay, readKnownDays } from './rows.ts';
+
+/** A day and how it stands; a day without windows has no figures. */
+export interface StreamDay
+  extends Omit<KnownDay, 'streamId' | 'complete' | 'running' | 'failed' | 'pruned'> {
+  readonly state: DayState;
+}
+
+/** The days of one stream. */
+export interface StreamDays {
+  readonly stream: string;
+  /** Null where the stream was never planned in this database; then all closed days are out of scope. */
+  readonly streamId: number | null;
+  readonly resource: Resource | null;
+  readonly since: Day | null;
+  /** The newest day that is closed, and the day that it is now, in the calendar of the source. */
+  readonly lastClosed: Day;
+  readonly today: Day;
+  /** Every day of the range, oldest first. */
+  readonly days: readonly StreamDay[];
+}
+
+/** What is asked: streams by name, and an inclusive range of days. */
+export interface DaysAsked {
+  readonly streams: readonly string[];
+  readonly from: Day;
+  /** Absent: today, where the source is. */
+  readonly to?: Day;
+  /** The calendar of streams that were never planned. */
+  readonly timeZone: string;
+  readonly settleMs: number;
+}
+
+/**
+ * The state of every day of the range, in the order of the names asked for. Three small reads, of which one grows with
+ * the range: 13 months of 20 streams are 7,900 rows.
+ */
+export async function readStreamDays(database: Database, asked: DaysAsked): Promise<StreamDays[]> {
+  const [now, known] = await Promise.all([
+    databaseNow(database),
+    readStreams(database, asked.streams),
+  ]);
+  const calendars = asked.streams.map((name) => {
+    const stream = known.find((candidate) => candidate.name === name);
+    const { timeZone, settleMs } = stream ?? asked;
+    const lastClosed = lastClosedDay(now, timeZone, settleMs);
+    return { name, stream, lastClosed, today: dayAt(now, timeZone) };
+  });
+  const [newest = asked.from] = calendars
+    .map(({ today }) => today)
+    .sort(compareDays)
+    .reverse();
+  const range = { from: asked.from, to: asked.to ?? newest };
+  const rows = await readKnownDays(
+    database,
+    known.map(({ streamId }) => streamId),
+    range,
+  );
+  return calendars.map(({ name, stream, lastClosed, today }) => {
+    const since = stream?.since ?? null;
+    const own = stream === undefined ? [] : rows.filter((row) => row.streamId === stream.streamId);
+    return {
+      stream: name,
+      streamId: stream?.streamId ?? null,
+      resource: stream?.resource ?? null,
+      since,
+      lastClosed,
+      today,
+      days: dayStates<KnownDay>(range, own, { since, lastClosed, today }).map(dayOf),
+    };
+  });
+}
+
+function dayOf(shown: { day: Day; state: DayState; facts: KnownDay | null }): StreamDay {
+  const { day, state, facts } = shown;
+  return {
+    day,
+    state,
+    windows: facts?.windows ?? 0,
+    completeWindows: facts?.completeWindows ?? 0,
+    records: facts?.records ?? 0,
+    gone: facts?.gone ?? 0,
+    pages: facts?.pages ?? 0,
+    bytes: facts?.bytes ?? 0,
+    dueAt: facts?.dueAt ?? null,
+    lastError: facts?.lastError ?? null,
+  };
+}

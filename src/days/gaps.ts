@@ -1,0 +1,69 @@
+/** Gaps in words: unbroken spans of days in one state, each with the command that fills it. */
+import type { Day } from '../model.ts';
+import { addDays } from '../plan/days.ts';
+import type { GapRow } from './coverage-rows.ts';
+
+/** Streams of the settings that this database has never heard of: everything of them is missing. */
+export function describeUnplanned(names: readonly string[]): string[] {
+  return names.map(
+    (name) => `${name}: never planned in this database; \`daywalk run\` begins with it`,
+  );
+}
+
+/**
+ * A line for each unbroken span of days in one state, with the command that fills it.
+ * @param most spans told; the rest is counted.
+ */
+export function describeGaps(found: readonly GapRow[], most = Number.POSITIVE_INFINITY): string[] {
+  if (found.length === 0) return ['No gaps: every closed day is complete.'];
+  const spans = spansOf(found);
+  const rest = spans.length - most;
+  return [
+    ...spans.slice(0, most).flatMap(describeSpan),
+    ...(rest > 0 ? [`… and ${rest} more; \`daywalk gaps\` lists all.`] : []),
+  ];
+}
+
+function describeSpan(span: GapSpan): string[] {
+  const days = span.from === span.to ? span.from : `${span.from} to ${span.to}`;
+  const error = span.lastError === null ? '' : `: ${span.lastError}`;
+  const command = fillCommand({ stream: span.stream, day: span.from }, span.to);
+  return [
+    `${span.stream}: ${days} ${span.state}${error}`,
+    ...(span.state === 'running' ? [] : [`  ${command}`]),
+  ];
+}
+
+/** The command that fills a gap, to be copied. */
+export function fillCommand(gap: Pick<GapRow, 'stream' | 'day'>, to = gap.day): string {
+  return `daywalk backfill --from ${gap.day} --to ${to} --stream ${gap.stream}`;
+}
+
+/** Days that follow each other, in the same state for the same reason. */
+export interface GapSpan {
+  readonly stream: string;
+  readonly state: GapRow['state'];
+  readonly from: Day;
+  readonly to: Day;
+  readonly lastError: string | null;
+}
+
+/** The spans of the gaps, in the order of their first days. */
+export function spansOf(found: readonly GapRow[]): GapSpan[] {
+  type Growing = { -readonly [Key in keyof GapSpan]: GapSpan[Key] };
+  const spans: Growing[] = [];
+  const open = new Map<string, Growing>();
+  for (const { stream, day, state, lastError } of found) {
+    const last = open.get(stream);
+    const follows =
+      last?.state === state && last.lastError === lastError && addDays(last.to, 1) === day;
+    if (last !== undefined && follows) {
+      last.to = day;
+      continue;
+    }
+    const span = { stream, state, from: day, to: day, lastError };
+    open.set(stream, span);
+    spans.push(span);
+  }
+  return spans;
+}

@@ -1,0 +1,32 @@
+/** What the source does not show any more of what it once showed, and what came late: in words. */
+
+import type { Gone, StreamLateness } from '../store/publications.ts';
+import { counted, formatCount } from '../text.ts';
+
+/** Sentences about a stream; none where its source shows all that it ever did. */
+export function describeGone({ stream, gone, days, failures, ...rest }: Gone): string[] {
+  const worst = failures.at(-1);
+  const { retiredDays, newestRetired, identified } = rest;
+  return [
+    ...(worst === undefined
+      ? []
+      : [
+          `${stream}: the source lost ${formatCount(worst.lost)} of ${formatCount(worst.records)} records of ${worst.day}${failures.length === 1 ? '' : `, and of ${counted(failures.length - 1, 'other day')}`}; they are kept here. If that is as it should be: daywalk accept`,
+        ]),
+    ...(gone === 0
+      ? []
+      : [
+          `${stream}: ${counted(gone, 'record')} of ${counted(days, 'day')} ${gone === 1 ? 'is' : 'are'} not shown by the source any more, and kept (gone_since in daywalk.events)${identified ? '' : '; a changed record is among them, until id_path names the field that identifies one'}`,
+        ]),
+    ...(retiredDays === 0
+      ? []
+      : [
+          `${stream}: the source has forgotten ${counted(retiredDays, 'day')}, up to ${newestRetired}; they are kept`,
+        ]),
+  ];
+}
+
+/** A sentence about what came late. */
+export function describeLate({ stream, late }: StreamLateness): string {
+  return `${stream}: ${counted(late, 'record')} came after ${late === 1 ? 'its' : 'their'} day had closed (daywalk.lateness)`;
+}

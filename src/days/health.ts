@@ -1,0 +1,202 @@
+/** Whether the export is where it should be by now: judged by what is proven, not by how the last run ended. */
+
+import type { Day } from '../model.ts';
+import { addDays, closesAt } from '../plan/days.ts';
+import { counted } from '../text.ts';
+import type { StreamDays } from './day-states.ts';
+import { fillCommand, type GapSpan, spansOf } from './gaps.ts';
+import { firstTickAfter } from './ticks.ts';
+
+/** When a day should be proven. */
+export interface Expectation {
+  readonly timeZone: string;
+  readonly settleMs: number;
+  /** Five cron fields, in UTC. */
+  readonly schedule: string;
+  /** Milliseconds from the first tick after a day closed until it is overdue. */
+  readonly lateAfterMs: number;
+}
+
+/** One stream. */
+export interface StreamHealth {
+  readonly stream: string;
+  /** Whether the newest day that should be proven is, or was never wanted. */
+  readonly fresh: boolean;
+  /** The newest day that is proven. */
+  readonly lastComplete: Day | null;
+  /** Milliseconds since that day ended; null: there is none. */
+  readonly lagMs: number | null;
+  /** Closed days that are complete. */
+  readonly complete: number;
+  /** Days that are closed and wanted. */
+  readonly closed: number;
+  /** Days that failed. */
+  readonly failed: number;
+  /** Days that should be proven by now and are not, failed ones not among them. */
+  readonly overdue: number;
+}
+
+/** One thing that is wrong. */
+export interface Problem extends GapSpan {
+  /** In words. */
+  readonly text: string;
+  /** The command that mends it; null: it is being walked. */
+  readonly command: string | null;
+}
+
+/**
+ * `good`; `gaps`: the newest days are there, older ones are not; `late`: the newest that should be proven is not;
+ * `new`: nothing was ever planned.
+ */
+export type HealthLevel = 'good' | 'gaps' | 'late' | 'new';
+
+/** The whole export. */
+export interface Health {
+  readonly level: HealthLevel;
+  /** All of it in one sentence. */
+  readonly sentence: string;
+  /** The newest day that should be proven by now. */
+  readonly expected: Day;
+  readonly streams: readonly StreamHealth[];
+  readonly problems: readonly Problem[];
+}
+
+/** Judges the export. @param now milliseconds since the epoch, by the database's clock. */
+export function assessHealth(
+  streams: readonly StreamDays[],
+  now: number,
+  expectation: Expectation,
+): Health {
+  const newest =
+    streams
+      .map(({ lastClosed }) => lastClosed)
+      .sort()
+      .at(-1) ?? '1970-01-01';
+  const expected = expectedDay(newest, now, expectation);
+  const judged = streams.map((stream) => judge(stream, expected, now, expectation.timeZone));
+  const problems = spansOf(streams.flatMap((stream) => gapsOf(stream, expected))).map(problemOf);
+  const level = levelOf(streams, judged, problems);
+  return {
+    level,
+    sentence: sentenceOf(level, streams, judged, problems, expected),
+    expected,
+    streams: judged,
+    problems,
+  };
+}
+
+/** The newest day that had its tick after its close, and `lateAfter` after it. */
+function expectedDay(lastClosed: Day, now: number, expectation: Expectation): Day {
+  const { schedule, timeZone, settleMs, lateAfterMs } = expectation;
+  // The newest day whose close a tick has followed early enough is found by stepping back from the newest closed one.
+  let day = lastClosed;
+  while (firstTickAfter(schedule, closesAt(day, timeZone, settleMs)) + lateAfterMs > now)
+    day = addDays(day, -1);
+  return day;
+}
+
+function judge(
+  { stream, days, lastClosed }: StreamDays,
+  expected: Day,
+  now: number,
+  timeZone: string,
+): StreamHealth {
+  const proven = days.filter(({ state }) => state === 'complete' || state === 'empty');
+  const wanted = days.filter(({ day, state }) => state !== 'out' && day <= lastClosed);
+  const lastComplete = proven.at(-1)?.day ?? null;
+  const due = wanted.filter(({ day }) => day <= expected);
+  return {
+    stream,
+    fresh: due.length === 0 || (lastComplete !== null && lastComplete >= expected),
+    lastComplete,
+    lagMs: lastComplete === null ? null : Math.max(0, now - closesAt(lastComplete, timeZone, 0)),
+    complete: proven.length,
+    closed: wanted.length,
+    failed: wanted.filter(({ state }) => state === 'failed').length,
+    overdue: due.filter(({ state }) => state === 'missing' || state === 'running').length,
+  };
+}
+
+function gapsOf({ stream, days }: StreamDays, expected: Day) {
+  return days.flatMap(({ day, state, dueAt, lastError }) => {
+    const overdue = day <= expected && (state === 'missing' || state === 'running');
+    return state === 'failed' || overdue ? [{ stream, day, state, dueAt, lastError }] : [];
+  });
+}
+
+function problemOf(span: GapSpan): Problem {
+  const days = span.from === span.to ? span.from : `${span.from} to ${span.to}`;
+  const state = span.state === 'running' ? 'is being walked' : span.state;
+  const error = span.lastError === null ? '' : `: ${span.lastError}`;
+  return {
+    ...span,
+    text: `${span.stream}: ${days} ${state}${error}`,
+    command: span.state === 'running' ? null : fillCommand({ ...span, day: span.from }, span.to),
+  };
+}
+
+function levelOf(
+  streams: readonly StreamDays[],
+  judged: readonly StreamHealth[],
+  problems: readonly Problem[],
+): HealthLevel {
+  if (streams.every(({ streamId }) => streamId === null)) return 'new';
+  if (judged.some(({ fresh }) => !fresh)) return 'late';
+  return problems.length > 0 ? 'gaps' : 'good';
+}
+
+function sentenceOf(
+  level: HealthLevel,
+  streams: readonly StreamDays[],
+  judged: readonly StreamHealth[],
+  problems: readonly Problem[],
+  expected: Day,
+): string {
+  const sum = (of: (stream: StreamHealth) => number) =>
+    judged.reduce((total, stream) => total + of(stream), 0);
+  const failed = sum((stream) => stream.failed);
+  const overdue = sum((stream) => stream.overdue);
+  const wrong = [
+    ...(failed > 0 ? [`${counted(failed, 'day')} failed`] : []),
+    ...(overdue > 0 ? [`${counted(overdue, 'day')} ${overdue === 1 ? 'is' : 'are'} overdue`] : []),
+  ].join(' and ');
+  const walked = streams.some(({ days }) => days.some(({ state }) => state === 'running'));
+  switch (level) {
+    case 'new':
+      return 'Nothing is exported yet; the first run begins with the days that are due.';
+    case 'good': {
+      const newest = judged.flatMap(({ lastComplete }) => lastComplete ?? []).sort();
+      return newest.length === 0
+        ? 'No day is closed yet; the first one will be exported when it is.'
+        : `All is well: every day that should be here is complete, up to ${longDay(newest[0] ?? '')}.`;
+    }
+    case 'gaps':
+      return `${wrong}; the newest days are complete.`;
+    case 'late': {
+      const late = judged.filter(({ fresh }) => !fresh).map(({ stream }) => stream);
+      const state = walked ? 'catching up' : 'late';
+      return `${late.join(' and ')} ${late.length === 1 ? 'is' : 'are'} ${state}: ${longDay(expected)} should be complete by now${problems.length === 0 ? '' : `; ${wrong}`}.`;
+    }
+  }
+}
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** `20 November 2026`. */
+export function longDay(day: Day): string {
+  const [year, month, date] = day.split('-').map(Number);
+  return `${date} ${MONTHS[(month ?? 1) - 1]} ${year}`;
+}

@@ -1,0 +1,134 @@
+/** Days in the database: what their windows and what is shown of them add up to, day by day and in all. */
+import type { Day, DayRange } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { isPruned } from '../store/shown.ts';
+
+/** A day that has a window; the cuts in it and at its end count as windows of it. */
+export interface KnownDay {
+  readonly streamId: number;
+  readonly day: Day;
+  readonly windows: number;
+  readonly completeWindows: number;
+  /** Whether it is whole: its windows are complete, and the cuts at both its ends. */
+  readonly complete: boolean;
+  /** Whether any window failed. */
+  readonly failed: boolean;
+  /** It is not complete, and a worker holds one of its windows. */
+  readonly running: boolean;
+  /** Whether it was complete and is not kept any more. */
+  readonly pruned: boolean;
+  /** Records, pages and bytes that readers see. */
+  readonly records: number;
+  /** Records among them that the source does not show any more. */
+  readonly gone: number;
+  readonly pages: number;
+  readonly bytes: number;
+  /** When the day is walked or looked at next; null: nothing is planned. */
+  readonly dueAt: Date | null;
+  /** The newest error of its windows. */
+  readonly lastError: string | null;
+}
+
+/** The days of the range that have a window, by stream and day. */
+export function readKnownDays(
+  database: Database,
+  streamIds: readonly number[],
+  range: DayRange,
+): Promise<KnownDay[]> {
+  return database.persist(
+    `with parts as (
+       select stream_id, day,
+              count(*)::integer as windows,
+              (count(*) filter (where state = 'complete'))::integer as complete_windows,
+              min(due_at) as due_at
+         from daywalk.windows
+        where stream_id = any ($1::integer[]) and day between $2::date and $3::date and state <> 'replaced'
+        group by stream_id, day
+       having bool_or(kind = 'day')
+     )
+     select p.stream_id as "streamId", p.day, p.windows, p.complete_windows as "completeWindows",
+            u.day is null as complete, coalesce(u.failed, false) as failed, coalesce(u.running, false) as running,
+            coalesce(u.due_at, p.due_at) as "dueAt", e.last_error as "lastError",
+            ${isPruned('p.stream_id', 'p.day')} as pruned,
+            coalesce(s.records, 0) as records, coalesce(s.gone, 0) as gone, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes
+       from parts p
+       left join daywalk.unfinished_days u on u.stream_id = p.stream_id and u.day = p.day
+       left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day and s.day between $2::date and $3::date
+       left join daywalk.day_errors e on e.stream_id = p.stream_id and e.day = p.day
+      order by p.stream_id, p.day`,
+    [streamIds, range.from, range.to],
+  );
+}
+
+/** What all days of a stream add up to. */
+export interface StreamTotals {
+  readonly streamId: number;
+  /** The oldest day that has windows. */
+  readonly firstDay: Day | null;
+  /** Days that are closed and wanted, or have windows; without those that were pruned. */
+  readonly closed: number;
+  readonly complete: number;
+  /** Days that were complete and are not kept any more. */
+  readonly pruned: number;
+  readonly records: number;
+  readonly pages: number;
+  readonly bytes: number;
+}
+
+/** The totals of streams, in one statement that reads each table once and makes no row a day. */
+export function readTotals(
+  database: Database,
+  streamIds: readonly number[],
+): Promise<StreamTotals[]> {
+  return database.persist(
+    `with days as (
+       select w.stream_id, min(w.day) as first_day, count(*) as known,
+              count(*) filter (where w.day >= s.since and w.day <= c.last_closed) as wanted
+         from daywalk.windows w
+         join daywalk.streams s on s.stream_id = w.stream_id
+        cross join lateral (select ((clock_timestamp() - s.settle) at time zone s.time_zone)::date - 1 as last_closed) as c
+        where w.kind = 'day' and w.stream_id = any ($1::integer[])
+        group by w.stream_id
+     ), pruned as (
+       select stream_id, count(*) as days from daywalk.prunings
+        where what = 'day' and stream_id = any ($1::integer[])
+        group by stream_id
+     ), unfinished as (
+       select stream_id, count(*) as days
+         from daywalk.unfinished_days
+        where stream_id = any ($1::integer[])
+        group by stream_id
+     ), shown as (
+       select stream_id, sum(records)::bigint as records, sum(pages)::bigint as pages, sum(bytes)::bigint as bytes
+         from daywalk.days where stream_id = any ($1::integer[])
+        group by stream_id
+     )
+     select s.stream_id as "streamId", d.first_day as "firstDay",
+            greatest(((clock_timestamp() - s.settle) at time zone s.time_zone)::date - s.since, 0)
+              - coalesce(d.wanted, 0) + coalesce(d.known, 0) - coalesce(p.days, 0) as closed,
+            coalesce(d.known, 0) - coalesce(u.days, 0) - coalesce(p.days, 0) as complete,
+            coalesce(p.days, 0) as pruned,
+            coalesce(n.records, 0) as records,
+            coalesce(n.pages, 0) as pages, coalesce(n.bytes, 0) as bytes
+       from daywalk.streams s
+       left join days d on d.stream_id = s.stream_id
+       left join pruned p on p.stream_id = s.stream_id
+       left join unfinished u on u.stream_id = s.stream_id
+       left join shown n on n.stream_id = s.stream_id
+      where s.stream_id = any ($1::integer[])`,
+    [streamIds],
+  );
+}
+
+/** The oldest day that any of these streams wants or has; null: none of them was ever planned. */
+export async function readFirstDay(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<Day | null> {
+  const [row] = await database.persist<{ day: Day | null }>(
+    `select min(least(s.since, (select min(w.day) from daywalk.windows w where w.stream_id = s.stream_id))) as day
+       from daywalk.streams s where s.name = any ($1::text[])`,
+    [streamNames],
+  );
+  return row?.day ?? null;
+}

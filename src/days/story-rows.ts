@@ -1,0 +1,247 @@
+/** The story of a day: every window, walk and finding that is known about it, as rows and not in words. */
+import type { Claim, Day, Proof, Purpose, WindowKind, WindowState } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import type { WalkRole } from '../store/walks.ts';
+import type { CoverageState } from './coverage-rows.ts';
+
+/** What is known about a stream and day. */
+export interface DayStory {
+  readonly stream: string;
+  readonly day: Day;
+  /** When it closes or closed; null: the stream is not known. */
+  readonly closesAt: Date | null;
+  readonly closed: boolean;
+  readonly state: CoverageState;
+  readonly records: number;
+  /** Those among them that the source does not show any more. */
+  readonly gone: number;
+  readonly pages: number;
+  readonly bytes: number;
+  /** Since when the source is known to have forgotten it. */
+  readonly retiredSince: Date | null;
+  /** What changed of what is shown, oldest first. */
+  readonly publications: readonly PublicationStory[];
+  /** When the day was pruned, and what went; null: it is kept. */
+  readonly pruning: {
+    readonly prunedAt: Date;
+    /** Role of the database. */
+    readonly prunedBy: string;
+    readonly records: number;
+    readonly pages: number;
+    readonly bytes: number;
+  } | null;
+  /** By time, the cut before the day first; a window that is split comes before its parts. */
+  readonly windows: readonly WindowStory[];
+  /** Newest revision in the ledger. */
+  readonly ledger: {
+    readonly entry: number;
+    readonly revision: number;
+    readonly digest: string;
+    readonly appendedAt: Date;
+  } | null;
+}
+
+/** A window of the day. */
+export interface WindowStory {
+  readonly windowId: number;
+  readonly kind: WindowKind;
+  readonly from: string;
+  readonly to: string;
+  readonly levelFrom: number | null;
+  readonly levelTo: number | null;
+  readonly state: WindowState | 'replaced';
+  readonly purpose: Purpose;
+  readonly splitFrom: number | null;
+  readonly splitBy: 'time' | 'level' | null;
+  readonly splitReason: string | null;
+  readonly splitTotal: number | null;
+  /** Who walks it now. */
+  readonly owner: string | null;
+  readonly rewalk: boolean;
+  readonly attempts: number;
+  readonly failures: number;
+  readonly lastError: string | null;
+  readonly lastFailedAt: Date | null;
+  /** What showed that it is whole, when it was last proven; with the walk that it rests on. */
+  readonly proof: (Proof & { readonly walk?: number }) | null;
+  readonly provenAt: Date | null;
+  readonly lookedAt: Date | null;
+  /** How often it was looked at since. */
+  readonly looks: number;
+  readonly dueAt: Date | null;
+  readonly walks: readonly WalkStory[];
+}
+
+/** A walk of a window. */
+export interface WalkStory {
+  readonly walkId: number;
+  readonly number: number;
+  readonly role: WalkRole;
+  readonly from: string;
+  readonly to: string;
+  readonly pageLength: number;
+  readonly pages: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly requests: number;
+  readonly firstTotal: number | null;
+  readonly lastTotal: number | null;
+  /** Null: in progress. */
+  readonly outcome: 'proven' | 'ended' | 'shifted' | 'failed' | null;
+  readonly reason: string | null;
+  /** What answers that are no pages of it said. */
+  readonly claims: readonly Claim[];
+  readonly shown: 'no' | 'whole' | 'part';
+  /** Records of it that are shown. */
+  readonly shownRecords: number;
+  /** Pages of which `jsonb` holds a changed copy, and the kinds of changes. */
+  readonly quarantined: number;
+  readonly quarantine: readonly string[];
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** A change of what is shown of the day. */
+export interface PublicationStory {
+  readonly revision: number;
+  readonly publishedAt: Date;
+  readonly records: number;
+  readonly appeared: number;
+  readonly gone: number;
+}
+
+/** Reads the story of a day of a stream. */
+export async function readDayStory(
+  database: Database,
+  stream: string,
+  day: Day,
+): Promise<DayStory> {
+  const [calendar, coverage, windows, publications, ledger, pruning] = await Promise.all([
+    readCalendar(database, stream, day),
+    readCoverage(database, stream, day),
+    readWindows(database, stream, day),
+    readPublications(database, stream, day),
+    readLedgerRow(database, stream, day),
+    readPruning(database, stream, day),
+  ]);
+  return {
+    stream,
+    day,
+    closesAt: calendar?.closes_at ?? null,
+    closed: calendar?.closed ?? false,
+    state: coverage?.state ?? 'missing',
+    records: coverage?.records ?? 0,
+    gone: coverage?.gone ?? 0,
+    pages: coverage?.pages ?? 0,
+    bytes: coverage?.bytes ?? 0,
+    retiredSince: coverage?.retiredSince ?? null,
+    publications,
+    pruning,
+    windows,
+    ledger,
+  };
+}
+
+async function readCalendar(database: Database, stream: string, day: Day) {
+  const [row] = await database.persist<{ closes_at: Date; closed: boolean }>(
+    `select daywalk.closed_at($2::date, time_zone, settle) as closes_at,
+            daywalk.closed_at($2::date, time_zone, settle) <= clock_timestamp() as closed
+       from daywalk.streams where name = $1`,
+    [stream, day],
+  );
+  return row;
+}
+
+/** The coverage of the day; undefined: it is not due, or the stream is not known. */
+async function readCoverage(database: Database, stream: string, day: Day) {
+  const [row] = await database.persist<
+    Pick<DayStory, 'state' | 'records' | 'gone' | 'pages' | 'bytes' | 'retiredSince'>
+  >(
+    `select state, records, gone, pages, bytes, retired_since as "retiredSince"
+       from daywalk.coverage where stream = $1 and day = $2::date`,
+    [stream, day],
+  );
+  return row;
+}
+
+async function readLedgerRow(database: Database, stream: string, day: Day) {
+  const [row] = await database.persist<NonNullable<DayStory['ledger']>>(
+    `select l.entry, l.revision, encode(l.digest, 'hex') as digest, l.appended_at as "appendedAt"
+       from daywalk.ledger l join daywalk.streams s on s.stream_id = l.stream_id
+      where s.name = $1 and l.day = $2::date order by l.revision desc limit 1`,
+    [stream, day],
+  );
+  return row ?? null;
+}
+
+async function readPruning(database: Database, stream: string, day: Day) {
+  const [row] = await database.persist<NonNullable<DayStory['pruning']>>(
+    `select g.pruned_at as "prunedAt", g.pruned_by as "prunedBy", g.records, g.pages, g.bytes
+       from daywalk.prunings g join daywalk.streams s on s.stream_id = g.stream_id
+      where s.name = $1 and g.day = $2::date and g.what = 'day'`,
+    [stream, day],
+  );
+  return row ?? null;
+}
+
+function readPublications(
+  database: Database,
+  stream: string,
+  day: Day,
+): Promise<PublicationStory[]> {
+  return database.persist(
+    `select p.revision, p.published_at as "publishedAt", p.records, p.appeared, p.gone
+       from daywalk.publications p join daywalk.streams s on s.stream_id = p.stream_id
+      where s.name = $1 and p.day = $2::date order by p.seq`,
+    [stream, day],
+  );
+}
+
+async function readWindows(database: Database, stream: string, day: Day): Promise<WindowStory[]> {
+  const windows = await database.persist<Omit<WindowStory, 'walks'>>(
+    `select w.window_id as "windowId", w.kind, w.from_time as "from", w.to_time as "to", w.level_from as "levelFrom",
+            w.level_to as "levelTo", w.state, w.purpose, w.split_from as "splitFrom", w.split_by as "splitBy",
+            w.split_reason as "splitReason", w.split_total as "splitTotal",
+            case when w.lease_expires > clock_timestamp() then w.lease_owner end as owner, w.rewalk, w.attempts, w.failures,
+            w.last_error as "lastError", w.last_failed_at as "lastFailedAt", w.proof, w.proven_at as "provenAt",
+            w.looked_at as "lookedAt", w.looks, w.due_at as "dueAt"
+       from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
+      where s.name = $1 and (w.day = $2::date or (w.kind = 'cut' and w.split_from is null and w.day = $2::date - 1))
+      order by w.from_time, w.to_time desc, coalesce(w.level_from, -1), w.window_id`,
+    [stream, day],
+  );
+  const walks = await readWalks(
+    database,
+    windows.map((window) => window.windowId),
+  );
+  return windows.map((window) => ({
+    ...window,
+    walks: walks.filter((walk) => walk.windowId === window.windowId),
+  }));
+}
+
+function readWalks(
+  database: Database,
+  windowIds: readonly number[],
+): Promise<(WalkStory & { windowId: number })[]> {
+  return database.persist(
+    `select k.window_id as "windowId", k.walk_id as "walkId", k.number, k.role, k.from_time as "from", k.to_time as "to",
+            k.page_length as "pageLength", k.pages, k.records, k.bytes, k.requests, k.first_total as "firstTotal",
+            k.last_total as "lastTotal", k.outcome, k.reason, k.claims, k.shown, k.started_at as "startedAt",
+            k.finished_at as "finishedAt",
+            case k.shown when 'whole' then k.records - m.unseen when 'part' then m.seen else 0 end as "shownRecords",
+            q.pages as quarantined, q.kinds as quarantine
+       from daywalk.walks k
+      cross join lateral (
+        select count(*) filter (where mark.state in ('hidden', 'old')) as unseen,
+               count(*) filter (where mark.state in ('shown', 'missing', 'gone')) as seen
+          from daywalk.marks mark where mark.walk_id = k.walk_id) as m
+      cross join lateral (
+        select count(distinct p.page_no) as pages, coalesce(array_agg(distinct c.change ->> 'what'), '{}') as kinds
+          from daywalk.pages p cross join lateral jsonb_array_elements(p.changes) as c (change)
+         where p.walk_id = k.walk_id and p.day = k.day and p.changes is not null) as q
+      where k.window_id = any ($1::bigint[])
+      order by k.window_id, k.number`,
+    [windowIds],
+  );
+}

@@ -1,0 +1,221 @@
+/** The story of a day in sentences: a pure function of its rows. */
+
+import type { Claim } from '../model.ts';
+import { counted, formatBytes, formatCount } from '../text.ts';
+import { describeProof } from './proof-text.ts';
+import type { DayStory, PublicationStory, WalkStory, WindowStory } from './story-rows.ts';
+
+/** All that is known about the day, window by window, and what is to be done. */
+export function describeStory(story: DayStory): string[] {
+  const { stream, day, state } = story;
+  return [
+    `${stream} ${day}: ${state}${storedText(story)}.`,
+    ...(story.windows.length === 0 ? [`  ${nothingPlanned(story)}`] : []),
+    ...story.windows.flatMap((window) => describeWindow(story, window)),
+    ...story.publications.slice(1).map(publicationText),
+    ...ledgerText(story),
+    ...endText(story),
+  ];
+}
+
+/** The command that mends the day; null: nothing is wrong with it, or time will mend it. */
+export function mendingCommand(story: DayStory): string | null {
+  if (
+    story.state === 'pruned' ||
+    story.state === 'complete' ||
+    story.state === 'running' ||
+    !story.closed
+  )
+    return null;
+  return `daywalk backfill --from ${story.day} --to ${story.day} --stream ${story.stream}`;
+}
+
+function storedText({ pruning, records, gone, pages, bytes, retiredSince }: DayStory): string {
+  if (pruning !== null)
+    return ` at ${second(pruning.prunedAt)} by ${pruning.prunedBy}: ${counted(pruning.records, 'record')} on ${counted(pruning.pages, 'page')} (${formatBytes(pruning.bytes)}) are not kept any more`;
+  if (pages === 0) return ', nothing is shown of it';
+  const lost =
+    gone === 0 ? '' : `, of which the source does not show ${formatCount(gone)} any more`;
+  const forgotten =
+    retiredSince === null
+      ? ''
+      : `; the source has forgotten the day, as was seen at ${second(retiredSince)}`;
+  return `, ${counted(records, 'record')} on ${counted(pages, 'page')} (${formatBytes(bytes)})${lost}${forgotten}`;
+}
+
+function nothingPlanned({ closesAt, closed }: DayStory): string {
+  if (closesAt === null) return 'This stream has not been exported yet.';
+  if (!closed) return `The day is not closed: it is planned from ${second(closesAt)} on.`;
+  return 'No window of this day was ever planned: it is before the first day of the schedule, or no run has come by since.';
+}
+
+function describeWindow(story: DayStory, window: WindowStory): string[] {
+  const depth = depthOf(story, window);
+  const indent = '  '.repeat(1 + depth);
+  return [
+    `${indent}${windowName(window)}: ${windowState(window)}`,
+    ...window.walks.flatMap((walk) => describeWalk(walk, window, `${indent}  `)),
+    ...(window.proof === null || window.splitBy === null
+      ? []
+      : [`${indent}  ${describeProof(window.proof)}`]),
+    ...trouble(window).map((line) => `${indent}  ${line}`),
+  ];
+}
+
+/** How many splits above a window. */
+function depthOf(story: DayStory, window: WindowStory): number {
+  const parent = story.windows.find(({ windowId }) => windowId === window.splitFrom);
+  return parent === undefined ? 0 : 1 + depthOf(story, parent);
+}
+
+function windowName({ kind, from, to, levelFrom, levelTo }: WindowStory): string {
+  const levels =
+    levelFrom === null && levelTo === null
+      ? ''
+      : `, rule levels ${levelFrom ?? 'lowest'} to ${levelTo ?? 'highest'}`;
+  const span = `${from.slice(11)} to ${to.slice(11)}${levels}`;
+  if (kind === 'cut') return `Cut between ${from} and ${to.slice(11)}${levels}`;
+  return kind === 'part' ? `Part, ${span}` : `Day, ${span}`;
+}
+
+function windowState(window: WindowStory): string {
+  const { state, owner, provenAt, lookedAt, looks, splitBy, splitReason, splitTotal } = window;
+  const running = owner === null ? '' : `; ${owner} walks it now`;
+  if (state === 'split') {
+    const total = splitTotal === null ? '' : `; the total said ${counted(splitTotal, 'record')}`;
+    return `split by ${splitBy}, because ${splitReason}${total}${running}.`;
+  }
+  if (state === 'complete') {
+    const looked =
+      looks === 0 || lookedAt === null
+        ? ', not looked at again yet'
+        : `; looked at ${counted(looks, 'time')} since, last at ${second(lookedAt)}, and found the same`;
+    const parts =
+      splitBy === null ? '' : ` by its parts, split by ${splitBy}, because ${splitReason}`;
+    return `complete${parts}${provenAt === null ? '' : ` since ${second(provenAt)}`}${looked}${running}.`;
+  }
+  if (state === 'replaced') return 'replaced: something else stands for it now.';
+  return `${state}${running}.`;
+}
+
+function describeWalk(walk: WalkStory, window: WindowStory, indent: string): string[] {
+  const totals =
+    walk.firstTotal === null && walk.lastTotal === null
+      ? 'no total'
+      : `total ${count(walk.firstTotal)} first, ${count(walk.lastTotal)} last`;
+  const isProof = [window.proof?.walk, window.proof?.across].includes(walk.walkId);
+  return [
+    `${indent}Walk ${walk.number}${roleText(walk)}: ${counted(walk.records, 'record')} on ${counted(walk.pages, 'page')} of at most ${formatCount(walk.pageLength)}, ${requestsText(walk)}, ${totals}; ${outcomeText(walk)}.`,
+    ...(isProof && window.proof !== null ? [`${indent}  ${describeProof(window.proof)}`] : []),
+    ...(walk.claims.length > 0
+      ? [
+          `${indent}  ${counted(walk.claims.length, 'other answer')} spoke of it: ${walk.claims.slice(0, MOST_CLAIMS).map(claimText).join('; ')}.`,
+        ]
+      : []),
+    ...(walk.quarantined > 0
+      ? [
+          `${indent}  jsonb cannot hold ${counted(walk.quarantined, 'page')} of it (${walk.quarantine.join(', ')}): the exact bytes are kept beside a changed copy; see daywalk.quarantine.`,
+        ]
+      : []),
+  ];
+}
+
+/** So many answers are told. */
+const MOST_CLAIMS = 5;
+
+function claimText({ start, length, came, total, lowerBound, more }: Claim): string {
+  const told =
+    total === null ? '' : `, total ${lowerBound ? 'at least ' : ''}${formatCount(total)}`;
+  return `${formatCount(came)} of ${formatCount(length)} from ${formatCount(start)} on${told}${more ? ', and more' : ''}`;
+}
+
+/** Requests beyond one for each page are counted when a walk ends. */
+function requestsText({ requests, pages }: WalkStory): string {
+  const most = Math.max(requests, pages);
+  return `${formatCount(most)} request${most === 1 ? '' : 's'}`;
+}
+
+function roleText({ role, from, to }: WalkStory): string {
+  const span = `${from} to ${to.slice(11)}`;
+  switch (role) {
+    case 'whole':
+      return '';
+    case 'half':
+      return `, to compare with the whole, ${span}`;
+    case 'across':
+      return ` across it, ${span}`;
+    case 'before':
+    case 'after':
+      return ` ${role} it, ${span}`;
+  }
+}
+
+function outcomeText(walk: WalkStory): string {
+  const reason = walk.reason === null ? '' : `: ${walk.reason}`;
+  switch (walk.outcome) {
+    case null:
+      return `in progress since ${second(walk.startedAt)}`;
+    case 'proven':
+      return `proven; ${shownText(walk)}`;
+    case 'ended':
+      return 'it came to its end, and serves as evidence';
+    case 'shifted':
+      return `thrown away, because the list moved under it${reason}`;
+    case 'failed':
+      return `failed${reason}`;
+  }
+}
+
+function shownText({ shown, shownRecords, records }: WalkStory): string {
+  if (shown === 'no') return 'it shows nothing that was not shown before';
+  if (shownRecords === records) return 'the views show it';
+  return `the views show ${formatCount(shownRecords)} of its records`;
+}
+
+function publicationText({ publishedAt, records, appeared, gone }: PublicationStory): string {
+  const found = [
+    appeared === 0 ? '' : `${counted(appeared, 'record')} more`,
+    gone === 0 ? '' : `${counted(gone, 'record')} gone from the source, and kept`,
+  ].filter((text) => text !== '');
+  return `  At ${second(publishedAt)} what is shown changed${found.length === 0 ? '' : `, ${found.join(' and ')}`}: ${counted(records, 'record')}.`;
+}
+
+function trouble(window: WindowStory): string[] {
+  const { attempts, failures, lastError, lastFailedAt, dueAt, state, rewalk, owner } = window;
+  const due = dueAt === null ? 'not until it is asked for' : `from ${second(dueAt)} on`;
+  return [
+    lastError === null
+      ? ''
+      : `Failed ${counted(failures, 'time')}, last at ${lastFailedAt === null ? 'an unknown time' : second(lastFailedAt)}: ${lastError}`,
+    owner === null && attempts > 1
+      ? `Leased ${counted(attempts, 'time')} since a page of it was stored.`
+      : '',
+    rewalk ? 'It was asked to be walked again.' : '',
+    state === 'pending' || state === 'failed' ? `Walked next: ${due}.` : '',
+    state === 'complete' && dueAt !== null && !rewalk ? `Looked at again: ${due}.` : '',
+  ].filter((line) => line !== '');
+}
+
+function ledgerText({ ledger, state }: DayStory): string[] {
+  if (ledger === null)
+    return state === 'complete' ? ['  Not in the ledger yet; the next run puts it there.'] : [];
+  const revision = ledger.revision === 1 ? '' : `, revision ${ledger.revision} of the day`;
+  return [
+    `  In the ledger as entry ${ledger.entry}${revision}, ${second(ledger.appendedAt)}: ${ledger.digest}`,
+  ];
+}
+
+function endText(story: DayStory): string[] {
+  if (story.state === 'complete')
+    return [
+      `Nothing is to be done. To walk it again all the same: daywalk backfill --from ${story.day} --to ${story.day} --only all --stream ${story.stream}`,
+    ];
+  if (story.state === 'running') return ['It is being walked now.'];
+  const command = mendingCommand(story);
+  return command === null ? [] : [`To walk it now: ${command}`];
+}
+
+const count = (value: number | null): string => (value === null ? 'none' : formatCount(value));
+
+const second = (instant: Date): string =>
+  `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

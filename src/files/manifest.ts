@@ -1,0 +1,169 @@
+/** The manifest of an export: what each file holds and on what proof, and which days are not there; for auditors and for the next run. */
+import { join } from 'node:path';
+import { SettingsError } from '../errors.ts';
+import type { Day } from '../model.ts';
+import { namedFileError, readText, writeWhole } from './folder.ts';
+import { FORMATS, type Format, pathOf } from './layout.ts';
+import type { ArchivedDay } from './rows.ts';
+import type { Written } from './written.ts';
+
+export const MANIFEST = 'manifest.json';
+/** `sha256sum --check SHA256SUMS` in the folder proves all files. */
+const SUMS = 'SHA256SUMS';
+const VERSION = 1;
+
+/** A day's file. */
+export interface ManifestFile extends Written {
+  /** From the folder, with `/` between its parts. */
+  readonly path: string;
+  readonly stream: string;
+  readonly resource: string;
+  readonly day: Day;
+  readonly format: Format;
+  /** Kind of proof. */
+  readonly proof: string | null;
+  readonly windows: number;
+  readonly pages: number;
+  /** Bytes received from the source for them. */
+  readonly bytesReceived: number;
+  /** The walks that are shown, and the digest over what is to be said of single records: they name the content exactly. */
+  readonly walks: readonly number[];
+  readonly marks: string;
+  /** Records among those of the file that the source does not show any more. */
+  readonly gone: number;
+  /** Where the day stands in `daywalk.ledger`; null: not yet. */
+  readonly ledger: { readonly entry: number; readonly digest: string } | null;
+  readonly completedAt: string | null;
+  /** When the source was last seen to be as stored. */
+  readonly lookedAt: string | null;
+  readonly exportedAt: string;
+}
+
+/** A day of an asked range that is not complete, and so has no file as it is now. */
+export interface IncompleteDay {
+  readonly stream: string;
+  readonly day: Day;
+  readonly state: string;
+  readonly reason: string | null;
+  /** A file of an earlier export, when the day was complete. */
+  readonly earlierFile: string | null;
+}
+
+/** The whole manifest. */
+export interface Manifest {
+  readonly manifest: typeof VERSION;
+  readonly writtenAt: string;
+  /** By stream, day and format. */
+  readonly files: readonly ManifestFile[];
+  readonly incomplete: readonly IncompleteDay[];
+}
+
+/** What of an archived day is told about its file. */
+export function aboutDay(day: ArchivedDay) {
+  return {
+    stream: day.stream,
+    resource: day.resource,
+    day: day.day,
+    proof: day.proof,
+    windows: day.windows,
+    pages: day.pages,
+    bytesReceived: day.bytes,
+    walks: day.walks,
+    marks: day.marks,
+    gone: day.gone,
+    ledger: day.ledger,
+    completedAt: day.completedAt?.toISOString() ?? null,
+    lookedAt: day.lookedAt?.toISOString() ?? null,
+  };
+}
+
+/** Whether the file was made of exactly what is shown of the day. */
+export function isOf(file: ManifestFile, day: Pick<ArchivedDay, 'walks' | 'marks'>): boolean {
+  return file.walks.join() === day.walks.join() && file.marks === day.marks;
+}
+
+/**
+ * Reads the manifest of a folder; null: it has none.
+ * @throws {SettingsError} when it is not a manifest.
+ */
+export async function readManifest(folder: string): Promise<Manifest | null> {
+  const path = join(folder, MANIFEST);
+  let text: string;
+  try {
+    text = await readText(folder, MANIFEST);
+  } catch (error) {
+    if (error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw namedFileError(error, path);
+  }
+  const found = parse(text);
+  if (found?.manifest === VERSION && Array.isArray(found.files) && found.files.every(isFile))
+    return { ...found, incomplete: found.incomplete ?? [] } as Manifest;
+  throw new SettingsError(`${path} is not a manifest that this version of daywalk reads`, {
+    hint: 'Move it away, or name another folder with --out.',
+  });
+}
+
+function parse(text: string): Partial<Manifest> | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Whoever writes a manifest may not name a file elsewhere, nor put a line of his own into the sums. */
+const isFile = (file: Partial<ManifestFile> | null): boolean =>
+  file !== null &&
+  typeof file.stream === 'string' &&
+  /^\d{4}-\d\d-\d\d$/.test(String(file.day)) &&
+  FORMATS.some((format) => format === file.format) &&
+  file.path === pathOf(file.stream, String(file.day), file.format as Format) &&
+  /^[\da-f]{64}$/.test(String(file.sha256)) &&
+  typeof file.bytes === 'number' &&
+  Array.isArray(file.walks);
+
+/** The manifest of a folder while an export goes on; written at once every few seconds, and in the end. */
+export class ManifestBook {
+  readonly #folder: string;
+  readonly #files: Map<string, ManifestFile>;
+  readonly #incomplete: Map<string, IncompleteDay>;
+
+  constructor(folder: string, known: Manifest | null) {
+    this.#folder = folder;
+    this.#files = new Map(known?.files.map((file) => [file.path, file]));
+    this.#incomplete = new Map(known?.incomplete.map((day) => [keyOf(day), day]));
+  }
+
+  file(path: string): ManifestFile | undefined {
+    return this.#files.get(path);
+  }
+
+  /** Notes a day's file. */
+  add(file: ManifestFile): void {
+    this.#files.set(file.path, file);
+    this.#incomplete.delete(keyOf(file));
+  }
+
+  /** Notes that a day is not complete. */
+  leaveOut(day: IncompleteDay): void {
+    this.#incomplete.set(keyOf(day), day);
+  }
+
+  /** Writes it, and the sums of all files beside it. */
+  async write(now: number): Promise<void> {
+    const files = [...this.#files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+    const incomplete = [...this.#incomplete.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
+    const manifest: Manifest = {
+      manifest: VERSION,
+      writtenAt: new Date(now).toISOString(),
+      files,
+      incomplete: incomplete.map(([, day]) => day),
+    };
+    const sums = files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join('');
+    await writeWhole(this.#folder, SUMS, (file) => file.writeFile(sums));
+    const text = `${JSON.stringify(manifest, null, 1)}\n`;
+    await writeWhole(this.#folder, MANIFEST, (file) => file.writeFile(text));
+  }
+}
+
+const keyOf = ({ stream, day }: { stream: string; day: Day }): string => `${stream} ${day}`;

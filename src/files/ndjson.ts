@@ -1,0 +1,42 @@
+/** A day as NDJSON: one record a line, the very text of its `jsonb`, compressed if asked. */
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { ArchivedRecord } from './rows.ts';
+import { LineDigest, type Written } from './written.ts';
+
+/** Writes the records, as they come, into `file`. */
+export async function writeNdjson(
+  file: FileHandle,
+  chunks: AsyncIterable<readonly ArchivedRecord[]>,
+  gzip: boolean,
+  signal: AbortSignal,
+): Promise<Written> {
+  const lines = new LineDigest();
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const source = Readable.from(buffersOf(chunks, lines), { objectMode: false });
+  const counted = async function* (parts: AsyncIterable<Buffer>) {
+    for await (const part of parts) {
+      hash.update(part);
+      bytes += part.length;
+      yield part;
+    }
+  };
+  const sink = async (parts: AsyncIterable<Buffer>) => {
+    for await (const part of parts) await file.writeFile(part);
+  };
+  // Level 6 is twice as slow as 4 here and saves 3 %.
+  if (gzip) await pipeline(source, createGzip({ level: 4 }), counted, sink, { signal });
+  else await pipeline(source, counted, sink, { signal });
+  return { ...lines.end(), bytes, sha256: hash.digest('hex') };
+}
+
+async function* buffersOf(
+  chunks: AsyncIterable<readonly ArchivedRecord[]>,
+  lines: LineDigest,
+): AsyncGenerator<Buffer> {
+  for await (const records of chunks) yield lines.take(records);
+}

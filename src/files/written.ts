@@ -1,0 +1,34 @@
+/** What was written of a day, and the digest over its lines that every format of it shares. */
+import { createHash } from 'node:crypto';
+import type { ArchivedRecord } from './rows.ts';
+
+/** A day's file. */
+export interface Written {
+  readonly records: number;
+  /** SHA-256 of the records as NDJSON, whatever the format is: SQL can recompute it. */
+  readonly recordsSha256: string;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** SHA-256 of the file. */
+  readonly sha256: string;
+}
+
+/** Counts records and makes their digest, as lines. */
+export class LineDigest {
+  readonly #hash = createHash('sha256');
+  #records = 0;
+
+  /** Takes records in, and gives them back as lines. */
+  take(records: readonly ArchivedRecord[]): Buffer {
+    let text = '';
+    for (const record of records) text += `${record.text}\n`;
+    const lines = Buffer.from(text);
+    this.#hash.update(lines);
+    this.#records += records.length;
+    return lines;
+  }
+
+  end(): Pick<Written, 'records' | 'recordsSha256'> {
+    return { records: this.#records, recordsSha256: this.#hash.digest('hex') };
+  }
+}

@@ -1,0 +1,165 @@
+/** The ledger: a chain of digests for each stream, one row for each day whenever what is shown of it has changed (docs/ledger.md). */
+import type { Day } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { isComplete, shownWalks } from '../store/shown.ts';
+
+/** A day of a stream. */
+export interface StreamDay {
+  readonly streamId: number;
+  readonly day: Day;
+}
+
+/** The complete days of these streams of which something else is shown since the ledger was compared with them, oldest first. */
+export function listDueDays(
+  database: Database,
+  streamIds: readonly number[],
+  signal?: AbortSignal,
+): Promise<StreamDay[]> {
+  return database.persist(
+    `select d.stream_id as "streamId", d.day
+       from daywalk.days d
+      where d.unsealed and d.stream_id = any ($1::integer[])
+        and ${isComplete('d.stream_id', 'd.day')}
+      order by d.day, d.stream_id`,
+    [streamIds],
+    signal,
+  );
+}
+
+/** A page without a seal. */
+export interface UnsealedPage {
+  readonly walkId: number;
+  readonly pageNo: number;
+  readonly bytes: number;
+}
+
+/** The pages of a day's walks that are shown and have no seal yet, in order. */
+export function listUnsealedPages(
+  database: Database,
+  { streamId, day }: StreamDay,
+): Promise<UnsealedPage[]> {
+  return database.persist(
+    `select p.walk_id as "walkId", p.page_no as "pageNo", p.byte_count as bytes
+       from daywalk.pages p
+      where p.day = $2::date
+        and p.walk_id = any (${shownWalks('$1', '$2::date')})
+        and not exists (select from daywalk.seals s where s.walk_id = p.walk_id and s.page_no = p.page_no)
+      order by p.walk_id, p.page_no`,
+    [streamId, day],
+  );
+}
+
+/** Seals pages of a walk, both ends inclusive; sealed ones stay as they are. */
+export async function sealPages(
+  database: Database,
+  walkId: number,
+  firstPage: number,
+  lastPage: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  await database.persist(
+    'select daywalk.seal_pages($1, $2, $3)',
+    [walkId, firstPage, lastPage],
+    signal,
+  );
+}
+
+/** Appends a day, with what is left of its pages to seal. Repeating it does nothing. */
+export async function appendToLedger(
+  database: Database,
+  { streamId, day }: StreamDay,
+  signal?: AbortSignal,
+): Promise<void> {
+  await database.persist('select daywalk.append_to_ledger($1, $2::date)', [streamId, day], signal);
+}
+
+/** The end of a stream's chain: to be kept elsewhere, because who can write the whole database can also rebuild it. */
+export interface LedgerHead {
+  readonly stream: string;
+  readonly entries: number;
+  /** Hexadecimal. */
+  readonly digest: string;
+  readonly appendedAt: Date;
+}
+
+/** The newest entry of each of these streams that has any. */
+export function readLedgerHeads(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<LedgerHead[]> {
+  return database.persist(
+    `select s.name as stream, l.entry as entries, encode(l.digest, 'hex') as digest, l.appended_at as "appendedAt"
+       from daywalk.streams s
+      cross join lateral (select * from daywalk.ledger
+                           where stream_id = s.stream_id order by entry desc limit 1) as l
+      where s.name = any ($1::text[])
+      order by array_position($1::text[], s.name)`,
+    [streamNames],
+  );
+}
+
+/** A row of the ledger that is not what it should be, in words. */
+export interface LedgerProblem {
+  readonly stream: string;
+  readonly entry: number | null;
+  readonly day: Day;
+  readonly problem: string;
+}
+
+/** Recomputes the whole chains of these streams, and compares the complete days with it. */
+export async function checkLedger(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<LedgerProblem[]> {
+  const rows = await database.persist<{
+    stream: string;
+    entry: number;
+    day: string;
+    missing_before: number;
+    row_ok: boolean;
+    chain_ok: boolean;
+    pages_ok: boolean;
+    walks_ok: boolean;
+    state_ok: boolean | null;
+  }>(
+    `select stream, entry, day, missing_before, row_ok, chain_ok, pages_ok, walks_ok, state_ok
+       from daywalk.ledger_check
+      where stream = any ($1::text[]) and not ok
+      order by array_position($1::text[], stream), entry`,
+    [streamNames],
+  );
+  const broken = rows.flatMap(({ stream, entry, day, ...row }) => {
+    const missing = row.missing_before === 1 ? 'the entry' : `${row.missing_before} entries`;
+    const problems = [
+      row.missing_before > 0 ? `${missing} before it is missing` : null,
+      row.row_ok ? null : 'the row is not what was appended',
+      row.chain_ok || row.missing_before > 0 ? null : 'it does not follow the row before',
+      row.pages_ok ? null : 'the seals of its pages are not what they were',
+      row.walks_ok ? null : 'its walks or their windows are not what they were',
+      row.state_ok === false ? 'what the views show of the day is something else' : null,
+    ];
+    return problems.flatMap((problem) =>
+      problem === null ? [] : [{ stream, entry, day, problem }],
+    );
+  });
+  return [...broken, ...(await listLostDays(database, streamNames))];
+}
+
+/** Days whose pages are sealed, which happens together with their row, and that have no row: it was taken away. */
+async function listLostDays(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<LedgerProblem[]> {
+  const rows = await database.persist<{ stream: string; day: string }>(
+    `select stream, day from daywalk.ledger_due
+      where stream = any ($1::text[]) and entry is null and unsealed_pages = 0
+      order by array_position($1::text[], stream), day`,
+    [streamNames],
+  );
+  return rows.map(({ stream, day }) => ({
+    stream,
+    entry: null,
+    day,
+    problem: 'its pages are sealed, and the ledger has no row for it: the row was removed',
+  }));
+}

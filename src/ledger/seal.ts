@@ -1,0 +1,133 @@
+/** Sealing: complete days get their digests and their row in the ledger, beside the walking and not in its way. */
+import type { Logger } from '../log.ts';
+import type { Database } from '../store/database.ts';
+import {
+  appendToLedger,
+  listDueDays,
+  listUnsealedPages,
+  type StreamDay,
+  sealPages,
+  type UnsealedPage,
+} from './rows.ts';
+
+/** What sealing needs; the wiring fills it. */
+export interface SealParts {
+  readonly database: Database;
+  readonly log: Logger;
+}
+
+/** One statement seals about this much, a fraction of a second's work. */
+const CHUNK_BYTES = 32_000_000;
+/** Pages of one walk that one statement reads. */
+export interface Chunk {
+  readonly walkId: number;
+  readonly firstPage: number;
+  readonly lastPage: number;
+}
+
+/** Cuts pages, in order of walk and number, into chunks of one walk each. */
+export function chunksOf(pages: readonly UnsealedPage[], most = CHUNK_BYTES): Chunk[] {
+  const chunks: (Chunk & { lastPage: number; bytes: number })[] = [];
+  for (const { walkId, pageNo, bytes } of pages) {
+    const last = chunks.at(-1);
+    if (last !== undefined && last.walkId === walkId && last.bytes + bytes <= most) {
+      last.lastPage = pageNo;
+      last.bytes += bytes;
+    } else chunks.push({ walkId, firstPage: pageNo, lastPage: pageNo, bytes });
+  }
+  return chunks.map(({ walkId, firstPage, lastPage }) => ({ walkId, firstPage, lastPage }));
+}
+
+/**
+ * Appends every complete day of the streams that the ledger does not show as it is. A day keeps a page without a seal
+ * until its row is written, so that a day whose pages all have seals has a row too, unless somebody took it away.
+ */
+async function appendDays(
+  { database, log }: SealParts,
+  streamIds: readonly number[],
+  signal: AbortSignal,
+): Promise<void> {
+  const days = await listDueDays(database, streamIds, signal);
+  for (const due of days) {
+    await sealAllButOne(database, due, signal);
+    signal.throwIfAborted();
+    await appendToLedger(database, due, signal);
+  }
+  if (days.length > 0) log.debug({ days: days.length }, 'complete days were put into the ledger');
+}
+
+/** Seals what is shown of a day but for its last page. */
+async function sealAllButOne(
+  database: Database,
+  day: StreamDay,
+  signal: AbortSignal,
+): Promise<void> {
+  const pages = await listUnsealedPages(database, day);
+  await sealChunks(database, chunksOf(pages.slice(0, -1)), signal);
+}
+
+async function sealChunks(
+  database: Database,
+  chunks: readonly Chunk[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { walkId, firstPage, lastPage } of chunks) {
+    signal.throwIfAborted();
+    await sealPages(database, walkId, firstPage, lastPage, signal);
+  }
+}
+
+/**
+ * Seals complete days while others are walked, one after the other on one connection. What is left undone, the next run
+ * does.
+ */
+export class Sealer {
+  readonly #parts: SealParts;
+  readonly #streamIds: readonly number[];
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  #woken = false;
+  #work: Promise<void> | null = null;
+
+  constructor(parts: SealParts, streamIds: readonly number[], signal: AbortSignal) {
+    this.#parts = parts;
+    this.#streamIds = streamIds;
+    this.#signal = AbortSignal.any([signal, this.#stop.signal]);
+  }
+
+  /** Says that a window has become complete, and its day may be; returns at once. */
+  wake(): void {
+    this.#woken = true;
+    this.#work ??= this.#run();
+  }
+
+  /** Looks at all days once more, and waits until nothing is left. Never throws: the export is done without it. */
+  async finish(): Promise<void> {
+    this.wake();
+    while (this.#work !== null) await this.#work;
+  }
+
+  /** Leaves off after the statement that is under way. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    while (this.#work !== null) await this.#work;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#woken) {
+        this.#woken = false;
+        await appendDays(this.#parts, this.#streamIds, this.#signal);
+      }
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      this.#parts.log.warn(
+        { err: error },
+        'complete days could not be put into the ledger; the next run tries again',
+      );
+    } finally {
+      // With the last look at what is to be sealed: who wakes it from now on begins anew.
+      this.#work = null;
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/** `verify --offline`: what is stored against its own digests, without the source. Nothing is changed. */
+
+import type { Clock } from '../clock.ts';
+import { UnavailableError } from '../errors.ts';
+import type { Day, DayRange } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { BodyRefusedError, StatementError } from '../store/sqlstate.ts';
+import {
+  type CheckedPage,
+  checkPages,
+  checkWalk,
+  countPrunedWalks,
+  listStoredWalks,
+  type StoredWalk,
+} from '../store/stored.ts';
+import { mapConcurrent } from '../walk/concurrency.ts';
+import { checkLedger, type LedgerHead, type LedgerProblem, readLedgerHeads } from './rows.ts';
+
+/** What the check needs. */
+export interface StoredCheckParts {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** Something stored that is not what was stored. */
+export interface StoredFinding {
+  readonly stream: string;
+  readonly day: Day;
+  readonly walkId: number;
+  /** Null: the walk as a whole. */
+  readonly pageNo: number | null;
+  /** The views show it. */
+  readonly shown: boolean;
+  readonly problem: string;
+}
+
+/** What the check found. */
+export interface StoredReport {
+  readonly walks: number;
+  readonly pages: number;
+  readonly bytes: number;
+  /** Shown pages of days that are not complete yet: no seal, so that only the fast hash of each record was compared. */
+  readonly unsealedPages: number;
+  /** Walks whose pages were pruned: what the ledger says of them is checked, and nothing else is there. */
+  readonly prunedWalks: number;
+  readonly findings: readonly StoredFinding[];
+  readonly ledger: readonly LedgerProblem[];
+  /** The ends of the chains, to be compared with what was kept elsewhere. */
+  readonly heads: readonly LedgerHead[];
+  readonly elapsedMs: number;
+}
+
+/** One statement reads about this much. */
+const CHUNK_BYTES = 32_000_000;
+
+/** Checks pages, walks and the whole ledger of these streams. */
+export async function verifyStored(
+  { database, clock }: StoredCheckParts,
+  streamNames: readonly string[],
+  range: DayRange | null,
+  concurrency: number,
+  signal: AbortSignal,
+  onProgress: (bytes: number) => void = () => {},
+): Promise<StoredReport> {
+  const since = clock.monotonic();
+  const walks = await listStoredWalks(database, streamNames, range);
+  const findings: StoredFinding[] = [];
+  const sums = { pages: 0, bytes: 0, unsealedPages: 0 };
+  const chunks = walks.flatMap(chunksOf);
+  const checked = await mapConcurrent(chunks, concurrency, signal, async (chunk) => {
+    const pages = await readChunk(database, chunk, signal);
+    onProgress(pages.reduce((sum, page) => sum + page.bytes, 0));
+    const whole = chunk.first === 0 ? await checkWalk(database, chunk.walk.walkId) : [];
+    return { walk: chunk.walk, pages, whole };
+  });
+  for (const { walk, pages, whole } of checked) {
+    const found = {
+      stream: walk.stream,
+      day: walk.day,
+      walkId: walk.walkId,
+      shown: walk.shown,
+    };
+    for (const problem of whole) findings.push({ ...found, pageNo: null, problem });
+    for (const page of pages) {
+      sums.pages += 1;
+      sums.bytes += page.bytes;
+      if (!page.sealed && walk.shown) sums.unsealedPages += 1;
+      for (const problem of page.problems)
+        findings.push({ ...found, pageNo: page.pageNo, problem });
+    }
+  }
+  return {
+    walks: walks.length,
+    ...sums,
+    prunedWalks: await countPrunedWalks(database, streamNames, range),
+    findings,
+    ledger: await checkLedger(database, streamNames),
+    heads: await readLedgerHeads(database, streamNames),
+    elapsedMs: clock.monotonic() - since,
+  };
+}
+
+interface Chunk {
+  readonly walk: StoredWalk;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Equal runs of pages, as many as the walk's bytes ask for; the last one has no end, so that no extra page is missed. */
+function chunksOf(walk: StoredWalk): Chunk[] {
+  const count = Math.max(1, Math.min(walk.pages, Math.ceil(walk.bytes / CHUNK_BYTES)));
+  const each = Math.ceil(walk.pages / count);
+  return Array.from({ length: count }, (_, index) => ({
+    walk,
+    first: index * each,
+    last: index === count - 1 ? LAST_PAGE : (index + 1) * each - 1,
+  }));
+}
+
+const LAST_PAGE = 2_147_483_647;
+
+/** A page that Postgres cannot even read makes its whole statement fail: then each is read alone, and that one is named. */
+async function readChunk(
+  database: Database,
+  { walk, first, last }: Chunk,
+  signal: AbortSignal,
+): Promise<CheckedPage[]> {
+  try {
+    return await checkPages(database, walk.walkId, first, last, signal);
+  } catch (error) {
+    if (error instanceof UnavailableError || !isUnreadable(error)) throw error;
+    if (first === last)
+      return [
+        {
+          pageNo: first,
+          bytes: 0,
+          sealed: true,
+          problems: [`it cannot be read: ${(error as Error).message}`],
+        },
+      ];
+  }
+  const pages: CheckedPage[] = [];
+  const end = Math.min(last, Math.max(first, walk.pages - 1));
+  for (let page = first; page <= end; page++)
+    pages.push(...(await readChunk(database, { walk, first: page, last: page }, signal)));
+  return pages;
+}
+
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof StatementError || error instanceof BodyRefusedError;

@@ -1,0 +1,118 @@
+/** What a webhook is told: one message in words, in the shape that the service at its other end takes. */
+
+import { formatDuration, oneLine } from '../text.ts';
+import type { Telling } from './rows.ts';
+
+/** One thing that is wrong. */
+export interface Trouble {
+  /** In words, without the command. */
+  readonly text: string;
+  /** The command that mends it; null: there is none. */
+  readonly command: string | null;
+}
+
+/** What is told. */
+export interface Message {
+  readonly kind: Telling['kind'];
+  readonly host: string;
+  readonly streams: readonly string[];
+  readonly since: Date;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly problems: readonly Trouble[];
+}
+
+export type MessageFormat = 'json' | 'slack' | 'ntfy';
+
+/** A request's headers and body. */
+export interface Posted {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const MOST_PROBLEMS = 5;
+const MOST_LETTERS = 300;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The message in the shape of `format`. */
+export function shapeMessage(message: Message, format: MessageFormat): Posted {
+  switch (format) {
+    case 'json':
+      return { headers: { 'content-type': JSON_TYPE }, body: JSON.stringify(jsonOf(message)) };
+    case 'slack':
+      return {
+        headers: { 'content-type': JSON_TYPE },
+        body: JSON.stringify({ text: forSlack([titleOf(message), ...linesOf(message)]) }),
+      };
+    case 'ntfy':
+      return {
+        headers: {
+          'content-type': 'text/plain; charset=utf-8',
+          title: asciiOf(titleOf(message)),
+          priority: message.kind === 'recovered' ? 'default' : 'high',
+          tags: message.kind === 'recovered' ? 'white_check_mark' : 'warning',
+        },
+        body: linesOf(message).join('\n'),
+      };
+  }
+}
+
+/** One sentence. */
+export function titleOf({ kind, host }: Pick<Message, 'kind' | 'host'>): string {
+  const what = { failing: 'is failing', 'still failing': 'is still failing' };
+  return `daywalk on ${host}: the export ${kind === 'recovered' ? 'has recovered' : what[kind]}`;
+}
+
+function linesOf({ kind, since, now, problems }: Message): string[] {
+  const lasted = formatDuration(Math.max(0, now - since.getTime()));
+  if (kind === 'recovered') return [`It had failed for ${lasted}, since ${minute(since)}.`];
+  const shown = problems
+    .slice(0, MOST_PROBLEMS)
+    .flatMap(({ text, command }) => [
+      shortened(text),
+      ...(command === null ? [] : [`  ${command}`]),
+    ]);
+  const more = problems.length - MOST_PROBLEMS;
+  return [
+    ...shown,
+    ...(more > 0 ? [`… and ${more} more; \`daywalk gaps\` lists them.`] : []),
+    ...(kind === 'still failing' ? [`It has been failing for ${lasted}.`] : []),
+  ];
+}
+
+function jsonOf(message: Message): unknown {
+  const { kind, host, streams, since, now, problems } = message;
+  return {
+    event: kind.replace(' ', '_'),
+    title: titleOf(message),
+    text: linesOf(message).join('\n'),
+    host,
+    streams,
+    failing_since: since.toISOString(),
+    at: new Date(now).toISOString(),
+    problems: problems.map(({ text, command }) => ({ text: shortened(text), command })),
+  };
+}
+
+/** Slack reads `<…>` as links and mentions, and others read `@` so. */
+function forSlack(lines: readonly string[]): string {
+  const escaped = lines.map((line) =>
+    line
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('@', '@\u200b'),
+  );
+  return escaped.join('\n');
+}
+
+/** Header values are Latin letters. */
+const asciiOf = (text: string): string => oneLine(text).replace(/[^\x20-\x7e]/g, '?');
+
+function shortened(text: string): string {
+  const clean = oneLine(text);
+  return clean.length > MOST_LETTERS ? `${clean.slice(0, MOST_LETTERS)}…` : clean;
+}
+
+const minute = (instant: Date): string =>
+  `${instant.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,0 +1,82 @@
+/** One message to an address that a person gave: bounded in time, never followed elsewhere, and never a reason to fail. */
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+
+/** A way to the address of a ping or webhook. */
+export interface Poster {
+  /**
+   * Sends a POST, and once more where that may help.
+   * @returns whether the service took it; why not is logged, without the address, which is a secret (I10).
+   */
+  post(url: URL, headers: Readonly<Record<string, string>>, body: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** What posting needs. */
+export interface PosterParts {
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** `ping` or `webhook`, for the log. */
+  readonly what: string;
+  readonly timeoutMs?: number;
+}
+
+/** Each of two attempts; in sum a run is held up by twice this and the wait at most. */
+const TIMEOUT_MS = 5_000;
+const WAIT_MS = 500;
+const ATTEMPTS = 2;
+
+/** Opens no connection yet. */
+export function openPoster(parts: PosterParts): Poster {
+  return {
+    post: (url, headers, body) => deliver(parts, url, headers, body),
+    close: () => parts.dispatcher.destroy(),
+  };
+}
+
+async function deliver(
+  parts: PosterParts,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<boolean> {
+  let why = '';
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    if (attempt > 1) await parts.clock.sleep(WAIT_MS);
+    const result = await once(parts, url, headers, body);
+    if (result === 'taken') return true;
+    why = result;
+    if (/^answered [34]/.test(why) && why !== 'answered 429') break;
+  }
+  parts.log.warn({ why }, `the ${parts.what} was not delivered; the export goes on`);
+  return false;
+}
+
+/** `taken`, or why not. Codes only: an error's message may hold the address. */
+async function once(
+  { dispatcher, clock, timeoutMs = TIMEOUT_MS }: PosterParts,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<string> {
+  try {
+    const answer = await dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: 'POST',
+      headers: { ...headers, 'user-agent': 'daywalk' },
+      body,
+      signal: clock.timeout(timeoutMs),
+    });
+    // Not read: nobody wants the answer, and it may be without end.
+    answer.body.on('error', () => {}).destroy();
+    return answer.statusCode >= 200 && answer.statusCode < 300
+      ? 'taken'
+      : `answered ${answer.statusCode}`;
+  } catch (error) {
+    const { name, code } = error as { name?: string; code?: string };
+    return name === 'TimeoutError' ? `no answer within ${timeoutMs} ms` : (code ?? name ?? 'error');
+  }
+}

@@ -1,0 +1,155 @@
+/** Telling people about runs: pings and the alarm, as the settings ask for. What cannot be told changes no result. */
+import { hostname } from 'node:os';
+import type { Clock } from '../clock.ts';
+import { readStreamDays } from '../days/day-states.ts';
+import { assessHealth } from '../days/health.ts';
+import { readFirstDay } from '../days/rows.ts';
+import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Settings } from '../settings/settings.ts';
+import { openDispatcher } from '../source/dispatcher.ts';
+import type { Database } from '../store/database.ts';
+import { databaseNow } from '../store/windows.ts';
+import { Alarm } from './alarm.ts';
+import type { Trouble } from './message.ts';
+import { pingsOf, type RunPings } from './ping.ts';
+import { openPoster, type Poster } from './post.ts';
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly exitCode: number;
+  /** In words, for the log of the check. */
+  readonly text: string;
+  /** What ended it early; undefined: it came to its end. */
+  readonly error?: unknown;
+}
+
+/** Tells about one run. */
+export interface RunTelling {
+  /** Never fails; takes some seconds at most. */
+  ended(end: RunEnd): Promise<void>;
+}
+
+/** Tells about the runs of a process. */
+export interface Teller {
+  /** A run begins. */
+  begin(): RunTelling;
+  /** From now on there is a database, in which what was told is kept. */
+  attach(database: Database): void;
+  close(): Promise<void>;
+}
+
+/** The teller of these settings; without a ping and a webhook it does nothing. */
+export function openTeller(
+  settings: Settings,
+  clock: Clock,
+  log: Logger,
+  strike: (text: string) => string,
+): Teller {
+  const ping = settings.pingUrl?.reveal();
+  const webhook = settings.webhookUrl?.reveal();
+  const pingPoster = ping && posterTo(ping, 'ping', settings, clock, log);
+  const webhookPoster = webhook && posterTo(webhook, 'webhook', settings, clock, log);
+  const alarm = webhookPoster
+    ? new Alarm({
+        poster: webhookPoster,
+        url: webhook,
+        format: settings.webhookFormat,
+        host: hostname(),
+        streams: settings.streams.map(({ name }) => name),
+        clock,
+        log,
+        strike,
+      })
+    : null;
+  let database: Database | null = null;
+  return {
+    begin() {
+      const pings = pingPoster ? pingsOf(pingPoster, ping, clock.uuid()) : null;
+      pings?.start();
+      return {
+        ended: (end) => ended({ settings, pings, alarm, database, log, strike }, end),
+      };
+    },
+    attach(opened) {
+      database = opened;
+    },
+    async close() {
+      for (const poster of [pingPoster, webhookPoster]) if (poster) await poster.close();
+    },
+  };
+}
+
+interface Ending {
+  readonly settings: Settings;
+  readonly pings: RunPings | null;
+  readonly alarm: Alarm | null;
+  readonly database: Database | null;
+  readonly log: Logger;
+  readonly strike: (text: string) => string;
+}
+
+async function ended(ending: Ending, end: RunEnd): Promise<void> {
+  const { pings, alarm, database, log, strike } = ending;
+  try {
+    await Promise.all([
+      pings?.end(end.exitCode, strike(end.text)),
+      alarm && troublesOf(ending, end).then((troubles) => alarm.note(database, troubles)),
+    ]);
+  } catch (error) {
+    log.warn({ err: error }, 'the end of the run could not be told');
+  }
+}
+
+/** What is wrong after a run: what ended it early, and what should be proven by now and is not. */
+async function troublesOf({ settings, database }: Ending, end: RunEnd): Promise<Trouble[]> {
+  const early = end.error === undefined ? [] : [troubleOf(end.error)];
+  const away = end.error instanceof UnavailableError && end.error.part === 'database';
+  if (database === null || away) return early;
+  try {
+    return [...early, ...(await overdueOf(settings, database))];
+  } catch {
+    // A database that is away has ended the run as well, or the next run says so.
+    return early;
+  }
+}
+
+function troubleOf(error: unknown): Trouble {
+  const message = error instanceof Error ? error.message : String(error);
+  const hint = error instanceof DaywalkError && error.hint !== undefined ? ` ${error.hint}` : '';
+  const code = exitCodeOf(error);
+  const name = code === EXIT.unexpected ? 'unexpected error: ' : '';
+  return { text: `${name}${message}${hint}`, command: 'daywalk doctor' };
+}
+
+async function overdueOf(settings: Settings, database: Database): Promise<Trouble[]> {
+  const { timezone: timeZone, settle: settleMs, schedule, lateAfter: lateAfterMs } = settings;
+  const streams = settings.streams.map(({ name }) => name);
+  const [now, from] = await Promise.all([databaseNow(database), readFirstDay(database, streams)]);
+  if (from === null) return [];
+  const days = await readStreamDays(database, { streams, from, timeZone, settleMs });
+  return [...assessHealth(days, now, { timeZone, settleMs, schedule, lateAfterMs }).problems];
+}
+
+/** A hook is asked for through the proxy of the settings, with the certificates that Node trusts. */
+function posterTo(
+  url: string,
+  what: string,
+  settings: Settings,
+  clock: Clock,
+  log: Logger,
+): Poster {
+  const { origin, protocol, host } = new URL(url);
+  const dispatcher = openDispatcher({
+    address: { origin, prefix: '', host, secure: protocol === 'https:', shown: origin },
+    tls: {},
+    proxy: {
+      ...(settings.httpProxy && { http: settings.httpProxy.reveal() }),
+      ...(settings.httpsProxy && { https: settings.httpsProxy.reveal() }),
+      ...(settings.noProxy !== undefined && { no: settings.noProxy }),
+    },
+    connections: 1,
+    connectTimeoutMs: 3_000,
+  });
+  return openPoster({ dispatcher, clock, log, what });
+}

@@ -1,0 +1,127 @@
+/** The redactor: strikes secrets out of text, in the spellings that a header or a body can carry, and finds keys in bodies. */
+import { base64Of, remembering, spansOf } from './spellings.ts';
+import { oneLine } from './text.ts';
+
+/** The secrets of a process; who shows text asks it each time, so that a key that was read again is struck out at once. */
+export interface Redactor {
+  /** These are struck out from now on; those before stay. */
+  add(...secrets: readonly string[]): void;
+  readonly secrets: () => readonly string[];
+  readonly redact: (text: string) => string;
+}
+
+/** Stands for a secret; it tells neither its length nor its kind. */
+const MARK = '***';
+/** A shorter key stands in bodies by chance. */
+const SHORTEST_IN_BODY = 8;
+/** How much of a body is looked at for an excerpt. */
+const LOOKED_AT = 8192;
+/** Characters that one character of a secret takes up at most: in UTF-16, each half as an escape of JSON. */
+const LONGEST_SPELLING = 14;
+
+/** Makes a redactor that knows `first`. */
+export function openRedactor(first: readonly string[] = []): Redactor {
+  let known = first;
+  return {
+    add(...secrets) {
+      const news = secrets.filter((secret) => !known.includes(secret));
+      if (news.length > 0) known = [...known, ...news];
+    },
+    secrets: () => known,
+    redact: (text) => redact(text, known),
+  };
+}
+
+/** `text` with a mark in place of every secret. */
+export function redact(text: string, secrets: readonly string[]): string {
+  const spans = spansOf(text, secrets);
+  if (spans.length === 0) return text;
+  let clean = '';
+  let at = 0;
+  for (const [from, to] of spans) {
+    clean += text.slice(at, from) + MARK;
+    at = to;
+  }
+  clean += text.slice(at);
+  // Only a secret that the mark is a part of can still be there.
+  return spansOf(clean, secrets).length === 0 ? clean : MARK;
+}
+
+/** Redacts the strings and numbers of JSON text one by one, so that it stays JSON whatever the secret is. */
+export function redactJson(text: string, redact: (text: string) => string): string {
+  return text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
+    const plain: string = token.startsWith('"') ? JSON.parse(token) : token;
+    const clean = redact(plain);
+    return clean === plain ? token : JSON.stringify(clean);
+  });
+}
+
+/**
+ * What may be shown of text that came from outside: its beginning, as one printable line without secrets.
+ * @param max longest result, in characters.
+ */
+export function excerpt(
+  content: string | Uint8Array,
+  secrets: readonly string[],
+  max = 200,
+): string {
+  const head = content.slice(0, LOOKED_AT);
+  const text = typeof head === 'string' ? head : Buffer.from(head).toString('utf8');
+  // A secret with a space in it may be spelled by one line where several did not.
+  let clean = redact(oneLine(redact(text, secrets)), secrets);
+  if (content.length > LOOKED_AT) {
+    // The cut may have gone through a secret: what could be the first part of one goes as well.
+    const longest = Math.max(0, ...secrets.map((secret) => secret.length * LONGEST_SPELLING));
+    clean = clean.slice(0, Math.max(0, clean.length - longest));
+  }
+  return clean.length <= max ? clean : `${clean.slice(0, max - 1)}…`;
+}
+
+/** Whether a body holds one of the keys: as it is, with some of its characters escaped or all, in base64 or hexadecimal. */
+export function holdsSecret(body: Buffer, keys: readonly string[]): boolean {
+  // No JSON in UTF-8 has a NUL, and in UTF-16 every character of a key does.
+  const bytes = body.includes(0) ? Buffer.from(body.filter((byte) => byte !== 0)) : body;
+  return anchorsOf(keys).some((anchor) => isHeldNear(bytes, anchor));
+}
+
+/** What every spelling of some kind has in it, unescaped; finding it is much cheaper than taking all escapes off a body. */
+interface Anchor {
+  readonly bytes: Buffer;
+  readonly keys: readonly [key: string];
+}
+
+const anchorsOf = remembering((keys): readonly Anchor[] =>
+  keys
+    .filter((key) => key.length >= SHORTEST_IN_BODY)
+    .flatMap((key) => {
+      const codes = Array.from(Buffer.from(key), (byte) => byte.toString(16).padStart(2, '0'));
+      const capitals = codes.map((code) => code.toUpperCase());
+      const parts = [key, ...base64Of(Buffer.from(key))].map(longestWord);
+      const escaped = [codes, capitals].flatMap((all) => [
+        all.join(''),
+        `%${all.join('%')}`,
+        // In a string of JSON within JSON there are several backslashes.
+        `u00${all[0]}\\`,
+      ]);
+      return [...new Set([...parts, ...escaped])].map((text) => ({
+        bytes: Buffer.from(text),
+        keys: [key] as const,
+      }));
+    }),
+);
+
+/** Letters and digits are what nobody escapes, unless all is escaped; the whole where there are few. */
+function longestWord(text: string): string {
+  const [longest = ''] = (text.match(/[a-z\d]+/gi) ?? []).sort((a, b) => b.length - a.length);
+  return longest.length >= 6 ? longest : text;
+}
+
+/** Looks at all places where the anchor is, several near ones at once, so that no body makes it slow. */
+function isHeldNear(body: Buffer, { bytes, keys }: Anchor): boolean {
+  const reach = keys[0].length * LONGEST_SPELLING;
+  for (let at = body.indexOf(bytes); at >= 0; at = body.indexOf(bytes, at + 3 * reach)) {
+    const near = body.toString('latin1', Math.max(0, at - reach), at + 4 * reach);
+    if (spansOf(near, keys).length > 0) return true;
+  }
+  return false;
+}

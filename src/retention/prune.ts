@@ -1,0 +1,170 @@
+/** Prunes: lists what is old enough to go and what must stay, and does it, so that a killed pruning can be repeated. */
+import { SettingsError } from '../errors.ts';
+import { sizeOf } from '../files/folder.ts';
+import { isOf, type ManifestFile, readManifest } from '../files/manifest.ts';
+import type { Day } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import {
+  type AgeLimit,
+  emptyMonth,
+  finishPruning,
+  listOldDays,
+  listOpenPrunings,
+  type Marked,
+  markPruned,
+  type OldDay,
+  type PruningKind,
+  readMonths,
+  removePages,
+} from './rows.ts';
+
+/** What a person asks to prune. */
+export interface PruneRequest {
+  readonly kind: PruningKind;
+  readonly limits: readonly AgeLimit[];
+  /** A folder of `daywalk export`: only days go whose file is there as they are shown; null: all. */
+  readonly exported: string | null;
+}
+
+/** A day that is old enough and stays. */
+export interface KeptDay {
+  readonly stream: string;
+  readonly day: Day;
+  readonly reason: string;
+}
+
+/** A month of which something goes. */
+export interface PrunedMonth {
+  /** YYYY-MM */
+  readonly month: string;
+  /** Nothing of it is kept: its space is given back at once. */
+  readonly whole: boolean;
+  /** About how many bytes on the disk. */
+  readonly size: number;
+}
+
+/** What would go, and what stays. */
+export interface PrunePlan {
+  readonly days: readonly OldDay[];
+  readonly kept: readonly KeptDay[];
+  readonly months: readonly PrunedMonth[];
+}
+
+/**
+ * Works out what would go; changes nothing.
+ * @throws {SettingsError} where the folder holds no export.
+ */
+export async function planPruning(
+  database: Database,
+  { kind, limits, exported }: PruneRequest,
+  signal: AbortSignal,
+): Promise<PrunePlan> {
+  const files = exported === null ? null : await exportedFiles(exported);
+  const old = await listOldDays(database, kind, limits, signal);
+  const days: OldDay[] = [];
+  const kept: KeptDay[] = [];
+  for (const day of old) {
+    const reason = day.kept ?? (await exportReason(day, exported, files));
+    if (reason === null) days.push(day);
+    else kept.push({ stream: day.stream, day: day.day, reason });
+  }
+  return { days, kept, months: await monthsOf(database, days, signal) };
+}
+
+async function exportedFiles(folder: string): Promise<readonly ManifestFile[]> {
+  const manifest = await readManifest(folder);
+  if (manifest !== null) return manifest.files;
+  throw new SettingsError(`flag --require-export: ${folder} holds no export`, {
+    hint: 'Name the folder that `daywalk export --out` writes into.',
+  });
+}
+
+/** Why the export does not hold the day; null: it does, as it is shown now. */
+async function exportReason(
+  day: OldDay,
+  folder: string | null,
+  files: readonly ManifestFile[] | null,
+): Promise<string | null> {
+  if (folder === null || files === null) return null;
+  const own = files.filter((file) => file.stream === day.stream && file.day === day.day);
+  if (own.length === 0) return 'it is not exported';
+  const current = own.filter((file) => isOf(file, day));
+  if (current.length === 0) return 'what is shown of it changed since it was exported';
+  for (const file of current) if ((await sizeOf(folder, file.path)) === file.bytes) return null;
+  return 'its exported file is gone, or has another size';
+}
+
+async function monthsOf(
+  database: Database,
+  days: readonly OldDay[],
+  signal: AbortSignal,
+): Promise<PrunedMonth[]> {
+  const going = new Map<string, { pages: number; bytes: number }>();
+  for (const { day, pages, bytes } of days) {
+    const sum = going.get(day.slice(0, 7)) ?? { pages: 0, bytes: 0 };
+    going.set(day.slice(0, 7), { pages: sum.pages + pages, bytes: sum.bytes + bytes });
+  }
+  const firstDays = [...going.keys()].map((month) => `${month}-01`);
+  const stored = await readMonths(database, firstDays, signal);
+  return stored.map(({ month, size, bytes, pages }) => {
+    const gone = going.get(month.slice(0, 7)) ?? { pages: 0, bytes: 0 };
+    const share = bytes === 0 ? 0 : gone.bytes / bytes;
+    return {
+      month: month.slice(0, 7),
+      whole: gone.pages === pages,
+      size: Math.round(size * share),
+    };
+  });
+}
+
+/** What a pruning did. */
+export interface PruneReport {
+  readonly days: readonly OldDay[];
+  readonly kept: readonly KeptDay[];
+  /** Prunings that were interrupted before, and are at their end now. */
+  readonly resumed: number;
+  /** Months whose partition was emptied at once, YYYY-MM. */
+  readonly emptied: readonly string[];
+}
+
+/**
+ * Does what was planned: marks day by day, from when on nobody sees it any more, then removes the pages. What an
+ * interrupted pruning left is removed too.
+ */
+export async function prune(
+  database: Database,
+  kind: PruningKind,
+  plan: PrunePlan,
+  signal: AbortSignal,
+): Promise<PruneReport> {
+  const resumed = (await listOpenPrunings(database)).length;
+  const days: OldDay[] = [];
+  const kept = [...plan.kept];
+  for (const day of plan.days) {
+    signal.throwIfAborted();
+    const marked = await markPruned(database, kind, day, signal);
+    if (marked === 'pruned') days.push(day);
+    else kept.push({ stream: day.stream, day: day.day, reason: REASONS[marked] });
+  }
+  return { days, kept, resumed, emptied: await removeMarked(database, signal) };
+}
+
+const REASONS: Record<Exclude<Marked, 'pruned'>, string> = {
+  held: 'a worker took it up just now',
+  changed: 'what is shown of it changed just now',
+  unsealed: 'it is not in the ledger yet: the next run appends it',
+};
+
+async function removeMarked(database: Database, signal: AbortSignal): Promise<string[]> {
+  const open = await listOpenPrunings(database);
+  const emptied: string[] = [];
+  for (const month of new Set(open.map((pruning) => pruning.month))) {
+    signal.throwIfAborted();
+    if (await emptyMonth(database, month, signal)) emptied.push(month.slice(0, 7));
+    for (const pruning of open.filter((candidate) => candidate.month === month)) {
+      while ((await removePages(database, pruning, signal)) > 0) signal.throwIfAborted();
+      await finishPruning(database, pruning, signal);
+    }
+  }
+  return emptied;
+}

@@ -1,0 +1,196 @@
+/** Prunings in the database: which days and walks may go, marking them, and removing their pages some at a time. */
+import type { Day } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { isPruned, shownWalks } from '../store/shown.ts';
+
+/** What a pruning takes: whole days, or the walks of a day that are not shown any more. */
+export type PruningKind = 'day' | 'superseded';
+
+/** How old a day of a stream must be. */
+export interface AgeLimit {
+  readonly stream: string;
+  /** Since the day closed, milliseconds. */
+  readonly olderThanMs: number;
+}
+
+/** A day that is old enough, and what of it would go. */
+export interface OldDay {
+  readonly streamId: number;
+  readonly stream: string;
+  readonly day: Day;
+  /** Why it must stay, in words; null: nothing is in the way. */
+  readonly kept: string | null;
+  /** The walks that are shown and the digest over what is to be said of single records: they name exactly what is shown. */
+  readonly walks: readonly number[];
+  readonly marks: string;
+  /** Of the walks that would go. */
+  readonly pages: number;
+  readonly records: number;
+  /** Received for them. */
+  readonly bytes: number;
+}
+
+/** The days that are older than their stream's limit and that have something to prune, oldest first. */
+export async function listOldDays(
+  database: Database,
+  kind: PruningKind,
+  limits: readonly AgeLimit[],
+  signal?: AbortSignal,
+): Promise<OldDay[]> {
+  const rows = await database.persist<OldDay>(
+    `with due as materialized (
+       select d.stream_id, d.day from daywalk.ledger_due d where d.stream = any ($2::text[])
+     ), unfinished as materialized (
+       select stream_id, day, failed from daywalk.unfinished_days
+     ), old as materialized (
+       select s.stream_id, s.name as stream, w.day,
+              case when bool_or(w.lease_expires > clock_timestamp()) then 'a worker holds it'
+                   when bool_or(u.failed) then 'it failed'
+                   when bool_or(u.day is not null) then 'it is not complete' end as kept
+         from unnest($2::text[], $3::double precision[]) as l (name, seconds)
+         join daywalk.streams s on s.name = l.name
+         join daywalk.windows w on w.stream_id = s.stream_id and w.state <> 'replaced'
+         left join unfinished u on u.stream_id = w.stream_id and u.day = w.day
+        where ((w.day + 1)::timestamp at time zone s.time_zone) + s.settle + make_interval(secs => l.seconds) <= clock_timestamp()
+          and not ${isPruned('w.stream_id', 'w.day')}
+        group by s.stream_id, s.name, w.day
+       having bool_or(w.kind = 'day')
+     )
+     select o.stream_id as "streamId", o.stream, o.day, shown.walks, encode(daywalk.marks_digest(shown.walks), 'hex') as marks,
+            coalesce(o.kept, case when exists (select from due d where d.stream_id = o.stream_id and d.day = o.day)
+                                  then 'it is not in the ledger yet: the next run appends it' end) as kept,
+            g.pages, g.records, g.bytes
+       from old o
+      cross join lateral (
+        select ${shownWalks('o.stream_id', 'o.day')} as walks) as shown
+      cross join lateral (
+        select count(*) as walks, coalesce(sum(k.pages), 0)::bigint as pages, coalesce(sum(k.records), 0)::bigint as records,
+               coalesce(sum(k.bytes), 0)::bigint as bytes
+          from daywalk.prunable_walks(o.stream_id, o.day, $1) as k
+         -- The cut before the first day of a month is not counted: months are compared with what is stored in them.
+         where date_trunc('month', k.day) = date_trunc('month', o.day)) as g
+      where g.walks > 0 or $1 = 'day'
+      order by o.day, array_position($2::text[], o.stream)`,
+    [kind, limits.map(({ stream }) => stream), limits.map(({ olderThanMs }) => olderThanMs / 1000)],
+    signal,
+  );
+  // Postgres sends the numbers of an array as text.
+  return rows.map((row) => ({ ...row, walks: row.walks.map(Number) }));
+}
+
+/** A month of `daywalk.pages`, of all streams. */
+export interface StoredMonth {
+  /** Its first day. */
+  readonly month: Day;
+  /** On the disk, with indexes. */
+  readonly size: number;
+  /** Received for what is kept in it. */
+  readonly bytes: number;
+  readonly pages: number;
+}
+
+/** The partitions of these months, by month. */
+export function readMonths(
+  database: Database,
+  months: readonly Day[],
+  signal?: AbortSignal,
+): Promise<StoredMonth[]> {
+  return database.persist(
+    `select m.month, coalesce(pg_total_relation_size(to_regclass('daywalk.pages_' || to_char(m.month, 'YYYY_MM'))), 0) as size,
+            coalesce(sum(k.bytes), 0)::bigint as bytes, coalesce(sum(k.pages), 0)::bigint as pages
+       from unnest($1::date[]) as m (month)
+       left join daywalk.walks k on k.day >= m.month and k.day < m.month + interval '1 month' and k.pruning is null
+      group by m.month order by m.month`,
+    [months],
+    signal,
+  );
+}
+
+/** What came of marking; see `daywalk.mark_pruned`. */
+export type Marked = 'pruned' | 'held' | 'changed' | 'unsealed';
+
+/** Marks a day, or its superseded walks, as pruned, if it is still what was listed. Repeating it does nothing. */
+export async function markPruned(
+  database: Database,
+  kind: PruningKind,
+  { streamId, day, walks, marks }: OldDay,
+  signal?: AbortSignal,
+): Promise<Marked> {
+  const [row] = await database.persist<{ marked: Marked }>(
+    `select daywalk.mark_pruned($1, $2::date, $3, $4::bigint[], decode($5, 'hex')) as marked`,
+    [streamId, day, kind, walks, marks],
+    signal,
+  );
+  if (row === undefined) throw new Error('daywalk.mark_pruned returned no row');
+  return row.marked;
+}
+
+/** A pruning whose pages are not all removed. */
+export interface OpenPruning {
+  readonly pruningId: number;
+  /** The first day of its month. */
+  readonly month: Day;
+}
+
+/** The prunings of all streams that are not at their end, by month. */
+export function listOpenPrunings(database: Database): Promise<OpenPruning[]> {
+  return database.persist(
+    `select pruning_id as "pruningId", date_trunc('month', day)::date as month
+       from daywalk.prunings where removed_at is null order by day, pruning_id`,
+  );
+}
+
+/** Empties the partition of a month, if nothing that is kept has pages in it. */
+export async function emptyMonth(
+  database: Database,
+  month: Day,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const [row] = await database.persist<{ emptied: boolean }>(
+    'select daywalk.empty_month($1::date) as emptied',
+    [month],
+    signal,
+  );
+  return row?.emptied === true;
+}
+
+/** One statement removes no more than these. */
+const MOST_PAGES = 256;
+const MOST_BYTES = 128_000_000;
+
+/** Removes some pages of a pruning. Returns how many; 0: none is left. */
+export async function removePages(
+  database: Database,
+  { pruningId }: OpenPruning,
+  signal?: AbortSignal,
+): Promise<number> {
+  const rows = await database.persist(
+    `with going as materialized (
+       select p.walk_id, p.page_no, p.day, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
+         from (select p.walk_id, p.page_no, p.day, p.byte_count
+                 from daywalk.prunings g
+                 join daywalk.pages p on p.day in (g.day, g.day - 1) and p.walk_id = any (g.walks)
+                where g.pruning_id = $1
+                order by p.walk_id, p.page_no limit ${MOST_PAGES}) as p
+     )
+     delete from daywalk.pages p using going
+      where p.day = going.day and p.walk_id = going.walk_id and p.page_no = going.page_no and going.before < $2::bigint
+     returning p.page_no`,
+    [pruningId, MOST_BYTES],
+    signal,
+  );
+  return rows.length;
+}
+
+/** Notes that a pruning has no pages any more. */
+export async function finishPruning(
+  database: Database,
+  { pruningId }: OpenPruning,
+  signal?: AbortSignal,
+): Promise<void> {
+  await database.persist(
+    'update daywalk.prunings set removed_at = clock_timestamp() where pruning_id = $1 and removed_at is null',
+    [pruningId],
+    signal,
+  );
+}

@@ -1,0 +1,60 @@
+/** What `daywalk config` prints: every effective value and where it came from, secrets masked; and the list of those secrets. */
+
+import { streamLines } from './file/streams.ts';
+import { DEFAULT, type Origin } from './origin.ts';
+import type { Settings } from './settings.ts';
+import { ROWS, type Row } from './table/table.ts';
+import { Secret } from './values/secret.ts';
+import { passwordsIn } from './values/url.ts';
+import { formatValue } from './values/value.ts';
+
+/** One line of `daywalk config`, and one object of `daywalk config --json`. */
+export interface SettingLine {
+  /** As in the file: `page_length`, `streams.audit.resource`. */
+  readonly name: string;
+  /** As an operator would write it, secrets masked; null: unset. */
+  readonly value: string | null;
+  /** What daywalk does because it is unset; null where it is set. */
+  readonly unset: string | null;
+  readonly source: Origin['source'];
+  readonly place: string;
+}
+
+/** Every setting, in the order of the table, each stream after the streams. */
+export function describeSettings(settings: Settings): SettingLine[] {
+  return ROWS.flatMap((row) => {
+    const line = lineOf(row.name, textOf(row, settings), row.unset, settings);
+    if (row.key !== 'streams') return line;
+    const streams = settings.streams.flatMap(streamLines);
+    return [line, ...streams.map(([name, value]) => lineOf(name, value, '', settings))];
+  });
+}
+
+function textOf(row: Row, settings: Settings): string | null {
+  if (row.key === 'streams') return settings.streams.map((stream) => stream.name).join(', ');
+  const value = settings[row.key];
+  return value === undefined ? null : formatValue(row.kind, value);
+}
+
+function lineOf(
+  name: string,
+  value: string | null,
+  unset: string,
+  settings: Settings,
+): SettingLine {
+  const { source, place } = settings.origins[name] ?? DEFAULT;
+  return { name, value, unset: value === null ? unset : null, source, place };
+}
+
+/** Every text that must not be shown. */
+export function secretsOf(settings: Settings): string[] {
+  const texts = ROWS.flatMap((row) => {
+    const value = settings[row.key];
+    if (!(value instanceof Secret)) return [];
+    const { kind } = row;
+    return kind.kind === 'url' && kind.of !== 'api'
+      ? passwordsIn(value, kind.of)
+      : [value.reveal()];
+  });
+  return [...new Set(texts)];
+}

@@ -1,0 +1,32 @@
+/** The table of docs/settings.md, made from the table in code. */
+import { ROWS, type Row } from './table/table.ts';
+
+/** Markdown: one table row per setting, in groups; ends without a line break. */
+export function settingsTableMarkdown(): string {
+  const lines = [
+    '| in `daywalk.yaml` | environment | flag | default | what it does |',
+    '|---|---|---|---|---|',
+  ];
+  let group = '';
+  for (const row of ROWS) {
+    if (row.group !== group) lines.push(`| **${row.group}** | | | | |`);
+    group = row.group;
+    lines.push(`| ${cellsOf(row).map(escaped).join(' | ')} |`);
+  }
+  return lines.join('\n');
+}
+
+function cellsOf(row: Row): string[] {
+  return [
+    row.inFile ? `\`${row.name}\`` : '',
+    `\`${row.env[0]}\``,
+    row.flag === null ? '' : `\`${row.flag}\``,
+    row.default === null ? row.unset : `\`${row.default}\``,
+    row.description,
+  ];
+}
+
+/** A bar would end the cell. */
+function escaped(cell: string): string {
+  return cell.replaceAll('|', '\\|');
+}

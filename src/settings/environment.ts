@@ -1,0 +1,48 @@
+/** The environment: the only place that reads it, and the check that no name in it is a slip. */
+import type { Problems } from './problems.ts';
+import { ROWS } from './table/table.ts';
+import { nearest } from './values/spelling.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A copy of this process's environment. */
+export function readEnvironment(): Environment {
+  return Object.assign(Object.create(null), process.env);
+}
+
+/** What Docker links and Kubernetes put there by themselves if a service is called `daywalk`. */
+const SERVICE_LINK =
+  /^DAYWALK_(SERVICE_HOST|SERVICE_PORT\w*|NAME|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)$/;
+
+/** Refuses names that only look like ours, and what would take the protection off the key. */
+export function checkEnvironment(environment: Environment, problems: Problems): void {
+  const known = new Set(ROWS.flatMap((row) => row.env));
+  for (const [name, value] of Object.entries(environment)) {
+    if (!/^DAYWALK_/i.test(name) || known.has(name) || SERVICE_LINK.test(name) || !value?.trim())
+      continue;
+    problems.add(
+      `environment ${name.slice(0, 80)}`,
+      `there is no such setting${hint(name, known)}`,
+    );
+  }
+  // Undici and tls read it behind our back; then any machine on the way could ask for the key.
+  if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    problems.add(
+      'environment NODE_TLS_REJECT_UNAUTHORIZED',
+      '0 switches the check of certificates off; remove it and name the authority in DAYWALK_API_CA_FILE',
+    );
+}
+
+function hint(name: string, known: ReadonlySet<string>): string {
+  const base = name.replace(/_FILE$/, '');
+  if (base !== name && known.has(base)) return `: ${base} cannot come from a file`;
+  const plain = name.replace(/^DAYWALK_/i, '').toUpperCase();
+  const found = known.has(plain) ? plain : nearest(plain, [...known].map(withoutPrefix));
+  if (found === undefined) return '';
+  return `; did you mean ${known.has(found) ? found : `DAYWALK_${found}`}?`;
+}
+
+/** Compared without the prefix, which would make everything look alike. */
+function withoutPrefix(name: string): string {
+  return name.replace(/^DAYWALK_/, '');
+}

@@ -1,0 +1,45 @@
+/** The settings file: which one it is, and what it says. */
+import { dirname, resolve } from 'node:path';
+import { type Problems, shownPath, Wrong } from '../problems.ts';
+import type { Reading } from '../reading.ts';
+import { type ReadFile, textOf } from './file.ts';
+import { type FileSettings, fileSettings } from './file-settings.ts';
+import { parseYaml } from './yaml-tree.ts';
+
+const NAME = 'daywalk.yaml';
+/** The YAML parser compares every key with every other one. */
+const LONGEST = 128 * 1024;
+
+export interface ConfigFile {
+  readonly path: string;
+  readonly settings: FileSettings;
+}
+
+/** Reads the file that a flag or the environment names, or `daywalk.yaml` if there is one. */
+export function readConfigFile(
+  reading: Reading,
+  cwd: string,
+  readFile: ReadFile,
+  problems: Problems,
+): ConfigFile | undefined {
+  const named = reading.raws.get('config');
+  const path = named ? reading.values.get('config') : resolve(cwd, NAME);
+  if (typeof path !== 'string') return undefined;
+  const name = named ? shownPath(named.text.trim()) : NAME;
+  const text = named ? textOf(path, readFile) : textOf(path, readFile, true);
+  if (text === undefined) {
+    if (textOf(resolve(cwd, 'daywalk.yml'), readFile, true) !== undefined)
+      problems.add('daywalk.yml', `is not read under this name; rename it to ${NAME}`);
+    return undefined;
+  }
+  if (text instanceof Wrong) {
+    problems.add(named?.place ?? NAME, `${name} ${text.why}`);
+    return undefined;
+  }
+  if (text.length > LONGEST) {
+    problems.add(named?.place ?? NAME, `${name} is longer than ${LONGEST / 1024} KiB`);
+    return undefined;
+  }
+  const tree = parseYaml(text, name, problems);
+  return tree && { path, settings: fileSettings(tree, dirname(path), problems) };
+}

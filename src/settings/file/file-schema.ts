@@ -1,0 +1,94 @@
+/** The JSON Schema of `daywalk.yaml`, for editors, made from the table; draft 7, because that is what they know best. */
+import { FILTER_NAMES, RESOURCES } from '../../model.ts';
+import type { Kind } from '../table/setting.ts';
+import { ROWS, type Row } from '../table/table.ts';
+import { FIELD_NAMES } from '../values/fields.ts';
+
+type Schema = Record<string, unknown>;
+
+/** The schema; what it takes the program takes too, but for the bounds of durations and sizes. */
+export function fileSchema(): Schema {
+  const top: Record<string, Schema> = {};
+  for (const row of ROWS) {
+    if (!row.inFile) continue;
+    const [level, name] = row.name.split('.') as [string, string?];
+    if (name === undefined) top[level] = row.key === 'streams' ? streamsSchema(row) : schemaOf(row);
+    else {
+      top[level] ??= mapping({}, `Settings of ${level}.`);
+      (top[level].properties as Record<string, Schema>)[name] = schemaOf(row);
+    }
+  }
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $id: 'urn:daywalk:settings',
+    title: 'daywalk.yaml',
+    ...mapping(top, 'Settings of daywalk. Flags and environment variables go before this file.'),
+  };
+}
+
+/** An empty part is as good as none. */
+function mapping(properties: Record<string, Schema>, description: string): Schema {
+  return { description, type: ['object', 'null'], additionalProperties: false, properties };
+}
+
+function schemaOf(row: Row): Schema {
+  const { kind } = row;
+  const fallback = row.default === null ? `Default: ${row.unset}.` : `Default: ${row.default}.`;
+  return { description: `${row.description} ${fallback}`, ...valueSchema(kind) };
+}
+
+/** YAML reads `1000` as a number, `yes` as a text and `true` as a truth; all of them are taken. */
+function valueSchema(kind: Kind): Schema {
+  switch (kind.kind) {
+    case 'integer':
+      return { type: 'integer', minimum: kind.min, maximum: kind.max };
+    case 'boolean':
+      return { enum: [true, false, 'yes', 'no', 'on', 'off'] };
+    case 'choice':
+      return { enum: [...kind.choices] };
+    case 'duration':
+      return { type: ['string', 'integer'], pattern: '^(0|[0-9]+(ms|s|m|h|d))$', maximum: 0 };
+    case 'size':
+      return {
+        type: ['string', 'integer'],
+        pattern: '^(0|[0-9]+(B|kB|KiB|MB|MiB|GB|GiB))$',
+        maximum: 0,
+      };
+    case 'rate':
+      return { type: ['string', 'number'], pattern: '^[0-9]+([.][0-9]+)? ?(/ ?[smh])?$' };
+    case 'date':
+      return { type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' };
+    case 'cron':
+      return { type: 'string', pattern: '^\\s*(\\S+\\s+){4}\\S+\\s*$' };
+    case 'fields':
+      return {
+        type: ['object', 'string'],
+        additionalProperties: false,
+        properties: Object.fromEntries(FIELD_NAMES.map((name) => [name, { type: 'string' }])),
+      };
+    default:
+      return { type: 'string', minLength: 1 };
+  }
+}
+
+function streamsSchema(row: Row): Schema {
+  const path = { type: 'string', minLength: 1 };
+  const filters = Object.fromEntries(
+    FILTER_NAMES.map((name) => [name, { type: ['string', 'number'] }]),
+  );
+  const stream = mapping(
+    {
+      resource: { enum: [...RESOURCES], description: 'The operation of the API.' },
+      filters: mapping(filters, 'Parameters of the API that are the same in every request.'),
+      records_path: { ...path, description: 'Where the record list is in a page.' },
+      total_path: { ...path, description: 'Where the total is in a page, or none.' },
+    },
+    'A resource with a fixed set of filters.',
+  );
+  return {
+    description: `${row.description} Default: ${row.unset}.`,
+    type: ['object', 'null'],
+    patternProperties: { '^[a-z0-9][a-z0-9_-]{0,62}$': stream },
+    additionalProperties: false,
+  };
+}

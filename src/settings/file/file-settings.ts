@@ -1,0 +1,113 @@
+/** What `daywalk.yaml` says, setting by setting; a key that no setting has is refused. */
+import type { Raw } from '../origin.ts';
+import type { Problems } from '../problems.ts';
+import { ROWS, type Row, type SettingKey } from '../table/table.ts';
+import { fieldsText } from '../values/fields.ts';
+import { didYouMean, nearest } from '../values/spelling.ts';
+import { type Entry, joined, type Mapping } from './yaml-tree.ts';
+
+export interface FileSettings {
+  readonly raws: ReadonlyMap<SettingKey, Raw>;
+  /** The `streams:` part, if there is one. */
+  readonly streams: Mapping | undefined;
+}
+
+const BY_NAME: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.name, row]));
+/** `api`, `database`, …: names that stand before a dot. */
+const LEVELS: ReadonlySet<string> = new Set(
+  ROWS.flatMap((row) => (row.name.includes('.') ? row.name.slice(0, row.name.indexOf('.')) : [])),
+);
+
+/** Takes the settings out of the file's tree; `folder` is the file's own. */
+export function fileSettings(top: Mapping, folder: string, problems: Problems): FileSettings {
+  const raws = new Map<SettingKey, Raw>();
+  let streams: Mapping | undefined;
+  const walk = (mapping: Mapping, level: string) => {
+    for (const entry of mapping.entries) {
+      const place = `${entry.spot} (${joined(level, entry.key)})`;
+      const name = nameOf(level, entry.key);
+      const row = BY_NAME.get(name);
+      const { value } = entry;
+      if (name === 'streams') {
+        if (value.is === 'mapping') streams = value;
+        else if (value.is !== 'empty')
+          problems.add(place, 'expected a mapping: a name, then resource: and filters: below it');
+      } else if (LEVELS.has(name)) {
+        if (value.is === 'mapping') walk(value, name);
+        else if (value.is !== 'empty')
+          problems.add(place, `expected a mapping of ${childrenOf(name).join(', ')}`);
+      } else if (row === undefined) {
+        problems.add(place, () => `there is no such setting${hint(level, entry.key)}`);
+      } else {
+        const raw = rawOf(entry, row, place, folder, problems);
+        if (raw) raws.set(row.key, raw);
+      }
+    }
+  };
+  walk(top, '');
+  return { raws, streams };
+}
+
+function rawOf(
+  { spot, value }: Entry,
+  row: Row,
+  place: string,
+  folder: string,
+  problems: Problems,
+): Raw | undefined {
+  if (!row.inFile) {
+    if (value.is === 'text' && row.secret) problems.hide(value.text);
+    problems.add(place, elsewhere(row));
+    return undefined;
+  }
+  const isFields = value.is === 'mapping' && row.kind.kind === 'fields';
+  const text = isFields ? fieldsText(value.entries) : value.is === 'text' ? value.text : null;
+  if (text !== null) return { text, origin: { source: 'file', place: spot }, place, folder };
+  if (value.is !== 'empty') {
+    problems.add(
+      place,
+      `expected one value, but found ${value.is === 'other' ? value.what : 'a mapping'}`,
+    );
+  } else if (row.key === 'totalPath') {
+    // Elsewhere nothing means unset; here somebody may mean that there is no total.
+    problems.add(place, 'is empty; write none if there is no total, or leave the line out');
+  }
+  return undefined;
+}
+
+function elsewhere(row: Row): string {
+  const file = ROWS.find((other) => other.name === `${row.name}_file`);
+  if (row.secret && file !== undefined)
+    return `a secret does not belong in this file; set the environment variable ${row.env[0]}, or ${file.name}`;
+  return `cannot be set in this file; set the environment variable ${row.env[0]}`;
+}
+
+/** Empty where the key itself holds a dot: `api.url:` is not `url:` below `api:`. */
+function nameOf(level: string, key: string): string {
+  if (key.includes('.')) return '';
+  return level === '' ? key : `${level}.${key}`;
+}
+
+function hint(level: string, key: string): string {
+  const [before, after] = key.split('.');
+  if (level === '' && BY_NAME.has(key)) return `; write ${after}: in a line below ${before}:`;
+  const siblings = childrenOf(level);
+  if (nearest(key, siblings) !== undefined) return didYouMean(key, siblings);
+  // The right word on the wrong level.
+  const named = ROWS.filter((row) => row.inFile);
+  const moved =
+    named.find((row) => row.name.split('.').at(-1) === key)?.name ??
+    nearest(
+      key,
+      named.map((row) => row.name),
+    );
+  return moved === undefined ? '' : `; did you mean ${moved}?`;
+}
+
+function childrenOf(level: string): string[] {
+  const names = ROWS.filter((row) => row.inFile).map((row) => row.name.split('.'));
+  const children = names.flatMap(([first = '', second]) =>
+    level === '' ? first : first === level && second !== undefined ? second : [],
+  );
+  return [...new Set(children)];
+}

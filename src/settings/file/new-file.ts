@@ -1,0 +1,98 @@
+/** The text of a new `daywalk.yaml`: what was set by flags and environment, and every other setting as a comment. */
+import { relative } from 'node:path';
+import { stringify } from 'yaml';
+import type { Settings } from '../settings.ts';
+import { ROWS, type Row } from '../table/table.ts';
+import { formatValue } from '../values/value.ts';
+
+/** The name of the schema's copy beside the file. */
+export const SCHEMA_FILE = 'daywalk.schema.json';
+
+const WIDTH = 100;
+const HEAD = `# yaml-language-server: $schema=./${SCHEMA_FILE}
+# Settings of daywalk. Lines with a # before them show what holds without them.
+# Flags and environment variables go before this file; \`daywalk config\` shows what holds, and where it came from.
+# Secrets never stand here: they come from the environment, or from the files that are named here.
+`;
+
+/**
+ * The text. Secrets are not in it: of those in the environment, it names the variable.
+ * @param folder where the file will be; paths below it are written relative to it.
+ */
+export function newFile(settings: Settings, folder: string): string {
+  const lines: string[] = [];
+  let group = '';
+  let level = '';
+  for (const row of ROWS) {
+    const [first = '', second] = row.name.split('.');
+    const own = linesOf(row, settings, folder);
+    if (own.length === 0) continue;
+    if (row.group !== group) lines.push('', `# ${row.group}`, '');
+    if (second !== undefined && first !== level) lines.push(`${first}:`);
+    group = row.group;
+    level = second === undefined ? '' : first;
+    lines.push(...own.map((line) => (second === undefined ? line : `  ${line}`)));
+  }
+  return `${HEAD}${lines.join('\n')}\n`;
+}
+
+/** A setting with its description above it, as a comment where it is not set; none for what cannot stand in the file. */
+function linesOf(row: Row, settings: Settings, folder: string): string[] {
+  if (!row.inFile) {
+    const inEnvironment = row.env.find((name) => originOf(row, settings)?.endsWith(` ${name}`));
+    const isKnownSecret = row.key === 'apiKey' || row.key === 'databaseUrl';
+    if (!isKnownSecret || inEnvironment === undefined) return [];
+    return [`# ${row.name}: read from the environment variable ${inEnvironment}`];
+  }
+  const isSet = originOf(row, settings) !== undefined;
+  if (row.key === 'streams') return streamLines(isSet ? settings.streams : null);
+  const key = row.name.split('.').at(-1);
+  const about = wrapped(row.description);
+  if (isSet) return [...about, `${key}: ${yamlOf(row, settings, folder)}`];
+  return [
+    ...about,
+    row.default === null ? `# ${key}:   # ${row.unset}` : `# ${key}: ${row.default}`,
+  ];
+}
+
+/** Null: those of the default, as a comment. */
+function streamLines(streams: Settings['streams'] | null): string[] {
+  const about = [
+    'Each stream to export by its name; one that is not called like its resource names it. A stream',
+    'never continues under its name with other filters: give the changed one a new name.',
+  ];
+  const example = ['severe:', '  resource: events', '  filters:', '    rule_level_from: 12'];
+  const names = (streams ?? [{ name: 'events' }, { name: 'smart-event' }]).map(
+    ({ name }) => `  ${name}:`,
+  );
+  return [
+    ...about.map((line) => `# ${line}`),
+    ...['streams:', ...names].map((line) => (streams === null ? `# ${line}` : line)),
+    ...example.map((line) => (streams === null ? `#   ${line}` : `  # ${line}`)),
+  ];
+}
+
+function originOf(row: Row, settings: Settings): string | undefined {
+  return settings.origins[row.name]?.place;
+}
+
+/** The value as YAML; what the loader reads as a number or a truth is not put into quotes. */
+function yamlOf(row: Row, settings: Settings, folder: string): string {
+  const value = settings[row.key as Exclude<typeof row.key, 'streams'>];
+  if (row.kind.kind === 'path') {
+    const path = relative(folder, String(value));
+    return stringify(path.startsWith('..') || path === '' ? String(value) : path).trimEnd();
+  }
+  const text = formatValue(row.kind, value ?? null);
+  return row.kind.kind === 'integer' ? text : stringify(text, { lineWidth: 0 }).trimEnd();
+}
+
+function wrapped(description: string): string[] {
+  const lines = ['#'];
+  for (const word of description.split(' ')) {
+    const last = lines.at(-1) ?? '#';
+    if (last.length + word.length + 1 > WIDTH) lines.push(`# ${word}`);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}

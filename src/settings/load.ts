@@ -1,0 +1,114 @@
+/** Loading the settings: flags over environment over file over defaults, and everything wrong with them in one error. */
+
+import { checkEnvironment, type Environment } from './environment.ts';
+import { readConfigFile } from './file/config-file.ts';
+import { type ReadFile, readSmallFile } from './file/file.ts';
+import {
+  checkSelection,
+  DEFAULT_STREAMS,
+  definedStreams,
+  type StreamDefinitions,
+  selectedStreams,
+} from './file/streams.ts';
+import { DEFAULT, type Raw } from './origin.ts';
+import { Problems } from './problems.ts';
+import { Reading } from './reading.ts';
+import { checkPem, checkTogether, readSecrets } from './rules.ts';
+import type { ApiSettings, Settings } from './settings.ts';
+import { ROWS, type Row, SETTINGS, type SettingKey } from './table/table.ts';
+import { type FieldMap, parseFields } from './values/fields.ts';
+import type { Values } from './values/value.ts';
+
+export interface LoadOptions {
+  /** What was given on the command line, by `FlagSpec.key`; other keys are not looked at. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly environment: Environment;
+  readonly cwd: string;
+  /** Reads a file; the real one by default. */
+  readonly readFile?: ReadFile;
+  /** `api`: it is an error if the API's URL or key is missing. */
+  readonly require?: readonly 'api'[];
+}
+
+/**
+ * The effective settings.
+ * @throws SettingsError that tells everything wrong with them, one line each; no line holds a secret.
+ */
+export function loadSettings(
+  options: LoadOptions & { readonly require: readonly ['api'] },
+): ApiSettings;
+export function loadSettings(options: LoadOptions): Settings;
+export function loadSettings(options: LoadOptions): Settings {
+  const { environment, cwd, readFile = readSmallFile } = options;
+  const problems = new Problems();
+  const reading = new Reading(problems);
+  reading.take(flagRaws(options.flags, cwd));
+  reading.take(environmentRaws(environment, cwd));
+  checkEnvironment(environment, problems);
+  const file = readConfigFile(reading, cwd, readFile, problems);
+  if (file) reading.take(file.settings.raws);
+  const mapping = file?.settings.streams;
+  const defined = mapping ? definedStreams(mapping, problems) : DEFAULT_STREAMS;
+  const selection = reading.raws.get('streams');
+  const names = reading.values.get('streams');
+  if (selection && Array.isArray(names))
+    checkSelection(names, defined.names, selection.place, problems);
+  readSecrets(reading, readFile, problems);
+  checkPem(reading, readFile, problems);
+  reading.takeDefaults(cwd);
+  checkTogether(reading, options.require ?? [], problems);
+  problems.throwIfAny();
+  return assembled(reading, defined, file?.path);
+}
+
+/** Puts the settings together; everything in `reading` is right by now. */
+function assembled(
+  reading: Reading,
+  defined: StreamDefinitions,
+  config: string | undefined,
+): Settings {
+  const values = Object.fromEntries(
+    ROWS.map(({ key }) => [key, reading.values.get(key)]),
+  ) as unknown as Values;
+  const { recordsPath, totalPath, retention } = values;
+  const streams = selectedStreams(defined.streams, values.streams).map((stream) => ({
+    ...(recordsPath === undefined ? {} : { recordsPath }),
+    ...(totalPath === undefined ? {} : { totalPath }),
+    ...(retention === undefined ? {} : { retention }),
+    ...stream,
+  }));
+  const origins = new Map(defined.origins);
+  for (const [key, raw] of reading.raws)
+    if (raw.origin !== DEFAULT) origins.set(SETTINGS[key].name, raw.origin);
+  const base = parseFields(SETTINGS.archiveFields.default) as FieldMap;
+  const archiveFields = { ...base, ...values.archiveFields };
+  return { ...values, archiveFields, config, streams, origins: Object.fromEntries(origins) };
+}
+
+function flagRaws(flags: LoadOptions['flags'], folder: string): Map<SettingKey, Raw> {
+  return rawsOf((row) => {
+    const value = Object.hasOwn(flags, row.key) ? flags[row.key] : undefined;
+    if (row.flag === null || value === undefined) return undefined;
+    const place = `flag ${row.flag}`;
+    return { text: String(value), origin: { source: 'flag', place }, place, folder };
+  });
+}
+
+function environmentRaws(environment: Environment, folder: string): Map<SettingKey, Raw> {
+  return rawsOf((row) => {
+    const name = row.env.findLast((name) => environment[name]?.trim());
+    if (name === undefined) return undefined;
+    const place = `environment ${name}`;
+    const text = environment[name] ?? '';
+    return { text, origin: { source: 'environment', place }, place, folder };
+  });
+}
+
+function rawsOf(rawOf: (row: Row) => Raw | undefined): Map<SettingKey, Raw> {
+  return new Map(
+    ROWS.flatMap((row): [SettingKey, Raw][] => {
+      const raw = rawOf(row);
+      return raw ? [[row.key, raw]] : [];
+    }),
+  );
+}

@@ -1,0 +1,96 @@
+/** Rules that look at more than the text of one setting: files that must be readable, settings that go or do not go together. */
+import { type ReadFile, textOf } from './file/file.ts';
+import { type Problems, shownPath, Wrong } from './problems.ts';
+import type { Reading } from './reading.ts';
+import { SETTINGS, type SettingKey } from './table/table.ts';
+import { mayCarryKey } from './values/url.ts';
+
+/** Secrets that may also come from a file, and the setting that names it. */
+const SECRET_FILES = [
+  ['apiKey', 'apiKeyFile'],
+  ['archiveKey', 'archiveKeyFile'],
+  ['databaseUrl', 'databaseUrlFile'],
+  ['pingUrl', 'pingUrlFile'],
+  ['webhookUrl', 'webhookUrlFile'],
+] as const satisfies readonly (readonly [SettingKey, SettingKey])[];
+
+/** Reads the secrets whose files are named; of two in the same place, neither is guessed at. */
+export function readSecrets(reading: Reading, readFile: ReadFile, problems: Problems): void {
+  for (const [key, fileKey] of SECRET_FILES) {
+    const given = reading.raws.get(key);
+    const file = reading.raws.get(fileKey);
+    if (file === undefined) continue;
+    if (given !== undefined) {
+      if (given.origin.source === file.origin.source)
+        problems.add(
+          file.place,
+          `set together with ${SETTINGS[key].env[0]}; remove one of the two`,
+        );
+      reading.drop(fileKey);
+      continue;
+    }
+    const path = reading.values.get(fileKey);
+    if (typeof path !== 'string') continue;
+    const text = textOf(path, readFile);
+    if (text instanceof Wrong) {
+      problems.add(file.place, `${shownPath(path)} ${text.why}`);
+      continue;
+    }
+    const origin = {
+      source: file.origin.source,
+      place: `${shownPath(path)} (${file.origin.place})`,
+    };
+    const secret = text.replace(/\r?\n$/, '');
+    if (secret === '') problems.add(file.place, `${shownPath(path)} is empty`);
+    else reading.take(new Map([[key, { ...file, text: secret, origin, place: origin.place }]]));
+  }
+}
+
+const PEM: readonly (readonly [SettingKey, RegExp, string])[] = [
+  ['apiCaFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
+  ['apiClientCertFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
+  ['apiClientKeyFile', /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/, 'private key'],
+];
+
+/** Looks into the certificate files, because TLS would only fail at the first request, and darkly. */
+export function checkPem(reading: Reading, readFile: ReadFile, problems: Problems): void {
+  for (const [key, expected, what] of PEM) {
+    const path = reading.values.get(key);
+    if (typeof path !== 'string') continue;
+    const place = reading.raws.get(key)?.place ?? key;
+    const text = textOf(path, readFile);
+    if (text instanceof Wrong) problems.add(place, `${shownPath(path)} ${text.why}`);
+    else if (/BEGIN ENCRYPTED|Proc-Type:.*ENCRYPTED/.test(text))
+      problems.add(place, `${shownPath(path)} asks for a passphrase; store the key without one`);
+    else if (!expected.test(text))
+      problems.add(place, `${shownPath(path)} holds no ${what} in PEM form`);
+  }
+}
+
+/** Checks settings against each other and for what is missing. */
+export function checkTogether(
+  { raws, values }: Reading,
+  required: readonly 'api'[],
+  problems: Problems,
+): void {
+  const url = values.get('apiUrl');
+  if (typeof url === 'string' && !mayCarryKey(url) && values.get('apiAllowHttp') === false)
+    problems.add(
+      raws.get('apiUrl')?.place ?? 'api.url',
+      `${url} would send the key unencrypted; use https, or allow it with api.allow_http`,
+    );
+  const [cert, key] = [raws.get('apiClientCertFile'), raws.get('apiClientKeyFile')];
+  if (cert && !key) problems.add(cert.place, 'api.client_key_file is not set; set both or none');
+  if (key && !cert) problems.add(key.place, 'api.client_cert_file is not set; set both or none');
+  if (!required.includes('api')) return;
+  if (!raws.has('apiUrl'))
+    problems.add(
+      'api.url',
+      'is not set; give --api-url, or DAYWALK_API_URL in the environment, or api.url in daywalk.yaml',
+    );
+  if (!raws.has('apiKey') && !raws.has('apiKeyFile'))
+    problems.add(
+      'api.key',
+      'is not set; give DAYWALK_API_KEY or DAYWALK_API_KEY_FILE in the environment, or api.key_file in daywalk.yaml',
+    );
+}

@@ -1,0 +1,113 @@
+/** A setting is one row of the table: its name, where it may come from, what it may be; plain data, because `--help` reads it and must start fast. */
+
+/** What the text of a setting must look like; the parsers are in value.ts. */
+export type Kind =
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  /** Milliseconds. */
+  | { readonly kind: 'duration'; readonly min: number; readonly max: number }
+  /** Bytes. */
+  | { readonly kind: 'size'; readonly min: number; readonly max: number }
+  /** Requests a second. */
+  | { readonly kind: 'rate'; readonly min: number; readonly max: number }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | {
+      readonly kind:
+        | 'boolean'
+        | 'date'
+        | 'timezone'
+        | 'cron'
+        | 'path'
+        | 'text'
+        | 'names'
+        | 'fields';
+    }
+  /** `address:port`, or `off`. */
+  | { readonly kind: 'listen' }
+  /** All but the API's may hold a password or a token, so their values are secrets. */
+  | { readonly kind: 'url'; readonly of: 'api' | 'database' | 'proxy' | 'hook' }
+  | { readonly kind: 'apiKey' }
+  /** `none`: the path of a total, which may be the word `none`, for "there is none". */
+  | { readonly kind: 'jsonPath'; readonly none: boolean };
+
+/** The headings under which help and docs/settings.md list the settings. */
+export type Group =
+  | 'General'
+  | 'API'
+  | 'Database'
+  | 'Schedule'
+  | 'Streams'
+  | 'Walking'
+  | 'Archive'
+  | 'Status page'
+  | 'Alerts'
+  | 'Log';
+
+export interface Setting<K extends Kind = Kind, D extends string | null = string | null> {
+  readonly group: Group;
+  /** Its name in `daywalk.yaml` and in what `daywalk config` prints; a dot is a level. */
+  readonly name: string;
+  readonly kind: K;
+  /** As an operator would write it; null: unset. */
+  readonly default: D;
+  /** What happens when it is not set; only where there is no default. */
+  readonly unset: string;
+  readonly description: string;
+  /** Names in the environment, the first one documented; of several that are set, the last one counts. */
+  readonly env: readonly [string, ...string[]];
+  /** `--page-length`; null: this is never a flag. */
+  readonly flag: string | null;
+  /** `<n>`, for help. */
+  readonly placeholder: string;
+  /** May it stand in `daywalk.yaml`? */
+  readonly inFile: boolean;
+  /** Never printed, logged or given as a flag. */
+  readonly secret: boolean;
+}
+
+/** What a row says beyond the rule that environment and flag are spelled like the name. */
+type Exceptions = Partial<
+  Pick<Setting, 'env' | 'flag' | 'placeholder' | 'inFile' | 'secret' | 'unset'>
+>;
+
+/** Makes the rows of one group; `page_length` becomes `DAYWALK_PAGE_LENGTH` and `--page-length`. */
+export function section(group: Group) {
+  return <const K extends Kind, const D extends string | null>(
+    name: string,
+    kind: K,
+    fallback: D,
+    description: string,
+    exceptions: Exceptions = {},
+  ): Setting<K, D> => ({
+    group,
+    name,
+    kind,
+    default: fallback,
+    unset: 'not set',
+    description,
+    env: [`DAYWALK_${name.replaceAll('.', '_').toUpperCase()}`],
+    flag: `--${name.replaceAll(/[._]/g, '-')}`,
+    placeholder: placeholderOf(kind),
+    inFile: true,
+    secret: false,
+    ...exceptions,
+  });
+}
+
+function placeholderOf(kind: Kind): string {
+  switch (kind.kind) {
+    case 'integer':
+      return '<n>';
+    case 'choice':
+      return `<${kind.choices.join('|')}>`;
+    case 'boolean':
+      return '<yes|no>';
+    case 'timezone':
+      return '<zone>';
+    case 'jsonPath':
+      return '<keys>';
+    case 'cron':
+      return '<cron>';
+    default:
+      return `<${kind.kind}>`;
+  }
+}

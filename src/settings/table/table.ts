@@ -1,0 +1,265 @@
+/** The one table of every setting; help, validation, `daywalk config` and docs/settings.md come from it. */
+import { DAY, duration, HOUR, integer, LONGEST_AGE, MIB, SECOND } from './kinds.ts';
+import { type Setting, section } from './setting.ts';
+import { ARCHIVE } from './table-archive.ts';
+import { MONITORING } from './table-monitoring.ts';
+import { REQUESTS } from './table-requests.ts';
+
+const general = section('General');
+const api = section('API');
+const database = section('Database');
+const schedule = section('Schedule');
+const streams = section('Streams');
+const walking = section('Walking');
+const log = section('Log');
+
+/** Every setting, by its key in `Settings`; where there is a flag, commander uses the same key. */
+export const SETTINGS = {
+  config: general(
+    'config',
+    { kind: 'path' },
+    null,
+    'The settings file; relative paths in it are relative to its folder.',
+    { inFile: false, placeholder: '<file>', unset: 'daywalk.yaml, if it is there' },
+  ),
+
+  apiUrl: api(
+    'api.url',
+    { kind: 'url', of: 'api' },
+    null,
+    'Base URL of the Event Query API, with its path prefix if it has one; `/api/events` is added to it.',
+  ),
+  apiKey: api(
+    'api.key',
+    { kind: 'apiKey' },
+    null,
+    'The API key; in the environment or in a file, nowhere else.',
+    { flag: null, inFile: false, secret: true },
+  ),
+  apiKeyFile: api(
+    'api.key_file',
+    { kind: 'path' },
+    null,
+    'A file that holds the API key and nothing else.',
+    { flag: null, placeholder: '<file>' },
+  ),
+  apiAllowHttp: api(
+    'api.allow_http',
+    { kind: 'boolean' },
+    'no',
+    'Send the key over plain HTTP to another machine too; loopback needs no permission.',
+  ),
+  apiCaFile: api(
+    'api.ca_file',
+    { kind: 'path' },
+    null,
+    "PEM file of the certificate authorities that may sign the API's certificate.",
+    { placeholder: '<file>', unset: 'those of Node.js' },
+  ),
+  apiClientCertFile: api(
+    'api.client_cert_file',
+    { kind: 'path' },
+    null,
+    'PEM file of the client certificate; goes with `api.client_key_file`.',
+    { placeholder: '<file>' },
+  ),
+  apiClientKeyFile: api(
+    'api.client_key_file',
+    { kind: 'path' },
+    null,
+    'PEM file of the private key of the client certificate.',
+    { placeholder: '<file>' },
+  ),
+  apiGzip: api('api.gzip', { kind: 'boolean' }, 'yes', 'Ask the API for compressed answers.'),
+  httpProxy: api(
+    'proxy.http',
+    { kind: 'url', of: 'proxy' },
+    null,
+    'The proxy for an API with an http URL.',
+    { env: ['HTTP_PROXY', 'http_proxy'], flag: null, inFile: false, secret: true },
+  ),
+  httpsProxy: api(
+    'proxy.https',
+    { kind: 'url', of: 'proxy' },
+    null,
+    'The proxy for an API with an https URL.',
+    { env: ['HTTPS_PROXY', 'https_proxy'], flag: null, inFile: false, secret: true },
+  ),
+  noProxy: api(
+    'proxy.except',
+    { kind: 'text' },
+    null,
+    'Hosts that are reached without the proxy, with commas between them.',
+    { env: ['NO_PROXY', 'no_proxy'], flag: null, inFile: false },
+  ),
+
+  databaseUrl: database(
+    'database.url',
+    { kind: 'url', of: 'database' },
+    null,
+    'The Postgres to export into, as `postgres://user:password@host/database`. To another machine by TLS, unless `?sslmode=disable` stands behind it.',
+    {
+      env: ['DATABASE_URL'],
+      flag: null,
+      inFile: false,
+      secret: true,
+      unset: 'a Postgres of its own, in `database.directory`',
+    },
+  ),
+  databaseUrlFile: database(
+    'database.url_file',
+    { kind: 'path' },
+    null,
+    'A file that holds the database URL and nothing else.',
+    { env: ['DATABASE_URL_FILE'], flag: null, placeholder: '<file>' },
+  ),
+  directory: database(
+    'database.directory',
+    { kind: 'path' },
+    '.daywalk',
+    "Where daywalk's own Postgres keeps its data, when no database URL is set.",
+    { env: ['DAYWALK_DIRECTORY'], flag: '--directory', placeholder: '<directory>' },
+  ),
+  databasePatience: database(
+    'database.patience',
+    duration(0, DAY),
+    '30s',
+    'How long a database that is away is waited for before the program gives up; the worker tries again at its next tick.',
+    { env: ['DAYWALK_DATABASE_PATIENCE'], flag: '--database-patience' },
+  ),
+  statementTimeout: database(
+    'statement_timeout',
+    duration(100, HOUR),
+    '30s',
+    'How long one statement may take before it counts as failed.',
+  ),
+
+  schedule: schedule(
+    'schedule',
+    { kind: 'cron' },
+    '15 * * * *',
+    'When the worker runs: five cron fields, in UTC; a missed run is caught up by the next one.',
+  ),
+  timezone: schedule(
+    'timezone',
+    { kind: 'timezone' },
+    'UTC',
+    "The time zone of the API's clock, which says when a day begins and ends.",
+  ),
+  since: schedule('since', { kind: 'date' }, null, 'The first day to export, as YYYY-MM-DD.', {
+    unset: 'seven days before the first run; remembered in the database',
+  }),
+  settle: schedule(
+    'settle',
+    duration(0, 30 * DAY),
+    '1h',
+    'How long after its end a day is left alone, so that late events arrive.',
+  ),
+
+  streams: streams(
+    'streams',
+    { kind: 'names' },
+    null,
+    'Names of the streams to export, with commas between them; the file defines them.',
+    { unset: 'every stream that the file defines; without any, `events` and `smart-event`' },
+  ),
+  recordsPath: streams(
+    'records_path',
+    { kind: 'jsonPath', none: false },
+    null,
+    'Where the record list is in a page: keys with dots between them, `$` for the page itself.',
+    { unset: 'found on the first page' },
+  ),
+  totalPath: streams(
+    'total_path',
+    { kind: 'jsonPath', none: true },
+    null,
+    'Where the total is in a page; `none` if there is none that can be trusted.',
+    { unset: 'found on the first page' },
+  ),
+  retention: streams(
+    'retention',
+    duration(DAY, LONGEST_AGE),
+    null,
+    'How long a day is kept after it closed, such as 400d; only `daywalk prune` removes anything. A stream may have its own.',
+    { flag: null, unset: 'for ever' },
+  ),
+
+  pageLength: walking(
+    'page_length',
+    integer(1, 100_000),
+    '1000',
+    'How many records are asked for in one page.',
+  ),
+  concurrency: walking(
+    'concurrency',
+    integer(1, 64),
+    '4',
+    'How many requests this process has under way at most.',
+  ),
+  aheadMemory: walking(
+    'ahead_memory',
+    { kind: 'size', min: 0, max: 64 * 1024 * MIB },
+    '32MiB',
+    'How many bytes of pages may be fetched ahead and wait to be stored; 0 fetches none ahead.',
+  ),
+  windowRecords: walking(
+    'window_records',
+    integer(100, 1_000_000_000),
+    '50000',
+    'How many records a window may have; one whose total is larger is split by time before it is walked.',
+  ),
+  recheckDays: walking(
+    'recheck_days',
+    integer(0, 365),
+    '7',
+    'For how many days after it closed a complete window is looked at once a day, for events that came late.',
+  ),
+  keepBytes: walking(
+    'keep_bytes',
+    { kind: 'choice', choices: ['when_refused', 'always'] },
+    'when_refused',
+    'Whether the exact bytes are kept of every page, or only of those that Postgres cannot hold as JSON.',
+  ),
+  lease: walking(
+    'lease',
+    duration(5 * SECOND, DAY),
+    '1m',
+    'After how long without a sign of life another worker takes over a window.',
+  ),
+  ...REQUESTS,
+  walkAttempts: walking(
+    'walk_attempts',
+    integer(1, 100),
+    '4',
+    'How often a window is walked whose list shifts under the walk, before it fails.',
+  ),
+
+  ...ARCHIVE,
+
+  ...MONITORING,
+
+  logLevel: log(
+    'log.level',
+    { kind: 'choice', choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] },
+    'info',
+    'The least important lines that are logged.',
+    { placeholder: '<level>' },
+  ),
+  logFormat: log(
+    'log.format',
+    { kind: 'choice', choices: ['json', 'pretty', 'auto'] },
+    'auto',
+    'How log lines look; `auto` is pretty on a terminal and JSON elsewhere.',
+  ),
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingKey = keyof typeof SETTINGS;
+/** A setting with its key. */
+export type Row = Setting & { readonly key: SettingKey };
+
+/** The same table as a list, in the order in which it is shown. */
+export const ROWS: readonly Row[] = (Object.keys(SETTINGS) as SettingKey[]).map((key) => ({
+  key,
+  ...SETTINGS[key],
+}));

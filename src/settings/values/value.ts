@@ -1,0 +1,162 @@
+/** Values: the text of a setting read as what its row in the table says it is. */
+import { resolve } from 'node:path';
+import { printable } from '../../text.ts';
+import { shown, Wrong } from '../problems.ts';
+import type { Kind } from '../table/setting.ts';
+import type { SETTINGS, SettingKey } from '../table/table.ts';
+import { parseCron } from './cron.ts';
+import { dayOf } from './day.ts';
+import { type FieldMap, formatFields, parseFields } from './fields.ts';
+import { formatJsonPath, parseJsonPath, parseTotalPath } from './json-path.ts';
+import { formatListen, type ListenAddress, parseListen } from './listen.ts';
+import {
+  formatDuration,
+  formatRate,
+  formatSize,
+  parseDuration,
+  parseInteger,
+  parseRate,
+  parseSize,
+} from './quantity.ts';
+import { MASK, Secret } from './secret.ts';
+import { didYouMean } from './spelling.ts';
+import { parseTimezone } from './timezone.ts';
+import { maskedUrl, parseApiUrl, parseDatabaseUrl, parseHookUrl, parseProxyUrl } from './url.ts';
+
+/** The type of a value of kind `K`. */
+export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' | 'size' | 'rate' }
+  ? number
+  : K extends { kind: 'boolean' }
+    ? boolean
+    : K extends { kind: 'choice'; choices: readonly (infer C)[] }
+      ? C
+      : K extends { kind: 'jsonPath'; none: infer N }
+        ? readonly string[] | (N extends true ? null : never)
+        : K extends { kind: 'names' }
+          ? readonly string[]
+          : K extends { kind: 'fields' }
+            ? FieldMap
+            : K extends { kind: 'listen' }
+              ? ListenAddress | null
+              : K extends { kind: 'apiKey' } | { kind: 'url'; of: 'database' | 'proxy' | 'hook' }
+                ? Secret
+                : string;
+
+/** One value for every row of the table; undefined only where the row has no default. */
+export type Values = {
+  readonly [Key in SettingKey]:
+    | ValueOf<(typeof SETTINGS)[Key]['kind']>
+    | ((typeof SETTINGS)[Key]['default'] extends null ? undefined : never);
+};
+
+/** Any value. */
+export type Value =
+  | string
+  | number
+  | boolean
+  | Secret
+  | ListenAddress
+  | readonly string[]
+  | FieldMap
+  | null;
+
+const SECRET_URLS = { database: parseDatabaseUrl, proxy: parseProxyUrl, hook: parseHookUrl };
+
+/** Reads `text`; relative paths are relative to `folder`. Secrets are read as they are, everything else without the space around it. */
+export function parseValue(kind: Kind, text: string, folder: string): Value | Wrong {
+  if (kind.kind === 'apiKey') return parseKey(text);
+  if (kind.kind === 'url' && kind.of !== 'api') return SECRET_URLS[kind.of](text);
+  const word = text.trim();
+  if (word === '') return new Wrong('is empty');
+  switch (kind.kind) {
+    case 'integer':
+      return parseInteger(word, kind.min, kind.max);
+    case 'duration':
+      return parseDuration(word, kind.min, kind.max);
+    case 'size':
+      return parseSize(word, kind.min, kind.max);
+    case 'rate':
+      return parseRate(word, kind.min, kind.max);
+    case 'boolean':
+      return parseBoolean(word);
+    case 'choice':
+      return parseChoice(word, kind.choices);
+    case 'date':
+      return dayOf(word);
+    case 'timezone':
+      return parseTimezone(word);
+    case 'cron':
+      return parseCron(word);
+    case 'listen':
+      return parseListen(word);
+    case 'path':
+      return parsePath(word, folder);
+    case 'text':
+      return printable(word) === word ? word : new Wrong('holds a control character');
+    case 'names':
+      return word.split(',').map((name) => name.trim());
+    case 'fields':
+      return parseFields(word);
+    case 'url':
+      return parseApiUrl(word);
+    case 'jsonPath':
+      return kind.none ? parseTotalPath(word) : parseJsonPath(word);
+  }
+}
+
+/** `value` as an operator would write it, with secrets masked. */
+export function formatValue(kind: Kind, value: Value): string {
+  if (value instanceof Secret)
+    return kind.kind === 'url' && kind.of !== 'api' ? maskedUrl(value, kind.of) : MASK;
+  switch (kind.kind) {
+    case 'duration':
+      return formatDuration(Number(value));
+    case 'size':
+      return formatSize(Number(value));
+    case 'rate':
+      return formatRate(Number(value));
+    case 'boolean':
+      return value ? 'yes' : 'no';
+    case 'jsonPath':
+      return formatJsonPath(value as readonly string[] | null);
+    case 'listen':
+      return formatListen(value as ListenAddress | null);
+    case 'names':
+      return (value as readonly string[]).join(', ');
+    case 'fields':
+      return formatFields(value as FieldMap);
+    default:
+      return String(value);
+  }
+}
+
+function parseKey(text: string): Secret | Wrong {
+  if (text.length > 512) return new Wrong('is longer than 512 characters', false);
+  // A line break in a header value makes HTTP clients print the key in their errors.
+  return /^[\x21-\x7e]+$/.test(text)
+    ? new Secret(text)
+    : new Wrong(
+        text === ''
+          ? 'is empty'
+          : 'holds a space, a line break or another character that no key has',
+        false,
+      );
+}
+
+function parseBoolean(word: string): boolean | Wrong {
+  if (/^(yes|true|on|1)$/i.test(word)) return true;
+  if (/^(no|false|off|0)$/i.test(word)) return false;
+  return new Wrong('is neither yes nor no');
+}
+
+function parseChoice(word: string, choices: readonly string[]): string | Wrong {
+  const found = choices.find((choice) => choice === word.toLowerCase());
+  return found ?? new Wrong(`is not one of ${choices.join(', ')}${didYouMean(word, choices)}`);
+}
+
+function parsePath(word: string, folder: string): string | Wrong {
+  if (word.includes('\0')) return new Wrong('is not a path');
+  // Only a shell knows the home folder's short name; here it would make a folder called ~.
+  if (/^~(\/|$)/.test(word)) return new Wrong(`begins with ~; write ${shown('/home/…')} in full`);
+  return resolve(folder, word);
+}

@@ -1,0 +1,168 @@
+/** Finds the record list and the total in a first page, or says why it cannot: never a guess, never an empty day; pure. */
+
+import { EnvelopeError, NoRecordsError } from '../errors.ts';
+import type { Contract } from '../model.ts';
+import { excerpt } from '../redactor.ts';
+import { frameOf } from './body-scan.ts';
+import { describe, follow, isObject, spell } from './json.ts';
+import { chooseList, holdsRecords, listsIn, tellLists } from './lists.ts';
+import { parseTotal, relationBeside, totalCandidates } from './total.ts';
+
+export { parseTotal, possibleTotals } from './total.ts';
+
+/** What the settings say about the contract; a stream fits. */
+export interface ContractHints {
+  /** Absent: found. */
+  readonly recordsPath?: readonly string[] | undefined;
+  /** Absent: found; null: there is none to be trusted. */
+  readonly totalPath?: readonly string[] | null | undefined;
+  /** Texts that no message may hold. */
+  readonly secrets?: readonly string[] | undefined;
+}
+
+/** A contract, and how many records the body has that shows it, as far as they were counted; without any it is no evidence. */
+export interface FoundContract extends Contract {
+  readonly records: number;
+}
+
+/** Makes the refusal, with everything that came from outside cleaned. */
+type Refuse = (message: string, hint: string, Refusal?: typeof EnvelopeError) => EnvelopeError;
+
+/** Longest message; several lists with their paths fit. */
+const LONGEST = 900;
+const SAY_WHICH = 'set records_path to the list that holds the records';
+const NO_LIST =
+  'there is nothing in it that records_path could name: does api.url lead to the API, and is that an error message?';
+
+/**
+ * Looks at the first page of a stream. Whether it tells of a failure is judged elsewhere, as for every answer.
+ * @param body the page after content decoding; a byte order mark, invalid UTF-8 and what is in lists do not matter here.
+ * @throws NoRecordsError where it shows no record, and leaves open where list or total would be.
+ * @throws EnvelopeError for anything else in which the list, and the total if there is one, is not beyond doubt.
+ */
+export function findContract(body: Buffer, hints: ContractHints = {}): FoundContract {
+  const secrets = hints.secrets ?? [];
+  const refuse: Refuse = (message, hint, Refusal = EnvelopeError) =>
+    new Refusal(excerpt(message, secrets, LONGEST), { hint });
+  const document = parse(body, secrets, refuse);
+  const recordsPath =
+    hints.recordsPath === undefined
+      ? findList(document, refuse)
+      : checkList(document, hints.recordsPath, refuse);
+  const list = follow(document, recordsPath).value as readonly unknown[];
+  const total = totalOf(document, recordsPath, hints.totalPath, (message, hint) =>
+    refuse(message, hint, list.length === 0 ? NoRecordsError : EnvelopeError),
+  );
+  return { recordsPath, ...total, records: list.length };
+}
+
+/** The frame as a document; what stands in its lists is not looked at here. */
+function parse(body: Buffer, secrets: readonly string[], refuse: Refuse): unknown {
+  const frame = frameOf(body);
+  if ('why' in frame)
+    throw refuse(
+      `around the lists of the body are ${frame.why}; it begins "${excerpt(body, secrets)}"`,
+      'an answer of an API has less there: does api.url lead to the API?',
+    );
+  try {
+    return JSON.parse(frame.json);
+  } catch {
+    // V8's message quotes the body.
+    const begins = body.length === 0 ? '' : `; it begins "${excerpt(body, secrets)}"`;
+    throw refuse(
+      `not complete JSON: ${body.length} bytes${begins}`,
+      'the connection was cut on the way, or something other than the API answers',
+    );
+  }
+}
+
+/** The two shapes that say themselves where the list is, then the only list there is. */
+function findList(document: unknown, refuse: Refuse): readonly string[] {
+  if (Array.isArray(document)) return checkList(document, [], refuse);
+  if (!isObject(document))
+    throw refuse(
+      `the body is ${describe(document)}, not an object or a list`,
+      SAY_WHICH,
+      document === null ? NoRecordsError : EnvelopeError,
+    );
+  for (const path of shapePaths(document)) {
+    const { whole, value } = follow(document, path);
+    if (whole && Array.isArray(value) && value.every(isObject)) return path;
+  }
+  const lists = listsIn(document);
+  const choice = chooseList(lists, (path) => totalBeside(document, path));
+  if ('path' in choice) return choice.path;
+  throw refuse(
+    `found ${choice.why}. The body is ${describe(document)}. Lists: ${tellLists(lists)}`,
+    lists.length === 0 ? NO_LIST : SAY_WHICH,
+    lists.some(holdsRecords) ? EnvelopeError : NoRecordsError,
+  );
+}
+
+/** Elasticsearch's `hits.hits`, and DataTables' `data` beside its counts. */
+function shapePaths(document: Readonly<Record<string, unknown>>): (readonly string[])[] {
+  const has = (name: string): boolean => Object.hasOwn(document, name);
+  const paths: (readonly string[])[] = [['hits', 'hits']];
+  if (has('recordsFiltered') || has('recordsTotal')) paths.push(['data']);
+  if (has('iTotalDisplayRecords') || has('iTotalRecords')) paths.push(['aaData']);
+  return paths;
+}
+
+/** The total that goes with a list, if all that could be it agree. */
+function totalBeside(document: unknown, path: readonly string[]): number | null {
+  const [first, ...rest] = totalCandidates(document, path);
+  return first !== undefined && rest.every(({ total }) => total === first.total)
+    ? first.total
+    : null;
+}
+
+function checkList(document: unknown, path: readonly string[], refuse: Refuse): readonly string[] {
+  const { reached, whole, value } = follow(document, path);
+  if (whole && Array.isArray(value) && value.every(isObject)) return path;
+  const what = whole
+    ? `${spell(path)} is ${describe(value)}, not a list of objects`
+    : `there is no ${spell(path)}: ${spell(reached)} is ${describe(value)}`;
+  const lists = listsIn(document);
+  throw refuse(
+    `${what}. Lists: ${tellLists(lists)}`,
+    'records_path has to name a list of objects; without it, daywalk looks for the list',
+    (whole && value !== null) || lists.some(holdsRecords) ? EnvelopeError : NoRecordsError,
+  );
+}
+
+function totalOf(
+  document: unknown,
+  recordsPath: readonly string[],
+  given: readonly string[] | null | undefined,
+  refuse: (message: string, hint: string) => EnvelopeError,
+): Pick<Contract, 'totalPath' | 'relationPath'> {
+  if (given === null) return { totalPath: null, relationPath: null };
+  if (given === undefined) return findTotal(document, recordsPath, refuse);
+  const { reached, whole, value } = follow(document, given);
+  if (whole && parseTotal(value) !== null)
+    return { totalPath: given, relationPath: relationBeside(document, given) };
+  const what = whole
+    ? `${spell(given)} is ${describe(value)}, not a whole number`
+    : `there is no ${spell(given)}: ${spell(reached)} is ${describe(value)}`;
+  throw refuse(
+    what,
+    'total_path has to name a number; "none" says that there is no total to be trusted',
+  );
+}
+
+function findTotal(
+  document: unknown,
+  recordsPath: readonly string[],
+  refuse: (message: string, hint: string) => EnvelopeError,
+): Pick<Contract, 'totalPath' | 'relationPath'> {
+  const candidates = totalCandidates(document, recordsPath);
+  const [nearest] = candidates;
+  if (nearest === undefined) return { totalPath: null, relationPath: null };
+  if (candidates.every(({ total }) => total === nearest.total))
+    return { totalPath: nearest.path, relationPath: nearest.relationPath };
+  const told = candidates.slice(0, 8).map(({ path, total }) => `${spell(path)} is ${total}`);
+  throw refuse(
+    `several totals that differ: ${told.join('; ')}`,
+    'set total_path to the one that counts the records of a request without paging, or to "none"',
+  );
+}

@@ -1,0 +1,58 @@
+/** Answers that are read for one day, one month, or for programs. */
+import type { Answer } from '../answer.ts';
+import type { Clock } from '../clock.ts';
+import { readStreamDays } from '../days/day-states.ts';
+import type { Expectation } from '../days/health.ts';
+import { readDayPages } from '../days/page-rows.ts';
+import { readStatus, statusDocument } from '../days/status.ts';
+import { readDayStory } from '../days/story-rows.ts';
+import type { Day } from '../model.ts';
+import { addDays } from '../plan/days.ts';
+import type { Database } from '../store/database.ts';
+import { page } from './html.ts';
+import { dayPage, PAGES_SHOWN } from './pages/day-page.ts';
+import { monthPage } from './pages/month-page.ts';
+
+/** What reading them needs. */
+export interface DayParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly streams: readonly string[];
+  readonly expectation: Expectation;
+  readonly version: string;
+}
+
+/** The page of a day. */
+export async function readDayAnswer(
+  { database, version }: DayParts,
+  stream: string,
+  day: Day,
+): Promise<Answer> {
+  const [story, pages] = await Promise.all([
+    readDayStory(database, stream, day),
+    readDayPages(database, stream, day, PAGES_SHOWN),
+  ]);
+  return page(dayPage({ version, story, pages }));
+}
+
+/** The page of a month. @param month `YYYY-MM`. */
+export async function readMonthAnswer(
+  { database, version, expectation }: DayParts,
+  stream: string,
+  month: string,
+): Promise<Answer> {
+  const from = `${month}-01`;
+  const to = addDays(`${addDays(from, 31).slice(0, 7)}-01`, -1);
+  const asked = { streams: [stream], from, to, ...expectation };
+  const [found] = await readStreamDays(database, asked);
+  return page(monthPage({ version, stream, month, days: found?.days ?? [] }));
+}
+
+/** The document of `status --json`. */
+export async function readStatusDocument({
+  database,
+  streams,
+  expectation,
+}: DayParts): Promise<unknown> {
+  return statusDocument(await readStatus(database, streams, expectation));
+}

@@ -1,0 +1,57 @@
+/** Health for machines: alive, ready, and fresh enough. */
+import { type Answer, json, words } from '../answer.ts';
+import type { Standing } from './facts.ts';
+
+/** What every answer needs that tells an error. */
+interface Striking {
+  /** Strikes secrets out of foreign text. */
+  readonly strike: (text: string) => string;
+}
+
+const why = (error: unknown, { strike }: Striking): string =>
+  strike(error instanceof Error ? error.message : String(error));
+
+/** 200 as long as the database answers. */
+export async function readyAnswer(
+  ask: () => Promise<unknown>,
+  striking: Striking,
+): Promise<Answer> {
+  try {
+    await ask();
+    return words(200, 'ready');
+  } catch (error) {
+    return words(503, `the database is away: ${why(error, striking)}`);
+  }
+}
+
+/**
+ * 200 while the newest day that should be proven by now is, 503 when it is not or when nobody can tell. An older day
+ * that failed does not make it 503: no restart mends it; `problems`, metrics and the webhook tell of it.
+ */
+export async function healthAnswer(
+  read: () => Promise<Standing>,
+  striking: Striking,
+): Promise<Answer> {
+  let standing: Standing;
+  try {
+    standing = await read();
+  } catch (error) {
+    return json(503, {
+      status: 'unknown',
+      sentence: 'The database is away; the worker goes on trying.',
+      error: why(error, striking),
+    });
+  }
+  const { level, sentence, expected, streams, problems } = standing.health;
+  const fresh = level === 'good' || level === 'gaps';
+  return json(fresh ? 200 : 503, {
+    status: level,
+    sentence,
+    expectedDay: expected,
+    streams: streams.map(({ lagMs, ...rest }) => ({
+      ...rest,
+      lagSeconds: lagMs === null ? null : Math.round(lagMs / 1000),
+    })),
+    problems: problems.map(({ text, command }) => ({ text: striking.strike(text), command })),
+  });
+}

@@ -1,0 +1,46 @@
+/** HTML that cannot be broken by what it shows: the template tag escapes every value that is not HTML of its own making. */
+import type { Answer } from '../answer.ts';
+import { printableLines } from '../text.ts';
+
+/** A piece of HTML. */
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What may stand in a template: text is escaped, nothing is shown for null and false. */
+export type Shown = string | number | Html | null | false | undefined | readonly Shown[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+/** Text for HTML, also within a quoted attribute; what would hide text is shown as its code. */
+export function escapeHtml(text: string): string {
+  return printableLines(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+/** The tag: `html\`<p>${text}</p>\``. Attributes must be quoted. */
+export function html(parts: TemplateStringsArray, ...values: readonly Shown[]): Html {
+  let text = parts[0] ?? '';
+  for (const [index, value] of values.entries())
+    text += shownText(value) + (parts[index + 1] ?? '');
+  return new Html(text);
+}
+
+function shownText(value: Shown): string {
+  if (value === null || value === undefined || value === false) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map(shownText).join('');
+  return escapeHtml(String(value));
+}
+
+/** A page as an answer. */
+export function page(body: Html, status = 200): Answer {
+  return { status, type: 'text/html; charset=utf-8', body: body.text };
+}

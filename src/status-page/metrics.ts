@@ -1,0 +1,119 @@
+/** Metrics for Prometheus: what this process did, counted, and where the export stands, read when asked for. */
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { RunOutcome } from '../errors.ts';
+import type { SourceWatch } from '../source/source.ts';
+import type { RunEvent } from '../walk/run.ts';
+import { StateGauges, type StateNow } from './state-gauges.ts';
+
+/** All metrics of a process. No label is a day: a series for each would never end. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #gauges = new StateGauges(this.#registry);
+  readonly #pages = this.#counter('pages', 'Pages stored by this process.', ['stream']);
+  readonly #records = this.#counter('records', 'Records on the pages stored by this process.', [
+    'stream',
+  ]);
+  readonly #bytes = this.#counter('received_bytes', 'Bytes of the pages stored by this process.', [
+    'stream',
+  ]);
+  readonly #windows = this.#counter(
+    'windows',
+    'Windows that this process has walked or looked at, by how they ended.',
+    ['stream', 'outcome'],
+  );
+  readonly #runs = this.#counter('runs', 'Runs of this process, by how they ended.', ['outcome']);
+  readonly #requests = this.#counter(
+    'requests',
+    'Requests to the API, by the status of the answer; none: there was no answer.',
+    ['code'],
+  );
+  readonly #retries = this.#counter(
+    'retries',
+    'Requests to the API that repeat one that failed.',
+    [],
+  );
+  readonly #retryWait = this.#counter(
+    'retry_wait_seconds',
+    'Time that pages waited before they were asked for again.',
+    [],
+  );
+  readonly #rateWaits = this.#counter(
+    'rate_limit_waits',
+    'Answers that asked everybody to wait (429, 503).',
+    [],
+  );
+  readonly #rateWait = this.#counter(
+    'rate_limit_wait_seconds',
+    'Time that such answers asked for.',
+    [],
+  );
+  readonly #duration = new Histogram({
+    name: 'daywalk_request_duration_seconds',
+    help: 'How long requests to the API took, from the request to the last byte.',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+    registers: [this.#registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry });
+    // Series that exist from the beginning can be alerted on; one that appears with its first error cannot.
+    this.#requests.inc({ code: '200' }, 0);
+    for (const outcome of ['done', 'gaps', 'unavailable'] satisfies RunOutcome[])
+      this.#runs.inc({ outcome }, 0);
+  }
+
+  /** Counts an event of a run. */
+  readonly onEvent = (event: RunEvent): void => {
+    switch (event.kind) {
+      case 'page': {
+        const { stream } = event.window;
+        this.#pages.inc({ stream });
+        this.#records.inc({ stream }, event.records);
+        this.#bytes.inc({ stream }, event.bytes);
+        break;
+      }
+      case 'complete':
+      case 'unchanged':
+      case 'split':
+      case 'failed':
+        this.#windows.inc({ stream: event.window.stream, outcome: event.kind });
+        break;
+    }
+  };
+
+  /** Counts a run. */
+  onRunEnd(outcome: RunOutcome): void {
+    this.#runs.inc({ outcome });
+  }
+
+  /** Counts requests. */
+  readonly watch: SourceWatch = {
+    answered: (status, durationMs) => {
+      this.#requests.inc({ code: String(status) });
+      this.#duration.observe(durationMs / 1000);
+    },
+    retried: (waitMs) => {
+      this.#retries.inc();
+      this.#retryWait.inc(waitMs / 1000);
+    },
+    refused: (ms) => {
+      this.#rateWaits.inc();
+      this.#rateWait.inc(ms / 1000);
+    },
+  };
+
+  /** The metrics as text, with where things stand now, and their content type. */
+  async read(state: StateNow): Promise<{ type: string; body: string }> {
+    this.#gauges.set(state);
+    return { type: this.#registry.contentType, body: await this.#registry.metrics() };
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
+    return new Counter<Label>({
+      name: `daywalk_${name}_total`,
+      help,
+      labelNames: [...labelNames],
+      registers: [this.#registry],
+    });
+  }
+}

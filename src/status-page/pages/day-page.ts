@@ -1,0 +1,113 @@
+/** The page of a day: its state, the commands, its windows with their walks, proof and errors, and its pages. */
+
+import { longDay } from '../../days/health.ts';
+import type { DayPage } from '../../days/page-rows.ts';
+import type { DayStory } from '../../days/story-rows.ts';
+import { describeStory, mendingCommand } from '../../days/story-text.ts';
+import type { Day } from '../../model.ts';
+import { addDays } from '../../plan/days.ts';
+import { counted, formatBytes, formatCount } from '../../text.ts';
+import { type Html, html } from '../html.ts';
+import { layout } from './layout.ts';
+import { minute } from './wording.ts';
+
+/** All that the page shows. */
+export interface DayPageParts {
+  readonly version: string;
+  readonly story: DayStory;
+  /** Its first pages. */
+  readonly pages: readonly DayPage[];
+}
+
+/** So many pages of a day are listed. */
+export const PAGES_SHOWN = 500;
+
+/** The page. */
+export function dayPage({ version, story, pages }: DayPageParts): Html {
+  const { stream, day } = story;
+  return layout({
+    title: `${stream} ${day} · daywalk`,
+    root: '../../',
+    version,
+    body: html`${ways(stream, day)}
+<section class="health ${LOOKS[story.state]}" aria-labelledby="day">
+<h1 id="day">${stream}, ${longDay(day)}: ${wordOf(story)}</h1>
+${figures(story)}
+</section>
+${commands(story)}
+<section aria-labelledby="story"><h2 id="story">Windows and walks</h2><ul class="story">${storyLines(story)}</ul></section>
+${pagesPart(story, pages)}`,
+  });
+}
+
+const LOOKS = {
+  complete: 'good',
+  running: 'new',
+  failed: 'late',
+  pending: 'gaps',
+  missing: 'gaps',
+  pruned: 'new',
+} as const;
+
+function wordOf({ state, closed, records }: DayStory): string {
+  if (state === 'complete' && records === 0) return 'complete, no events';
+  if (state === 'running') return 'being walked';
+  if (state === 'failed' || state === 'complete' || state === 'pruned') return state;
+  return closed ? 'missing' : 'not closed yet';
+}
+
+function ways(stream: string, day: Day): Html {
+  const month = day.slice(0, 7);
+  return html`<nav class="ways" aria-label="Days"><a href="../../">Status</a><a href="../../month/${stream}/${month}">${month}</a><a href="${addDays(day, -1)}" rel="prev">← ${addDays(day, -1)}</a><a href="${addDays(day, 1)}" rel="next">${addDays(day, 1)} →</a></nav>`;
+}
+
+function figures({ records, pages, bytes, windows, closesAt, closed, ledger }: DayStory): Html {
+  return html`<dl class="figures">
+<div><dt>Records</dt><dd>${formatCount(records)}</dd></div>
+<div><dt>Pages</dt><dd>${formatCount(pages)}</dd></div>
+<div><dt>Received</dt><dd>${formatBytes(bytes)}</dd></div>
+<div><dt>Windows</dt><dd>${formatCount(windows.length)}</dd></div>
+${closesAt !== null && html`<div><dt>${closed ? 'Closed' : 'Closes'}</dt><dd>${minute(closesAt)} <small>UTC</small></dd></div>`}
+${ledger !== null && html`<div><dt>Ledger</dt><dd>entry ${ledger.entry}${ledger.revision > 1 && html` <small>revision ${ledger.revision}</small>`}</dd></div>`}
+</dl>`;
+}
+
+function commands(story: DayStory): Html {
+  const { stream, day } = story;
+  const mending = mendingCommand(story);
+  const lines: readonly (readonly [string, string])[] = [
+    ...(mending === null ? [] : [['Walk it now', mending] as const]),
+    ['The same on a terminal', `daywalk why ${day} --stream ${stream}`],
+    [
+      'Compare it with the source, page by page',
+      `daywalk verify --deep --from ${day} --to ${day} --stream ${stream}`,
+    ],
+  ];
+  return html`<section aria-labelledby="commands"><h2 id="commands">Commands</h2><dl class="commands">${lines.map(
+    ([what, command]) =>
+      html`<div><dt>${what}</dt><dd><pre class="command" tabindex="0"><code>${command}</code></pre></dd></div>`,
+  )}</dl></section>`;
+}
+
+/** The lines of `daywalk why`; how deep one stands is its indentation there. The first and last are said elsewhere. */
+function storyLines(story: DayStory): Html[] {
+  const end = mendingCommand(story) === null ? undefined : -1;
+  return describeStory(story)
+    .slice(1, end)
+    .map((line) => {
+      const depth = Math.min(5, Math.floor((line.length - line.trimStart().length) / 2));
+      const window = /^ *(?:Day|Part|Seam)\b/.test(line) ? 'window ' : '';
+      return html`<li class="${window}d${depth}">${line.trim()}</li>`;
+    });
+}
+
+function pagesPart({ pages: all }: DayStory, pages: readonly DayPage[]): Html {
+  if (pages.length === 0) return html``;
+  return html`<section aria-labelledby="pages"><h2 id="pages">Pages</h2>
+${pages.length < all && html`<p class="quiet">The first ${formatCount(pages.length)} of ${counted(all, 'page')}.</p>`}
+<div class="wide" tabindex="0" role="group" aria-labelledby="pages"><table><thead><tr><th scope="col" class="n">Walk</th><th scope="col" class="n">Page</th><th scope="col" class="n">Start</th><th scope="col" class="n">Asked for</th><th scope="col" class="n">Records</th><th scope="col" class="n">Bytes</th><th scope="col">Fetched (UTC)</th><th scope="col" class="n">Took</th><th scope="col">SHA-256</th></tr></thead><tbody>${pages.map(pageRow)}</tbody></table></div></section>`;
+}
+
+function pageRow(page: DayPage): Html {
+  return html`<tr><td class="n">${page.walkId}</td><td class="n">${page.pageNo}</td><td class="n">${formatCount(page.start)}</td><td class="n">${formatCount(page.length)}</td><td class="n">${formatCount(page.records)}</td><td class="n">${formatCount(page.byteCount)}</td><td>${minute(page.fetchedAt)}</td><td class="n">${formatCount(page.durationMs)} ms</td><td><code title="${page.sha256}">${page.sha256.slice(0, 12)}…</code>${page.changed && ' changed copy'}</td></tr>`;
+}

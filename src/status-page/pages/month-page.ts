@@ -1,0 +1,41 @@
+/** The page of a month: its days as a table, the calendar for the keyboard and for those who do not see it. */
+import type { StreamDay } from '../../days/day-states.ts';
+import { longDay } from '../../days/health.ts';
+import { addDays } from '../../plan/days.ts';
+import { formatBytes, formatCount } from '../../text.ts';
+import { Html, html } from '../html.ts';
+import { SHAPES, stateMark } from './calendar.ts';
+import { layout } from './layout.ts';
+import { STATE_WORDS } from './wording.ts';
+
+/** All that the page shows. */
+export interface MonthPageParts {
+  readonly version: string;
+  readonly stream: string;
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly days: readonly StreamDay[];
+}
+
+/** The page. */
+export function monthPage({ version, stream, month, days }: MonthPageParts): Html {
+  const before = addDays(`${month}-01`, -1).slice(0, 7);
+  const after = addDays(`${month}-01`, 31).slice(0, 7);
+  const name = longDay(`${month}-01`).replace(/^1 /, '');
+  const shown = days.filter(({ state }) => state !== 'out');
+  return layout({
+    title: `${stream} ${month} · daywalk`,
+    root: '../../',
+    version,
+    body: html`${SHAPES}<nav class="ways" aria-label="Months"><a href="../../">Status</a><a href="${before}" rel="prev">← ${before}</a><a href="${after}" rel="next">${after} →</a></nav>
+<section aria-labelledby="month"><h1 id="month">${stream}, ${name}</h1>
+${shown.length === 0 && html`<p class="quiet">No day of this month is in the scope of the stream.</p>`}
+<div class="wide" tabindex="0" role="group" aria-labelledby="month"><table><thead><tr><th scope="col">Day</th><th scope="col">State</th><th scope="col" class="n">Records</th><th scope="col" class="n">Pages</th><th scope="col" class="n">Received</th></tr></thead><tbody>${shown.map((day) => row(stream, day))}</tbody></table></div></section>`,
+  });
+}
+
+function row(stream: string, { day, state, records, pages, bytes, lastError }: StreamDay): Html {
+  const stored = pages > 0;
+  const error = state === 'failed' ? lastError : null;
+  return html`<tr${error !== null && new Html(' class="noted"')}><th scope="row"><a href="../../day/${stream}/${day}">${day}</a></th><td>${stateMark(state)} ${STATE_WORDS[state]}</td><td class="n">${stored && formatCount(records)}</td><td class="n">${stored && formatCount(pages)}</td><td class="n">${stored && formatBytes(bytes)}</td></tr>${error !== null && html`<tr class="note"><td colspan="5">${error}</td></tr>`}`;
+}

@@ -1,0 +1,145 @@
+/** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs. */
+import type { StreamDays } from '../../days/day-states.ts';
+import { type HealthLevel, longDay, type StreamHealth } from '../../days/health.ts';
+import type { RunRow } from '../../store/runs.ts';
+import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
+import type { Doing } from '../activity.ts';
+import type { Changes, Standing } from '../facts.ts';
+import { type Html, html, type Shown } from '../html.ts';
+import { calendar, legend, SHAPES } from './calendar.ts';
+import { lateness } from './lateness.ts';
+import { layout } from './layout.ts';
+import { now } from './now.ts';
+import { volume } from './volume.ts';
+import { distance, minute, percent } from './wording.ts';
+
+/** All that the page shows. */
+export interface StatusPage {
+  readonly version: string;
+  readonly standing: Standing;
+  readonly changes: Changes;
+  readonly doing: Doing;
+  /** IANA name of the source's zone. */
+  readonly timeZone: string;
+}
+
+const PROBLEMS_SHOWN = 8;
+/** A browser without JavaScript asks again after so many seconds while something runs. */
+const AGAIN_S = 60;
+
+/** The page. */
+export function statusPage(parts: StatusPage): Html {
+  const { version, standing, changes, timeZone } = parts;
+  const { streams, runs } = standing;
+  return layout({
+    title: `${TITLES[standing.health.level]} · daywalk`,
+    root: '',
+    version,
+    again: standing.running.length > 0 ? AGAIN_S : null,
+    body: html`${SHAPES}
+${livePart(parts)}
+<section aria-labelledby="coverage"><h2 id="coverage">Coverage</h2>
+<p class="quiet">One cell a day of the source's calendar (${timeZone}).</p>
+${legend(streams)}
+${streams.map((stream) => streamPart(stream, standing))}
+</section>
+${lateness(changes)}
+${runsPart(runs, standing.now)}`,
+  });
+}
+
+const TITLES: Readonly<Record<HealthLevel, string>> = {
+  good: 'All is well',
+  gaps: 'Days are missing',
+  late: 'Late',
+  new: 'Nothing yet',
+};
+
+/** What changes from minute to minute; page.js asks for it again by itself. */
+export function livePart({ standing, doing }: Pick<StatusPage, 'standing' | 'doing'>): Html {
+  const { health, runs } = standing;
+  return html`<div id="live">
+<section class="health ${health.level}" aria-labelledby="health">
+<h1 id="health">${health.sentence}</h1>
+<p class="quiet">${whenLine(standing, doing, runs[0])}</p>
+${doing.endedEarly !== null && html`<p class="early">The last pass ended early: ${doing.endedEarly}</p>`}
+${health.problems.length > 0 && problemsPart(standing)}
+</section>
+${now(standing, doing)}
+</div>`;
+}
+
+function whenLine(standing: Standing, doing: Doing, last: RunRow | undefined): Shown {
+  const at = standing.now;
+  const parts: Shown[] = [];
+  if (last?.finishedAt) parts.push(html`Last run ended ${distance(last.finishedAt, at)}`);
+  if (doing.nextTick !== null) parts.push(html`next one ${distance(new Date(doing.nextTick), at)}`);
+  parts.push(html`as of ${minute(new Date(at))} UTC`);
+  return parts.map((part, index) => html`${index > 0 && ' · '}${part}`);
+}
+
+function problemsPart({ health }: Standing): Html {
+  const shown = health.problems.slice(0, PROBLEMS_SHOWN);
+  const more = health.problems.length - shown.length;
+  return html`<ul class="problems">${shown.map(
+    ({ stream, from, text, command }) =>
+      html`<li><a href="day/${stream}/${from}">${text}</a>${
+        command !== null && html`<pre class="command" tabindex="0"><code>${command}</code></pre>`
+      }</li>`,
+  )}${more > 0 && html`<li>… and ${more} more; <code>daywalk gaps</code> lists them.</li>`}</ul>`;
+}
+
+function streamPart(stream: StreamDays, { health, now: at }: Standing): Html {
+  const own = health.streams.find((candidate) => candidate.stream === stream.stream);
+  return html`<section class="stream" aria-label="Stream ${stream.stream}">
+<h3>${stream.stream}</h3>
+${own !== undefined && figures(stream, own, at)}
+${calendar(stream)}
+${volume(stream)}
+</section>`;
+}
+
+function figures({ days }: StreamDays, health: StreamHealth, at: number): Html {
+  const sum = (of: (day: StreamDays['days'][number]) => number) =>
+    days.reduce((total, day) => total + of(day), 0);
+  const newest =
+    health.lastComplete === null
+      ? 'none'
+      : html`${longDay(health.lastComplete)} <small>ended ${distance(new Date(at - (health.lagMs ?? 0)), at)}</small>`;
+  return html`<dl class="figures">
+<div><dt>Newest complete day</dt><dd>${newest}</dd></div>
+<div><dt>Closed days complete</dt><dd>${formatCount(health.complete)} of ${formatCount(health.closed)} <small>${percent(health.complete, health.closed)}</small></dd></div>
+<div><dt>Records</dt><dd>${formatCount(sum((day) => day.records))}</dd></div>
+<div><dt>Received</dt><dd>${formatBytes(sum((day) => day.bytes))} <small>in ${counted(
+    sum((day) => day.pages),
+    'page',
+  )}</small></dd></div>
+</dl>`;
+}
+
+function runsPart(runs: readonly RunRow[], at: number): Html {
+  if (runs.length === 0) return html``;
+  return html`<section aria-labelledby="runs"><h2 id="runs">Runs</h2>
+<div class="wide" tabindex="0" role="group" aria-labelledby="runs"><table>
+<thead><tr><th scope="col">Began (UTC)</th><th scope="col">Trigger</th><th scope="col" class="n">Took</th><th scope="col">Ended</th><th scope="col" class="n">Windows</th><th scope="col" class="n">Unchanged</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Records</th><th scope="col" class="n">Received</th></tr></thead>
+<tbody>${runs.map((run) => runRow(run, at))}</tbody>
+</table></div></section>`;
+}
+
+const TRIGGERS = { schedule: 'schedule', hand: 'by hand', backfill: 'backfill' } as const;
+const OUTCOMES = {
+  done: 'done',
+  gaps: 'done, with gaps',
+  refused: 'key refused',
+  unavailable: 'API or database away',
+  interrupted: 'stopped',
+  settings: 'settings',
+  unexpected: 'unexpected error',
+} as const;
+
+function runRow(run: RunRow, at: number): Html {
+  const range = run.fromDay === null ? '' : ` ${run.fromDay} to ${run.toDay}`;
+  const took = (run.finishedAt?.getTime() ?? at) - run.startedAt.getTime();
+  const good = run.outcome === 'done' || run.outcome === null || run.outcome === 'interrupted';
+  return html`<tr><td>${minute(run.startedAt)}</td><td>${TRIGGERS[run.trigger]}${range}</td><td class="n">${run.finishedAt === null ? '' : formatDuration(took)}</td><td class="${good ? 'fine' : 'wrong'}">${run.outcome === null ? 'not ended' : OUTCOMES[run.outcome]}${run.error !== null && html`<details><summary>error</summary>${run.error}</details>`}</td><td class="n">${formatCount(run.windowsComplete)}</td><td class="n">${formatCount(run.windowsUnchanged)}</td><td class="n">${formatCount(run.windowsFailed)}</td><td class="n">${formatCount(run.records)}</td><td class="n">${formatBytes(run.bytes)}</td></tr>`;
+}

@@ -1,0 +1,47 @@
+/** The volume of each day as a plot: a bar a day, the last quarter of a year. */
+import type { StreamDays } from '../../days/day-states.ts';
+import { longDay } from '../../days/health.ts';
+import { formatCount } from '../../text.ts';
+import { type Html, html } from '../html.ts';
+import { describeDay } from './calendar.ts';
+
+const DAYS_SHOWN = 92;
+/** Of few days no bar is wider than this makes it. */
+const LEAST_SLOTS = 31;
+const HEIGHT = 100;
+const PITCH = 10;
+const BAR = 8;
+
+/** The plot of a stream, with its highest value and its days in words beside it. */
+export function volume({ stream, days }: StreamDays): Html {
+  const shown = days.filter(({ state }) => state !== 'out').slice(-DAYS_SHOWN);
+  const most = Math.max(0, ...shown.map(({ records }) => records));
+  const first = shown[0];
+  const last = shown.at(-1);
+  if (first === undefined || last === undefined || most === 0) return html``;
+  const highest = shown.find(({ records }) => records === most) ?? first;
+  const full = shown.filter(({ state }) => state === 'complete');
+  const mean = Math.round(full.reduce((sum, { records }) => sum + records, 0) / (full.length || 1));
+  const top = niceTop(most);
+  const said = `Records of ${stream} a day from ${longDay(first.day)} to ${longDay(last.day)}: ${formatCount(mean)} on average, at most ${formatCount(most)}, on ${longDay(highest.day)}.`;
+  const slots = Math.max(LEAST_SLOTS, shown.length);
+  const left = slots - shown.length;
+  return html`<figure class="volume"><figcaption>Records a day <span>${formatCount(mean)} on average</span></figcaption>
+<div class="plot"><span class="scale">${formatCount(top)}</span><span class="scale half">${formatCount(top / 2)}</span><svg viewBox="0 0 ${slots * PITCH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">
+<path class="grid" d="M0 0.5H${slots * PITCH}M0 ${HEIGHT / 2}H${slots * PITCH}M0 ${HEIGHT - 0.5}H${slots * PITCH}"/>
+${shown.map((day, index) => {
+  const height = Math.max(day.records > 0 ? 1 : 0, (day.records / top) * HEIGHT);
+  const x = (left + index) * PITCH + 1;
+  return html`<g><title>${day.day} ${describeDay(day)}</title><rect class="reach" x="${x - 1}" y="0" width="${PITCH}" height="${HEIGHT}"/><rect class="bar ${day.state}" x="${x}" y="${(HEIGHT - height).toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}"/></g>`;
+})}
+</svg></div>
+<div class="span"><span>${left > 0 ? '' : first.day}</span><span>${last.day}</span></div></figure>`;
+}
+
+/** The next of 1, 2, 4, 5, 10, 20 … at or above `value`, so that its half is a plain number too. */
+function niceTop(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 2)));
+  for (const factor of [1, 2, 4, 6, 8, 10])
+    if (factor * power >= value) return Math.max(2, factor * power);
+  return 10 * power;
+}

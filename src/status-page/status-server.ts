@@ -1,0 +1,280 @@
+/** The status server: pages for people, health for machines, metrics for Prometheus; it shows and never changes anything. */
+import { hostname } from 'node:os';
+import { type Answer, json, words } from '../answer.ts';
+import type { Clock } from '../clock.ts';
+import type { Expectation } from '../days/health.ts';
+import { DaywalkError, TransientError } from '../errors.ts';
+import { type Asked, listen, type Work } from '../listener.ts';
+import type { Logger } from '../log.ts';
+import { Wrong } from '../settings/problems.ts';
+import { dayOf } from '../settings/values/day.ts';
+import { isLoopback, type ListenAddress } from '../settings/values/listen.ts';
+import type { LimiterState } from '../source/limiter.ts';
+import { Database } from '../store/database.ts';
+import { databaseNow } from '../store/windows.ts';
+import type { Activity } from './activity.ts';
+import {
+  type DayParts,
+  readDayAnswer,
+  readMonthAnswer,
+  readStatusDocument,
+} from './day-answers.ts';
+import {
+  type Changes,
+  type FactsParts,
+  Kept,
+  readChanges,
+  readStanding,
+  type Standing,
+} from './facts.ts';
+import { healthAnswer, readyAnswer } from './health-answers.ts';
+import { isOurHost } from './hosts.ts';
+import { page } from './html.ts';
+import type { Metrics } from './metrics.ts';
+import { awayPage } from './pages/away-page.ts';
+import { ICON } from './pages/layout.ts';
+import { SCRIPT } from './pages/script.ts';
+import { livePart, statusPage } from './pages/status-page.ts';
+import { STYLE } from './pages/style.ts';
+
+/** What the status server needs. */
+export interface StatusServerParts {
+  readonly address: ListenAddress;
+  /** Names under which it may be asked for, besides addresses, `localhost` and the machine's own. */
+  readonly hosts: readonly string[];
+  readonly streams: readonly string[];
+  readonly expectation: Expectation;
+  readonly version: string;
+  readonly activity: Activity;
+  readonly metrics: Metrics;
+  readonly limits: () => LimiterState;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Strikes secrets out of foreign text. */
+  readonly strike: (text: string) => string;
+}
+
+/** A status server that listens, and shows what is stored as soon as it has a database. */
+export interface StatusServer {
+  readonly url: string;
+  /** From now on the database with the schema in it is there; `postgres://…`. */
+  attach(databaseUrl: string): void;
+  /** Until then: what is waited for, in words that hold no secret. */
+  waiting(what: string): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Two connections of its own, so that the export has all others: one for what is the same for all who ask, one for the
+ * pages of which visitors choose the number. No statement may take longer than this.
+ */
+const STATEMENT_MS = 4_000;
+/** What was read is shown for so long: a little less than the pages take to ask again. */
+const KEPT_MS = 2_000;
+/** Pages of days and months that are kept. */
+const MOST_KEPT = 64;
+/** So many answers are worked on at a time; fewer than there may be connections, so that some are left for machines. */
+const MOST_ANSWERS = 32;
+const LONGEST_URL = 512;
+
+/**
+ * Starts it.
+ * @throws SettingsError where the address cannot be listened on.
+ */
+export async function openStatusServer(parts: StatusServerParts): Promise<StatusServer> {
+  const { log } = parts;
+  const server = new Answering(parts);
+  const listener = await listen({
+    name: 'the status page',
+    hint: 'Set status.listen (DAYWALK_STATUS_LISTEN) to another address and port, or to off.',
+    address: parts.address,
+    longestUrl: LONGEST_URL,
+    most: MOST_ANSWERS,
+    clock: parts.clock,
+    log,
+    route: (asked) => server.route(asked),
+    refuse: words,
+  });
+  log.info({ url: listener.url }, 'the status page is served');
+  if (!isLoopback(parts.address))
+    log.warn(
+      'the status page can be reached from other machines, by whoever reaches this port; it asks for no password',
+    );
+  return {
+    url: listener.url,
+    attach: (databaseUrl) => server.attach(databaseUrl),
+    waiting: (what) => server.waiting(what),
+    close: async () => {
+      await listener.close();
+      await server.close();
+    },
+  };
+}
+
+/** Finds the answer to a path. */
+class Answering {
+  readonly #parts: StatusServerParts;
+  #shared: Database | null = null;
+  #chosen: Database | null = null;
+  #waitsFor = 'the worker has just begun to open its database';
+  readonly #standing: Kept<Standing>;
+  readonly #changes: Kept<Changes>;
+  readonly #document: Kept<unknown>;
+  readonly #readiness: Kept<unknown>;
+  /** By their paths; the one that was asked for last is the last. */
+  readonly #pages = new Map<string, Kept<Answer>>();
+
+  constructor(parts: StatusServerParts) {
+    this.#parts = parts;
+    const kept = <T>(read: (facts: FactsParts & DayParts) => Promise<T>) =>
+      new Kept(parts.clock, KEPT_MS, async () => read(this.#facts(this.#shared)));
+    this.#standing = kept(readStanding);
+    this.#changes = kept(readChanges);
+    this.#document = kept(readStatusDocument);
+    this.#readiness = kept(({ database }) => databaseNow(database));
+  }
+
+  attach(url: string): void {
+    const { clock, log } = this.#parts;
+    const open = () =>
+      new Database({
+        url,
+        connections: 1,
+        statementTimeoutMs: STATEMENT_MS,
+        patienceMs: 0,
+        clock,
+        log,
+      });
+    [this.#shared, this.#chosen] = [open(), open()];
+    // What is kept so far says that there is no database, and would say it for KEPT_MS more.
+    for (const kept of [this.#standing, this.#changes, this.#document, this.#readiness])
+      kept.forget();
+    this.#pages.clear();
+  }
+
+  waiting(what: string): void {
+    this.#waitsFor = what;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#shared?.close(), this.#chosen?.close()]);
+  }
+
+  /** @throws {TransientError} as long as there is no database. */
+  #facts(database: Database | null) {
+    if (database === null) throw new TransientError(this.#waitsFor);
+    return { ...this.#parts, database };
+  }
+
+  /** What needs no database is answered at once, however many wait for theirs. */
+  route({ path, headers }: Asked): Answer | Work {
+    if (!isOurHost(headers.host, [hostname(), ...this.#parts.hosts]))
+      return words(
+        421,
+        'This server is not known under this name. If it should be, add the name to status.hosts (DAYWALK_STATUS_HOSTS).',
+      );
+    switch (path) {
+      case '/page.css':
+        return { status: 200, type: 'text/css; charset=utf-8', body: STYLE };
+      case '/page.js':
+        return { status: 200, type: 'text/javascript; charset=utf-8', body: SCRIPT };
+      case '/icon.svg':
+        return { status: 200, type: 'image/svg+xml', body: ICON };
+      case '/livez':
+        return words(200, 'alive');
+      default:
+        return async () => (await this.#answer(path)) ?? words(404, 'There is nothing here.');
+    }
+  }
+
+  /** The answer; null: there is nothing at this path. */
+  async #answer(path: string): Promise<Answer | null> {
+    switch (path) {
+      case '/':
+        return this.#page('', () => this.#statusPage());
+      case '/now':
+        return this.#page('', async () =>
+          page(
+            livePart({ standing: await this.#standing.get(), doing: this.#parts.activity.doing }),
+          ),
+        );
+      case '/readyz':
+        return readyAnswer(() => this.#readiness.get(), this.#parts);
+      case '/healthz':
+        return healthAnswer(() => this.#standing.get(), this.#parts);
+      case '/status.json':
+        return this.#statusDocument();
+      case '/metrics':
+        return this.#metrics();
+      default:
+        return this.#below(path);
+    }
+  }
+
+  async #below(path: string): Promise<Answer | null> {
+    const { streams } = this.#parts;
+    const day = /^\/day\/([\w-]{1,63})\/(\d{4}-\d{2}-\d{2})$/.exec(path);
+    if (day !== null) {
+      const [, stream = '', text = ''] = day;
+      if (!streams.includes(stream) || !isShown(text)) return null;
+      return this.#chosenPage(path, (facts) => readDayAnswer(facts, stream, text));
+    }
+    const month = /^\/month\/([\w-]{1,63})\/(\d{4}-\d{2})$/.exec(path);
+    if (month === null) return null;
+    const [, stream = '', text = ''] = month;
+    if (!streams.includes(stream) || !isShown(`${text}-01`)) return null;
+    return this.#chosenPage(path, (facts) => readMonthAnswer(facts, stream, text));
+  }
+
+  /** A page of a day or a month: read once for all who ask for it meanwhile, and one after the other. */
+  #chosenPage(path: string, read: (facts: DayParts) => Promise<Answer>): Promise<Answer> {
+    const { clock } = this.#parts;
+    const kept =
+      this.#pages.get(path) ??
+      new Kept(clock, KEPT_MS, async () => read(this.#facts(this.#chosen)));
+    this.#pages.delete(path);
+    this.#pages.set(path, kept);
+    for (const [oldest] of this.#pages)
+      if (this.#pages.size > MOST_KEPT) this.#pages.delete(oldest);
+    return this.#page('../../', () => kept.get());
+  }
+
+  async #statusPage(): Promise<Answer> {
+    const { version, activity, expectation } = this.#parts;
+    const [standing, changes] = await Promise.all([this.#standing.get(), this.#changes.get()]);
+    const { timeZone } = expectation;
+    return page(statusPage({ version, standing, changes, doing: activity.doing, timeZone }));
+  }
+
+  /** A page, or the one that says that there is none. */
+  async #page(root: string, read: () => Promise<Answer>): Promise<Answer> {
+    const { version, activity, strike } = this.#parts;
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof DaywalkError)) throw error;
+      const why = strike(error.message);
+      return page(awayPage(version, root, why, activity.doing), 503);
+    }
+  }
+
+  async #statusDocument(): Promise<Answer> {
+    try {
+      return json(200, await this.#document.get());
+    } catch (error) {
+      const { strike } = this.#parts;
+      return json(503, { error: strike(error instanceof Error ? error.message : String(error)) });
+    }
+  }
+
+  async #metrics(): Promise<Answer> {
+    const { metrics, version, expectation, activity, limits } = this.#parts;
+    const standing = await this.#standing.get().catch(() => null);
+    const { timeZone } = expectation;
+    const state = { version, timeZone, standing, doing: activity.doing, limits: limits() };
+    return { status: 200, ...(await metrics.read(state)) };
+  }
+}
+
+/** A day of the calendar, with days before and after it. */
+const isShown = (text: string): boolean => !(dayOf(text) instanceof Wrong) && text < '9999';

@@ -1,0 +1,155 @@
+/** What is proven, as looks, cuts and comparisons with the source need it: walks, neighbours, known answers. */
+import type { Contract, Day, DayRange, Proof, Span } from '../model.ts';
+import type { Database } from './database.ts';
+import type { Lease } from './leases.ts';
+
+/** The span of a window or walk, whose alias is the argument. */
+const spanOf = (alias: 'w' | 'k'): string =>
+  `${alias}.from_time as "from", ${alias}.to_time as "to", ${alias}.level_from as "levelFrom", ${alias}.level_to as "levelTo"`;
+
+/** The walks that the newest proof of a window `w` rests on, as a condition on a walk `k`: its own, and those united with it. */
+const IS_PROOF = `k.window_id = w.window_id
+        and (k.walk_id = (w.proof ->> 'walk')::bigint or w.proof -> 'unites' @> to_jsonb(k.walk_id))`;
+
+/** The walk that a newest proof rests on; of a cut the one across it. */
+export interface ProvenWalk extends Span {
+  readonly walkId: number;
+  readonly records: number;
+  readonly proof: Proof;
+  readonly pageLength: number;
+}
+
+/** The newest proven walk of a window; null where there is none, and of a window that is split. */
+export async function readProvenWalk(
+  database: Database,
+  windowId: number,
+): Promise<ProvenWalk | null> {
+  const [row] = await database.persist<ProvenWalk>(
+    `select k.walk_id as "walkId", k.records, w.proof, k.page_length as "pageLength", ${spanOf('k')}
+       from daywalk.windows w
+       join daywalk.walks k on k.walk_id = coalesce((w.proof ->> 'walk')::bigint, (w.proof ->> 'across')::bigint)
+      where w.window_id = $1`,
+    [windowId],
+  );
+  return row ?? null;
+}
+
+/** The walks that the windows on both sides of a cut are proven by; null: that window is not complete, or was cut by level. */
+export async function readNeighbours(
+  database: Database,
+  { windowId }: Pick<Lease, 'windowId'>,
+): Promise<{
+  readonly before: readonly number[] | null;
+  readonly after: readonly number[] | null;
+}> {
+  const [row] = await database.persist<{ before: string[] | null; after: string[] | null }>(
+    `select array_agg(k.walk_id::text) filter (where w.to_time = cut.from_time) as before,
+            array_agg(k.walk_id::text) filter (where w.from_time = cut.to_time) as after
+       from daywalk.windows cut
+       join daywalk.windows w on w.stream_id = cut.stream_id and w.day between cut.day and cut.day + 1 and w.kind <> 'cut'
+        and w.state = 'complete' and w.split_by is null and w.level_from is null and w.level_to is null
+        and (w.to_time = cut.from_time or w.from_time = cut.to_time)
+       join daywalk.walks k on k.pruning is null and ${IS_PROOF}
+      where cut.window_id = $1`,
+    [windowId],
+  );
+  return { before: row?.before?.map(Number) ?? null, after: row?.after?.map(Number) ?? null };
+}
+
+/** A window that was proven and held records: what is known of the source. */
+export interface Canary extends Span {
+  readonly windowId: number;
+  readonly day: Day;
+  readonly records: number;
+}
+
+/**
+ * Two windows with records of different days, the newest among those that were proven in the last seven days and since
+ * the source was last accepted. A database clock that was set back makes no window too new.
+ */
+export function readCanaries(database: Database, streamId: number): Promise<Canary[]> {
+  return database.persist(
+    `select "windowId", day, "from", "to", "levelFrom", "levelTo", records
+       from (select distinct on (w.day) w.window_id as "windowId", w.day, ${spanOf('w')}, k.records, w.proven_at
+               from daywalk.windows w
+               join daywalk.streams s on s.stream_id = w.stream_id
+               join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0
+               left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
+              where w.stream_id = $1 and w.kind <> 'cut' and w.state = 'complete' and w.split_by is null
+                and w.proven_at > clock_timestamp() - interval '7 days' and w.proven_at > coalesce(s.accepted_at, '-infinity')
+                and d.retired_since is null
+              order by w.day, w.proven_at desc) as newest
+      order by proven_at desc limit 2`,
+    [streamId],
+  );
+}
+
+/** A complete window with the walks that its newest proof rests on. */
+export interface PublishedWindow extends Span {
+  readonly windowId: number;
+  readonly stream: string;
+  readonly day: Day;
+  /** Oldest first; more than one where only their union is whole. */
+  readonly walks: readonly PublishedWalk[];
+}
+
+/** A walk that a proof rests on. */
+export interface PublishedWalk {
+  readonly walkId: number;
+  readonly records: number;
+  readonly lastTotal: number | null;
+  readonly contract: Contract;
+  readonly proof: Proof;
+}
+
+/** The complete windows of these streams, by day, without cuts; those of a window that was split are its parts. */
+export async function listPublishedWindows(
+  database: Database,
+  streamNames: readonly string[],
+  range: DayRange | null,
+): Promise<PublishedWindow[]> {
+  const rows = await database.persist<
+    Omit<PublishedWindow, 'walks'> & Omit<PublishedWalk, 'contract'> & Contract
+  >(
+    `select w.window_id as "windowId", s.name as stream, w.day, ${spanOf('w')}, k.walk_id as "walkId", k.records,
+            k.last_total as "lastTotal", w.proof, k.records_path as "recordsPath", k.total_path as "totalPath",
+            k.relation_path as "relationPath"
+       from daywalk.streams s
+       join daywalk.windows w on w.stream_id = s.stream_id and w.state = 'complete' and w.kind <> 'cut' and w.split_by is null
+       join daywalk.walks k on k.pruning is null and ${IS_PROOF}
+      where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
+      order by w.day, array_position($1::text[], s.name), w.from_time, w.window_id, k.number`,
+    [streamNames, range?.from ?? null, range?.to ?? null],
+  );
+  const windows = new Map<number, PublishedWindow & { walks: PublishedWalk[] }>();
+  for (const row of rows) {
+    const { windowId, stream, day, from, to, levelFrom, levelTo } = row;
+    const name = { windowId, stream, day, from, to, levelFrom, levelTo };
+    const window = windows.get(windowId) ?? { ...name, walks: [] };
+    const { walkId, records, lastTotal, proof, recordsPath, totalPath, relationPath } = row;
+    const contract = { recordsPath, totalPath, relationPath };
+    window.walks.push({ walkId, records, lastTotal, proof, contract });
+    windows.set(windowId, window);
+  }
+  return [...windows.values()];
+}
+
+/** How a page was asked for. */
+export interface AskedPage {
+  readonly pageNo: number;
+  readonly start: number;
+  readonly length: number;
+  /** Records at its beginning that the page before holds already. */
+  readonly skip: number;
+  readonly records: number;
+}
+
+/** The pages of a walk, in order. */
+export function listAskedPages(database: Database, walkId: number): Promise<AskedPage[]> {
+  return database.persist(
+    `select p.page_no as "pageNo", p.start, p.length, p.skip, p.records
+       from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+      where k.walk_id = $1 order by p.page_no`,
+    [walkId],
+  );
+}

@@ -1,0 +1,98 @@
+/** Publications: when what is shown of a day changed, what came late, and what the source does not show any more. */
+import type { Day } from '../model.ts';
+import type { Database } from './database.ts';
+
+/** What a stream's source does not show any more of what it once showed. */
+export interface Gone {
+  readonly stream: string;
+  /** Records that are shown and that the source does not show; changed ones, too, where records are not identified. */
+  readonly gone: number;
+  /** Those on balance: less the records that appeared in the walks that first lacked them. */
+  readonly lost: number;
+  /** Days that have any. */
+  readonly days: number;
+  /** Days of which it lost more than ten records, and more than one in a hundred: a failure of the source. */
+  readonly failures: readonly {
+    readonly day: Day;
+    readonly lost: number;
+    readonly records: number;
+  }[];
+  /** Days that it has forgotten, oldest first: its retention. */
+  readonly retiredDays: number;
+  readonly newestRetired: Day | null;
+  /** Records are identified, so that a changed one is shown once. */
+  readonly identified: boolean;
+}
+
+/** So many records of a day are lost before it counts as a failure of the source, and such a share of it. */
+export const MOST_LOST = { records: 10, share: 0.01 } as const;
+
+/** What is gone from each of these streams that is registered; retired days are not counted as lost. */
+export function readGone(database: Database, streamNames: readonly string[]): Promise<Gone[]> {
+  return database.persist(
+    `select s.name as stream, coalesce(sum(d.gone), 0)::bigint as gone,
+            coalesce(sum(d.lost) filter (where d.retired_since is null), 0)::bigint as lost,
+            count(*) filter (where d.gone > 0) as days,
+            coalesce(jsonb_agg(jsonb_build_object('day', d.day, 'lost', d.lost, 'records', d.records) order by d.day)
+                       filter (where d.retired_since is null and d.lost > $2 and d.lost > $3::double precision * d.records), '[]') as failures,
+            count(*) filter (where d.retired_since is not null) as "retiredDays",
+            max(d.day) filter (where d.retired_since is not null) as "newestRetired",
+            s.id_path is not null as identified
+       from daywalk.streams s
+       left join daywalk.days d on d.stream_id = s.stream_id and (d.gone > 0 or d.retired_since is not null)
+      where s.name = any ($1::text[])
+      group by s.stream_id
+      order by array_position($1::text[], s.name)`,
+    [streamNames, MOST_LOST.records, MOST_LOST.share],
+  );
+}
+
+/** How late a stream's records came. */
+export interface StreamLateness {
+  readonly stream: string;
+  /** Records found after their day had closed. */
+  readonly late: number;
+  /** The longest time after closing at which any was found; hours. */
+  readonly longestHours: number;
+}
+
+/** Sums for each of these streams that has any. */
+export function readStreamLateness(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<StreamLateness[]> {
+  return database.persist(
+    `select stream, sum(records)::bigint as late, (extract(epoch from max(after)) / 3600)::double precision as "longestHours"
+       from daywalk.lateness where stream = any ($1::text[])
+      group by stream order by stream`,
+    [streamNames],
+  );
+}
+
+/** When what is shown of a day changed. */
+export interface Publication {
+  readonly seq: number;
+  /** Tells this history from that of a database that was put back from a backup. */
+  readonly key: string;
+  readonly day: Day;
+  readonly revision: number;
+  readonly records: number;
+  readonly appeared: number;
+  readonly gone: number;
+  readonly lost: number;
+  readonly publishedAt: Date;
+}
+
+/** What was published of a stream behind a number, at most so many, in order: whatever follows the records keeps its place by it. */
+export function listPublications(
+  database: Database,
+  streamId: number,
+  after: number,
+  most: number,
+): Promise<Publication[]> {
+  return database.persist(
+    `select seq, key, day, revision, records, appeared, gone, lost, published_at as "publishedAt"
+       from daywalk.publications where stream_id = $1 and seq > $2 order by seq limit $3`,
+    [streamId, after, most],
+  );
+}

@@ -1,0 +1,140 @@
+/** Windows that are split: parts put in their place, read when they are complete, and closed together. */
+import { LeaseLostError } from '../errors.ts';
+import type { Proof, Span, WallTime } from '../model.ts';
+import type { Database } from './database.ts';
+import type { Lease } from './leases.ts';
+
+/** What is known of a window that is to be split. */
+export interface SplitRequest {
+  readonly by: 'time' | 'level';
+  /** Why, with the numbers. */
+  readonly reason: string;
+  /** The total, where there is one. */
+  readonly total: number | null;
+  readonly parts: readonly Span[];
+  /** The seconds before the cuts inside it that are to be asked. */
+  readonly cuts: readonly WallTime[];
+}
+
+/**
+ * Puts parts in the place of a window. The window stays as a row, so that planning cannot bring it back; parts of an
+ * earlier split are replaced. What the window shows stays until it is closed. May be repeated.
+ * @throws {LeaseLostError} where another worker holds the window.
+ */
+export async function splitWindow(
+  database: Database,
+  lease: Lease,
+  { by, reason, total, parts, cuts }: SplitRequest,
+): Promise<void> {
+  const [row] = await database.persist<{ outcome: string }>(
+    `select daywalk.split_window($1, $2::uuid, $3, $4, $5, $6::timestamp[], $7::timestamp[], $8::integer[], $9::integer[],
+                                 $10::timestamp[]) as outcome`,
+    [
+      lease.windowId,
+      lease.leaseId,
+      by,
+      reason,
+      total,
+      parts.map((part) => part.from),
+      parts.map((part) => part.to),
+      parts.map((part) => part.levelFrom),
+      parts.map((part) => part.levelTo),
+      cuts,
+    ],
+  );
+  refuseLost(lease, row?.outcome, 'split');
+}
+
+/**
+ * Has these parts of a split window walked again, and these inner cuts asked; the window waits for them. May be repeated.
+ * @throws {LeaseLostError} where another worker holds the window.
+ */
+export async function replanParts(
+  database: Database,
+  lease: Lease,
+  { parts, cuts }: { readonly parts: readonly number[]; readonly cuts: readonly WallTime[] },
+): Promise<void> {
+  const [row] = await database.persist<{ outcome: string }>(
+    'select daywalk.walk_parts_again($1, $2::uuid, $3::bigint[], $4::timestamp[]) as outcome',
+    [lease.windowId, lease.leaseId, parts, cuts],
+  );
+  refuseLost(lease, row?.outcome, 'split');
+}
+
+/** A split window with what its parts hold by their newest proofs. */
+export interface SplitParts {
+  readonly by: 'time' | 'level';
+  /** The total when it was closed, else when it was split. */
+  readonly total: number | null;
+  /** Cuts between the parts are asked. */
+  readonly cutsAsked: boolean;
+  /** The direct ones; one that was itself split holds what it was closed with. */
+  readonly parts: readonly (Span & { readonly windowId: number; readonly records: number })[];
+  readonly cuts: readonly {
+    readonly windowId: number;
+    readonly at: string;
+    readonly added: number;
+    readonly removed: number;
+  }[];
+}
+
+/** The parts and inner cuts of a window, by time; null where it is not split. */
+export async function readSplit(
+  database: Database,
+  { windowId }: Pick<Lease, 'windowId'>,
+): Promise<SplitParts | null> {
+  const rows = await database.persist<
+    Span & {
+      by: 'time' | 'level';
+      total: number | null;
+      kind: 'part' | 'cut';
+      windowId: number;
+      records: number;
+      removed: number;
+    }
+  >(
+    `select whole.split_by as by, coalesce((whole.proof ->> 'total')::bigint, whole.split_total) as total,
+            w.kind, w.window_id as "windowId", w.from_time as "from", w.to_time as "to", w.level_from as "levelFrom", w.level_to as "levelTo",
+            coalesce((w.proof ->> 'records')::bigint, 0) as records, coalesce((w.proof ->> 'removed')::bigint, 0) as removed
+       from daywalk.windows whole
+       join daywalk.windows w on w.split_from = whole.window_id and w.state <> 'replaced'
+      where whole.window_id = $1 and whole.split_by is not null
+      order by w.from_time, w.level_from nulls first`,
+    [windowId],
+  );
+  const [first] = rows;
+  if (first === undefined) return null;
+  const cuts = rows.filter(({ kind }) => kind === 'cut');
+  return {
+    by: first.by,
+    total: first.total,
+    cutsAsked: cuts.length > 0,
+    parts: rows
+      .filter(({ kind }) => kind === 'part')
+      .map(({ windowId: id, from, to, levelFrom, levelTo, records }) => {
+        return { windowId: id, from, to, levelFrom, levelTo, records };
+      }),
+    cuts: cuts.map(({ windowId: id, from, records, removed }) => {
+      return { windowId: id, at: from, added: records, removed };
+    }),
+  };
+}
+
+/**
+ * Completes a split window and shows it, if all its parts are complete still; repeating it gives the same answer.
+ * @throws {LeaseLostError} where another worker holds it, or a part is being walked again: then it has to wait.
+ */
+export async function closeSplit(database: Database, lease: Lease, proof: Proof): Promise<void> {
+  const [row] = await database.persist<{ outcome: string }>(
+    'select daywalk.close_split($1, $2::uuid, $3::jsonb) as outcome',
+    [lease.windowId, lease.leaseId, JSON.stringify(proof)],
+  );
+  if (row?.outcome === 'open')
+    throw new LeaseLostError(`a part of window ${lease.windowId} is being walked again`);
+  refuseLost(lease, row?.outcome, 'proven');
+}
+
+function refuseLost(lease: Lease, outcome: string | undefined, wanted: string): void {
+  if (outcome !== wanted)
+    throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
+}

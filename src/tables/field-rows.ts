@@ -1,0 +1,73 @@
+/** The fields of stored records: which paths occur in some of them, and what stands there. */
+import type { ArchivedDay } from '../files/rows.ts';
+import type { Database } from '../store/database.ts';
+
+/** A page by walk and number. */
+export type PageName = readonly [walkId: string, pageNo: number];
+
+/** The pages of a day that hold records that may be shown, in order. */
+export async function listPageNames(
+  database: Database,
+  { day, walks }: Pick<ArchivedDay, 'day' | 'walks'>,
+): Promise<PageName[]> {
+  const rows = await database.persist<{ walkId: string; pageNo: number }>(
+    `select walk_id::text as "walkId", page_no as "pageNo" from daywalk.pages
+      where day = $1::date and walk_id = any ($2::bigint[]) and records > 0
+      order by walk_id, page_no`,
+    [day, walks],
+  );
+  return rows.map(({ walkId, pageNo }) => [walkId, pageNo]);
+}
+
+/** A path in some records. */
+export interface FieldFound {
+  /** Keys from the top of a record; `[]` stands for any item of a list; none: the record itself. */
+  readonly path: readonly string[];
+  readonly types: readonly string[];
+  /** Records that have it. */
+  readonly records: number;
+  /** A value, as `jsonb` writes it, its beginning only; null: it holds objects and lists only. */
+  readonly sample: string | null;
+}
+
+/** So many paths of one statement are told; a record with keys like serial numbers has no end of them. */
+const MOST_PATHS = 5_000;
+
+/**
+ * The paths in the shown records of these pages.
+ * @param perPage look at about so many records of each page, evenly spread; null: at all.
+ */
+export function readFields(
+  database: Database,
+  { day, walks }: Pick<ArchivedDay, 'day' | 'walks'>,
+  pages: readonly PageName[],
+  perPage: number | null,
+  signal?: AbortSignal,
+): Promise<FieldFound[]> {
+  return database.persist(
+    `with recursive sample as (
+       select row_number() over () as record_no, r.record
+         from jsonb_array_elements($3::jsonb) as a (page)
+         join daywalk.pages n on n.day = $1::date and n.walk_id = any ($2::bigint[])
+          and n.walk_id = (a.page ->> 0)::bigint and n.page_no = (a.page ->> 1)::integer
+        cross join lateral (select s.record, s.place from daywalk.shown_records s
+                             where s.day = $1::date and s.walk_id = n.walk_id and s.page_no = n.page_no offset 0) as r
+        where $4::integer is null or (r.place - 1) % greatest(n.records / $4::integer, 1) = 0
+     ), node as (
+       select record_no, '{}'::text[] as path, record as value from sample
+        union all
+       select n.record_no, n.path || child.key, child.value
+         from node n
+        cross join lateral (
+          select key, value from jsonb_each(case jsonb_typeof(n.value) when 'object' then n.value else '{}' end)
+           union all
+          select '[]', value from jsonb_array_elements(case jsonb_typeof(n.value) when 'array' then n.value else '[]' end)
+        ) as child
+     )
+     select path, array_agg(distinct jsonb_typeof(value)) as types, count(distinct record_no)::integer as records,
+            min(left(value::text, 80) collate "C") filter (where jsonb_typeof(value) not in ('object', 'array', 'null')) as sample
+       from node group by path order by cardinality(path) = 0 desc, records desc, path limit ${MOST_PATHS}`,
+    [day, walks, JSON.stringify(pages), perPage],
+    signal,
+  );
+}

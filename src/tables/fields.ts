@@ -1,0 +1,118 @@
+/** Which fields the stored records have: a bounded look at some records of some days, or an exact one at all. */
+
+import { type ArchivedDay, listArchivedDays } from '../files/rows.ts';
+import type { Day } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { type FieldFound, listPageNames, type PageName, readFields } from './field-rows.ts';
+
+/** What to look at. */
+export interface FieldSearch {
+  readonly streams: readonly string[];
+  readonly from: Day | null;
+  readonly to: Day | null;
+  /** Every record of every day, and not only some. */
+  readonly all: boolean;
+}
+
+/** A path in the records of a stream. */
+export interface Field {
+  readonly stream: string;
+  readonly path: readonly string[];
+  readonly types: readonly string[];
+  readonly firstDay: Day;
+  readonly lastDay: Day;
+  /** Records that have it, of those that were looked at. */
+  readonly records: number;
+  /** 0 to 1. */
+  readonly share: number;
+  /** As `jsonb` writes it, its beginning. */
+  readonly sample: string | null;
+}
+
+/** What was found, and how much of a stream was looked at. */
+export interface FieldReport {
+  readonly fields: readonly Field[];
+  readonly looked: readonly {
+    readonly stream: string;
+    readonly days: number;
+    readonly daysStored: number;
+    readonly records: number;
+    readonly recordsStored: number;
+  }[];
+}
+
+/** The cost of a look, whatever is stored: days of a stream, pages of a day, records of a page. */
+const SOME = { days: 60, pages: 4, records: 50 };
+/** Pages that one statement looks at whole. */
+const PAGES_AT_ONCE = 4;
+
+/** Finds the fields of these streams. */
+export async function findFields(
+  database: Database,
+  search: FieldSearch,
+  signal: AbortSignal,
+): Promise<FieldReport> {
+  const stored = (await listArchivedDays(database, search.streams, search, signal)).filter(
+    ({ records }) => records > 0,
+  );
+  const report = { fields: [] as Field[], looked: [] as FieldReport['looked'][number][] };
+  for (const stream of search.streams) {
+    const ours = stored.filter((day) => day.stream === stream);
+    const days = search.all ? ours : spread(ours, SOME.days);
+    const found = new Map<string, Omit<Field, 'share'>>();
+    let records = 0;
+    for (const day of days)
+      for (const pages of pagesOf(await listPageNames(database, day), search.all)) {
+        const perPage = search.all ? null : SOME.records;
+        for (const field of await readFields(database, day, pages, perPage, signal))
+          if (field.path.length === 0) records += field.records;
+          else merge(found, stream, day, field);
+      }
+    report.fields.push(
+      ...[...found.values()].map((field) => ({ ...field, share: field.records / records })),
+    );
+    report.looked.push({
+      stream,
+      days: days.length,
+      daysStored: ours.length,
+      records,
+      recordsStored: ours.reduce((sum, day) => sum + day.records, 0),
+    });
+  }
+  return report;
+}
+
+function pagesOf(pages: readonly PageName[], all: boolean): (readonly PageName[])[] {
+  if (!all) return [spread(pages, SOME.pages)];
+  return Array.from({ length: Math.ceil(pages.length / PAGES_AT_ONCE) }, (_, index) =>
+    pages.slice(index * PAGES_AT_ONCE, (index + 1) * PAGES_AT_ONCE),
+  );
+}
+
+/** At most `most` of them, evenly spread, the first and the last among them. */
+export function spread<T>(items: readonly T[], most: number): readonly T[] {
+  if (items.length <= most) return items;
+  return Array.from(
+    { length: most },
+    (_, index) => items[Math.round((index * (items.length - 1)) / (most - 1))] as T,
+  );
+}
+
+function merge(
+  found: Map<string, Omit<Field, 'share'>>,
+  stream: string,
+  { day }: ArchivedDay,
+  { path, types, records, sample }: FieldFound,
+): void {
+  const name = JSON.stringify(path);
+  const known = found.get(name);
+  found.set(name, {
+    stream,
+    path,
+    types: [...new Set([...(known?.types ?? []), ...types])].sort(),
+    firstDay: known === undefined || day < known.firstDay ? day : known.firstDay,
+    lastDay: known === undefined || day > known.lastDay ? day : known.lastDay,
+    records: (known?.records ?? 0) + records,
+    sample: known?.sample ?? sample,
+  });
+}

@@ -1,0 +1,57 @@
+/** Asking: a page is fetched, judged by what its frame says, and asked for again where it is no page. */
+import { EnvelopeError, type TransientError } from '../errors.ts';
+import type { Page, PageRequest, Priority } from '../model.ts';
+import type { PageFacts } from '../store/page-facts.ts';
+import type { Facts, Read, StreamContract } from './contract.ts';
+
+/** Fetches one page, when the limiter says that it may; see source/. */
+export type FetchPage = (
+  request: PageRequest,
+  options: {
+    readonly signal: AbortSignal;
+    readonly priority?: Priority;
+    /** Told before each wait for another attempt. */
+    readonly onRetry?: (notice: {
+      readonly waitMs: number;
+      readonly error: TransientError;
+    }) => void;
+  },
+) => Promise<Page>;
+
+/** What asking needs. */
+export interface AnswerContext {
+  readonly fetchPage: FetchPage;
+  readonly priority: Priority;
+  readonly signal: AbortSignal;
+  readonly contract: StreamContract;
+}
+
+/** An answer that is a page. */
+export interface Answer<R extends PageFacts> {
+  readonly facts: Facts<R>;
+  readonly page: Page;
+  /** Requests whose answers were no pages. */
+  readonly wasted: number;
+}
+
+/** An answer that is no page may be a moment's failure: it is asked for again this often. */
+const ATTEMPTS = 3;
+
+/**
+ * Asks for a page and has `read` read it in Postgres.
+ * @throws {EnvelopeError} where the answers are no pages; whatever fetching and `read` throw.
+ */
+export async function ask<R extends PageFacts>(
+  { fetchPage, contract, signal, priority }: AnswerContext,
+  request: PageRequest,
+  read: Read<R>,
+): Promise<Answer<R>> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const page = await fetchPage(request, { signal, priority });
+      return { facts: await contract.understand(page, read), page, wasted: attempt - 1 };
+    } catch (error) {
+      if (!(error instanceof EnvelopeError) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}

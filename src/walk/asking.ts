@@ -1,0 +1,130 @@
+/** Asking on behalf of a walk: lengths that the source takes, and claims of the answers that are no stored pages. */
+import { DaywalkError, WalkError } from '../errors.ts';
+import type { Claim, ListEnd, Page } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import type { ProbeFacts } from '../store/probes.ts';
+import type { OpenWalk } from '../store/walks.ts';
+import type { AnswerContext } from './answers.ts';
+import type { Facts, Frame } from './contract.ts';
+import type { Knowledge } from './knowledge.ts';
+import { askShorter } from './questions.ts';
+import { mayRefuseDepth, refusesLength } from './refusals.ts';
+import type { WalkSeen } from './seen.ts';
+import type { WalkTarget } from './span.ts';
+
+/** Something was learned of the source that a walk must know from its beginning: it is begun anew, which counts as no try. */
+export class LearnedError extends DaywalkError {}
+
+/** What asking needs. */
+export interface AskingContext extends AnswerContext {
+  readonly database: Database;
+  readonly knowledge: Knowledge;
+}
+
+/** The questions of one walk, and what their answers claimed. */
+export class Asking {
+  /** Requests that stored no page. */
+  requests = 0;
+  /** Of the newest answer without records. */
+  frame: Frame | null = null;
+  readonly claims: Claim[] = [];
+  readonly #context: AskingContext;
+  readonly #target: WalkTarget;
+  readonly #walk: OpenWalk;
+
+  constructor(context: AskingContext, target: WalkTarget, walk: OpenWalk) {
+    this.#context = context;
+    this.#target = target;
+    this.#walk = walk;
+  }
+
+  /** Notes what an answer says that is no stored page. */
+  heard(page: Pick<Page, 'start' | 'length'>, facts: Facts, requests: number): void {
+    this.requests += requests;
+    this.claims.push(claimOf(page, facts));
+    this.frame = facts.frame ?? this.frame;
+  }
+
+  /** A request whose answer is looked at and not stored. */
+  async ask(start: number, length: number): Promise<Facts<ProbeFacts>> {
+    const request = { ...this.#target, start, length };
+    const { facts, page, wasted } = await askShorter(this.#context, request, this.#walk.walkId);
+    this.heard(page, facts, page.requests + wasted);
+    return facts;
+  }
+
+  /** @throws {WalkError} where the last record stored is not where it was. */
+  async lastIsThere(records: number): Promise<ListEnd> {
+    const answer = await this.ask(records - 1, 1);
+    if (answer.came === 1 && answer.beginsWithLast) return 'last';
+    throw new WalkError('shifted', `record ${records - 1}, the last one, is not where it was`);
+  }
+
+  /** @throws {WalkError} where an answer to what was empty before has records. */
+  async stillNothing({ came }: { readonly came: number }): Promise<ListEnd> {
+    if (came === 0) return 'nothing';
+    const { from, to } = this.#target;
+    const evidence = `start 0 of ${from} to ${to} was empty, and asked again it was not`;
+    await this.#context.knowledge.caughtEmpty(evidence);
+    throw new WalkError('shifted', 'the source shows records on one request and none on another');
+  }
+
+  /** A length that was not asked for on this walk, so that no cache between answers for the source. */
+  otherLength(records: number): number {
+    const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
+    return Math.max(2, records % 2 === 0 ? length - 1 : length);
+  }
+
+  /**
+   * Tries shorter pages where the source fails on the length, and remembers for a day what works.
+   * @throws {WalkError} `capped` where only what lies deep in the list fails; {LearnedError} by number.
+   */
+  async withLength<T>(seen: WalkSeen, askFor: (length: number) => Promise<T>): Promise<T> {
+    const { knowledge } = this.#context;
+    let length = knowledge.pageLength(this.#walk.pageLength);
+    let refused: { readonly length: number; readonly error: Error } | null = null;
+    for (;;) {
+      try {
+        const answer = await askFor(length);
+        if (refused !== null && seen.records === 0)
+          await knowledge.learn(
+            'page_length',
+            length,
+            `${refused.length} was too long: ${refused.error.message}`,
+          );
+        return answer;
+      } catch (error) {
+        const deep = seen.records > 0;
+        if (length > 1 && refusesLength(error)) {
+          if (deep && seen.paging === 'number') await this.#learnShorter(seen, error as Error);
+          refused = { length, error: error as Error };
+          length = Math.floor(length / 2);
+        } else if (deep && mayRefuseDepth(error)) {
+          throw await this.capped(seen.records, (error as Error).message);
+        } else throw refused?.error ?? error;
+      }
+    }
+  }
+
+  /** Pages by number are of one length from the first on. @throws {LearnedError} always. */
+  async #learnShorter({ largestPage }: WalkSeen, error: Error): Promise<never> {
+    const told = `pages by number of ${largestPage} records fail: ${error.message}`;
+    const length = Math.max(1, Math.floor(largestPage / 2));
+    await this.#context.knowledge.learn('page_length', length, told);
+    throw new LearnedError(told, { cause: error });
+  }
+
+  /** Whether single records can be had at the start and not here: paging has an end, and the window is to be split. */
+  async capped(start: number, reason: string): Promise<WalkError> {
+    const told = `the source answers at start 0 and not at ${start}: ${reason}`;
+    const answer = await this.ask(0, 1);
+    if (answer.came > 0) await this.#context.knowledge.learn('offset_cap', start, told);
+    return new WalkError('capped', told);
+  }
+}
+
+/** What an answer says of the window. */
+export function claimOf({ start, length }: Pick<Page, 'start' | 'length'>, facts: Facts): Claim {
+  const { came, total, lowerBound, totalMissing, more } = facts;
+  return { start, length, came, total, lowerBound, totalMissing, more };
+}

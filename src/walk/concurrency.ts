@@ -1,0 +1,62 @@
+/** Several things at a time: windows, by workers that begin one after the other, and lists of things. */
+
+/**
+ * Two workers at first; each begins another one when it says that it has something to do, until there are so many. So the
+ * first windows do not wait for connections to the database that nobody needs yet.
+ * Ends when all have ended.
+ * @param work says so by calling `begin`, as often as it likes; does not throw.
+ */
+export async function startWorkers(
+  most: number,
+  work: (begin: () => void) => Promise<void>,
+): Promise<void> {
+  const workers: Promise<void>[] = [];
+  let begun = 0;
+  const begin = (): void => {
+    if (begun === most) return;
+    begun += 1;
+    let asked = false;
+    const once = (): void => {
+      if (asked) return;
+      asked = true;
+      begin();
+    };
+    workers.push(work(once));
+  };
+  begin();
+  begin();
+  // The list grows meanwhile.
+  for (const worker of workers) await worker;
+}
+
+/**
+ * Works on things in order of beginning, until all are done or one fails.
+ * @param most how many at a time.
+ * @returns the results in the order of the things.
+ * @throws the first error, once what was begun has ended.
+ */
+export async function mapConcurrent<T, R>(
+  things: readonly T[],
+  most: number,
+  signal: AbortSignal,
+  work: (thing: T) => Promise<R>,
+): Promise<R[]> {
+  const results = new Array<R>(things.length);
+  let next = 0;
+  let failed: { error: unknown } | null = null;
+  const worker = async () => {
+    while (next < things.length && failed === null) {
+      const index = next++;
+      try {
+        signal.throwIfAborted();
+        results[index] = await work(things[index] as T);
+      } catch (error) {
+        failed ??= { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(most, things.length)) }, worker));
+  const end = failed as { error: unknown } | null;
+  if (end !== null) throw end.error;
+  return results;
+}

@@ -1,0 +1,81 @@
+/** What proving a window needs, and what becomes of it. */
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Claim, ListEnd, Proof, Stream } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import type { AnswerContext } from './answers.ts';
+import type { Frame } from './contract.ts';
+import type { Knowledge } from './knowledge.ts';
+import type { Room } from './prefetch/room.ts';
+
+/** What a walk needs; the wiring fills it. */
+export interface WalkContext extends AnswerContext {
+  readonly database: Database;
+  readonly knowledge: Knowledge;
+  readonly leaseTtlMs: number;
+  readonly keepBytes: boolean;
+  /**
+   * Told of a window that showed nothing, and nothing again.
+   * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
+   */
+  readonly believeNothing: (frame: Frame) => Promise<void>;
+  /** What this walk and the others of the process share for pages ahead. */
+  readonly room: Room;
+  /** Told of every page that was stored. */
+  readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
+}
+
+/** A walk at the end of its list. */
+export interface WalkEnd {
+  readonly end: ListEnd;
+  readonly stored: number;
+  readonly pages: number;
+  readonly largestPage: number;
+  /** Of every answer of the walk. */
+  readonly heard: readonly Claim[];
+  /** Of the answers that are no stored pages; those of pages are in their rows. */
+  readonly claims: readonly Claim[];
+  /** The signature of a frame that was believed for this window alone; it is known once the window is looked at. */
+  readonly newFrame: string | null;
+}
+
+/** What proving a window needs besides what a walk needs. */
+export interface WindowContext extends WalkContext {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stream: Stream;
+  readonly timeZone: string;
+  readonly pageLength: number;
+  /** A window whose total is larger is split before it is walked; absent: none is. */
+  readonly windowRecords?: number;
+  /** How many walks a window gets before it fails. */
+  readonly walkAttempts: number;
+  readonly recheckDays: number;
+  /**
+   * Called before anything new is believed.
+   * @throws {WalkError} where known answers are not what they were.
+   */
+  readonly checkKnown: () => Promise<void>;
+}
+
+/** What became of a window. */
+export type WindowEnd =
+  | { readonly kind: 'complete'; readonly proof: Proof }
+  | { readonly kind: 'unchanged' }
+  | {
+      readonly kind: 'split';
+      readonly by: 'time' | 'level';
+      readonly parts: number;
+      readonly reason: string;
+    };
+
+/** A walk to be published. */
+export interface ProvenWalk {
+  readonly walkId: number;
+  readonly stored: number;
+  readonly pages: number;
+  /** Of the answers that are not noted in its row yet. */
+  readonly claims: readonly Claim[];
+  /** Of every answer. */
+  readonly heard: readonly Claim[];
+}

@@ -1,0 +1,222 @@
+/** The contract of a stream while the process lives: found once, remembered in the database, and the same for every answer. */
+import { type DaywalkError, EnvelopeError, NoRecordsError, WalkError } from '../errors.ts';
+import type { Contract, Page, Stream } from '../model.ts';
+import type { ContractHints, FoundContract } from '../source/contract.ts';
+import {
+  learnLaterTotal,
+  readContract,
+  recogniseFrame,
+  rememberContract,
+} from '../store/contracts.ts';
+import type { Database } from '../store/database.ts';
+import type { PageFacts } from '../store/page-facts.ts';
+import { readFault } from '../store/probes.ts';
+
+/** Who looks through a first page, and shows texts of the source without its key; a source fits. */
+export interface Reader {
+  readonly findContract: (body: Buffer, hints?: ContractHints) => FoundContract;
+  readonly excerpt: (content: string | Uint8Array) => string;
+}
+
+/** The frame of an answer without records. */
+export interface Frame {
+  readonly signature: string;
+  /** It means that there is nothing. Otherwise it may, where it repeats and a known answer is as ever. */
+  readonly known: boolean;
+  /** An empty list where lists are, a total of 0 where totals are, and no word beside them. */
+  readonly plain: boolean;
+  /** Its beginning, without the key. */
+  readonly example: string;
+  /** Why it would be refused, were it not for other answers; null: it has the list of the stream. */
+  readonly reason: DaywalkError | null;
+}
+
+/** What an answer says: what Postgres read in it, and the frame where it has no records. */
+export type Facts<Read extends PageFacts = PageFacts> = Read & { readonly frame: Frame | null };
+
+/** Reads a page whose list is where the contract says. */
+export type Read<R extends PageFacts> = (page: Page, contract: Contract) => Promise<R>;
+
+/** Where nothing is: the paths of an answer that shows no list, as long as no other has shown where lists are. */
+const NOWHERE: Contract = { recordsPath: [''], totalPath: null, relationPath: null };
+
+export class StreamContract {
+  /** Null until an answer with records has shown it. */
+  #known: Contract | null;
+  /** Until a page that was looked through is read; looking takes several times its memory. Never rejects. */
+  #finding: Promise<void> | null = null;
+  #laterTotalLearned = false;
+  readonly #database: Database;
+  readonly #reader: Reader;
+  readonly #streamId: number;
+  readonly #hints: ContractHints;
+
+  private constructor(
+    database: Database,
+    reader: Reader,
+    streamId: number,
+    hints: ContractHints,
+    known: Contract | null,
+  ) {
+    this.#database = database;
+    this.#reader = reader;
+    this.#streamId = streamId;
+    this.#hints = hints;
+    this.#known = known;
+  }
+
+  /** The contract as it was learned under these settings, or none. */
+  static async open(
+    database: Database,
+    reader: Reader,
+    stream: Pick<Stream, 'recordsPath' | 'totalPath'> & { readonly streamId: number },
+  ): Promise<StreamContract> {
+    const { streamId, recordsPath, totalPath } = stream;
+    const hints = { recordsPath, totalPath };
+    const known = await readContract(database, streamId, spelled(hints));
+    return new StreamContract(database, reader, streamId, hints, known);
+  }
+
+  get known(): Contract | null {
+    return this.#known;
+  }
+
+  /**
+   * Has a page read: the first pages of several windows come at a time, and one of them shows where all have their list.
+   * @throws {EnvelopeError} where the answer is no page.
+   * @throws {WalkError} where list and total are elsewhere than on the pages before of its walk.
+   */
+  async understand<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
+    while (this.#known === null && this.#finding !== null) await this.#finding;
+    if (this.#known !== null) return this.#readAt(this.#known, page, read, null);
+    const found = this.#find(page, read);
+    const over = (): void => {
+      this.#finding = null;
+    };
+    this.#finding = found.then(over, over);
+    return found;
+  }
+
+  async #find<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
+    let found: FoundContract;
+    try {
+      found = this.#reader.findContract(page.body, this.#hints);
+    } catch (error) {
+      if (error instanceof NoRecordsError) return this.#readAt(NOWHERE, page, read, error);
+      await this.#refuseFault(page, []);
+      throw error;
+    }
+    // No evidence of where lists are: an empty one; nor of whether there is a total: a page that is not the first.
+    if (found.records > 0 && page.start === 0) {
+      await this.#refuseFault(page, found.recordsPath);
+      this.#known = await rememberContract(
+        this.#database,
+        this.#streamId,
+        spelled(this.#hints),
+        found,
+      );
+    }
+    return this.#readAt(this.#known ?? found, page, read, null);
+  }
+
+  async #refuseFault(page: Page, recordsPath: readonly string[]): Promise<void> {
+    const fault = await readFault(this.#database, page, recordsPath);
+    if (fault !== null) throw this.#faulty(page, fault);
+  }
+
+  #faulty(page: Page, fault: string): EnvelopeError {
+    return new EnvelopeError(
+      `the answer at start ${page.start} tells of a failure: "${this.#reader.excerpt(fault)}"`,
+      { hint: 'this is what the API says; it is not counted as a page' },
+    );
+  }
+
+  async #readAt<R extends PageFacts>(
+    contract: Contract,
+    page: Page,
+    read: Read<R>,
+    reason: NoRecordsError | null,
+  ): Promise<Facts<R>> {
+    const facts = await read(page, contract);
+    const { fault, listType, signature } = facts;
+    if (fault !== null) throw this.#faulty(page, fault);
+    // Where lists are bodies, an object may say that there is none.
+    if (listType === 'object' && contract.recordsPath.length === 0)
+      return this.#readAt(NOWHERE, page, read, reason);
+    if (listType !== 'array' && listType !== 'null' && listType !== null)
+      throw this.#listElsewhere(page, contract, listType);
+    if (!facts.fits)
+      throw new WalkError(
+        'shifted',
+        `the answer at start ${page.start} has list or total elsewhere than the pages before`,
+      );
+    if (signature === null) {
+      if (page.refused !== undefined) throw page.refused;
+      await this.#learnLaterTotal(page, facts);
+      return { ...facts, frame: null };
+    }
+    return this.#empty(contract, page, read, facts, signature, page.refused ?? reason);
+  }
+
+  /** An answer without records: one without a list is not taken for it where something else may be the list now. */
+  async #empty<R extends PageFacts>(
+    contract: Contract,
+    page: Page,
+    read: Read<R>,
+    facts: R,
+    signature: string,
+    reason: Error | null,
+  ): Promise<Facts<R>> {
+    if (facts.listType !== 'array' && reason === null) this.#refuseOtherList(page, contract);
+    const example = this.#reader.excerpt(page.body);
+    const frame: Frame = {
+      signature,
+      known: facts.frameKnown,
+      plain:
+        facts.wordless &&
+        facts.listType === 'array' &&
+        (facts.total ?? 0) === 0 &&
+        (contract.totalPath === null || facts.total !== null),
+      example,
+      reason: reason as DaywalkError | null,
+    };
+    if (frame.known || this.#known === null) return { ...facts, frame };
+    const recognised = await recogniseFrame(this.#database, this.#streamId, signature, example);
+    if (!recognised) return { ...facts, frame };
+    return { ...(await read(page, contract)), frame: { ...frame, known: true } };
+  }
+
+  #refuseOtherList(page: Page, contract: Contract): void {
+    try {
+      const found = this.#reader.findContract(page.body, {});
+      if (found.records === 0) return;
+    } catch (error) {
+      if (error instanceof NoRecordsError) return;
+    }
+    throw this.#listElsewhere(page, contract, 'nothing');
+  }
+
+  #listElsewhere(page: Page, { recordsPath }: Contract, listType: string): EnvelopeError {
+    const place = recordsPath.length === 0 ? 'the top' : recordsPath.join('.');
+    return new EnvelopeError(
+      `the answer at start ${page.start} has ${listType} at ${place}, where the record list was: "${this.#reader.excerpt(page.body)}"`,
+      {
+        hint: 'if the API changed its answers, run daywalk accept, or set records_path to where the list is now',
+      },
+    );
+  }
+
+  /** The first later page with records shows whether such pages tell the total. */
+  async #learnLaterTotal(page: Page, { total }: PageFacts): Promise<void> {
+    // Pages by number show the first one up to their length.
+    if (this.#laterTotalLearned || page.start < page.length || this.#known?.totalPath == null)
+      return;
+    this.#laterTotalLearned = true;
+    await learnLaterTotal(this.#database, this.#streamId, total !== null);
+  }
+}
+
+/** The settings as they are kept beside what was learned under them. */
+function spelled({ recordsPath, totalPath }: ContractHints): string {
+  return JSON.stringify({ recordsPath, totalPath });
+}

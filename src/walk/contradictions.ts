@@ -1,0 +1,65 @@
+/** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
+import { WalkError } from '../errors.ts';
+import type { EndedWalk } from '../store/evidence.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import type { WindowContext, WindowEnd } from './context.ts';
+import { isRestless, totalNarrows } from './questions.ts';
+import { splitUp } from './splitting.ts';
+import type { Verdict } from './verdict.ts';
+
+const CONTRADICTIONS_BEFORE_SPLIT = 2;
+
+/** An end that something speaks against is walked again; then a cap is split, and anything else has failed. */
+export async function settleContradiction(
+  context: WindowContext,
+  window: LeasedWindow,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+  said: Extract<Verdict, { kind: 'against' }>,
+): Promise<WindowEnd | 'again'> {
+  const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
+  if (await isRestless(context, window)) return 'again';
+  if (times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
+  if (said.least <= newest.stored) {
+    if (times <= context.walkAttempts) return 'again';
+    throw new WalkError('contradicted', `${said.reason}, in ${times} walks (${said.rule})`);
+  }
+  await refuseForeignTotal(context, window, newest, `${said.reason} (${said.rule})`);
+  const shown = newest.claims.some(({ start, came }) => came > 0 && start + came > newest.stored);
+  if (!shown) refuseUnlikelyCap(context, newest, said.reason);
+  return splitUp(context, window, { reason: said.reason, total: said.least, size: newest.stored });
+}
+
+/**
+ * A cap cuts every list at the same length: a shorter one, which a total also calls too short, was not cut by it.
+ * @throws {WalkError} where no split would help.
+ */
+function refuseUnlikelyCap(
+  { knowledge }: WindowContext,
+  { stored }: EndedWalk,
+  reason: string,
+): void {
+  const { capMet } = knowledge;
+  if (capMet !== null && stored < capMet / 2)
+    throw new WalkError('contradicted', `${reason}, and that is no depth at which lists end`, {
+      hint: COUNTS_ELSE,
+    });
+  knowledge.capMet = Math.min(stored, capMet ?? stored);
+}
+
+const COUNTS_ELSE =
+  'If this total counts something else than the records of the window, set total_path (or switch it off: none).';
+
+/** @throws {WalkError} where parts of the window tell the total of the whole: it counts something else. */
+export async function refuseForeignTotal(
+  context: WindowContext,
+  window: LeasedWindow,
+  { claims }: EndedWalk,
+  reason: string,
+): Promise<void> {
+  const totals = claims.flatMap(({ total }) => total ?? []);
+  if (totals.length === 0 || (await totalNarrows(context, window, Math.max(...totals)))) return;
+  throw new WalkError('contradicted', `${reason}, and parts of the window tell the same total`, {
+    hint: COUNTS_ELSE,
+  });
+}

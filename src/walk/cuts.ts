@@ -1,0 +1,166 @@
+/**
+ * Cuts: what two neighbouring windows show in neither or in both (docs/completeness.md C8). Between a window that ends at
+ * second s and one that begins at s + 1 the source is asked for the span across, J, and for what each of them shows of it,
+ * K1 and K2; the correction is J - K1 - K2, record by record and signed.
+ */
+import { WalkError } from '../errors.ts';
+import { around, secondsOf } from '../plan/split.ts';
+import { compareSums, isCorrectionPlausible, walksAgree } from '../store/agreement.ts';
+import type { EndedWalk } from '../store/evidence.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import { readNeighbours } from '../store/proven.ts';
+import { proveCut } from '../store/walks.ts';
+import type { WindowContext, WindowEnd } from './context.ts';
+import { LONGEST_REACH } from './knowledge.ts';
+import { walkOnce } from './once.ts';
+import { ignoresTime, learnReach } from './reach.ts';
+import { settleSpan } from './settle.ts';
+import { LEAST_CAP } from './verdict.ts';
+
+/** The walks around a cut; the sides are null where nothing lies across. */
+export interface CutWalks {
+  readonly across: EndedWalk;
+  readonly before: EndedWalk | null;
+  readonly after: EndedWalk | null;
+}
+
+const ATTEMPTS = 3;
+
+/**
+ * Walks J, and where it holds anything K1 and K2, and J again: all at one state of the source.
+ * @param second the last one before the cut.
+ * @param after only walks newer than this one count.
+ */
+export async function askCut(
+  context: WindowContext,
+  window: LeasedWindow,
+  second: string,
+  after: number,
+): Promise<CutWalks> {
+  let since = after;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const reach = await reachFor(context, window, second, since);
+    const span = around(second, -reach, 1 + reach);
+    const across = await settleSpan(context, window, 'across', span, since);
+    refuseCapped(context, across);
+    if (across.stored === 0) return { across, before: null, after: null };
+    const before = await settleSpan(
+      context,
+      window,
+      'before',
+      around(second, -reach, 0),
+      across.walkId,
+    );
+    const behind = await settleSpan(
+      context,
+      window,
+      'after',
+      around(second, 1, 1 + reach),
+      across.walkId,
+    );
+    const again = await settleSpan(context, window, 'across', span, behind.walkId);
+    if (await walksAgree(context.database, across.walkId, again.walkId))
+      return { across: again, before, after: behind };
+    since = again.walkId;
+    await walkOnce(context, window, 'across', span);
+  }
+  throw new WalkError('unsettled', `what lies across ${second} is different each time`);
+}
+
+/** As far as is known; learned where something lies across a cut that was asked for with the longest. */
+async function reachFor(
+  context: WindowContext,
+  window: LeasedWindow,
+  second: string,
+  after: number,
+): Promise<number> {
+  const { knowledge } = context;
+  if (knowledge.reach === 'day') throw ignoresTime();
+  if (knowledge.reach !== null) return knowledge.reach;
+  const span = around(second, -LONGEST_REACH, 1 + LONGEST_REACH);
+  const across = await settleSpan(context, window, 'across', span, after);
+  if (across.stored > 0) await learnReach(context, span);
+  return knowledge.reach ?? LONGEST_REACH;
+}
+
+/** As many records as the largest answer may be a cap, which would cut J and its sides alike. */
+function refuseCapped({ knowledge }: WindowContext, across: EndedWalk): void {
+  const { stored } = across;
+  const counted = across.end === 'open';
+  const { provenSize } = knowledge.learned;
+  if (counted || stored < LEAST_CAP || stored < provenSize || stored < knowledge.largestAnswer)
+    return;
+  throw new WalkError(
+    'capped',
+    `${stored} records stand within ${secondsOf(across)} seconds, as many as any answer has shown`,
+  );
+}
+
+/** Asks a cut that is a window of its own, and publishes its correction. */
+export async function walkCut(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
+  const { database, knowledge } = context;
+  if (knowledge.reach === 'day') return proved(context, window, null, { more: 0, less: 0 });
+  let since = 0;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    let walks: CutWalks;
+    try {
+      walks = await askCut(context, window, window.from, since);
+    } catch (error) {
+      // Learned just now: there are no cuts in such a source.
+      if (timeIsIgnored(context)) return proved(context, window, null, { more: 0, less: 0 });
+      throw error;
+    }
+    const { across, before, after } = walks;
+    if (before === null || after === null)
+      return proved(context, window, walks, { more: 0, less: 0 });
+    const sides = [before.walkId, after.walkId];
+    const neighbours = await readNeighbours(database, window);
+    if (
+      await isCorrectionPlausible(
+        database,
+        across.walkId,
+        sides,
+        neighbours.before,
+        neighbours.after,
+      )
+    )
+      return proved(context, window, walks, await compareSums(database, sides, [across.walkId]));
+    since = across.walkId;
+  }
+  throw new WalkError(
+    'unsettled',
+    `what lies across ${window.from} is not what the windows on both sides hold of it`,
+    {
+      hint: 'The records around it changed while they were asked for; the next run asks again.',
+    },
+  );
+}
+
+const timeIsIgnored = ({ knowledge }: WindowContext): boolean => knowledge.reach === 'day';
+
+async function proved(
+  context: WindowContext,
+  window: LeasedWindow,
+  walks: CutWalks | null,
+  { more, less }: { readonly more: number; readonly less: number },
+): Promise<WindowEnd> {
+  const why =
+    walks === null
+      ? 'the source ignores the time of day: nothing is cut'
+      : walks.before === null
+        ? 'nothing lies across it'
+        : `${more} shown by neither neighbour, ${less} by both`;
+  const proof = {
+    kind: 'cut',
+    rule: 'C8',
+    records: more,
+    removed: less,
+    why,
+    ...(walks === null ? {} : { across: walks.across.walkId }),
+    before: walks?.before?.walkId ?? null,
+    after: walks?.after?.walkId ?? null,
+  } as const;
+  await context.checkKnown();
+  await proveCut(context.database, window, proof);
+  return { kind: 'complete', proof };
+}

@@ -1,0 +1,283 @@
+/** Runs due windows: leases them and walks several at a time, until nothing in the scope is left. */
+import type { Clock } from '../clock.ts';
+import { EnvelopeError, LeaseLostError, RequestError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Stream } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { readLearned } from '../store/learned.ts';
+import {
+  acquireLease,
+  failWindow,
+  type LeasedWindow,
+  type LeaseScope,
+  readHeldElsewhere,
+  releaseLease,
+} from '../store/leases.ts';
+import type { FetchPage } from './answers.ts';
+import { closeWindow } from './closing.ts';
+import { startWorkers } from './concurrency.ts';
+import type { WindowContext, WindowEnd } from './context.ts';
+import type { Reader } from './contract.ts';
+import { walkCut } from './cuts.ts';
+import type { WalkEvent, WindowName } from './events.ts';
+import { failureOf } from './failure.ts';
+import { blaming, KnownAnswers } from './known-answers.ts';
+import { whileLeased } from './lease-keeper.ts';
+import { lookAgain } from './look.ts';
+import { Room } from './prefetch/room.ts';
+import { openStream, refuseMisaddressed, type StreamState } from './streams.ts';
+import { walkWindow } from './window.ts';
+
+/** What running windows needs; the wiring fills it. */
+export interface WalkParts {
+  readonly database: Database;
+  readonly fetchPage: FetchPage;
+  /** Finds contracts in first answers, and tells what is in an answer without secrets; see source/contract.ts. */
+  readonly reader: Reader;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Host and process, for people. */
+  readonly owner: string;
+}
+
+/** How to run windows. */
+export interface WalkOptions {
+  /** Requests under way beyond which no page is fetched ahead. */
+  readonly concurrency: number;
+  /** Windows walked at a time, where something else bounds the requests; absent: as many as `concurrency`. */
+  readonly windows?: number;
+  /** Bytes of pages that are fetched ahead and not stored yet; absent: 32 MiB. */
+  readonly aheadBytes?: number;
+  readonly pageLength: number;
+  /** A window whose total is larger is split before it is walked; absent: none is. */
+  readonly windowRecords?: number;
+  readonly leaseTtlMs: number;
+  readonly walkAttempts: number;
+  /** IANA name; windows are never split inside an hour that its clocks repeat. */
+  readonly timeZone: string;
+  /** For so many days after it closed, a complete window is looked at once a day. */
+  readonly recheckDays: number;
+  /** Keep the exact bytes of every page, not only of those that `jsonb` cannot hold. */
+  readonly keepBytes: boolean;
+}
+
+/** Answers that say that the address is wrong, not the window. */
+const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
+/** So many windows of a stream in a row with an error of their own: the rest of the stream may meet it too. */
+const FAILURES_IN_A_ROW = 3;
+/** Where no known answer tells otherwise, it is given up after so many. */
+const MOST_FAILURES_IN_A_ROW = 10;
+const AHEAD_BYTES = 32 * 1024 * 1024;
+/** Pages ahead that wait for the limiter's word. */
+const IN_LINE = 2;
+/** Waits for other processes' leases: their ends, within these bounds. */
+const SHORTEST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 2_000;
+
+interface RunContext extends WalkParts {
+  readonly room: Room;
+  readonly options: WalkOptions;
+  readonly states: readonly StreamState[];
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: WalkEvent) => void;
+  readonly scope: () => LeaseScope;
+  /** The leases that this process holds. */
+  readonly leases: Set<string>;
+  /** By stream and purpose. */
+  readonly knownAnswers: Map<string, KnownAnswers>;
+}
+
+/**
+ * Runs every due window of the streams (by id) until none is left, also those that another process holds now and leaves
+ * behind.
+ * @throws the first error that stops more than one window, after the leases are given back; the signal's reason.
+ */
+export async function runDueWindows(
+  parts: WalkParts,
+  options: WalkOptions,
+  streams: ReadonlyMap<number, Stream>,
+  scope: Omit<LeaseScope, 'streamIds'>,
+  signal: AbortSignal,
+  onEvent: (event: WalkEvent) => void,
+): Promise<void> {
+  const facts = await readLearned(parts.database, [...streams.keys()]);
+  const states = await Promise.all(
+    [...streams].map(([streamId, stream]) => openStream(parts, streamId, stream, facts)),
+  );
+  const fatal = new AbortController();
+  const room = new Room({
+    requests: options.concurrency,
+    inLine: IN_LINE,
+    bytes: options.aheadBytes ?? AHEAD_BYTES,
+  });
+  const context: RunContext = {
+    ...parts,
+    room,
+    options,
+    states,
+    signal: AbortSignal.any([signal, fatal.signal]),
+    onEvent,
+    leases: new Set(),
+    scope: () => ({ ...scope, streamIds: states.filter((s) => !s.stopped).map((s) => s.streamId) }),
+    knownAnswers: new Map(),
+  };
+  await startWorkers(options.windows ?? options.concurrency, (begin) =>
+    work(context, begin).catch((error: unknown) => fatal.abort(error)),
+  );
+  context.signal.throwIfAborted();
+  refuseMisaddressed(states);
+}
+
+/** Leases and walks, one window after the other; waits for what other processes hold. */
+async function work(context: RunContext, beginAnother: () => void): Promise<void> {
+  const { database, clock, owner, options, signal } = context;
+  for (;;) {
+    signal.throwIfAborted();
+    // Ours from before the answer comes: another worker of this process may look before we know.
+    const leaseId = clock.uuid();
+    context.leases.add(leaseId);
+    const { leaseTtlMs } = options;
+    const window = await acquireLease(
+      database,
+      leaseId,
+      owner,
+      leaseTtlMs,
+      context.scope(),
+      signal,
+    );
+    if (window !== null) {
+      beginAnother();
+      await runWindow(context, window);
+    }
+    context.leases.delete(leaseId);
+    if (window !== null) continue;
+    const held = await readHeldElsewhere(database, [...context.leases], context.scope());
+    if (held === null) return;
+    context.onEvent({ kind: 'waiting', windows: held.windows, owner: held.owner });
+    await clock.sleep(
+      Math.max(SHORTEST_WAIT_MS, Math.min(held.firstExpiryMs, LONGEST_WAIT_MS)),
+      signal,
+    );
+  }
+}
+
+/** Runs one leased window to whatever end it has; throws only what stops the whole run. */
+async function runWindow(context: RunContext, leased: LeasedWindow): Promise<void> {
+  const { database, clock, log, options, onEvent } = context;
+  const state = context.states.find((candidate) => candidate.streamId === leased.streamId);
+  if (state === undefined)
+    throw new Error(`leased a window of stream ${leased.streamId}, which was not asked for`);
+  const window: WindowName = {
+    windowId: leased.windowId,
+    stream: state.stream.name,
+    day: leased.day,
+    from: leased.from,
+    to: leased.to,
+  };
+  const keeping = { database, clock, log, leaseTtlMs: options.leaseTtlMs, signal: context.signal };
+  onEvent({ kind: 'claimed', window });
+  try {
+    const end = await whileLeased(keeping, leased, (signal) =>
+      decide(contextOf(context, state, leased, window, signal), leased),
+    );
+    state.failuresInARow = 0;
+    onEvent({ ...end, window });
+  } catch (error) {
+    await settle(context, state, leased, window, error);
+  }
+}
+
+function contextOf(
+  context: RunContext,
+  { stream, knowledge, contract }: StreamState,
+  leased: LeasedWindow,
+  window: WindowName,
+  signal: AbortSignal,
+): WindowContext {
+  const { database, clock, log, options, onEvent, room, fetchPage } = context;
+  const priority = { purpose: leased.purpose };
+  const asking = { fetchPage, priority, signal: context.signal, contract };
+  const key = keyOf(leased);
+  const known =
+    context.knownAnswers.get(key) ??
+    new KnownAnswers({ ...asking, database, clock, stream, knowledge });
+  context.knownAnswers.set(key, known);
+  return {
+    ...options,
+    ...asking,
+    fetchPage: blaming(fetchPage, known),
+    signal,
+    database,
+    clock,
+    log,
+    stream,
+    knowledge,
+    room,
+    believeNothing: (frame) => known.believeNothing(frame),
+    checkKnown: () => known.check(),
+    onPage: (page) => onEvent({ kind: 'page', window, ...page }),
+  };
+}
+
+/** A complete window is looked at first, unless a person asked to walk it again, or a walk of it has begun. */
+async function decide(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
+  const { state, rewalk, splitBy, kind } = window;
+  if (state === 'complete' && !rewalk && (await lookAgain(context, window)))
+    return { kind: 'unchanged' };
+  if (kind === 'cut') return walkCut(context, window);
+  return splitBy === null ? walkWindow(context, window) : closeWindow(context, window);
+}
+
+/** A lost lease is nobody's fault; a window's own error fails the window; anything else stops the run. */
+async function settle(
+  context: RunContext,
+  state: StreamState,
+  leased: LeasedWindow,
+  window: WindowName,
+  error: unknown,
+): Promise<void> {
+  const { database, clock, log, onEvent } = context;
+  if (error instanceof LeaseLostError) {
+    log.warn({ window: window.from, stream: window.stream }, error.message);
+    onEvent({ kind: 'released', window });
+    return;
+  }
+  if (error instanceof RequestError && MISADDRESSED.has(error.status)) {
+    // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
+    await releaseLease(database, leased).catch(() => {});
+    onEvent({ kind: 'released', window });
+    stopStream(context, state, error.message);
+    state.misaddressed = error;
+    return;
+  }
+  const failure = failureOf(error, leased.failures, clock.random());
+  if (failure === null) {
+    // Where the database is gone the lease ends by itself.
+    await releaseLease(database, leased).catch(() => {});
+    throw error;
+  }
+  await failWindow(database, leased, failure.reason, failure.delayMs);
+  onEvent({ kind: 'failed', window, reason: failure.reason });
+  // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
+  if (!(error instanceof EnvelopeError) && !(error instanceof RequestError)) return;
+  state.failuresInARow += 1;
+  const { failuresInARow } = state;
+  if (failuresInARow < FAILURES_IN_A_ROW) return;
+  const others = failuresInARow < MOST_FAILURES_IN_A_ROW && (await answersOthers(context, leased));
+  if (!others) stopStream(context, state, failure.reason);
+}
+
+/** Whether a known answer is as ever: then the failures are those of their windows. */
+async function answersOthers(context: RunContext, leased: LeasedWindow): Promise<boolean> {
+  const known = context.knownAnswers.get(keyOf(leased));
+  return known === undefined ? true : known.isAsEver();
+}
+
+const keyOf = ({ streamId, purpose }: Pick<LeasedWindow, 'streamId' | 'purpose'>): string =>
+  `${streamId} ${purpose}`;
+
+function stopStream(context: RunContext, state: StreamState, reason: string): void {
+  if (state.stopped) return;
+  state.stopped = true;
+  context.onEvent({ kind: 'stream-stopped', stream: state.stream.name, reason });
+}

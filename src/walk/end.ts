@@ -1,0 +1,91 @@
+/** The end of a window's list at the source: one answer shows whether it is still what is stored. */
+
+import { RequestError } from '../errors.ts';
+import type { Span } from '../model.ts';
+import { readHashes } from '../store/evidence.ts';
+import type { ProbeFacts } from '../store/probes.ts';
+import type { ProvenWalk } from '../store/proven.ts';
+import type { Facts } from './contract.ts';
+import { type QuestionContext, question } from './questions.ts';
+
+/** The walk that a look is compared with. */
+export type LookedAt = Pick<ProvenWalk, 'walkId' | 'records' | 'proof'>;
+
+/**
+ * Asks from the last record on, with a length that was not asked for lately.
+ * @param confirmFrame whether the window was proven to be empty with an answer of this frame, which is known from now on.
+ * @returns what differs; null: nothing, as far as one answer can tell.
+ */
+export async function lookAtEnd(
+  context: QuestionContext,
+  window: Span,
+  walk: LookedAt,
+  length: number,
+  confirmFrame: (signature: string) => Promise<boolean> = async () => false,
+): Promise<string | null> {
+  if (walk.proof.kind === 'union') return lookAtUnion(context, window, walk, length);
+  const { records } = walk;
+  const { knowledge } = context;
+  const byNumber = knowledge.paging === 'number' && records > 0;
+  const start = Math.max(0, records - 1);
+  const answer = await askAgain(context, window, start, byNumber ? 1 : length, walk);
+  if (typeof answer === 'string') return answer;
+  const { came, total, lowerBound } = answer;
+  if (records === 0) {
+    if (came > 0) return 'the window was empty and is not';
+    const { frame } = answer;
+    const known = frame === null || frame.known || (await confirmFrame(frame.signature));
+    return known ? null : 'an answer without records of no known kind';
+  }
+  if (came === 0) return `there is no record at ${start}, where the last one was`;
+  if (!answer.beginsWithLast) return `the last record, at ${start}, is another one`;
+  if (came > 1) return `there are more than the ${records} records that were there`;
+  if (byNumber && (await question(context, window, records, 1)).came > 0)
+    return `there are more than the ${records} records that were there`;
+  if (total !== null && total > records)
+    return `the total is ${total}, and ${records} records are stored`;
+  const { calibrated, lowerBoundFrom } = knowledge.learned;
+  const exact =
+    calibrated > 0 && !lowerBound && (lowerBoundFrom === null || records < lowerBoundFrom);
+  if (exact && total !== null && total < records)
+    return `the total is ${total}, and ${records} records are stored`;
+  return null;
+}
+
+async function lookAtUnion(
+  context: QuestionContext,
+  window: Span,
+  walk: LookedAt,
+  length: number,
+): Promise<string | null> {
+  const known = new Set<string>();
+  for (const walkId of [walk.walkId, ...(walk.proof.unites ?? [])])
+    for (const hash of await readHashes(context.database, walkId)) known.add(hash);
+  const answer = await askAgain(context, window, 0, length, walk);
+  if (typeof answer === 'string') return answer;
+  return answer.hashes.some((hash) => !known.has(hash))
+    ? 'a record is shown that is not stored'
+    : null;
+}
+
+/** An answer for a look; a list that has become shorter may answer with an error behind its end. */
+export async function askAgain(
+  context: QuestionContext,
+  span: Span,
+  start: number,
+  length: number,
+  walk: LookedAt,
+): Promise<Facts<ProbeFacts> | string> {
+  const { knowledge } = context;
+  const times = knowledge.givesEmptiesInVain && walk.records > 0 ? knowledge.repeats : 1;
+  try {
+    let answer = await question(context, span, start, length, walk.walkId);
+    for (let time = 1; time < times && answer.came === 0; time += 1)
+      answer = await question(context, span, start, length, walk.walkId);
+    return answer;
+  } catch (error) {
+    if (start > 0 && error instanceof RequestError)
+      return `the source refuses start ${start}, where the last record was: ${error.message}`;
+    throw error;
+  }
+}

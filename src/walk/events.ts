@@ -1,0 +1,36 @@
+/** What happens while windows are run, for those who watch. */
+import type { Proof } from '../model.ts';
+
+/** One event. */
+export type WalkEvent =
+  | { readonly kind: 'claimed'; readonly window: WindowName }
+  | {
+      readonly kind: 'page';
+      readonly window: WindowName;
+      readonly records: number;
+      readonly bytes: number;
+      readonly total: number | null;
+    }
+  | { readonly kind: 'complete'; readonly window: WindowName; readonly proof: Proof }
+  | { readonly kind: 'unchanged'; readonly window: WindowName }
+  | {
+      readonly kind: 'split';
+      readonly window: WindowName;
+      readonly by: 'time' | 'level';
+      readonly parts: number;
+      readonly reason: string;
+    }
+  | { readonly kind: 'failed'; readonly window: WindowName; readonly reason: string }
+  /** Given back or lost, for a reason that is not the window's. */
+  | { readonly kind: 'released'; readonly window: WindowName }
+  | { readonly kind: 'stream-stopped'; readonly stream: string; readonly reason: string }
+  | { readonly kind: 'waiting'; readonly windows: number; readonly owner: string };
+
+/** A window as people name it. */
+export interface WindowName {
+  readonly windowId: number;
+  readonly stream: string;
+  readonly day: string;
+  readonly from: string;
+  readonly to: string;
+}

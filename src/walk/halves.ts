@@ -1,0 +1,99 @@
+/** Proof by halves: without a calibrated total a hole or a cap is invisible from inside a window (docs/completeness.md C6). */
+
+import { WalkError } from '../errors.ts';
+import type { Span } from '../model.ts';
+import { compareSums } from '../store/agreement.ts';
+import type { EndedWalk } from '../store/evidence.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import type { WindowContext } from './context.ts';
+import { askCut } from './cuts.ts';
+import { question } from './questions.ts';
+import { divide } from './reach.ts';
+import { settleSpan } from './settle.ts';
+import { spanOf } from './span.ts';
+import { type HalvesSeen, LEAST_CAP } from './verdict.ts';
+
+/** A day has 86,400 seconds: after so many halvings one is left. */
+const MOST_HALVINGS = 18;
+
+/**
+ * Compares the records of a walk with those of its halves and the cut between them. A half that shows as many as the whole
+ * proves nothing, because a cap would cut both alike: it is halved in turn, down to a second.
+ * @throws {WalkError} `unsettled` or `capped` where a part of it cannot be told; `contradicted` where all of it stands in a
+ * span that cannot be halved, so that no split would tell more.
+ */
+export async function compareHalves(
+  context: WindowContext,
+  window: LeasedWindow,
+  whole: EndedWalk,
+): Promise<HalvesSeen> {
+  const { database } = context;
+  let span: Span = spanOf(window);
+  let unseen: WalkError | null = null;
+  for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
+    const halves = await divide(context, window, span, 2);
+    const [one, other] = halves?.parts ?? [];
+    if (halves === null || one === undefined || other === undefined)
+      throw new WalkError(
+        'contradicted',
+        `all ${whole.stored} records stand in ${span.from} to ${span.to}, which cannot be halved`,
+      );
+    const first = await settleSpan(context, window, 'half', one, whole.walkId);
+    const second = await settleSpan(context, window, 'half', other, whole.walkId);
+    const inOneHalf = Math.max(first.stored, second.stored) >= whole.stored;
+    const cut =
+      halves.by === 'level'
+        ? null
+        : await askCut(context, window, one.to, whole.walkId).catch((error: unknown) => {
+            // What stands in one half is halved in turn, and at last in a span that cannot be.
+            if (!inOneHalf || !(error instanceof WalkError) || error.fault !== 'capped')
+              throw error;
+            unseen = error;
+            return null;
+          });
+    const sides = [cut?.before, cut?.after].flatMap((walk) => walk?.walkId ?? []);
+    const plus = [first.walkId, second.walkId, ...(cut === null ? [] : [cut.across.walkId])];
+    const { more, less } = await compareSums(database, [whole.walkId], plus, sides);
+    const across = cut?.across.stored ?? 0;
+    const oneSided = inOneHalf || (across >= LEAST_CAP && across >= whole.stored);
+    const seen = { more, less, oneSided, walks: [...plus, ...sides] };
+    if (unseen !== null && more === 0 && !oneSided) throw unseen;
+    if (more > 0 || less > 0 || !oneSided) return seen;
+    span = first.stored >= whole.stored ? one : other;
+  }
+  throw new WalkError(
+    'contradicted',
+    `all ${whole.stored} records of ${window.from} to ${window.to} stand in one second`,
+  );
+}
+
+/**
+ * The sum of the totals of both halves, where nothing lies across the cut between them.
+ * @returns null where that cannot be told.
+ */
+export async function sumTotalsOfHalves(
+  context: WindowContext,
+  window: LeasedWindow,
+  whole: EndedWalk,
+): Promise<number | null> {
+  let span: Span = spanOf(window);
+  for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
+    const halves = await divide(context, window, span, 2);
+    const [one, other] = halves?.parts ?? [];
+    if (halves?.by !== 'time' || one === undefined || other === undefined) return null;
+    const first = (await question(context, one, 0, 1)).total;
+    const second = (await question(context, other, 0, 1)).total;
+    if (first === null || second === null) return null;
+    const larger = Math.max(first, second);
+    if (larger >= whole.stored) {
+      if (larger > whole.stored || Math.min(first, second) > 0) return null;
+      span = first > second ? one : other;
+      continue;
+    }
+    if (first + second !== whole.stored) return null;
+    const { across, before } = await askCut(context, window, one.to, whole.walkId);
+    if (across.stored === 0 || before === null) return whole.stored;
+    return null;
+  }
+  return null;
+}

@@ -1,0 +1,149 @@
+/** What is known of a stream's source: learned facts, which outlive the process and expire, and what this process has seen. */
+import type { PageRequest } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { type Fact, forget, type LearnedFact, learn } from '../store/learned.ts';
+import { Trust } from './prefetch/following.ts';
+import type { Paging } from './seen.ts';
+import type { Learned } from './verdict.ts';
+
+/** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */
+export type Reach = number | 'day';
+
+/** As long as the reach is not learned: two minutes, which covers a source that rounds or pads by one. */
+export const LONGEST_REACH = 120;
+
+/** Chance below which something that was not seen is believed not to be there. */
+export const CHANCE = 0.001;
+const MOST_REPEATS = 40;
+
+/** Knowledge of one stream. */
+export class Knowledge {
+  readonly streamId: number;
+  /** How far ahead pages may be asked for. */
+  readonly trust = new Trust();
+  /** The largest answer of this process. */
+  largestAnswer = 0;
+  /** The newest request that was answered with records: asked again, it must be again. */
+  lastGood: PageRequest | null = null;
+  /** Whether totals are those of the span of time that is asked for; null: not looked at yet. */
+  totalsNarrow: boolean | null = null;
+  /** The fewest records at which a total said that there are more, so that the window was split; null: none was. */
+  capMet: number | null = null;
+  /** Windows that were tried in vain to learn the reach from. */
+  reachTried = 0;
+  /** Windows that were tried in vain to calibrate totals with. */
+  calibrationsTried = 0;
+  /** What the windows proven so far hold, and for how long: what to expect of others. */
+  #proven = { records: 0, seconds: 0 };
+  /** Answers, and those of them that were empty where records are. */
+  #answers = { all: 0, empty: 0 };
+  readonly #database: Database;
+  readonly #facts: Map<Fact, unknown>;
+
+  constructor(database: Database, streamId: number, facts: readonly LearnedFact[]) {
+    this.#database = database;
+    this.streamId = streamId;
+    const own = facts.filter((fact) => fact.streamId === streamId);
+    this.#facts = new Map(own.map(({ fact, value }) => [fact, value]));
+  }
+
+  /** What a verdict needs. */
+  get learned(): Learned {
+    return {
+      calibrated: this.#number('calibrated') ?? 0,
+      lowerBoundFrom: this.#number('lower_bound'),
+      provenSize: this.#number('proven_size') ?? 0,
+    };
+  }
+
+  /** How deep paging goes; null: not known. */
+  get offsetCap(): number | null {
+    return this.#number('offset_cap');
+  }
+
+  /** Null: not learned yet. */
+  get paging(): Paging | null {
+    return (this.#facts.get('paging') as Paging | undefined) ?? null;
+  }
+
+  /** Null: not learned yet. */
+  get reach(): Reach | null {
+    return (this.#facts.get('reach') as Reach | undefined) ?? null;
+  }
+
+  /** Places in a record that are not the record, as JSON pointers. */
+  get ignored(): readonly string[] {
+    return (this.#facts.get('ignored') as readonly string[] | undefined) ?? [];
+  }
+
+  /** One question is answered in different ways: windows are proven by unions. */
+  get restless(): boolean {
+    return this.#facts.get('restless') === true;
+  }
+
+  /** The largest page length that works, as far as is known, and not more than `wanted`. */
+  pageLength(wanted: number): number {
+    return Math.min(wanted, this.#number('page_length') ?? wanted);
+  }
+
+  /** How often an answer without records must come in a row to be believed. */
+  get repeats(): number {
+    const share = this.#emptyShare;
+    if (share === null) return 2;
+    return Math.min(MOST_REPEATS, Math.ceil(Math.log(CHANCE) / Math.log(share)));
+  }
+
+  /** It was caught answering with nothing where there is something. */
+  get givesEmptiesInVain(): boolean {
+    return this.#emptyShare !== null;
+  }
+
+  /** Notes an answer: one with records, or one without where records are. */
+  answered(kind: 'records' | 'empty in vain'): void {
+    this.#answers.all += 1;
+    if (kind === 'empty in vain') this.#answers.empty += 1;
+  }
+
+  /** The source was caught answering with nothing where there is something. */
+  async caughtEmpty(evidence: string): Promise<void> {
+    this.answered('empty in vain');
+    await this.learn('empties', this.#emptyShare, evidence);
+  }
+
+  get #emptyShare(): number | null {
+    const { all, empty } = this.#answers;
+    if (empty === 0) return this.#number('empties');
+    return Math.min(0.9, Math.max(0.05, (empty + 1) / (all + 2)));
+  }
+
+  /** Notes what a proven window holds. */
+  proved(records: number, seconds: number): void {
+    this.#proven.records += records;
+    this.#proven.seconds += seconds;
+  }
+
+  /** How many records so many seconds hold, if they are like those of the windows proven so far; 0: nothing is known. */
+  expected(seconds: number): number {
+    const proven = this.#proven;
+    return proven.seconds === 0 ? 0 : Math.round((proven.records / proven.seconds) * seconds);
+  }
+
+  /** Keeps a fact with its evidence, where it is news. */
+  async learn(fact: Fact, value: unknown, evidence: string): Promise<void> {
+    if (JSON.stringify(this.#facts.get(fact)) === JSON.stringify(value)) return;
+    this.#facts.set(fact, value);
+    await learn(this.#database, this.streamId, fact, value, evidence);
+  }
+
+  /** Forgets a fact that is in doubt; where it holds it is learned again. */
+  async doubt(fact: Fact): Promise<boolean> {
+    if (!this.#facts.delete(fact)) return false;
+    await forget(this.#database, this.streamId, fact);
+    return true;
+  }
+
+  #number(fact: Fact): number | null {
+    const value = this.#facts.get(fact);
+    return typeof value === 'number' ? value : null;
+  }
+}

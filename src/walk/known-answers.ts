@@ -1,0 +1,178 @@
+/**
+ * Known answers: windows that were proven and held records, asked again. Nothing new is believed while they are not what
+ * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
+ */
+import type { Clock } from '../clock.ts';
+import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
+import type { PageRequest } from '../model.ts';
+import { addDays } from '../plan/days.ts';
+import { noteFrame } from '../store/contracts.ts';
+import { readCanaries } from '../store/proven.ts';
+import type { FetchPage } from './answers.ts';
+import type { Frame } from './contract.ts';
+import { askShorter, type QuestionContext } from './questions.ts';
+import { targetOf } from './span.ts';
+
+/** What asking for known answers needs. */
+export interface KnownAnswersContext extends QuestionContext {
+  readonly clock: Clock;
+}
+
+/** A known answer is good for so long. */
+const FRESH_MS = 10 * 60_000;
+/** So long another request may take that is to tell whose fault one is. */
+const BLAME_MS = 30_000;
+
+/** The known answers of a stream. */
+export class KnownAnswers {
+  readonly #context: KnownAnswersContext;
+  #checkedAt: number | null = null;
+  #asked = 0;
+
+  constructor(context: KnownAnswersContext) {
+    this.#context = context;
+  }
+
+  /** Notes that a window was just found to be what it was. */
+  confirmed(): void {
+    this.#checkedAt = this.#context.clock.monotonic();
+  }
+
+  /**
+   * Asks for the middle of two proven windows, where none was confirmed in the last ten minutes. One that shows its middle
+   * shows half of what it showed.
+   * @throws {WalkError} where neither does.
+   */
+  async check(): Promise<void> {
+    const { clock, database, stream, knowledge } = this.#context;
+    if (this.#checkedAt !== null && clock.monotonic() - this.#checkedAt < FRESH_MS) return;
+    const canaries = await readCanaries(database, knowledge.streamId);
+    for (const canary of canaries) {
+      const start = Math.floor((canary.records - 1) / 2);
+      const request = { ...targetOf(stream, canary), start, length: this.#lengthFor(start) };
+      if (await this.#shows(request)) return this.confirmed();
+    }
+    if (canaries.length > 0)
+      throw wrong(
+        `${canaries.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
+      );
+  }
+
+  /** Whether known answers can be had, and are what they were; true also where there is none yet. */
+  isAsEver(): Promise<boolean> {
+    this.#checkedAt = null;
+    return this.check().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /**
+   * Whether a window may be believed to be empty: a known answer with records must be repeated now.
+   * @throws {WalkError} where it is not, or where the answer is of no known kind and no record was ever shown.
+   */
+  async believeNothing(frame: Frame): Promise<void> {
+    const { database, knowledge } = this.#context;
+    const known = knowledge.lastGood ?? (await this.#newestCanary());
+    if (known === null) {
+      if (frame.known || frame.plain) return;
+      throw new WalkError(
+        'unknown-answer',
+        `${frame.reason?.message ?? `an answer of no known kind: ${frame.example}`}`,
+        {
+          ...(frame.reason?.hint === undefined ? {} : { hint: frame.reason.hint }),
+          ...(frame.reason === null ? {} : { cause: frame.reason }),
+        },
+      );
+    }
+    if (!(await this.#shows({ ...known, length: this.#lengthFor(known.start) })))
+      throw wrong(
+        `the window is empty, and so is ${known.from} to ${known.to}, which held records`,
+      );
+    if (!frame.known) await noteFrame(database, knowledge.streamId, frame.signature, frame.example);
+  }
+
+  /** Whether the API answers another question: then the fault is that of the request that fails. */
+  async answersElsewhere(failing: PageRequest): Promise<boolean> {
+    const { clock, stream, database, knowledge, fetchPage, priority } = this.#context;
+    const day = failing.from.slice(0, 10);
+    const canaries = await readCanaries(database, knowledge.streamId);
+    const span = canaries.find((canary) => canary.day !== day) ?? {
+      from: `${addDays(day, -1)} 00:00:00`,
+      to: `${addDays(day, -1)} 23:59:59`,
+      levelFrom: null,
+      levelTo: null,
+    };
+    const request = { ...targetOf(stream, span), start: 0, length: 1 };
+    const signal = AbortSignal.any([this.#context.signal, clock.timeout(BLAME_MS)]);
+    return fetchPage(request, { signal, priority }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #newestCanary(): Promise<PageRequest | null> {
+    const { database, stream, knowledge } = this.#context;
+    const [canary] = await readCanaries(database, knowledge.streamId);
+    return canary === undefined ? null : { ...targetOf(stream, canary), start: 0, length: 1 };
+  }
+
+  /** Never the same length twice in a row, so that no cache answers, and none that a source refuses; pages by number are asked for singly. */
+  #lengthFor(start: number): number {
+    this.#asked += 1;
+    return start > 0 && this.#context.knowledge.paging === 'number' ? 1 : 1 + (this.#asked % 3);
+  }
+
+  async #shows(request: PageRequest): Promise<boolean> {
+    const { knowledge } = this.#context;
+    const times = knowledge.givesEmptiesInVain ? knowledge.repeats : 1;
+    for (let time = 0; time < times; time += 1) {
+      if ((await askShorter(this.#context, request)).facts.came > 0) return true;
+    }
+    return false;
+  }
+}
+
+function wrong(reason: string): WalkError {
+  return new WalkError('known-answer-wrong', `nothing new is believed: ${reason}`, {
+    hint: 'Was the key narrowed, or the source re-installed? If it really lost its events: daywalk accept.',
+  });
+}
+
+/** So many tries of one request fail before another one is asked. */
+const TRIES_BEFORE_BLAME = 3;
+
+/** Fetches pages; what fails for longer is blamed on the page where the API answers another question. */
+export function blaming(fetchPage: FetchPage, known: KnownAnswers): FetchPage {
+  return async (request, options) => {
+    const blamed = new AbortController();
+    let tries = 0;
+    const blame = async (error: unknown): Promise<boolean> => {
+      if (!(await known.answersElsewhere(request))) return false;
+      const told = error instanceof Error ? error.message : String(error);
+      blamed.abort(
+        new PageFailedError(
+          `start ${request.start}, length ${request.length} fails while another day answers: ${told}`,
+          { cause: error },
+        ),
+      );
+      return true;
+    };
+    const signal = AbortSignal.any([options.signal, blamed.signal]);
+    try {
+      return await fetchPage(request, {
+        ...options,
+        signal,
+        onRetry: (notice) => {
+          options.onRetry?.(notice);
+          tries += 1;
+          if (tries === TRIES_BEFORE_BLAME && notice.error.status !== 429) void blame(notice.error);
+        },
+      });
+    } catch (error) {
+      if (error instanceof UnavailableError && error.part === 'api' && (await blame(error)))
+        throw blamed.signal.reason;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,39 @@
+/** Keeps a lease while its window is walked, and stops the walk when the lease is lost. */
+import type { Clock } from '../clock.ts';
+import { LeaseLostError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Database } from '../store/database.ts';
+import { type Lease, renewLease } from '../store/leases.ts';
+
+/** What keeping a lease needs. */
+export interface LeaseContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly leaseTtlMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Runs `work` with a signal that aborts when the lease is lost, or when the context's signal does. */
+export async function whileLeased<T>(
+  { database, clock, log, leaseTtlMs, signal }: LeaseContext,
+  lease: Lease,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const lost = new AbortController();
+  const stop = clock.every(leaseTtlMs / 3, () => {
+    renewLease(database, lease, leaseTtlMs).then(
+      (held) => {
+        if (!held)
+          lost.abort(new LeaseLostError(`another worker holds window ${lease.windowId} now`));
+      },
+      // The next renewal, or the fence on the next page, tells.
+      (error) => log.debug({ err: error }, 'the lease could not be renewed'),
+    );
+  });
+  try {
+    return await work(AbortSignal.any([signal, lost.signal]));
+  } finally {
+    stop();
+  }
+}

@@ -1,0 +1,105 @@
+/** Looks: later, independent questions whether a complete window is still what is stored. One that differs is walked again. */
+import { PageFailedError, RequestError, TooLargeError } from '../errors.ts';
+import { around, secondsOf } from '../plan/split.ts';
+import { confirmFrame } from '../store/contracts.ts';
+import { readHashes } from '../store/evidence.ts';
+import { type LeasedWindow, noteLooked, postponeLook } from '../store/leases.ts';
+import { readProvenWalk } from '../store/proven.ts';
+import { readSplit } from '../store/splits.ts';
+import type { WindowContext } from './context.ts';
+import { askAgain, lookAtEnd } from './end.ts';
+import { LONGEST_REACH } from './knowledge.ts';
+import { learnIgnoredSince } from './paging.ts';
+import { question } from './questions.ts';
+import { isRetired } from './retirement.ts';
+import { spanOf, targetOf } from './span.ts';
+
+/** @returns whether the window is as it is stored; noted and given back then. */
+export async function lookAgain(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+  const { database, log, recheckDays } = context;
+  let difference: string | null;
+  try {
+    difference =
+      window.kind === 'cut'
+        ? await lookAtCut(context, window)
+        : window.splitBy !== null
+          ? await lookAtTotals(context, window)
+          : await lookAtList(context, window);
+  } catch (error) {
+    // Nothing was said against the window: it is looked at later.
+    if (!isRefused(error)) throw error;
+    log.info({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
+    await postponeLook(database, window);
+    return true;
+  }
+  if (difference !== null && window.kind === 'day' && (await isRetired(context, window)))
+    return true;
+  if (difference !== null) {
+    log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
+    return false;
+  }
+  await noteLooked(database, window, recheckDays);
+  return true;
+}
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof RequestError ||
+  error instanceof PageFailedError ||
+  error instanceof TooLargeError;
+
+async function lookAtList(context: WindowContext, window: LeasedWindow): Promise<string | null> {
+  const walk = await readProvenWalk(context.database, window.windowId);
+  if (walk === null) return 'its walk is not there';
+  const difference = await lookAtEnd(
+    context,
+    window,
+    walk,
+    otherLength(context, window),
+    (signature) => confirmFrame(context.database, window.windowId, signature),
+  );
+  if (difference === null || walk.records < 2) return difference;
+  // All of them may differ in the same places, which then are not the record.
+  const first = { ...targetOf(context.stream, spanOf(window)), start: 0, length: walk.pageLength };
+  await learnIgnoredSince(context, first, walk.walkId).catch((error: unknown) => {
+    if (!isRefused(error)) throw error;
+  });
+  return difference;
+}
+
+/** The totals of two parts, cut at a second that was not used before, must add up to the total that was calibrated. */
+async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promise<string | null> {
+  const split = await readSplit(context.database, window);
+  if (split === null || split.total === null) return 'its parts are looked at';
+  const second = Math.floor(secondsOf(window) * (0.25 + 0.5 * context.clock.random()));
+  const at = around(window.from, 0, second);
+  const parts = [
+    { ...spanOf(window), to: at.to },
+    { ...spanOf(window), from: around(at.to, 1, 1).from },
+  ];
+  let sum = 0;
+  for (const part of parts) sum += (await question(context, part, 0, 1)).total ?? 0;
+  return sum === split.total
+    ? null
+    : `the totals of its parts are ${sum} together, and were ${split.total}`;
+}
+
+/** What lies across the cut, as far as one page shows it. */
+async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<string | null> {
+  const { database, knowledge } = context;
+  const { reach } = knowledge;
+  if (reach === 'day') return null;
+  const walk = await readProvenWalk(database, window.windowId);
+  if (walk === null) return 'its walk is not there';
+  const seconds = reach ?? LONGEST_REACH;
+  const span = around(window.from, -seconds, 1 + seconds);
+  if (walk.from !== span.from || walk.to !== span.to) return 'the reach was learned since';
+  const answer = await askAgain(context, span, 0, otherLength(context, window), walk);
+  if (typeof answer === 'string') return answer;
+  const stored = await readHashes(database, walk.walkId);
+  const same = JSON.stringify([...answer.hashes].sort()) === JSON.stringify(stored.sort());
+  return same ? null : `${answer.came} records lie across it, and ${stored.length} are stored`;
+}
+
+function otherLength({ knowledge, pageLength }: WindowContext, { looks }: LeasedWindow): number {
+  return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
+}

@@ -1,0 +1,145 @@
+/** Opens a walk, or takes up the one that a worker before left open, walks it once and notes how it ended. */
+
+import { LeaseLostError, WalkError } from '../errors.ts';
+import type { Span } from '../model.ts';
+import type { EndedWalk } from '../store/evidence.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import {
+  BrokenChainError,
+  endWalk,
+  type OpenWalk,
+  openWalk,
+  readOpenWalk,
+  type WalkRole,
+} from '../store/walks.ts';
+import { LearnedError } from './asking.ts';
+import type { WalkEnd, WindowContext } from './context.ts';
+import { sameSpan, spanOf, targetOf } from './span.ts';
+import type { WalkManner } from './steps.ts';
+import { Walk } from './walk.ts';
+
+/** One window in so many is asked for its end even where its total would do. */
+const AUDIT_EVERY = 50;
+
+const PLAIN: WalkManner = { audited: false, onePage: false, mostRecords: null };
+
+/** Whether this window's total is not enough for once. */
+export function isAudited({ windowId }: LeasedWindow): boolean {
+  return windowId % AUDIT_EVERY === 7;
+}
+
+/** How a walk came to its end, and what is not noted in its row yet. */
+export interface WalkedOnce extends WalkEnd {
+  readonly walkId: number;
+  readonly requests: number;
+}
+
+/**
+ * Walks once; the walk ends in its row, as ended, moved or failed.
+ * @param earlier walks of the same span: the next one has other page boundaries.
+ * @throws {WalkError} where it did not come to the end of the list; what fetching and storing throw.
+ */
+export async function walkOnce(
+  context: WindowContext,
+  window: LeasedWindow,
+  role: WalkRole,
+  span: Span,
+  earlier: readonly EndedWalk[] = [],
+  manner: WalkManner = PLAIN,
+): Promise<WalkedOnce> {
+  const open = await openOrResume(context, window, role, span, earlier);
+  const pass = walkOf(context, window, open, manner);
+  const done = await finish(context, window, open, pass);
+  await endWalk(context.database, window, open.walkId, {
+    outcome: 'ended',
+    reason: null,
+    end: { end: done.end },
+    claims: done.claims,
+    requests: done.requests,
+  });
+  return done;
+}
+
+/** A walk in progress, ready to go on. Walks for comparison bring nothing that readers will see. */
+export function walkOf(
+  context: WindowContext,
+  window: LeasedWindow,
+  open: OpenWalk,
+  manner: WalkManner,
+): Walk {
+  const told = open.role === 'whole' ? context : { ...context, onPage: () => {} };
+  return new Walk(told, window, targetOf(context.stream, open), open, manner);
+}
+
+/** Walks to the end of the list; where there is none, that is noted before it is thrown. */
+export async function finish(
+  { database, log }: WindowContext,
+  window: LeasedWindow,
+  open: OpenWalk,
+  pass: Walk,
+): Promise<WalkedOnce> {
+  try {
+    const end = await pass.toEnd();
+    return { ...end, walkId: open.walkId, requests: pass.requests };
+  } catch (error) {
+    const own =
+      error instanceof WalkError ||
+      error instanceof BrokenChainError ||
+      error instanceof LearnedError;
+    if (!own) throw error;
+    const moved = error instanceof WalkError && error.fault === 'shifted';
+    const { message: reason } = error;
+    const { claims, requests } = pass;
+    const outcome = moved ? 'shifted' : 'failed';
+    await endWalk(database, window, open.walkId, { outcome, reason, end: null, claims, requests });
+    log.info({ window: window.from, walk: open.number }, reason);
+    if (error instanceof LearnedError) throw new WalkError('learned', reason, { cause: error });
+    if (error instanceof BrokenChainError) throw new WalkError('shifted', reason, { cause: error });
+    throw error;
+  }
+}
+
+/**
+ * Other page boundaries for every further walk: never longer than what the source gave, and the full length where the
+ * window fits into one page, because in one page no order can hide a record.
+ */
+export function nextPageLength(
+  pageLength: number,
+  earlier: readonly Pick<EndedWalk, 'largestPage' | 'stored'>[],
+): number {
+  const largest = Math.max(0, ...earlier.map((walk) => walk.largestPage));
+  const records = Math.max(0, ...earlier.map((walk) => walk.stored));
+  const onePage = records <= largest && largest < pageLength;
+  if (earlier.length === 0 || onePage) return pageLength;
+  const most = largest === 0 ? pageLength : Math.min(pageLength, largest);
+  return Math.max(1, Math.floor(most * (1 - 0.13 * (1 + ((earlier.length - 1) % 5)))));
+}
+
+/** @throws {LeaseLostError} where another worker holds the window now. */
+export async function openOrResume(
+  { database, knowledge, pageLength, signal }: WindowContext,
+  window: LeasedWindow,
+  role: WalkRole,
+  span: Span,
+  earlier: readonly EndedWalk[],
+): Promise<OpenWalk> {
+  const lost = () => new LeaseLostError(`another worker holds window ${window.windowId} now`);
+  const length = nextPageLength(knowledge.pageLength(pageLength), earlier);
+  const asked = { ...spanOf(span), role, pageLength: length, ignored: knowledge.ignored };
+  for (;;) {
+    const opened = await openWalk(database, window, asked, signal);
+    if (opened !== null) return opened;
+    // One is open: of a worker before, or of a statement whose answer was lost.
+    const open = await readOpenWalk(database, window, signal);
+    if (open === undefined) throw lost();
+    if (open === null) continue;
+    if (open.role === role && sameSpan(open, span)) return open;
+    await endWalk(database, window, open.walkId, {
+      outcome: 'failed',
+      reason: 'another walk was needed first',
+      end: null,
+      claims: [],
+      requests: 0,
+    });
+  }
+}

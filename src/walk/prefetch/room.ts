@@ -1,0 +1,89 @@
+/** Room for pages ahead: what all walks of a process share, in requests under way and in bytes that wait to be stored. */
+
+/** How much there is. */
+export interface RoomLimits {
+  /** Pages are fetched ahead while fewer requests than this are under way in the process. */
+  readonly requests: number;
+  /** So many more may stand in the limiter's line, so that one goes in the very moment in which another ends; absent: 0. */
+  readonly inLine?: number;
+  /** Bytes of pages that are fetched ahead, under way or waiting to be stored. */
+  readonly bytes: number;
+}
+
+/** A walk that would fetch ahead. */
+export interface Eager {
+  /** How many pages it has ahead; who has the fewest goes first. */
+  readonly ahead: number;
+  /** Bytes that its next page is expected to have; null: it wants none now. */
+  readonly wants: number | null;
+  /** Begins one request, at once. */
+  begin(): void;
+}
+
+/** Requests that a walk needs now always pass; pages ahead take what they leave. */
+export class Room {
+  readonly limits: RoomLimits;
+  readonly #eager = new Set<Eager>();
+  #underWay = 0;
+  #bytes = 0;
+
+  constructor(limits: RoomLimits) {
+    this.limits = limits;
+  }
+
+  /** So many pages may be ahead, of all walks together: some arrive while others wait, and more would only wait longer. */
+  get mostPages(): number {
+    return 2 * this.limits.requests;
+  }
+
+  /** Bytes of pages ahead, as far as their sizes are known. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Makes a request and counts it while it is under way. */
+  async request<T>(ask: () => Promise<T>): Promise<T> {
+    this.#underWay += 1;
+    try {
+      return await ask();
+    } finally {
+      this.#underWay -= 1;
+      this.offer();
+    }
+  }
+
+  /** Takes room for bytes, or gives some back. */
+  hold(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  join(eager: Eager): void {
+    this.#eager.add(eager);
+  }
+
+  leave(eager: Eager): void {
+    this.#eager.delete(eager);
+  }
+
+  /** Lets walks fetch ahead while there is room. */
+  offer(): void {
+    const { requests, inLine = 0 } = this.limits;
+    while (this.#underWay < requests + inLine) {
+      const next = this.#next();
+      if (next === null) return;
+      next.begin();
+    }
+  }
+
+  #next(): Eager | null {
+    let next: Eager | null = null;
+    let pages = 0;
+    for (const eager of this.#eager) {
+      const { wants } = eager;
+      pages += eager.ahead;
+      if (wants === null || this.#bytes + wants > this.limits.bytes) continue;
+      if (next === null || eager.ahead < next.ahead) next = eager;
+    }
+    return pages < this.mostPages ? next : null;
+  }
+}

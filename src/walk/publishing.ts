@@ -1,0 +1,73 @@
+/** A proven walk is published, and teaches what it shows of the source. */
+import type { Proof } from '../model.ts';
+import { secondsOf } from '../plan/split.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import { BrokenChainError, endWalk, proveWindow } from '../store/walks.ts';
+import type { ProvenWalk, WindowContext, WindowEnd } from './context.ts';
+import { calibrate } from './questions.ts';
+import { spanOf } from './span.ts';
+import { LEAST_CAP } from './verdict.ts';
+
+/**
+ * Publishes a walk.
+ * @param requests requests that are not noted with the walk yet.
+ * @returns null: its pages are not those that were walked, so it proves nothing.
+ */
+export async function publish(
+  context: WindowContext,
+  window: LeasedWindow,
+  walk: ProvenWalk,
+  proof: Proof,
+  requests: number,
+): Promise<WindowEnd | null> {
+  const { database, knowledge } = context;
+  await context.checkKnown();
+  try {
+    const { walkId, stored: nextStart, pages, claims } = walk;
+    await proveWindow(database, window, { walkId, nextStart, pages }, proof, claims, requests);
+  } catch (error) {
+    if (!(error instanceof BrokenChainError)) throw error;
+    context.log.error({ err: error, window: window.from }, 'a walk is discarded');
+    const end = {
+      outcome: 'failed',
+      reason: error.message,
+      end: null,
+      claims: [],
+      requests,
+    } as const;
+    await endWalk(database, window, walk.walkId, end);
+    return null;
+  }
+  if (window.levelFrom === null && window.levelTo === null)
+    knowledge.proved(walk.stored, secondsOf(window));
+  await learnFrom(context, window, walk, proof);
+  return { kind: 'complete', proof };
+}
+
+/** What a proof teaches of the source. */
+async function learnFrom(
+  context: WindowContext,
+  window: LeasedWindow,
+  walk: ProvenWalk,
+  proof: Proof,
+): Promise<void> {
+  const { knowledge } = context;
+  const span = `${window.from} to ${window.to}`;
+  const { provenSize, calibrated } = knowledge.learned;
+  if (proof.kind === 'halves' && walk.stored > provenSize)
+    await knowledge.learn(
+      'proven_size',
+      walk.stored,
+      `the halves of ${span} hold what the whole does`,
+    );
+  const totals = walk.heard.flatMap(({ total }) => total ?? []);
+  const low = totals.find((total) => total < walk.stored);
+  if (low !== undefined && calibrated > 0 && low >= LEAST_CAP)
+    await knowledge.learn(
+      'lower_bound',
+      low,
+      `${span} told ${low}, and ${walk.stored} records were proven`,
+    );
+  if (proof.kind === 'total') return;
+  if (calibrated === 0 || walk.stored > calibrated) await calibrate(context, spanOf(window), walk);
+}

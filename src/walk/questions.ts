@@ -1,0 +1,130 @@
+/** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
+import type { Claim, PageRequest, Span, Stream } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { compareProbe, type ProbeFacts } from '../store/probes.ts';
+import { type Answer, type AnswerContext, ask } from './answers.ts';
+import type { Facts } from './contract.ts';
+import type { Knowledge } from './knowledge.ts';
+import { refusesLength } from './refusals.ts';
+import { spanOf, splitSpan, targetOf } from './span.ts';
+
+/** What asking needs. */
+export interface QuestionContext extends AnswerContext {
+  readonly database: Database;
+  readonly stream: Stream;
+  readonly knowledge: Knowledge;
+}
+
+/** What looking at parts of a window needs. */
+export interface PartsContext extends QuestionContext {
+  readonly timeZone: string;
+  readonly pageLength: number;
+}
+
+/** Calibrations that are tried before totals are left alone. */
+const CALIBRATIONS = 5;
+
+/**
+ * Asks for some records of a span.
+ * @param walkId the walk that the records are compared with; 0: none.
+ */
+export async function question(
+  context: QuestionContext,
+  span: Span,
+  start: number,
+  length: number,
+  walkId = 0,
+): Promise<Facts<ProbeFacts>> {
+  const request = { ...targetOf(context.stream, spanOf(span)), start, length };
+  return (await askShorter(context, request, walkId)).facts;
+}
+
+/** Asks, with ever shorter lengths where the source fails on the length; what works is remembered for a day. */
+export async function askShorter(
+  context: Omit<QuestionContext, 'stream'>,
+  request: PageRequest,
+  walkId = 0,
+): Promise<Answer<ProbeFacts>> {
+  const { database, knowledge } = context;
+  for (let { length } = request, refused: unknown = null; ; length = Math.floor(length / 2)) {
+    const asked = { ...request, length };
+    try {
+      const answer = await ask(context, asked, (page, contract) =>
+        compareProbe(database, walkId, page, contract),
+      );
+      if (answer.facts.came > 0 && request.start === 0) knowledge.lastGood = asked;
+      if (refused !== null && request.start === 0)
+        await knowledge.learn(
+          'page_length',
+          length,
+          `longer pages fail: ${(refused as Error).message}`,
+        );
+      return answer;
+    } catch (error) {
+      if (length <= 2 || !refusesLength(error)) throw error;
+      refused = error;
+    }
+  }
+}
+
+/**
+ * Totals are calibrated by an answer that tells more than it shows, of a window that was proven without them: a total that
+ * counts the page, or the records up to its end, fails here.
+ */
+export async function calibrate(
+  context: PartsContext,
+  span: Span,
+  { stored, heard }: { readonly stored: number; readonly heard: readonly Claim[] },
+): Promise<void> {
+  const { knowledge } = context;
+  const told = heard.filter(({ total }) => total !== null);
+  if (stored < 2 || told.length === 0 || told.some(({ total }) => total !== stored)) return;
+  if (knowledge.calibrationsTried >= CALIBRATIONS) return;
+  knowledge.calibrationsTried += 1;
+  const { total, came, lowerBound } = await question(context, span, 0, 1);
+  if (total !== stored || came !== 1 || lowerBound) return;
+  knowledge.calibrationsTried = 0;
+  const evidence = `${span.from} to ${span.to}: one record told a total of ${total}, which was proven otherwise`;
+  await knowledge.learn('calibrated', stored, evidence);
+}
+
+/** Whether one question gets different records at once: an order that moves, or replicas that differ. */
+export async function isRestless(context: PartsContext, span: Span): Promise<boolean> {
+  const { knowledge, pageLength } = context;
+  const length = knowledge.pageLength(pageLength);
+  const one = await question(context, span, 0, length);
+  const other = await question(context, span, 0, length);
+  // A full page shows a part of the list: which one may depend on the order alone.
+  if (one.came >= length || other.came >= length || one.came >= knowledge.largestAnswer)
+    return false;
+  const same = JSON.stringify([...one.hashes].sort()) === JSON.stringify([...other.hashes].sort());
+  if (!same)
+    await knowledge.learn(
+      'restless',
+      true,
+      `${span.from} to ${span.to}: asked twice, ${one.came} and ${other.came} records came, and not the same`,
+    );
+  return !same;
+}
+
+/**
+ * Whether the total is less for at least one half of the window: one that is the same for each part counts something else,
+ * and would have the window split down to its seconds. Asked once in a stream while the process lives.
+ */
+export async function totalNarrows(
+  context: PartsContext,
+  window: Span & { readonly day: string },
+  total: number | null,
+): Promise<boolean> {
+  const { knowledge } = context;
+  if (knowledge.totalsNarrow !== null) return knowledge.totalsNarrow;
+  const halves = splitSpan(window, window, context, 2);
+  if (halves?.by !== 'time') return true;
+  const whole = total ?? (await question(context, window, 0, 2)).total;
+  for (const half of halves.parts) {
+    const told = (await question(context, half, 0, 2)).total;
+    knowledge.totalsNarrow = whole === null || (told !== null && told < whole);
+    if (knowledge.totalsNarrow) break;
+  }
+  return knowledge.totalsNarrow === true;
+}

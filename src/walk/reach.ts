@@ -1,0 +1,104 @@
+/** How far a request must reach beyond a cut, and the division of a span by what is known of that (docs/completeness.md C8). */
+
+import { RequestError, WalkError } from '../errors.ts';
+import type { Span } from '../model.ts';
+import { around, type Split, secondsOf, splitByTime } from '../plan/split.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import { LONGEST_REACH } from './knowledge.ts';
+import { type PartsContext, question } from './questions.ts';
+import { SHORTEST_CUT, splitSpan } from './span.ts';
+
+const REACH_ATTEMPTS = 3;
+/** A day has 86,400 seconds. */
+const MOST_HALVINGS = 18;
+
+/** The error of a source whose windows cannot be cut. */
+export const ignoresTime = (): WalkError =>
+  new WalkError('capped', 'the source ignores the time of day: it shows no part of a day alone');
+
+/** As {@link splitSpan}; where the parts would be short, it is learned first how short they may be. */
+export async function divide(
+  context: PartsContext,
+  window: LeasedWindow,
+  span: Span,
+  parts: number,
+): Promise<Split | null> {
+  if (context.knowledge.reach === null && secondsOf(span) < parts * SHORTEST_CUT)
+    await learnReach(context, span);
+  return splitSpan(span, window, context, parts);
+}
+
+/**
+ * Learns how far a request must reach: a second with a record is found by halving, and the record must show when it is asked
+ * for a second around it, and not two seconds beside it; twice so, a second will do.
+ */
+export async function learnReach(context: PartsContext, span: Span): Promise<void> {
+  const { knowledge } = context;
+  if (knowledge.reachTried >= REACH_ATTEMPTS) return;
+  knowledge.reachTried += 1;
+  try {
+    if (await ignoresTimeOfDay(context, span)) {
+      await knowledge.learn(
+        'reach',
+        'day',
+        `parts of ${span.from} to ${span.to} show the same records`,
+      );
+      throw ignoresTime();
+    }
+    for (const side of ['first', 'last'] as const) {
+      const second = await findSecond(context, span, side);
+      if (second === null || !(await isExactAround(context, second))) return;
+    }
+  } catch (error) {
+    // Short windows are refused: nothing can be learned from them.
+    if (!(error instanceof RequestError)) throw error;
+    await knowledge.learn('reach', LONGEST_REACH, error.message);
+    return;
+  }
+  await knowledge.learn(
+    'reach',
+    1,
+    `single seconds of ${span.from} to ${span.to} show their records, and the seconds beside them do not`,
+  );
+}
+
+/** Two spans of a minute, far apart, with the very records of both: nobody has that by chance. */
+async function ignoresTimeOfDay(context: PartsContext, span: Span): Promise<boolean> {
+  const length = context.knowledge.pageLength(context.pageLength);
+  const day = span.from.slice(0, 10);
+  const minute = (hour: string): Span => ({
+    ...span,
+    from: `${day} ${hour}:30:00`,
+    to: `${day} ${hour}:30:59`,
+  });
+  const [one, other] = [
+    await question(context, minute('03'), 0, length),
+    await question(context, minute('15'), 0, length),
+  ];
+  return one.came > 0 && JSON.stringify(one.hashes) === JSON.stringify(other.hashes);
+}
+
+/** The first or the last second of a span that shows a record, by halving. */
+async function findSecond(
+  context: PartsContext,
+  span: Span,
+  side: 'first' | 'last',
+): Promise<string | null> {
+  let left: Span = span;
+  for (let halving = 0; halving < MOST_HALVINGS && secondsOf(left) > 1; halving += 1) {
+    const [one, other] = splitByTime(left, 2, [])?.parts ?? [];
+    if (one === undefined || other === undefined) return null;
+    const [tried, else_] = side === 'first' ? [one, other] : [other, one];
+    left = (await question(context, tried, 0, 1)).came > 0 ? tried : else_;
+  }
+  return left.from;
+}
+
+async function isExactAround(context: PartsContext, second: string): Promise<boolean> {
+  const length = context.knowledge.pageLength(context.pageLength);
+  const hashesOf = async (before: number, after: number) =>
+    (await question(context, around(second, before, after), 0, length)).hashes;
+  const near = await hashesOf(-1, 1);
+  const beside = new Set([...(await hashesOf(-4, -2)), ...(await hashesOf(2, 4))]);
+  return near.length > 0 && near.every((hash) => !beside.has(hash));
+}

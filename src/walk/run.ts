@@ -1,0 +1,260 @@
+/** A run: registers the streams, plans, drains and reports; by schedule, by hand, or as a backfill . */
+
+import { type GapRow, readGaps } from '../days/coverage-rows.ts';
+import { outcomeOf, type RunOutcome } from '../errors.ts';
+import { Sealer } from '../ledger/seal.ts';
+import type { Day, DayRange, Stream } from '../model.ts';
+import {
+  type BackfillOnly,
+  type BackfillStep,
+  type KnownDay,
+  planBackfill,
+} from '../plan/backfill.ts';
+import { addDays, lastClosedDay } from '../plan/days.ts';
+import { plan } from '../plan/planner.ts';
+import type { Database } from '../store/database.ts';
+import { countDue } from '../store/leases.ts';
+import { readGone } from '../store/publications.ts';
+import { beginRun, endRun, type RunCounts, type RunTrigger } from '../store/runs.ts';
+import { type RegisteredStream, registerStreams } from '../store/streams.ts';
+import {
+  askAgain,
+  countMissing,
+  databaseNow,
+  listDays,
+  listKnownSpans,
+  planWindows,
+} from '../store/windows.ts';
+import { runDueWindows, type WalkOptions, type WalkParts } from './due.ts';
+import type { WalkEvent } from './events.ts';
+import { Tally, type WindowFailed } from './tally.ts';
+
+/** What is exported, and in which calendar. */
+export interface ExportOptions extends WalkOptions {
+  readonly streams: readonly Stream[];
+  /** First day of the schedule; null: the remembered one, or seven closed days at the first run. */
+  readonly since: Day | null;
+  readonly settleMs: number;
+}
+
+/** What a run did. */
+export interface RunReport extends RunCounts {
+  /** Days in the scope that are not complete now. */
+  readonly gaps: readonly GapRow[];
+  /** Days of which the source lost records in numbers; what was stored of them stays. */
+  readonly lost: readonly LostDay[];
+  readonly failures: readonly WindowFailed[];
+  /** Streams that were given up for this run. */
+  readonly stopped: readonly { readonly stream: string; readonly reason: string }[];
+}
+
+/** A day of which the source does not show records in numbers that it showed before. */
+export interface LostDay {
+  readonly stream: string;
+  readonly day: Day;
+  readonly lost: number;
+  readonly records: number;
+}
+
+/** A range and choice of windows that a person asked for. */
+export interface BackfillRequest {
+  readonly from: Day;
+  readonly to: Day;
+  readonly only?: BackfillOnly;
+  readonly newestFirst: boolean;
+}
+
+/** For those who watch a run. */
+export type RunEvent = WalkEvent | { readonly kind: 'planned'; readonly windows: number };
+
+/** Days that a new stream goes back, where `since` is not set. */
+const DAYS_BACK = 7;
+
+/** One catch-up pass: everything that is due, scheduled work first. */
+export async function catchUp(
+  parts: WalkParts,
+  options: ExportOptions,
+  trigger: Exclude<RunTrigger, 'backfill'>,
+  signal: AbortSignal,
+  onEvent: (event: RunEvent) => void = () => {},
+): Promise<RunReport> {
+  const { database } = parts;
+  const calendar = await readCalendar(database, options);
+  const { timeZone, settleMs } = options;
+  const planMissing = async (): Promise<number> => {
+    const spans = await listKnownSpans(database, idsOf(calendar));
+    let planned = 0;
+    for (const { streamId, since } of calendar.streams) {
+      const known = spans.filter((span) => span.streamId === streamId);
+      const missing = plan({ since, known, timeZone, settleMs, now: calendar.now });
+      planned += await planWindows(database, streamId, 'scheduled', missing);
+    }
+    return planned;
+  };
+  await planMissing();
+  const scope = { trigger, range: null, newestFirst: false, planMissing };
+  return runAndReport(parts, options, calendar, scope, signal, onEvent);
+}
+
+/** What a backfill would do, window by window; nothing is changed but the streams' registration. */
+export async function previewBackfill(
+  database: Database,
+  options: ExportOptions,
+  request: BackfillRequest,
+): Promise<BackfillStep[]> {
+  return stepsOf(database, await readCalendar(database, options), options, request);
+}
+
+/** Plans and walks an inclusive range of days. */
+export async function backfill(
+  parts: WalkParts,
+  options: ExportOptions,
+  request: BackfillRequest,
+  signal: AbortSignal,
+  onEvent: (event: RunEvent) => void = () => {},
+): Promise<RunReport> {
+  const { database } = parts;
+  const calendar = await readCalendar(database, options);
+  const all = await stepsOf(database, calendar, options, request);
+  const steps = all.filter((step) => step.action !== 'skip');
+  for (const { name, streamId } of calendar.streams) {
+    const own = steps.filter((step) => step.stream === name);
+    const missing = own.filter((step) => step.state === 'missing');
+    const windows = missing.map((step) => step.window);
+    await planWindows(database, streamId, 'backfill', windows);
+    for (const action of ['walk', 'rewalk'] as const) {
+      const there = own.filter((step) => step.action === action && step.state !== 'missing');
+      const days = there.map((step) => step.window.day);
+      await askAgain(database, streamId, days, action === 'rewalk');
+    }
+  }
+  const { from, to, newestFirst } = request;
+  const scope = {
+    trigger: 'backfill',
+    range: { from, to },
+    newestFirst,
+    planMissing: () => planAgain(database, calendar, steps),
+  } as const;
+  return runAndReport(parts, options, calendar, scope, signal, onEvent);
+}
+
+/** Plans again what is not there any more: a failover may take away what was planned last. */
+async function planAgain(
+  database: Database,
+  calendar: Calendar,
+  steps: readonly BackfillStep[],
+): Promise<number> {
+  let planned = 0;
+  for (const { name, streamId } of calendar.streams) {
+    const windows = steps.filter((step) => step.stream === name).map((step) => step.window);
+    const days = windows.map(({ day }) => day).sort();
+    const [from, to] = [days[0], days.at(-1)];
+    if (from === undefined || to === undefined) continue;
+    if ((await countMissing(database, [streamId], { from, to })) > 0)
+      planned += await planWindows(database, streamId, 'backfill', windows);
+  }
+  return planned;
+}
+
+/** The streams as they are registered, in the order of the settings, and the time by which days are closed or not. */
+interface Calendar {
+  readonly now: number;
+  readonly streams: readonly RegisteredStream[];
+}
+
+const idsOf = ({ streams }: Calendar): number[] => streams.map(({ streamId }) => streamId);
+
+async function readCalendar(database: Database, options: ExportOptions): Promise<Calendar> {
+  const now = await databaseNow(database);
+  const { streams, since, timeZone, settleMs } = options;
+  const firstSince = addDays(lastClosedDay(now, timeZone, settleMs), 1 - DAYS_BACK);
+  const calendar = { since, firstSince, timeZone, settleMs };
+  return { now, streams: await registerStreams(database, streams, calendar) };
+}
+
+async function stepsOf(
+  database: Database,
+  calendar: Calendar,
+  options: ExportOptions,
+  request: BackfillRequest,
+): Promise<BackfillStep[]> {
+  const days = new Map<number, Map<Day, KnownDay>>(idsOf(calendar).map((id) => [id, new Map()]));
+  for (const { streamId, day, ...known } of await listDays(database, idsOf(calendar), request))
+    days.get(streamId)?.set(day, known);
+  return planBackfill({
+    ...request,
+    streams: calendar.streams.map(({ name, streamId }) => ({
+      name,
+      known: days.get(streamId) ?? new Map(),
+    })),
+    timeZone: options.timeZone,
+    settleMs: options.settleMs,
+    now: calendar.now,
+  });
+}
+
+interface Scope {
+  readonly trigger: RunTrigger;
+  readonly range: DayRange | null;
+  readonly newestFirst: boolean;
+  /** Plans what is not there any more. @returns how many windows. */
+  readonly planMissing: () => Promise<number>;
+}
+
+/** So often what was planned may be taken away in one run. */
+const MOST_PASSES = 3;
+
+async function runAndReport(
+  parts: WalkParts,
+  options: ExportOptions,
+  calendar: Calendar,
+  scope: Scope,
+  signal: AbortSignal,
+  onEvent: (event: RunEvent) => void,
+): Promise<RunReport> {
+  const { database, owner, log } = parts;
+  const runId = await beginRun(database, scope.trigger, parts.clock.uuid(), owner, scope.range);
+  const streamIds = idsOf(calendar);
+  const due = await countDue(database, { ...scope, streamIds });
+  onEvent({ kind: 'planned', windows: due });
+  const tally = new Tally(due);
+  const streams = new Map(
+    options.streams.map((stream, index) => [streamIds[index] as number, stream]),
+  );
+  const sealer = new Sealer({ database, log }, streamIds, signal);
+  const end = (outcome: RunOutcome, error: string | null) =>
+    endRun(database, runId, outcome, tally.counts, error).catch((failure) =>
+      log.warn({ err: failure, runId }, 'the end of the run could not be noted'),
+    );
+  try {
+    // What another process holds is due, too.
+    for (let pass = 0, left = due; left > 0 && pass < MOST_PASSES; pass += 1) {
+      await runDueWindows(parts, options, streams, scope, signal, (event) => {
+        tally.add(event);
+        if (event.kind === 'complete') sealer.wake();
+        onEvent(event);
+      });
+      left = await scope.planMissing();
+    }
+    await sealer.finish();
+    const gaps = await readGaps(
+      database,
+      options.streams.map((stream) => stream.name),
+      scope.range,
+    );
+    const lost = await readLost(database, options.streams);
+    await end(gaps.length === 0 && lost.length === 0 ? 'done' : 'gaps', null);
+    return { ...tally.counts, gaps, lost, failures: tally.failures, stopped: tally.stopped };
+  } catch (error) {
+    await sealer.stop();
+    await end(outcomeOf(error), error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
+
+async function readLost(database: Database, streams: readonly Stream[]): Promise<LostDay[]> {
+  const names = streams.map((stream) => stream.name);
+  return (await readGone(database, names)).flatMap(({ stream, failures }) =>
+    failures.map((failure) => ({ stream, ...failure })),
+  );
+}

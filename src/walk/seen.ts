@@ -1,0 +1,52 @@
+/** What a walk has seen so far: a fold over its pages, so that a worker that takes over knows what the first one knew. */
+
+/** How the source finds the page of an offset: by the offset itself, or by `floor(start / length)`. */
+export type Paging = 'offset' | 'number';
+
+/** What one stored page showed. */
+export interface PageSeen {
+  /** New records: without one that was asked for again. */
+  readonly records: number;
+  /** 1: the last record of the page before was asked for again, and came first. */
+  readonly skip: number;
+  readonly total: number | null;
+}
+
+/** The state of the fold. */
+export interface WalkSeen {
+  readonly paging: Paging;
+  readonly pages: number;
+  /** Records stored; the next start. */
+  readonly records: number;
+  /** All records of the last page, and of the largest one. */
+  readonly lastCame: number;
+  readonly largestPage: number;
+  /** The total on the newest page that told one. */
+  readonly lastTotal: number | null;
+}
+
+/** A walk before its first page. */
+export function nothingSeen(paging: Paging): WalkSeen {
+  return { paging, pages: 0, records: 0, lastCame: 0, largestPage: 0, lastTotal: null };
+}
+
+/** The walk after one more page. */
+export function withPage(seen: WalkSeen, page: PageSeen): WalkSeen {
+  const lastCame = page.records + page.skip;
+  return {
+    ...seen,
+    pages: seen.pages + 1,
+    records: seen.records + page.records,
+    lastCame,
+    largestPage: Math.max(seen.largestPage, lastCame),
+    lastTotal: page.total ?? seen.lastTotal,
+  };
+}
+
+/**
+ * Whether the next page begins with the last record stored, so that a list that moved between two pages is noticed
+ * (docs/decisions/0008). A source that gives one record at a time, or pages by number, would never get on so.
+ */
+export function skipOf(seen: WalkSeen): 0 | 1 {
+  return seen.records > 0 && seen.largestPage > 1 && seen.paging === 'offset' ? 1 : 0;
+}

@@ -1,0 +1,85 @@
+/** A span walked until its walk can be compared with others: halves, and what lies around a cut. Walks are rows, so that a worker that takes over goes on. */
+
+import { WalkError } from '../errors.ts';
+import type { Span } from '../model.ts';
+import { isRepeated, walksAgree } from '../store/agreement.ts';
+import { type EndedWalk, readWalks } from '../store/evidence.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import type { WalkRole } from '../store/walks.ts';
+import type { WindowContext } from './context.ts';
+import { walkOnce } from './once.ts';
+import { sameSpan } from './span.ts';
+import { UNASKED, verdict } from './verdict.ts';
+
+/** What walks for comparison are walked for. */
+export type ComparedRole = Exclude<WalkRole, 'whole'>;
+
+const ATTEMPTS = 8;
+/** The list moved, or something was learned: the next walk may come to an end. */
+const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned']);
+const MOVES_BEFORE_ONE_PAGE = 2;
+
+/**
+ * Walks a span to an end against which nothing speaks, or finds the walk that did so already. Where the order does not
+ * hold, two single pages with the same records are as good: in one answer no order can hide a record.
+ * @param after only walks newer than this one count.
+ * @throws {WalkError} `unsettled` where it moves, is capped or contradicts itself.
+ */
+export async function settleSpan(
+  context: WindowContext,
+  window: LeasedWindow,
+  role: ComparedRole,
+  span: Span,
+  after: number,
+): Promise<EndedWalk> {
+  for (;;) {
+    const walks = (await readWalks(context.database, window)).filter(
+      (walk) => walk.role === role && sameSpan(walk, span) && walk.walkId > after,
+    );
+    const settled = await findSettled(context, walks);
+    if (settled !== null) return settled;
+    if (walks.length >= ATTEMPTS) throw unsettled(span, walks.at(-1)?.reason ?? null);
+    const moves = walks.filter(({ outcome }) => outcome === 'shifted').length;
+    const onePage = context.knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
+    const manner = { audited: false, onePage, mostRecords: null };
+    const earlier = onePage ? [] : walks;
+    // Neither a walk that came to no end nor what it met stands for the window.
+    await walkOnce(context, window, role, span, earlier, manner).catch((error: unknown) => {
+      if (!(error instanceof WalkError) || !PASSING.has(error.fault)) throw error;
+    });
+  }
+}
+
+/** The newest walk that can stand for its span. */
+async function findSettled(
+  { database, knowledge }: WindowContext,
+  walks: readonly EndedWalk[],
+): Promise<EndedWalk | null> {
+  const ended = walks.filter(({ outcome }) => outcome === 'ended');
+  const newest = ended.at(-1);
+  if (newest === undefined) return null;
+  const said = verdict({ ...UNASKED, ...newest, end: newest.end ?? 'open' }, knowledge.learned);
+  if (said.kind === 'against') return null;
+  const single = isSinglePage(newest);
+  const lacksEnd = said.kind === 'lacking' && said.needs === 'end';
+  if (!lacksEnd && (newest.pages < 2 || !(await isRepeated(database, newest.walkId))))
+    return newest;
+  if (lacksEnd && !single) return null;
+  const others = ended.filter((walk) =>
+    lacksEnd ? walk !== newest && isSinglePage(walk) : walk.firstPage !== newest.firstPage,
+  );
+  for (const { walkId } of others)
+    if (await walksAgree(database, newest.walkId, walkId)) return newest;
+  return null;
+}
+
+/** One answer, and not a full one. */
+const isSinglePage = ({ pages, stored, pageLength }: EndedWalk): boolean =>
+  pages === 1 && stored < pageLength;
+
+function unsettled({ from, to }: Span, reason: string | null): WalkError {
+  return new WalkError(
+    'unsettled',
+    `${from} to ${to} shows different records each time${reason === null ? '' : `: ${reason}`}`,
+  );
+}

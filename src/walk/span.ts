@@ -1,0 +1,53 @@
+/** From a window to requests: which span of time and levels a walk asks for, and how the window is split. */
+import type { PageRequest, Span, Stream } from '../model.ts';
+import { repeatedTimes, type Split, split } from '../plan/split.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import { type Knowledge, LONGEST_REACH } from './knowledge.ts';
+
+/** The requests of a walk, but for start and length. */
+export type WalkTarget = Omit<PageRequest, 'start' | 'length'>;
+
+/** The requests for a span of a stream. */
+export function targetOf({ resource, filters }: Stream, span: Span): WalkTarget {
+  const levels = {
+    ...(span.levelFrom === null ? {} : { rule_level_from: String(span.levelFrom) }),
+    ...(span.levelTo === null ? {} : { rule_level_to: String(span.levelTo) }),
+  };
+  return { resource, filters: { ...filters, ...levels }, from: span.from, to: span.to };
+}
+
+/** A window as a span; its levels are those of a split, not those that the stream itself asks for. */
+export function spanOf({ from, to, levelFrom, levelTo }: Span): Span {
+  return { from, to, levelFrom, levelTo };
+}
+
+/** Whether two walks ask for the same. */
+export function sameSpan(one: Span, other: Span): boolean {
+  return (
+    one.from === other.from &&
+    one.to === other.to &&
+    one.levelFrom === other.levelFrom &&
+    one.levelTo === other.levelTo
+  );
+}
+
+/** Seconds of a window that may be cut as long as requests must reach far beyond a cut. */
+export const SHORTEST_CUT = 4 * LONGEST_REACH;
+
+/** Splits a span of a day; where the time of day is ignored, and by level in a stream that filters by level itself, it cannot be. */
+export function splitSpan(
+  span: Span,
+  window: Pick<LeasedWindow, 'day'>,
+  { stream, timeZone, knowledge }: { stream: Stream; timeZone: string; knowledge: Knowledge },
+  parts: number,
+): Split | null {
+  const { reach } = knowledge;
+  if (reach === 'day') return null;
+  const least = reach === null || reach > 1 ? SHORTEST_CUT : 2;
+  const found = split(spanOf(span), parts, repeatedTimes(window.day, timeZone), least);
+  const { rule_level, rule_level_from, rule_level_to } = stream.filters;
+  const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(
+    (value) => value !== undefined && value !== '',
+  );
+  return found?.by === 'level' && levelsTaken ? null : found;
+}

@@ -1,0 +1,59 @@
+/** What a walk asks for next; pure. */
+import { WalkError } from '../errors.ts';
+import type { WalkSeen } from './seen.ts';
+
+/** How a walk is to go. */
+export interface WalkManner {
+  /** Its end is asked for even where totals would do. */
+  readonly audited: boolean;
+  /** One page is all: what an order that does not hold can show at once. */
+  readonly onePage: boolean;
+  /** A window with a larger total is not walked whole; null: it is, however large. */
+  readonly mostRecords: number | null;
+}
+
+/** What is known beside what the walk has seen. */
+export interface StepKnowledge extends WalkManner {
+  readonly pageLength: number;
+  /** How deep paging goes; null: not known. */
+  readonly offsetCap: number | null;
+  /** The verdict lacks no end. */
+  readonly suffices: boolean;
+}
+
+/**
+ * The next page, a probe from the last record on, the same empty window again, or nothing.
+ * @throws {WalkError} where the list is too long to be walked whole.
+ */
+export function nextStep(
+  seen: WalkSeen,
+  known: StepKnowledge,
+): 'page' | 'probe' | 'confirm' | 'open' {
+  const { pages, records, lastTotal, lastCame, largestPage, paging } = seen;
+  if (pages === 0) return 'page';
+  if (known.onePage) return 'open';
+  if (records === 0) return 'confirm';
+  refuseLong(seen, known);
+  if (known.suffices) return 'open';
+  // By number the next page begins at a multiple of the length, and nothing else is one.
+  if (paging === 'number' && records % largestPage !== 0) return 'probe';
+  if (lastTotal !== null) return lastTotal > records ? 'page' : 'probe';
+  const full = lastCame >= Math.min(known.pageLength, largestPage) && lastCame > 1 && pages > 1;
+  return full || lastCame >= known.pageLength ? 'page' : 'probe';
+}
+
+/** After the first page its total tells whether the list is walked whole. */
+function refuseLong({ pages, records, lastTotal }: WalkSeen, known: StepKnowledge): void {
+  if (pages !== 1 || lastTotal === null) return;
+  const { mostRecords, offsetCap } = known;
+  if (mostRecords !== null && lastTotal > Math.max(mostRecords, records))
+    throw new WalkError(
+      'large',
+      `the total says ${lastTotal}: more than ${mostRecords} records are walked in parts`,
+    );
+  if (offsetCap !== null && lastTotal > offsetCap)
+    throw new WalkError(
+      'beyond-known-cap',
+      `the total says ${lastTotal}, and paging goes no deeper than ${offsetCap}`,
+    );
+}

@@ -1,0 +1,74 @@
+/** Adds up what happens in a run. */
+import type { RunCounts } from '../store/runs.ts';
+import type { WalkEvent } from './events.ts';
+
+/** A window that failed in a run. */
+export interface WindowFailed {
+  readonly stream: string;
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}
+
+/** The counts of one run, and what went wrong in it. */
+export class Tally {
+  readonly failures: WindowFailed[] = [];
+  readonly stopped: { readonly stream: string; readonly reason: string }[] = [];
+  readonly #due: number;
+  #complete = 0;
+  #split = 0;
+  #unchanged = 0;
+  #pages = 0;
+  #records = 0;
+  #bytes = 0;
+
+  constructor(due: number) {
+    this.#due = due;
+  }
+
+  /** Counts one event. */
+  add(event: WalkEvent): void {
+    switch (event.kind) {
+      case 'page':
+        this.#pages += 1;
+        this.#records += event.records;
+        this.#bytes += event.bytes;
+        break;
+      case 'complete':
+        this.#complete += 1;
+        break;
+      case 'failed': {
+        const { stream, from, to } = event.window;
+        this.failures.push({ stream, from, to, reason: event.reason });
+        break;
+      }
+      case 'stream-stopped':
+        this.stopped.push({ stream: event.stream, reason: event.reason });
+        break;
+      case 'split':
+        this.#split += 1;
+        break;
+      case 'unchanged':
+        this.#unchanged += 1;
+        break;
+      case 'claimed':
+      case 'released':
+      case 'waiting':
+        break;
+    }
+  }
+
+  /** What was counted so far. */
+  get counts(): RunCounts {
+    return {
+      windowsDue: this.#due,
+      windowsComplete: this.#complete,
+      windowsFailed: this.failures.length,
+      windowsSplit: this.#split,
+      windowsUnchanged: this.#unchanged,
+      pages: this.#pages,
+      records: this.#records,
+      bytes: this.#bytes,
+    };
+  }
+}

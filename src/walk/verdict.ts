@@ -1,0 +1,200 @@
+/**
+ * Is a window whole? One pure function of the evidence. A window is complete when there is a sufficient proof and no
+ * answer since the judged walk began says anything against it; the rules are those of docs/completeness.md (I4).
+ */
+import type { Claim, ListEnd, Proof } from '../model.ts';
+
+/** Fewer records than this are no cap on results. */
+export const LEAST_CAP = 10;
+
+/** How the whole compares with its halves and the cut between them, record by record. */
+export interface HalvesSeen {
+  /** Records that halves and cut show and the whole does not. */
+  readonly more: number;
+  /** Records that the whole shows and they do not. */
+  readonly less: number;
+  /** A half, or what lies across the cut, shows as many records as the whole: a cap would cut both alike. */
+  readonly oneSided: boolean;
+  /** The walks that were compared. */
+  readonly walks: readonly number[];
+}
+
+/** What is known of a walk that came to the end of its list, and of everything that was heard since it began. */
+export interface Evidence {
+  /** Records that it stored. */
+  readonly stored: number;
+  readonly end: ListEnd;
+  /** Of every answer since it began. */
+  readonly claims: readonly Claim[];
+  /** A content stands on more than one of its pages. */
+  readonly repeated: boolean;
+  /** A walk with other page boundaries brought the same records. */
+  readonly agreed: boolean;
+  readonly halves: HalvesSeen | null;
+  /** Sums of the totals of both halves and the records of the cut between them; null: not asked. */
+  readonly totalOfHalves: number | null;
+  /** One window in fifty is asked for its end even where its total would do. */
+  readonly audited: boolean;
+}
+
+/** As long as nothing but pages and their end was asked for. */
+export const UNASKED = {
+  repeated: false,
+  agreed: false,
+  halves: null,
+  totalOfHalves: null,
+  audited: false,
+} as const;
+
+/** What was learned of the stream; all of it expires. */
+export interface Learned {
+  /** Totals have agreed with an independent proof of so many records; 0: never. */
+  readonly calibrated: number;
+  /** From this number on totals have been too small; null: never. */
+  readonly lowerBoundFrom: number | null;
+  /** The largest window that was proven by its halves; 0: none. */
+  readonly provenSize: number;
+}
+
+/** What the evidence says. */
+export type Verdict =
+  | { readonly kind: 'complete'; readonly proof: Proof }
+  /** Something speaks against it; `least`: so many records there are at least. */
+  | {
+      readonly kind: 'against';
+      readonly rule: string;
+      readonly reason: string;
+      readonly least: number;
+    }
+  /** Nothing speaks against it, and it does not suffice. */
+  | {
+      readonly kind: 'lacking';
+      readonly rule: string;
+      readonly needs: 'end' | 'another length' | 'halves' | 'totals of halves';
+    };
+
+/**
+ * Judges a walk.
+ * For the same stored records, one more claim of a record that is not stored, or of a higher total, never makes
+ * complete what was not.
+ */
+export function verdict(evidence: Evidence, learned: Learned): Verdict {
+  const contradiction = against(evidence);
+  if (contradiction !== null) return contradiction;
+  const { stored, end, repeated, agreed, claims, halves } = evidence;
+  if (stored === 0)
+    return end === 'nothing'
+      ? complete('empty', 'C3', 0, 'it was empty, and asked again it was empty again')
+      : { kind: 'lacking', rule: 'C3', needs: 'end' };
+  if (repeated && !agreed) return { kind: 'lacking', rule: 'C7', needs: 'another length' };
+  const counted = end === 'open' || !evidence.audited ? believedTotal(evidence, learned) : null;
+  if (end === 'open' && counted === null) return { kind: 'lacking', rule: 'C4', needs: 'end' };
+  if (isProvenSize(stored, learned.provenSize) && !isRound(stored)) {
+    if (counted !== null)
+      return {
+        ...complete(
+          'total',
+          'C5',
+          stored,
+          `all ${claims.length} answers told a total of ${stored}`,
+          stored,
+        ),
+      };
+    return complete(
+      'probe',
+      'C4',
+      stored,
+      'from its last record on the source shows exactly that one',
+    );
+  }
+  if (halves !== null && halves.more === 0 && halves.less === 0 && !halves.oneSided) {
+    const why = 'its two halves and the cut between them hold exactly its records';
+    return {
+      kind: 'complete',
+      proof: { kind: 'halves', rule: 'C6', records: stored, why, halves: halves.walks },
+    };
+  }
+  if (counted !== null && evidence.totalOfHalves === stored) {
+    const why = 'its total is the sum of the totals of its halves, with nothing across their cut';
+    return complete('total', 'C5', stored, why, stored);
+  }
+  if (counted !== null && evidence.totalOfHalves === null)
+    return { kind: 'lacking', rule: 'C5', needs: 'totals of halves' };
+  return { kind: 'lacking', rule: 'C6', needs: 'halves' };
+}
+
+/** The first claim that the stored records do not answer (C1, C2), and the least that all claims together say. */
+function against({
+  stored,
+  claims,
+  halves,
+}: Evidence): Extract<Verdict, { kind: 'against' }> | null {
+  const least = Math.max(0, ...claims.map(leastOf));
+  const says = (rule: string, reason: string): Verdict & { kind: 'against' } => ({
+    kind: 'against',
+    rule,
+    reason,
+    least,
+  });
+  const higher = claims.find(({ total }) => total !== null && total > stored);
+  if (higher !== undefined)
+    return says(
+      'C1',
+      `an answer told a total of ${higher.total}, and ${stored} records are stored`,
+    );
+  if (claims.some((claim) => claim.start + claim.came > stored && claim.came > 0))
+    return says('C1', `a record was shown behind the ${stored} that are stored`);
+  if (claims.some((claim) => claim.more && claim.start + claim.came >= stored))
+    return says(
+      'C1',
+      `the answer at the end says that there is more than the ${stored} records that are stored`,
+    );
+  if (claims.some((claim) => claim.totalMissing))
+    return says('C2', 'an answer lacks the total that the others of this source tell');
+  if (halves !== null && halves.more > 0)
+    return says(
+      'C1',
+      `the halves of the window show ${halves.more} records that the whole does not`,
+    );
+  if (halves !== null && halves.less > 0)
+    return says('C1', `the halves of the window lack ${halves.less} records of the whole`);
+  return null;
+}
+
+/** "There is a record at offset s" and "there are N", as the least number of records. */
+function leastOf({ start, came, total }: Claim): number {
+  return Math.max(came === 0 ? 0 : start + came, total ?? 0);
+}
+
+/** The total, where it is calibrated, and every answer told it. */
+function believedTotal({ stored, claims }: Evidence, learned: Learned): number | null {
+  const { calibrated, lowerBoundFrom } = learned;
+  if (calibrated === 0 || (lowerBoundFrom !== null && stored >= lowerBoundFrom)) return null;
+  const told = claims.filter(({ total }) => total !== null);
+  const exact = told.every(({ total, lowerBound }) => total === stored && !lowerBound);
+  return exact && told.length > 0 ? stored : null;
+}
+
+/** Whether windows of this size cannot be cut short unseen: larger ones were proven by their halves, or it is below any cap. */
+function isProvenSize(stored: number, provenSize: number): boolean {
+  return stored < LEAST_CAP || stored < provenSize;
+}
+
+/** One or two digits with zeros behind them, or a power of two: at such numbers services cap their results. */
+export function isRound(records: number): boolean {
+  if (records < LEAST_CAP) return false;
+  let digits = records;
+  while (digits % 10 === 0) digits /= 10;
+  return (records % 10 === 0 && digits < 100) || Number.isInteger(Math.log2(records));
+}
+
+function complete(
+  kind: Proof['kind'],
+  rule: string,
+  records: number,
+  why: string,
+  total?: number,
+): Extract<Verdict, { kind: 'complete' }> {
+  const told = total === undefined ? {} : { total };
+  return { kind: 'complete', proof: { kind, rule, records, why, ...told } };
+}

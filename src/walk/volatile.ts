@@ -1,0 +1,106 @@
+/** What in a record is not the record: values that differ each time it is asked for, as row numbers, scores and ages do; pure. */
+import { isObject } from '../source/json.ts';
+
+/** A text that tells how long ago something was: it differs only when it happens to move on. */
+const AGE =
+  /^\s*(in |about |~)?(an?|one|\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?|y|years?)(\s+ago)?\s*$|^(just )?now$/i;
+
+/** Fewer records that are told apart show nothing: two events of one template are alike but for such values, too. */
+const LEAST_DISTINCT = 2;
+
+/**
+ * The places, as JSON pointers, in which records differ from their other versions. Each pair is one record, asked for
+ * twice. All must differ in the very same places, but for ages, which may stand still; and what is left must tell the
+ * records apart as well as the whole does, or two events would be taken for one.
+ * @returns an empty list where nothing differs; null where the differences are no such values.
+ */
+export function volatilePaths(
+  pairs: readonly (readonly [unknown, unknown])[],
+): readonly string[] | null {
+  const differences = pairs.map(([one, other]) => differing(one, other, ''));
+  const all = new Set(differences.flatMap((places) => [...places.keys()]));
+  if (all.size === 0) return [];
+  if (all.has('')) return null;
+  const ages = [...all].filter((place) =>
+    differences.every((places) => places.get(place) !== 'other'),
+  );
+  const always = [...all].filter((place) => !ages.includes(place));
+  if (differences.some((places) => !always.every((place) => places.has(place)))) return null;
+  const left = distinct(pairs, 0, all);
+  const apart =
+    left >= LEAST_DISTINCT &&
+    left === distinct(pairs, 0, new Set()) &&
+    left === distinct(pairs, 1, new Set());
+  return apart ? [...all].sort() : null;
+}
+
+/** Where two values differ, and whether both are ages there. */
+function differing(
+  one: unknown,
+  other: unknown,
+  place: string,
+  found = new Map<string, 'age' | 'other'>(),
+): ReadonlyMap<string, 'age' | 'other'> {
+  if (isObject(one) && isObject(other)) {
+    for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+      const inside = `${place}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (Object.hasOwn(one, key) && Object.hasOwn(other, key))
+        differing(one[key], other[key], inside, found);
+      else found.set(inside, 'other');
+    }
+  } else if (Array.isArray(one) && Array.isArray(other) && one.length === other.length) {
+    for (const [index, value] of one.entries())
+      differing(value, other[index], `${place}/${index}`, found);
+  } else if (one !== other) {
+    const ages = [one, other].every((value) => typeof value === 'string' && AGE.test(value));
+    found.set(place, ages ? 'age' : 'other');
+  }
+  return found;
+}
+
+/** How many versions differ without what is left out. */
+function distinct(
+  pairs: readonly (readonly [unknown, unknown])[],
+  version: 0 | 1,
+  leftOut: ReadonlySet<string>,
+): number {
+  return new Set(pairs.map((pair) => spelled(pair[version], '', leftOut))).size;
+}
+
+/** A value as text that is equal for equal values, whatever the order of their keys. */
+function spelled(value: unknown, place: string, leftOut: ReadonlySet<string>): string {
+  if (leftOut.has(place)) return '';
+  if (Array.isArray(value))
+    return `[${value.map((inner, index) => spelled(inner, `${place}/${index}`, leftOut)).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const inside = Object.keys(value)
+    .sort()
+    .map((key) => {
+      const step = key.replaceAll('~', '~0').replaceAll('/', '~1');
+      const text = spelled(value[key], `${place}/${step}`, leftOut);
+      return text === '' ? '' : `${JSON.stringify(key)}:${text}`;
+    });
+  return `{${inside.filter((text) => text !== '').join()}}`;
+}
+
+/**
+ * The one place in which two answers to one question differ, where their records come in another order: without it they are
+ * the same, and each record is still told apart from the others.
+ * @returns a JSON pointer; null where there is none.
+ */
+export function volatilePlace(one: readonly unknown[], other: readonly unknown[]): string | null {
+  const [sample] = one;
+  if (!isObject(sample) || one.length !== other.length) return null;
+  for (const key of Object.keys(sample)) {
+    const place = `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const left = (records: readonly unknown[]) =>
+      records.map((record) => ({ record, text: spelled(record, '', new Set([place])) }));
+    const byText = (a: { text: string }, b: { text: string }) => (a.text < b.text ? -1 : 1);
+    const [first, second] = [left(one).sort(byText), left(other).sort(byText)];
+    if (first.some(({ text }, index) => text !== second[index]?.text)) continue;
+    const pairs = first.map(({ record }, index) => [record, second[index]?.record] as const);
+    const moved = pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
+    if (volatilePaths(moved)?.join() === place) return place;
+  }
+  return null;
+}

@@ -1,0 +1,300 @@
+/** One walk: page after page from the checkpoint to the end of the list (I1, I5). It collects claims; it judges nothing. */
+import { WalkError } from '../errors.ts';
+import type { Claim, ListEnd, PageRequest } from '../model.ts';
+import { readHashes } from '../store/evidence.ts';
+import type { Lease } from '../store/leases.ts';
+import { listPagesSeen, storePage } from '../store/pages.ts';
+import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
+import { ask } from './answers.ts';
+import { Asking, claimOf, LearnedError } from './asking.ts';
+import type { WalkContext, WalkEnd } from './context.ts';
+import type { Facts } from './contract.ts';
+import { learnPaging } from './paging.ts';
+import { Ahead } from './prefetch/ahead.ts';
+import { mayRefuseDepth } from './refusals.ts';
+import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
+import type { WalkTarget } from './span.ts';
+import { nextStep, type WalkManner } from './steps.ts';
+import { UNASKED, verdict } from './verdict.ts';
+
+/** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
+export class Walk {
+  readonly #context: WalkContext;
+  readonly #lease: Lease;
+  readonly #target: WalkTarget;
+  readonly #walk: OpenWalk;
+  readonly #manner: WalkManner;
+  readonly #ahead: Ahead;
+  readonly #pageClaims: Claim[] = [];
+  readonly #asking: Asking;
+  #seen: WalkSeen;
+  #firstDigest: string | null = null;
+  #believed: string | null = null;
+
+  constructor(
+    context: WalkContext,
+    lease: Lease,
+    target: WalkTarget,
+    walk: OpenWalk,
+    manner: WalkManner,
+  ) {
+    const { room, fetchPage: fetch, knowledge } = context;
+    this.#context = {
+      ...context,
+      fetchPage: (asked, options) => room.request(() => fetch(asked, options)),
+    };
+    this.#lease = lease;
+    this.#target = target;
+    this.#walk = walk;
+    this.#manner = manner;
+    this.#ahead = new Ahead({ ...context, trust: knowledge.trust });
+    this.#asking = new Asking(this.#context, target, walk);
+    this.#seen = nothingSeen(knowledge.paging ?? 'offset');
+  }
+
+  /** Requests that stored no page, so far; they are noted with the walk when it ends. */
+  get requests(): number {
+    return this.#asking.requests + this.#ahead.wasted;
+  }
+
+  /** What answers that are no stored pages have said so far. */
+  get claims(): readonly Claim[] {
+    return this.#asking.claims;
+  }
+
+  /** Records stored. */
+  get records(): number {
+    return this.#seen.records;
+  }
+
+  get #heard(): Claim[] {
+    return [...this.#pageClaims, ...this.#asking.claims];
+  }
+
+  /**
+   * @throws {WalkError} where the list moved, cannot be paged, or is capped.
+   * @throws {LearnedError} where it is to be begun anew.
+   * @throws {ContractError} where an answer is no page.
+   * @throws {BrokenChainError} where the stored pages are not those that the checkpoint counts.
+   * @throws whatever fetching and storing throw.
+   */
+  async toEnd(): Promise<WalkEnd> {
+    try {
+      await this.#resume();
+      for (;;) {
+        const end = await this.#step();
+        if (end !== null) return this.#endAs(end);
+      }
+    } finally {
+      this.#ahead.close();
+    }
+  }
+
+  #endAs(end: ListEnd): WalkEnd {
+    const { records: stored, pages, largestPage } = this.#seen;
+    const newFrame = this.#asking.frame?.known === false ? this.#believed : null;
+    return { end, stored, pages, largestPage, heard: this.#heard, claims: this.claims, newFrame };
+  }
+
+  /** @returns how the list ended; null: it has not yet. */
+  async #step(): Promise<ListEnd | null> {
+    this.#context.signal.throwIfAborted();
+    const { offsetCap } = this.#context.knowledge;
+    const { pageLength } = this.#walk;
+    const suffices = this.#seen.records > 0 && this.#endSuffices();
+    switch (nextStep(this.#seen, { ...this.#manner, offsetCap, pageLength, suffices })) {
+      case 'open':
+        return 'open';
+      case 'confirm':
+        return this.#confirmEmpty();
+      case 'page':
+        return this.#page();
+      case 'probe':
+        return this.#probe();
+    }
+  }
+
+  /** Nothing more need be asked: the verdict lacks no end, or something speaks against the records that no page can mend. */
+  #endSuffices(): boolean {
+    const said = verdict(
+      {
+        ...UNASKED,
+        stored: this.#seen.records,
+        end: 'open',
+        claims: this.#heard,
+        audited: this.#manner.audited,
+      },
+      this.#context.knowledge.learned,
+    );
+    return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';
+  }
+
+  /** Reads what the stored pages showed; the next step follows from it as if this worker had walked them. */
+  async #resume(): Promise<void> {
+    if (this.#walk.pages === 0) return;
+    for (const page of await listPagesSeen(this.#context.database, this.#walk.walkId))
+      this.#note(page, page.claim);
+    const { records, pages } = this.#seen;
+    if (records !== this.#walk.nextStart || pages !== this.#walk.pages)
+      throw new BrokenChainError(
+        `walk ${this.#walk.walkId} has ${pages} pages with ${records} records, and its checkpoint says ${this.#walk.pages} with ${this.#walk.nextStart}`,
+        { hint: 'Something else than daywalk changed the table daywalk.pages.' },
+      );
+  }
+
+  #note(
+    page: { readonly records: number; readonly skip: number; readonly digest: string },
+    claim: Claim,
+  ): void {
+    const before = this.#seen;
+    this.#seen = withPage(before, { ...page, total: claim.total });
+    this.#pageClaims.push(claim);
+    this.#firstDigest ??= page.digest;
+    this.#ahead.stored(before, this.#seen);
+    const { knowledge } = this.#context;
+    knowledge.largestAnswer = Math.max(knowledge.largestAnswer, claim.came);
+  }
+
+  /** Asks for the next page and stores it. */
+  async #page(): Promise<ListEnd | null> {
+    const { records, pages, paging, largestPage } = this.#seen;
+    const skip = skipOf(this.#seen);
+    const { walkId } = this.#walk;
+    const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
+    const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge } = this.#context;
+    const single = records > 0 && largestPage === 1 && paging === 'offset';
+    const { facts, page, wasted } = await this.#asking.withLength(this.#seen, (most) => {
+      // Pages by number are multiples of what the first one held, which may be less than was asked for.
+      const aligned = paging === 'number' && records > 0 ? largestPage : most;
+      const length = single ? 1 : Math.max(aligned, 1 + skip);
+      const request = { ...this.#target, start: records - skip, length };
+      this.#ahead.follow(this.#seen, request);
+      const fetchPage = (asked: PageRequest) => this.#ahead.fetch(asked);
+      return ask({ ...this.#context, fetchPage }, request, (answer, contract) =>
+        storePage(
+          database,
+          this.#lease,
+          leaseTtlMs,
+          checkpoint,
+          answer,
+          contract,
+          keepBytes,
+          signal,
+        ),
+      );
+    });
+    this.#asking.requests += wasted;
+    if (facts.stored) {
+      if (facts.came > 0) {
+        const { start, length } = page;
+        if (start === 0) knowledge.lastGood = { ...this.#target, start, length };
+        knowledge.answered('records');
+      }
+      this.#refuseSamePage(facts);
+      this.#note({ ...facts, skip }, claimOf(page, facts));
+      onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
+      // By number, and behind one-record pages, an empty page is the end.
+      return facts.came === 0 && pages > 0 ? this.#asking.lastIsThere(this.#seen.records) : null;
+    }
+    this.#ahead.drop();
+    this.#asking.heard(page, facts, page.requests);
+    if (facts.came > 0 && facts.continues) return 'last';
+    if (records === 0) return this.#confirmEmpty();
+    if (facts.came === 0 && skip === 0) return this.#asking.lastIsThere(records);
+    return this.#notContinued(facts.came);
+  }
+
+  /** A page by number that equals the first one: the source does not look at `start`. */
+  #refuseSamePage({ digest, came }: Facts): void {
+    if (this.#seen.paging === 'number' && came > 1 && digest === this.#firstDigest)
+      throw new WalkError(
+        'start-ignored',
+        'the source answers with the same page whatever `start` is: it cannot be paged',
+      );
+  }
+
+  /** Asks from the last record on: where exactly that one comes, the list has ended. */
+  async #probe(): Promise<ListEnd | null> {
+    const { records, paging, largestPage, pages } = this.#seen;
+    if (paging === 'number' || largestPage === 1) {
+      const behind = await this.#asking.ask(records, 1);
+      if (behind.came === 0) return this.#asking.lastIsThere(this.#seen.records);
+      if (paging === 'offset' || records % largestPage === 0) return this.#page();
+      throw new WalkError(
+        'shifted',
+        `there is more behind page ${pages}, which was shorter than those before`,
+      );
+    }
+    const answer = await this.#asking
+      .ask(records - 1, this.#asking.otherLength(records))
+      .catch(async (error: unknown) => {
+        // Not even two records can be had there.
+        throw mayRefuseDepth(error)
+          ? await this.#asking.capped(records, (error as Error).message)
+          : error;
+      });
+    if (!answer.beginsWithLast) return this.#notContinued(answer.came);
+    await this.#context.knowledge.learn(
+      'paging',
+      'offset',
+      `from offset ${records - 1} on the record at that offset came`,
+    );
+    return answer.came === 1 ? 'last' : this.#page();
+  }
+
+  /** An empty first page is asked for again, until chance cannot explain it. */
+  async #confirmEmpty(): Promise<ListEnd> {
+    const { knowledge } = this.#context;
+    // Beside a window one empty answer is enough, unless the source is known to give such at random.
+    const beside = this.#walk.role !== 'whole' && this.#asking.frame?.known !== false;
+    const repeats = beside && !knowledge.givesEmptiesInVain ? 1 : knowledge.repeats;
+    for (let came = 1; came < repeats; came += 1) {
+      const length = Math.max(1, knowledge.pageLength(this.#walk.pageLength) - (came % 3));
+      await this.#asking.stillNothing(await this.#asking.ask(0, length));
+    }
+    if (this.#asking.frame !== null && !beside)
+      await this.#context.believeNothing(this.#asking.frame);
+    if (this.#seen.pages > 0) return 'nothing';
+    // In a frame that is new for answers without records it is stored only now that it is believed.
+    this.#believed = this.#asking.frame?.signature ?? null;
+    await this.#page();
+    return this.#seen.pages > 0 && this.#seen.records === 0
+      ? 'nothing'
+      : this.#asking.stillNothing({ came: 1 });
+  }
+
+  /** The answer from the last record on does not begin with it: what that means is found out by asking. */
+  async #notContinued(came: number): Promise<ListEnd | null> {
+    const { records, pages } = this.#seen;
+    if (came === 0) {
+      const { knowledge } = this.#context;
+      for (let empty = 1; empty < knowledge.repeats; empty += 1) {
+        const answer = await this.#asking.ask(
+          records - 1,
+          this.#asking.otherLength(records + empty),
+        );
+        if (answer.came === 0) continue;
+        await knowledge.caughtEmpty(`start ${records - 1} was empty, and asked again it was not`);
+        return answer.beginsWithLast
+          ? answer.came === 1
+            ? 'last'
+            : this.#page()
+          : this.#notContinued(answer.came);
+      }
+      const reason = `nothing comes from record ${records - 1} on, which had come before`;
+      if (pages < 2) throw new WalkError('shifted', reason);
+      throw await this.#asking.capped(records, reason);
+    }
+    const stored = await readHashes(this.#context.database, this.#walk.walkId);
+    const learned = await learnPaging(
+      this.#context,
+      { ...this.#target, start: 0, length: this.#walk.pageLength },
+      { walkId: this.#walk.walkId, ignored: this.#walk.ignored, hashes: stored },
+    );
+    if (learned !== null) throw new LearnedError(learned);
+    throw new WalkError(
+      'shifted',
+      `the page after record ${records} does not begin with that record`,
+    );
+  }
+}

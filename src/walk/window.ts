@@ -1,0 +1,281 @@
+/** One window: walked until the evidence suffices, until it is split, or until it has failed often enough to say why. */
+import { WalkError } from '../errors.ts';
+import type { Claim } from '../model.ts';
+import { secondsOf } from '../plan/split.ts';
+import { isRepeated, walksAgree } from '../store/agreement.ts';
+import { type EndedWalk, readWalks } from '../store/evidence.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import { endWalk } from '../store/walks.ts';
+import type { WindowContext, WindowEnd } from './context.ts';
+import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
+import { compareHalves, sumTotalsOfHalves } from './halves.ts';
+import { finish, isAudited, openOrResume, walkOf, walkOnce } from './once.ts';
+import { publish } from './publishing.ts';
+import { isRestless, totalNarrows } from './questions.ts';
+import { splitSpan } from './span.ts';
+import { splitUp } from './splitting.ts';
+import { proveByUnion } from './union.ts';
+import { type Evidence, type HalvesSeen, UNASKED, verdict } from './verdict.ts';
+
+/** A window that no worker can get past is left alone after this many leases without a stored page. */
+const FRUITLESS_LEASES = 10;
+const MOVES_BEFORE_SPLIT = 2;
+/** Walks that came to an end and lack something all the same: no further one will have it. */
+const MOST_WALKS = 8;
+
+/**
+ * Walks a leased window until it is proven, or splits it.
+ * @throws {WalkError} with the numbers, when it cannot be proven; what fetching and storing throw.
+ */
+export async function walkWindow(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
+  if (window.attempts > FRUITLESS_LEASES)
+    throw new WalkError(
+      'fruitless',
+      `leased ${window.attempts} times without storing a page: its workers end before they finish one`,
+    );
+  if (!window.walked && !context.knowledge.restless) {
+    const end = await firstWalk(context, window);
+    if (end !== null) return end;
+  }
+  for (;;) {
+    const walks = await readWalks(context.database, window);
+    const end = await advance(context, window, walks);
+    if (end !== null) return end;
+  }
+}
+
+/** The first walk of a window is most often all that it needs: then nothing is noted before it is published. */
+async function firstWalk(context: WindowContext, window: LeasedWindow): Promise<WindowEnd | null> {
+  const open = await openOrResume(context, window, 'whole', window, []);
+  const pass = walkOf(context, window, open, mannerOf(context, window));
+  const done = await finish(context, window, open, pass).catch((error: unknown) =>
+    ended(context, window, error, pass.records),
+  );
+  if (done === null || 'kind' in done) return done;
+  const said = done.pages < 2 ? verdict(evidenceOf(window, done), context.knowledge.learned) : null;
+  if (said?.kind === 'complete') return publish(context, window, done, said.proof, done.requests);
+  const { claims, requests } = done;
+  const end = { outcome: 'ended', reason: null, end: { end: done.end }, claims, requests } as const;
+  await endWalk(context.database, window, open.walkId, end);
+  return null;
+}
+
+/** What the walks so far call for. @returns null: look at the walks again. */
+async function advance(
+  context: WindowContext,
+  window: LeasedWindow,
+  walks: readonly EndedWalk[],
+): Promise<WindowEnd | null> {
+  const wholes = walks.filter(({ role }) => role === 'whole');
+  const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
+  const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
+  if (context.knowledge.restless) return byUnion(context, window, wholes);
+  if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, window, wholes);
+  if (wholes.filter(({ outcome }) => outcome === 'failed').length > context.walkAttempts)
+    throw new WalkError(
+      'unsettled',
+      `${wholes.length} walks came to no end; the last: ${wholes.at(-1)?.reason}`,
+    );
+  if (newest === undefined || (moved.at(-1)?.walkId ?? 0) > newest.walkId)
+    return again(context, window, wholes);
+  return judge(context, window, wholes, newest, { halves: null, totalOfHalves: null });
+}
+
+/** Judges the newest walk, and gets what it lacks. */
+async function judge(
+  context: WindowContext,
+  window: LeasedWindow,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+  asked: { halves: HalvesSeen | null; totalOfHalves: number | null },
+): Promise<WindowEnd | null> {
+  const heard = wholes
+    .filter(({ walkId }) => walkId >= newest.walkId)
+    .flatMap(({ claims }) => claims);
+  const order = await orderOf(context, wholes, newest);
+  if (order === 'disagree')
+    return splitUp(context, window, {
+      reason: 'a content stands on two pages, and other page boundaries bring other records',
+      total: null,
+      size: Math.ceil(newest.stored / newest.pages),
+    });
+  const { stored } = newest;
+  const evidence = evidenceOf(window, { stored, end: newest.end ?? 'open', heard });
+  const said = verdict({ ...evidence, ...order, ...asked }, context.knowledge.learned);
+  if (said.kind === 'complete') {
+    const { walkId, pages } = newest;
+    return publish(context, window, { walkId, stored, pages, claims: [], heard }, said.proof, 0);
+  }
+  if (said.kind === 'against') {
+    const next = await settleContradiction(context, window, wholes, newest, said);
+    return next === 'again' && !context.knowledge.restless
+      ? again(context, window, wholes)
+      : next === 'again'
+        ? null
+        : next;
+  }
+  switch (said.needs) {
+    case 'end':
+    case 'another length':
+      if (wholes.length >= MOST_WALKS)
+        return splitUp(context, window, {
+          reason: `${wholes.length} walks with other page boundaries do not settle it`,
+          total: null,
+          size: Math.ceil(stored / newest.pages),
+        });
+      return again(context, window, wholes);
+    case 'totals of halves': {
+      const sum = await sumTotalsOfHalves(context, window, newest);
+      // Where it cannot be told, the halves are walked.
+      return judge(context, window, wholes, newest, { ...asked, totalOfHalves: sum ?? -1 });
+    }
+    case 'halves':
+      return byHalves(context, window, wholes, newest, asked);
+  }
+}
+
+async function byHalves(
+  context: WindowContext,
+  window: LeasedWindow,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+  asked: { totalOfHalves: number | null },
+): Promise<WindowEnd | null> {
+  const size = newest.stored;
+  let halves: HalvesSeen;
+  try {
+    halves = await compareHalves(context, window, newest);
+  } catch (error) {
+    if (!(error instanceof WalkError) || !SPLITS.has(error.fault)) throw error;
+    await refuseForeignTotal(context, window, newest, error.message);
+    return splitUp(context, window, { reason: error.message, total: null, size });
+  }
+  if (halves.more > 0) {
+    const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
+    return splitUp(context, window, { reason, total: null, size });
+  }
+  return judge(context, window, wholes, newest, { ...asked, halves });
+}
+
+/** Whether a content stands on several pages, and another walk with other boundaries agrees all the same. */
+async function orderOf(
+  { database }: WindowContext,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+): Promise<{ repeated: boolean; agreed: boolean } | 'disagree'> {
+  if (newest.pages < 2 || !(await isRepeated(database, newest.walkId)))
+    return { repeated: false, agreed: false };
+  const others = wholes.filter(
+    ({ walkId, outcome, firstPage }) =>
+      walkId !== newest.walkId && outcome === 'ended' && firstPage !== newest.firstPage,
+  );
+  for (const { walkId } of others)
+    if (await walksAgree(database, newest.walkId, walkId)) return { repeated: true, agreed: true };
+  return others.length > 0 ? 'disagree' : { repeated: true, agreed: false };
+}
+
+/** A list of several pages that moves is cut into windows of one page, in which nothing can; one page is united with others. */
+async function afterMoves(
+  context: WindowContext,
+  window: LeasedWindow,
+  wholes: readonly EndedWalk[],
+): Promise<WindowEnd | null> {
+  if (await isRestless(context, window)) return byUnion(context, window, wholes);
+  const last = wholes.at(-1) as EndedWalk;
+  const page = Math.max(1, ...wholes.map(({ largestPage }) => largestPage));
+  const total = Math.max(
+    0,
+    ...wholes.flatMap(({ claims }) => claims.map((claim) => claim.total ?? 0)),
+  );
+  const several = last.pages > 1 || total > page || page >= last.pageLength;
+  if (several && splitSpan(window, window, context, 2)?.by === 'time') {
+    const reason = 'the list moved under two walks; in windows of one page it cannot';
+    return splitUp(context, window, { reason, total: total === 0 ? null : total, size: page });
+  }
+  return byUnion(context, window, wholes);
+}
+
+async function byUnion(
+  context: WindowContext,
+  window: LeasedWindow,
+  wholes: readonly EndedWalk[],
+): Promise<WindowEnd | null> {
+  const found = await proveByUnion(context, window, wholes);
+  if (found === null) return null;
+  if ('split' in found)
+    return splitUp(context, window, { reason: found.split, total: null, size: found.size });
+  return publish(context, window, found.walk, found.proof, 0);
+}
+
+/** Walks the whole window once more. */
+async function again(
+  context: WindowContext,
+  window: LeasedWindow,
+  wholes: readonly EndedWalk[],
+): Promise<WindowEnd | null> {
+  const manner = mannerOf(context, window);
+  try {
+    await walkOnce(context, window, 'whole', window, wholes, manner);
+    return null;
+  } catch (error) {
+    const end = await ended(
+      context,
+      window,
+      error,
+      Math.max(1, ...wholes.map(({ stored }) => stored)),
+    );
+    return end;
+  }
+}
+
+/** Faults that smaller windows may not meet. */
+const SPLITS: ReadonlySet<string> = new Set(['capped', 'beyond-known-cap', 'unsettled', 'large']);
+
+/** A walk that came to no end: walked again, split, or the window's failure. */
+async function ended(
+  context: WindowContext,
+  window: LeasedWindow,
+  error: unknown,
+  records: number,
+): Promise<WindowEnd | null> {
+  if (!(error instanceof WalkError)) throw error;
+  if (error.fault === 'shifted' || error.fault === 'learned') return null;
+  if (error.fault === 'large') {
+    if (!(await totalNarrows(context, window, null))) return null;
+    const [newest] = (await readWalks(context.database, window)).slice(-1);
+    const total = newest?.claims.at(-1)?.total ?? null;
+    return splitUp(context, window, {
+      reason: error.message,
+      total,
+      size: context.windowRecords ?? null,
+    });
+  }
+  const halved = error.fault === 'page-failed' && window.kind === 'day';
+  if (!SPLITS.has(error.fault) && !halved) throw error;
+  const { offsetCap } = context.knowledge;
+  try {
+    return await splitUp(context, window, {
+      reason: error.message,
+      total: null,
+      size: offsetCap ?? records,
+    });
+  } catch (impossible) {
+    // A window must not fail because of a limit that may be gone, or never was one.
+    if (error.fault === 'beyond-known-cap' && (await context.knowledge.doubt('offset_cap')))
+      return null;
+    throw impossible;
+  }
+}
+
+function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWindow) {
+  const mostRecords = knowledge.totalsNarrow === false ? null : (windowRecords ?? null);
+  const bySecond = secondsOf(window) > 1;
+  return { audited: isAudited(window), onePage: false, mostRecords: bySecond ? mostRecords : null };
+}
+
+function evidenceOf(
+  window: LeasedWindow,
+  { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
+): Evidence {
+  return { ...UNASKED, stored, end, claims: heard, audited: isAudited(window) };
+}

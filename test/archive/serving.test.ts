@@ -1,0 +1,262 @@
+/** The served archive over HTTP against who would have a wrong answer, or all of its memory and time. */
+import { connect } from 'node:net';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type ArchiveOptions, ServedArchive } from '../../src/archive/page.ts';
+import { serveArchive } from '../../src/archive/server.ts';
+import { silentLogger } from '../../src/log.ts';
+import { until } from '../support/condition.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { handDeadlines } from '../support/hand-deadlines.ts';
+import { proveCutOf, proveTexts, windowOf } from '../support/publishing.ts';
+import { ask } from '../support/status-scene.ts';
+import { clear, openDatabase, planDays } from '../support/store.ts';
+
+const KEY = 'key-of-the-archive';
+const DAY = '2026-03-05';
+const NEXT = '2026-03-06';
+
+let server: TestDatabase;
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(() => clear(server));
+
+/** Proves days, each of pages of these records. */
+async function store(days: Readonly<Record<string, readonly (readonly object[])[]>>) {
+  const database = openDatabase(server.url);
+  const streamId = await planDays(database, Object.keys(days));
+  for (const [day, pages] of Object.entries(days))
+    await proveTexts(
+      database,
+      await windowOf(database, streamId, day),
+      pages.map((list) => list.map((record) => JSON.stringify(record))),
+    );
+  const cuts = await database.query<{ window_id: number }>(
+    `select window_id from daywalk.windows where kind = 'cut'`,
+  );
+  for (const { window_id } of cuts) await proveCutOf(database, window_id);
+}
+
+/** Serves what is stored. */
+async function serve(fields: ArchiveOptions['fields'] = {}) {
+  const deadlines = handDeadlines();
+  const database = openDatabase(server.url, { clock: deadlines.clock, connections: 8 });
+  const archive = new ServedArchive(database, {
+    streams: ['events'],
+    timeZone: 'UTC',
+    fields: {
+      agent: [['agent', 'name']],
+      manager: [['manager', 'name']],
+      rule_level: [['rule', 'level']],
+      hideread: [['read']],
+      ...fields,
+    },
+  });
+  const listener = await serveArchive({
+    archive,
+    address: { host: '127.0.0.1', port: 0 },
+    key: KEY,
+    clock: deadlines.clock,
+    log: silentLogger,
+  });
+  onTestFinished(() => listener.close());
+  const get = async (query: string, to = DAY) => {
+    const days = `fromDate=${DAY}%2000%3A00%3A00&toDate=${to}%2023%3A59%3A59`;
+    const path = `/api/events?${days}&${query}`;
+    const { status, headers, body } = await ask(listener.url, path, {
+      headers: { 'x-api-key': KEY },
+    });
+    return { status, headers, body: JSON.parse(body) };
+  };
+  const total = async (query: string, to = DAY) => {
+    const { status, headers, body } = await get(query, to);
+    return status === 200 ? Number(headers['x-total-count']) : { status, ...body };
+  };
+  return { ...listener, ...deadlines, get, total };
+}
+
+describe('a filter', () => {
+  it('behind a second question mark counts: a value may hold one', async () => {
+    await store({
+      [DAY]: [[{ agent: { name: 'a' }, manager: { name: '?' } }, { agent: { name: 'b' } }]],
+    });
+    const { total, get } = await serve();
+    expect(await total('manager=?')).toBe(1);
+    expect(await total('manager=?&agent=a')).toBe(1);
+    expect(await total('manager=?&agent=b')).toBe(0);
+    expect((await get('agent=a&agent=b')).status).toBe(400);
+    expect((await get('agent=a&%61gent=b')).status).toBe(400);
+  });
+
+  it('on a field that no record has is an error that names it and what there is', async () => {
+    await store({ [DAY]: [[{ agent: { name: 'a' }, tags: [{ of: 1 }] }]] });
+    const { get, total } = await serve();
+    expect(await get('manager=m')).toMatchObject({
+      status: 422,
+      body: {
+        error: expect.stringMatching(/^manager is compared with manager\.name: /),
+        hint: expect.stringContaining('agent.name (string), tags (object), tags.of (number)'),
+        parameters: ['manager'],
+        fields: { 'agent.name': ['string'], 'tags.of': ['number'] },
+      },
+    });
+    expect(await get('hideread=1')).toMatchObject({
+      status: 422,
+      body: { parameters: ['hideread'] },
+    });
+    expect(await total('agent=nobody')).toBe(0);
+    expect(await total('search=nothing')).toBe(0);
+  });
+
+  it('that finds nothing is answered where other days have its field', async () => {
+    await store({ [DAY]: [[{ agent: { name: 'a' } }]], [NEXT]: [[{ manager: { name: 'm' } }]] });
+    const { total } = await serve();
+    expect(await total('manager=m')).toBe(0);
+    expect(await total('manager=m', NEXT)).toBe(1);
+  });
+
+  it('that finds nothing is answered where its field is too rare to be seen in some records', async () => {
+    const many = Array.from({ length: 300 }, () => ({ agent: { name: 'a' } }));
+    await store({ [DAY]: [many, [{ manager: { name: 'm' } }]] });
+    const { total } = await serve();
+    expect(await total('manager=other')).toBe(0);
+  });
+
+  it('on a field of another type is an error, in all records or in some', async () => {
+    await store({
+      [DAY]: [[{ agent: { name: 'a' }, rule: { level: 'high' } }]],
+      [NEXT]: [[{ agent: { name: 'b' }, rule: { level: 12 } }, { rule: { level: '7' } }, {}]],
+    });
+    const { total } = await serve();
+    const refused = {
+      status: 422,
+      error: expect.stringMatching(/^rule_level_from is compared with rule\.level: 1 record/),
+      parameters: ['rule_level_from'],
+      fields: { 'rule.level': ['number', 'string'] },
+    };
+    expect(await total('rule_level_from=5')).toMatchObject(refused);
+    expect(await total('rule_level_from=5', NEXT)).toMatchObject(refused);
+    // What another filter leaves out need not be compared.
+    expect(await total('rule_level_from=5&agent=b', NEXT)).toBe(1);
+    expect(await total('rule_level_from=5&agent=a', NEXT)).toMatchObject({
+      status: 422,
+      parameters: ['agent', 'rule_level_from'],
+    });
+  });
+
+  it.each<[string, unknown, string, number | 'refused']>([
+    ['a list of words', ['a', 'b'], 'agent=b', 1],
+    ['a number', 7, 'agent=7', 1],
+    ['a truth', true, 'agent=true', 1],
+    ['an object', { a: 1 }, 'agent=a', 'refused'],
+    ['a list of lists', [['x']], 'agent=a', 'refused'],
+    ['null beside a word', null, 'agent=a', 0],
+  ])('is compared with %s', async (_, name, query, found) => {
+    await store({ [DAY]: [[{ agent: { name } }, { agent: { name: 'other' } }]] });
+    const { total } = await serve();
+    const got = await total(query);
+    if (found === 'refused') expect(got).toMatchObject({ status: 422, parameters: ['agent'] });
+    else expect(got).toBe(found);
+  });
+
+  it.each<[string, unknown, number | 'refused']>([
+    ['true', true, 1],
+    ['the word true', 'true', 1],
+    ['1', 1, 1],
+    ['false', false, 2],
+    ['0', 0, 2],
+    ['nothing', undefined, 2],
+    ['null', null, 2],
+    ['an empty text', '', 2],
+    ['another word', 'yes', 'refused'],
+    ['another number', 2, 'refused'],
+    ['an object', {}, 'refused'],
+  ])('hideread leaves out what is read: %s', async (_, read, found) => {
+    await store({ [DAY]: [[{ read }, { read: false }]] });
+    const { total } = await serve();
+    const got = await total('hideread=1');
+    if (found === 'refused') expect(got).toMatchObject({ status: 422, parameters: ['hideread'] });
+    else expect(got).toBe(found);
+  });
+});
+
+describe('time and memory', () => {
+  const lock = async () => {
+    const holder = await server.pool.connect();
+    await holder.query('begin; lock daywalk.pages');
+    let held = true;
+    const release = async () => {
+      if (!held) return;
+      held = false;
+      await holder.query('rollback');
+      holder.release();
+    };
+    onTestFinished(release);
+    return release;
+  };
+  const waiting = async () => {
+    const rows = await server.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length;
+  };
+  const ROWS = { [DAY]: [[{ agent: { name: 'a' } }, { agent: { name: 'b' } }]] };
+
+  it('are not spent on texts of any length', async () => {
+    await store(ROWS);
+    const { get, url, total } = await serve();
+    const started = process.memoryUsage().heapUsed;
+    for (let count = 0; count < 31; count++) {
+      const long = await get(`search=${'%5C'.repeat(2_000)}${count}`);
+      expect([long.status, long.body.error]).toEqual([400, 'search: is longer than 1000 letters']);
+      const path = `/api/events?search=${'\\'.repeat(15_000)}`;
+      expect((await ask(url, path, { headers: { 'x-api-key': KEY } })).status).toBe(414);
+    }
+    expect(process.memoryUsage().heapUsed - started).toBeLessThan(30_000_000);
+    expect(await total(`search=${'\\'.repeat(1_000)}`)).toBe(0);
+  });
+
+  it('of one question end: it is cancelled in Postgres, told with a time to come again, and goes on then', async () => {
+    await store(ROWS);
+    const { get, pass, total } = await serve();
+    const release = await lock();
+    const asked = get('agent=a');
+    await until('a statement that waits', async () => (await waiting()) === 1);
+    pass();
+    expect(await asked).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '1' },
+      body: { error: 'not answered within 30 s' },
+    });
+    await until('no statement that waits', async () => (await waiting()) === 0);
+    await release();
+    expect(await total('agent=a')).toBe(1);
+  });
+
+  it('are for some questions at once, whoever goes away; keys are looked at all the same', async () => {
+    await store(ROWS);
+    const { get, url, pass, total } = await serve();
+    const release = await lock();
+    const first = [get('agent=a'), get('agent=b')];
+    const { port } = new URL(url);
+    for (const name of ['c', 'd']) {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+      const query = `fromDate=${DAY}%2000:00:00&toDate=${DAY}%2023:59:59&agent=${name}`;
+      socket.write(
+        `GET /api/events?${query} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${KEY}\r\n\r\n`,
+      );
+      onTestFinished(() => void socket.destroy());
+      await until('its statement waits', async () => (await waiting()) >= (name === 'c' ? 3 : 4));
+      socket.destroy();
+    }
+    for (let count = 0; count < 10; count++)
+      expect(await get('agent=e')).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect((await ask(url, '/api/events')).status).toBe(401);
+    expect(await waiting()).toBe(4);
+    pass();
+    for (const { status } of await Promise.all(first)) expect(status).toBe(503);
+    await until('no statement that waits', async () => (await waiting()) === 0);
+    await release();
+    await until('an answer', async () => (await total('agent=a')) === 1);
+  });
+});

@@ -1,0 +1,28 @@
+/** The sentence at the end of a run says what was done, also where nothing had to be stored. */
+import { expect, it } from 'vitest';
+import { describeRun } from '../../src/cli/terminal/run-text.ts';
+import type { RunReport } from '../../src/walk/run.ts';
+
+const NOTHING: RunReport = {
+  windowsDue: 0,
+  windowsComplete: 0,
+  windowsFailed: 0,
+  windowsSplit: 0,
+  windowsUnchanged: 0,
+  pages: 0,
+  records: 0,
+  bytes: 0,
+  gaps: [],
+  failures: [],
+  stopped: [],
+  lost: [],
+};
+
+it.each<[Partial<RunReport>, RegExp]>([
+  [{}, /^Nothing was due\.$/],
+  [{ windowsDue: 1, windowsUnchanged: 1 }, /^1 window looked at again: .* stored, in 2(\.0)? s\.$/],
+  [{ windowsDue: 28, windowsUnchanged: 28 }, /^28 windows looked at again/],
+  [{ windowsDue: 3, windowsComplete: 1, windowsUnchanged: 2 }, /^1 window complete: 0 records/],
+])('%j', (change, sentence) => {
+  expect(describeRun({ ...NOTHING, ...change }, 2_000)).toEqual([expect.stringMatching(sentence)]);
+});

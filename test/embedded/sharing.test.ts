@@ -1,0 +1,321 @@
+/** The embedded Postgres is there as long as anyone uses it, through whatever kills its users, its watcher or itself. */
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { ask } from '../support/ask.ts';
+import {
+  folderWithData,
+  killElsewhere,
+  LONGEST_WAIT,
+  observe,
+  postmasterPid,
+  processesWith,
+  releaseElsewhere,
+  startElsewhere,
+  startHere,
+  temporaryFolder,
+  untilNothingRuns,
+  watcherPid,
+} from './processes.ts';
+
+const seesProcesses = process.platform === 'linux';
+const SHUT_DOWN = /database system is shut down\n$/;
+
+const logOf = (directory: string) => readFile(join(directory, 'postgres.log'), 'utf8');
+
+/** Until a program and the watcher have taken their places. */
+async function untilWatched(url: string): Promise<void> {
+  const sql = `select count(*)::int as held from pg_locks where locktype = 'advisory'`;
+  await vi.waitFor(async () => expect(await ask(url, sql)).toEqual([{ held: 2 }]), {
+    ...LONGEST_WAIT,
+    interval: 100,
+  });
+}
+
+describe('one process', () => {
+  test('makes a cluster, keeps its data between runs, and its URL', async () => {
+    const directory = join(await temporaryFolder(), 'not', 'there', 'yet');
+    const first = await startHere(directory);
+    expect(first.url).toBe(`postgresql:///daywalk?host=${directory}/data&port=5432&user=daywalk`);
+    await ask(first.url, 'create table kept as select 42 as answer');
+    await first.release({ untilStopped: true });
+    expect(await readdir(join(directory, 'data'))).not.toContain('postmaster.pid');
+    expect(await logOf(directory)).toMatch(SHUT_DOWN);
+
+    const second = await startHere(directory);
+    expect(second.url).toBe(first.url);
+    expect(await ask(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('gets a durable UTF-8 server', async () => {
+    const { url } = await startHere(await temporaryFolder());
+    const settings = await ask(
+      url,
+      `select current_setting('fsync') as fsync, current_setting('timezone') as zone,
+              current_setting('data_checksums') as checksums,
+              (select pg_encoding_to_char(encoding) || ' ' || datlocprovider::text || ' ' || datlocale
+                 from pg_database where datname = current_database()) as locale,
+              lower('ÄÉ') as lowered`,
+    );
+    expect(settings).toEqual([
+      { fsync: 'on', zone: 'UTC', checksums: 'on', locale: 'UTF8 b C.UTF-8', lowered: 'äé' },
+    ]);
+  });
+
+  test('stops waiting when told, and leaves nothing behind', async () => {
+    const directory = await temporaryFolder();
+    const stop = new AbortController();
+    const starting = startHere(directory, stop.signal);
+    await vi.waitFor(() => stat(join(directory, 'postgres.log')), {
+      ...LONGEST_WAIT,
+      interval: 5,
+    });
+    stop.abort(new Error('enough'));
+    await expect(starting).rejects.toThrow('enough');
+    await expect(startHere(directory, stop.signal)).rejects.toThrow('enough');
+    await untilNothingRuns(directory);
+  });
+
+  test('that returns while the server is stopping gets a new one', async () => {
+    const directory = await folderWithData();
+    const database = await startHere(directory);
+    await database.release();
+    await vi.waitFor(async () => expect(await logOf(directory)).toContain('fast shutdown'), {
+      ...LONGEST_WAIT,
+      interval: 5,
+    });
+    const again = await startHere(directory);
+    expect(await ask(again.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test.each(['the folder', 'the data'])(
+    'starts anew when %s was removed while the server lingered',
+    async (what) => {
+      const directory = join(await temporaryFolder(), '.daywalk');
+      const first = await startHere(directory);
+      await ask(first.url, 'create table old ()');
+      const old = await postmasterPid(directory);
+      await first.release();
+      await rm(what === 'the folder' ? directory : join(directory, 'data'), { recursive: true });
+      const second = await startHere(directory);
+      expect(await ask(second.url, `select to_regclass('old') as old`)).toEqual([{ old: null }]);
+      // The old server, which ends now, does not take the new one's socket with it.
+      await vi.waitFor(async () => {
+        expect(await processesWith(directory)).not.toContain(old);
+      }, LONGEST_WAIT);
+      expect(await ask(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    },
+  );
+
+  test('works where the path is too long for a socket, through a private folder', async () => {
+    const directory = join(await temporaryFolder(), 'long'.repeat(30), '.daywalk');
+    const first = await startHere(directory);
+    await ask(first.url, 'create table kept as select 42 as answer');
+    const sockets = new URL(first.url).searchParams.get('host') ?? '';
+    onTestFinished(() => rm(sockets, { recursive: true, force: true }));
+    expect((await stat(sockets)).mode & 0o777).toBe(0o700);
+    const there = await startElsewhere(directory);
+    expect(there.said).toBe(first.url);
+    await releaseElsewhere(there);
+    await first.release({ untilStopped: true });
+    await untilNothingRuns(directory);
+    await expect(stat(sockets)).rejects.toMatchObject({ code: 'ENOENT' });
+    const again = await startHere(directory);
+    expect(await ask(again.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+
+    // A cleaner of temporary folders takes the socket away: the server is stopped, and the next one gets another.
+    await again.release();
+    const lost = new URL(again.url).searchParams.get('host') ?? '';
+    const { client, ended } = await observe(again.url);
+    await rm(lost, { recursive: true });
+    await ended;
+    await client.end().catch(() => undefined);
+    const last = await startHere(directory);
+    expect(await ask(last.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+});
+
+describe('several processes', () => {
+  test('share one server, which stops after the last', async () => {
+    const directory = await folderWithData();
+    const here = await startHere(directory);
+    const there = await startElsewhere(directory);
+    expect(there.said).toBe(here.url);
+    await here.release();
+    await here.release();
+    expect(await ask(there.said, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await releaseElsewhere(there);
+    await untilNothingRuns(directory);
+  });
+
+  test('may all be the first', async () => {
+    const directory = await temporaryFolder();
+    const processes = await Promise.all([
+      startElsewhere(directory),
+      startElsewhere(directory),
+      startElsewhere(directory),
+      startHere(directory),
+    ]);
+    expect(new Set(processes.map((one) => ('said' in one ? one.said : one.url))).size).toBe(1);
+    // One that found the place taken may not have ended yet.
+    if (seesProcesses)
+      await vi.waitFor(
+        async () => expect(await processesWith('watcher.js', directory)).toHaveLength(1),
+        LONGEST_WAIT,
+      );
+    expect((await readdir(directory)).sort()).toEqual([
+      '.gitignore',
+      'data',
+      'lib',
+      'pg_hba.conf',
+      'pg_ident.conf',
+      'postgres.log',
+    ]);
+  });
+
+  test('find each other through links', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'real'));
+    await symlink(join(folder, 'real'), join(folder, 'link'));
+    const real = await startHere(join(folder, 'real'));
+    const link = await startHere(join(folder, 'link'));
+    expect(link.url).toBe(real.url);
+  });
+
+  test('a person with psql is one of them', async () => {
+    const directory = await folderWithData();
+    const database = await startHere(directory);
+    const { client } = await observe(database.url);
+    await database.release();
+    const looks = new Set<number>();
+    await vi.waitFor(async () => {
+      const watcher = await client.query(
+        `select query_start from pg_stat_activity where application_name = 'embedded-postgres'`,
+      );
+      looks.add(watcher.rows[0].query_start.getTime());
+      // More than it takes until an unused server is stopped.
+      expect(looks.size).toBeGreaterThan(6);
+    }, LONGEST_WAIT);
+    await client.end();
+    await untilNothingRuns(directory);
+  });
+});
+
+describe.runIf(seesProcesses)('what is killed', () => {
+  test('a program: the server stops cleanly', async () => {
+    const directory = await folderWithData();
+    const killed = await startElsewhere(directory);
+    await killElsewhere(killed);
+    await untilNothingRuns(directory);
+    expect(await logOf(directory)).toMatch(SHUT_DOWN);
+  });
+
+  test('the watcher and the last program: the next one adopts the server', async () => {
+    const directory = await folderWithData();
+    const first = await startElsewhere(directory);
+    const server = await postmasterPid(directory);
+    process.kill(await watcherPid(directory), 'SIGKILL');
+    await killElsewhere(first);
+    const second = await startHere(directory);
+    expect(second.url).toBe(first.said);
+    expect(await postmasterPid(directory)).toBe(server);
+    await second.release({ untilStopped: true });
+    await untilNothingRuns(directory);
+    expect(await logOf(directory)).toMatch(SHUT_DOWN);
+  });
+
+  test('Postgres: it comes back under the same URL, with what was committed', async () => {
+    const directory = await folderWithData();
+    const { url } = await startHere(directory);
+    await ask(url, 'create table kept as select 42 as answer');
+    const { ended } = await observe(url);
+    process.kill(await postmasterPid(directory), 'SIGKILL');
+    await ended;
+    await vi.waitFor(
+      async () => expect(await ask(url, 'select answer from kept')).toEqual([{ answer: 42 }]),
+      { ...LONGEST_WAIT, interval: 100 },
+    );
+  });
+
+  test('a backend, so that Postgres ends all connections: the watcher and the program return', async () => {
+    const directory = await folderWithData();
+    const database = await startHere(directory);
+    const { client, ended } = await observe(database.url);
+    const [backend] = (await client.query('select pg_backend_pid() as pid')).rows;
+    process.kill(backend.pid, 'SIGKILL');
+    await ended;
+    await untilWatched(database.url);
+    await database.release({ untilStopped: true });
+    await untilNothingRuns(directory);
+  });
+
+  test('the first start in the middle of initdb: nothing half-made is used', async () => {
+    const directory = await temporaryFolder();
+    const starting = startElsewhere(directory);
+    starting.catch(() => undefined);
+    const [first] = await vi.waitFor(
+      async () => {
+        const [workshop] = (await readdir(directory)).filter((name) => name.startsWith('making-'));
+        expect(await readdir(join(directory, `${workshop}`, 'data'))).toContain('PG_VERSION');
+        return [Number(workshop?.split('-')[1])];
+      },
+      { ...LONGEST_WAIT, interval: 2 },
+    );
+    process.kill(first as number, 'SIGKILL');
+    for (const pid of await processesWith('initdb', directory)) process.kill(pid, 'SIGKILL');
+    await expect(starting).rejects.toThrow();
+    expect(await readdir(directory)).not.toContain('data');
+
+    const { url } = await startHere(directory);
+    expect(await ask(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect((await readdir(directory)).filter((name) => name.startsWith('making-'))).toEqual([]);
+  });
+
+  test('nothing, by the Ctrl-C of a terminal; and SIGTERM lets the users leave first', async () => {
+    const directory = await folderWithData();
+    const database = await startHere(directory);
+    await untilWatched(database.url);
+    const watcher = await watcherPid(directory);
+    for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.kill(watcher, signal);
+    expect(await ask(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await database.release({ untilStopped: true });
+    await untilNothingRuns(directory);
+    expect(await logOf(directory)).toMatch(
+      /received fast shutdown request[\s\S]*database system is shut down\n$/,
+    );
+  });
+});
+
+describe.runIf(seesProcesses)('the processes', () => {
+  test('have nothing of our environment, and a session of their own', async () => {
+    const directory = await folderWithData();
+    await startElsewhere(directory, { key: 'the-api-key' });
+    for (const pid of [await watcherPid(directory), await postmasterPid(directory)]) {
+      const seen =
+        (await readFile(`/proc/${pid}/cmdline`, 'utf8')) +
+        (await readFile(`/proc/${pid}/environ`, 'utf8'));
+      expect(seen).not.toContain('the-api-key');
+      const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ');
+      expect(fields?.[3]).toBe(`${pid}`);
+    }
+  });
+
+  test('a postmaster.pid with the number of another program does not keep Postgres from starting', async () => {
+    const directory = await folderWithData();
+    await (await startHere(directory)).release({ untilStopped: true });
+    const left = `${process.pid}\n${directory}/data\n0\n5432\n.\n\n0 0\nready   \n`;
+    for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock'])
+      await writeFile(join(directory, 'data', name), left, { mode: 0o600 });
+    const { url } = await startHere(directory);
+    expect(await ask(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('do not keep a program alive that forgot to release', async () => {
+    const directory = await folderWithData();
+    const using = await startElsewhere(directory);
+    using.child.stdin?.destroy();
+    await once(using.child, 'exit');
+    await untilNothingRuns(directory);
+  });
+});

@@ -1,0 +1,126 @@
+/** `verify` and `verify --deep` against a simulated API: what changed there is found, and nothing stored is changed. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { verifyPages } from '../../src/ledger/verify-deep.ts';
+import { verifyWindows, type WindowVerdict } from '../../src/ledger/verify-source.ts';
+import { listPublishedWindows } from '../../src/store/proven.ts';
+import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
+
+let scene: SimulatedExport | undefined;
+afterEach(async () => {
+  await scene?.close();
+  scene = undefined;
+});
+
+async function compare(
+  { parts, streams, database }: SimulatedExport,
+  how: typeof verifyWindows,
+): Promise<WindowVerdict[]> {
+  const windows = await listPublishedWindows(database, ['events'], null);
+  return how(parts, streams, windows, 2, new AbortController().signal);
+}
+
+const ofDay = (verdicts: readonly WindowVerdict[]) =>
+  verdicts.find(({ window }) => window.to.endsWith('23:59:59')) as WindowVerdict;
+
+/** Tables that a verification must leave alone. */
+const traces = ({ server }: SimulatedExport) =>
+  server.query(
+    'select w.*, k.* from daywalk.windows w join daywalk.walks k using (window_id) order by walk_id',
+  );
+
+/** A text of the simulated day. */
+const record = (time: string) => ({ text: `{"timestamp":"${time}","id":"new"}`, time });
+
+function texts({ api, day }: SimulatedExport): string[] {
+  return api.matching({ from: `${day} 00:00:00`, to: `${day} 23:59:59` });
+}
+
+const noon = { from: '2026-03-01 11:00:00', to: '2026-03-01 13:00:00' };
+
+describe('one request each', () => {
+  it('sees that nothing changed, asks once for each window, and changes nothing', async () => {
+    scene = await simulateExport();
+    const before = await traces(scene);
+    const asked = scene.api.counts.requests;
+    const verdicts = await compare(scene, verifyWindows);
+    expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
+    expect(scene.api.counts.requests - asked).toBe(verdicts.length);
+    expect(await traces(scene)).toEqual(before);
+  });
+
+  it('sees a late record, which moves the last one', async () => {
+    scene = await simulateExport();
+    scene.api.insert([record('2026-03-01T12:00:00Z')]);
+    const { state, differences } = ofDay(await compare(scene, verifyWindows));
+    expect(state).toBe('changed');
+    expect(differences.join()).toMatch(/the last record, at 1249, is another/);
+  });
+
+  it('sees a vanished record without any total', async () => {
+    scene = await simulateExport({ totals: 'none' });
+    let left = 1;
+    scene.api.remove(() => left-- > 0, noon);
+    const { state, differences } = ofDay(await compare(scene, verifyWindows));
+    expect(state).toBe('changed');
+    expect(differences.join()).toMatch(/there is no record at 1249/);
+  });
+
+  it('tells an answer that is no page, and goes on', async () => {
+    scene = await simulateExport();
+    scene.api.set({ faults: [{ kind: 'html' }] });
+    const verdicts = await compare(scene, verifyWindows);
+    expect(new Set(verdicts.map(({ state }) => state))).toEqual(new Set(['unknown']));
+  });
+});
+
+describe('page by page', () => {
+  it('sees that nothing changed', async () => {
+    scene = await simulateExport();
+    const before = await traces(scene);
+    const verdicts = await compare(scene, verifyPages);
+    expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
+    expect(await traces(scene)).toEqual(before);
+  });
+
+  it('counts a record that came in at the front, and no record that it moved to another page', async () => {
+    scene = await simulateExport();
+    scene.api.insert([record('2026-03-01T00:00:00Z'), record('2026-03-01T23:59:58.9Z')]);
+    expect(ofDay(await compare(scene, verifyPages))).toMatchObject({
+      state: 'changed',
+      records: { vanished: 0, appeared: 2 },
+    });
+  });
+
+  it('finds a record that was changed in the middle, which keeps total and last record', async () => {
+    scene = await simulateExport();
+    const all = texts(scene);
+    const old = all[500] as string;
+    scene.api.remove(({ text }) => text === old, {
+      from: `${scene.day} 00:00:00`,
+      to: `${scene.day} 23:59:59`,
+    });
+    const time = JSON.parse(old).timestamp;
+    scene.api.insert([{ text: old.replace(/}$/, ',"edited":true}'), time }]);
+    expect(ofDay(await compare(scene, verifyWindows)).state).toBe('same');
+    const { state, records } = ofDay(await compare(scene, verifyPages));
+    expect(state).toBe('changed');
+    expect(records).toMatchObject({ vanished: 1, appeared: 1, vanishedAt: [expect.any(Number)] });
+  });
+
+  it('finds what vanished, whatever page it was on', async () => {
+    scene = await simulateExport();
+    let left = 3;
+    scene.api.remove(() => left-- > 0, noon);
+    expect(ofDay(await compare(scene, verifyPages))).toMatchObject({
+      state: 'changed',
+      records: { vanished: 3, appeared: 0 },
+    });
+  });
+
+  it('is not misled by a source that gives shorter pages than it did', async () => {
+    scene = await simulateExport();
+    scene.api.set({ clamp: 37 } as never);
+    const verdicts = await compare(scene, verifyPages);
+    expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
+  });
+});

@@ -1,0 +1,241 @@
+/** `verify --offline`: every change of what is stored is found and named; an untouched database is sound. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { chunksOf } from '../../src/ledger/seal.ts';
+import { type StoredReport, verifyStored } from '../../src/ledger/verify-stored.ts';
+import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
+
+let scene: SimulatedExport | undefined;
+afterEach(async () => {
+  await scene?.close();
+  scene = undefined;
+});
+
+function check({ database }: SimulatedExport, span = null): Promise<StoredReport> {
+  const parts = { database, clock: systemClock };
+  return verifyStored(parts, ['events'], span, 2, new AbortController().signal);
+}
+
+/** The walk that holds the day, with several pages. */
+const BIG = `(select walk_id from daywalk.walks where shown <> 'no' order by pages desc limit 1)`;
+
+/** The findings as text, `walk page: problem`. */
+const told = (report: StoredReport) =>
+  report.findings.map(({ pageNo, problem }) => `${pageNo ?? 'walk'}: ${problem}`);
+
+const asOwner = (table: string, statement: string) => [
+  `alter table daywalk.${table} disable trigger append_only`,
+  statement,
+  `alter table daywalk.${table} enable trigger append_only`,
+];
+
+describe('an untouched export', () => {
+  it('is sound, and the ledger has a row for each complete day', async () => {
+    scene = await simulateExport({}, { to: '2026-03-03' });
+    const report = await check(scene);
+    expect(report).toMatchObject({ findings: [], ledger: [], unsealedPages: 0 });
+    expect(report.pages).toBeGreaterThanOrEqual(33);
+    expect(report.heads).toMatchObject([{ stream: 'events' }]);
+    const days = await scene.server.query<{ day: string }>(
+      `select distinct day::text as day from daywalk.ledger order by 1`,
+    );
+    expect(days.map(({ day }) => day)).toEqual(['2026-03-01', '2026-03-02', '2026-03-03']);
+    expect(await scene.server.query('select from daywalk.ledger_check where not ok')).toEqual([]);
+  });
+
+  it('gets another revision when something else is shown of it, and the row before stays', async () => {
+    scene = await simulateExport();
+    const ledger = () => scene?.server.query('select * from daywalk.ledger order by entry');
+    const before = await ledger();
+    await scene.again();
+    expect(await ledger()).toEqual(before);
+    scene.api.insert([{ text: '{"id":"late"}', time: '2026-03-01T12:00:00Z' }]);
+    await scene.again();
+    const after = await ledger();
+    expect(after?.slice(0, -1)).toEqual(before);
+    expect(await check(scene)).toMatchObject({ findings: [], ledger: [] });
+  });
+
+  it('may have its bytes kept', async () => {
+    scene = await simulateExport({}, { keepBytes: true });
+    expect(await check(scene)).toMatchObject({ findings: [], ledger: [] });
+  });
+});
+
+describe('a change of a page is named', () => {
+  it.each([
+    [
+      'a changed body',
+      `update daywalk.pages set body = jsonb_set(body, '{marked}', 'true') where page_no = 3 and walk_id = ${BIG}`,
+      ['3: its body is not what was stored'],
+    ],
+    [
+      'another start',
+      `update daywalk.pages set start = start + 1 where page_no = 3 and walk_id = ${BIG}`,
+      [
+        'walk: page 3 does not begin where the page before ends',
+        '3: the row beside the body is not what was stored',
+      ],
+    ],
+    [
+      'a deleted page',
+      `delete from daywalk.pages where page_no = 3 and walk_id = ${BIG}`,
+      ['walk: page 3 is missing', '3: the row is gone'],
+    ],
+    [
+      'two pages with each other\u2019s bodies',
+      `update daywalk.pages p set body = o.body from daywalk.pages o
+        where p.walk_id = ${BIG} and o.walk_id = p.walk_id and p.page_no in (3, 4) and o.page_no = 7 - p.page_no`,
+      ['3: its body is that of page 4', '4: its body is that of page 3'],
+    ],
+    [
+      'another byte count of the walk',
+      `update daywalk.walks set bytes = bytes + 1 where walk_id = ${BIG}`,
+      ['walk: it says'],
+    ],
+    [
+      'another record hash',
+      `update daywalk.pages set record_hashes[1] = 1 where page_no = 0 and walk_id = ${BIG}`,
+      [
+        '0: the row beside the body is not what was stored',
+        '0: its record hashes are not those of its records',
+      ],
+    ],
+  ])('%s', async (_, statement, expected) => {
+    scene = await simulateExport();
+    await scene.server.query(statement);
+    const found = told(await check(scene));
+    for (const problem of expected) expect(found).toContainEqual(expect.stringContaining(problem));
+  });
+
+  it('two pages with each other\u2019s numbers', async () => {
+    scene = await simulateExport();
+    for (const [from, to] of [
+      [3, 999],
+      [4, 3],
+      [999, 4],
+    ])
+      await scene.server.query(
+        `update daywalk.pages set page_no = ${to} where page_no = ${from} and walk_id = ${BIG}`,
+      );
+    expect(told(await check(scene))).toEqual(
+      expect.arrayContaining(['3: its body is that of page 4', '4: its body is that of page 3']),
+    );
+  });
+
+  it('changed kept bytes', async () => {
+    scene = await simulateExport({}, { keepBytes: true });
+    await scene.server.query(
+      `update daywalk.pages set bytes = set_byte(bytes, 10, 0) where page_no = 3 and walk_id = ${BIG}`,
+    );
+    expect(told(await check(scene))).toContain('3: the kept bytes are not what was received');
+  });
+
+  it('with stream, day and walk', async () => {
+    scene = await simulateExport();
+    await scene.server.query(
+      `update daywalk.pages set body = '{"data": []}' where page_no = 3 and walk_id = ${BIG}`,
+    );
+    const [walk] = await scene.server.query<{ id: string }>(`select ${BIG} as id`);
+    expect((await check(scene)).findings[0]).toMatchObject({
+      stream: 'events',
+      day: scene.day,
+      walkId: Number(walk?.id),
+      shown: true,
+    });
+  });
+});
+
+describe('a change of the ledger is named', () => {
+  const days = { to: '2026-03-04' };
+
+  it.each([
+    [
+      'an edited row',
+      'update daywalk.ledger set records = records + 1 where entry = 2',
+      2,
+      'the row is not what was appended',
+    ],
+    [
+      'a removed row',
+      'delete from daywalk.ledger where entry = 2',
+      3,
+      'the entry before it is missing',
+    ],
+    [
+      'a rebuilt row',
+      `update daywalk.ledger l set records = 7, digest = daywalk.ledger_digest(row(l.stream_id, l.entry, l.day, l.revision, l.walks, l.pages, 7,
+         l.bytes, l.pages_sha256, l.walks_sha256, l.marks_sha256, l.appended_at, l.previous, l.digest)::daywalk.ledger) where entry = 2`,
+      3,
+      'it does not follow the row before',
+    ],
+  ])('%s', async (_, statement, entry, problem) => {
+    scene = await simulateExport({}, days);
+    for (const step of asOwner('ledger', statement)) await scene.server.query(step);
+    expect((await check(scene)).ledger).toContainEqual(
+      expect.objectContaining({ stream: 'events', entry, problem }),
+    );
+  });
+
+  it('a removed newest row', async () => {
+    scene = await simulateExport();
+    const statement =
+      'delete from daywalk.ledger where entry = (select max(entry) from daywalk.ledger)';
+    for (const step of asOwner('ledger', statement)) await scene.server.query(step);
+    expect((await check(scene)).ledger).toHaveLength(1);
+  });
+
+  it('an edited seal', async () => {
+    scene = await simulateExport();
+    const statement = `update daywalk.seals set digest = sha256('') where page_no = 0`;
+    for (const step of asOwner('seals', statement)) await scene.server.query(step);
+    expect((await check(scene)).ledger).toContainEqual(
+      expect.objectContaining({ problem: 'the seals of its pages are not what they were' }),
+    );
+  });
+
+  it.each([
+    [
+      'a walk that is not shown any more',
+      `update daywalk.walks set shown = 'no' where walk_id = ${BIG}`,
+    ],
+    [
+      'a record that is hidden',
+      `insert into daywalk.marks (walk_id, page_no, position, day, state, since, hash) select ${BIG}, 1, 2, '2026-03-01', 'hidden', now(), 7`,
+    ],
+    [
+      'a record that is said to be gone',
+      `insert into daywalk.marks (walk_id, page_no, position, day, state, since, hash) select ${BIG}, 1, 2, '2026-03-01', 'gone', now(), 7`,
+    ],
+  ])('%s', async (_, statement) => {
+    scene = await simulateExport();
+    await scene.server.query(statement);
+    expect((await check(scene)).ledger).toContainEqual(
+      expect.objectContaining({ problem: 'what the views show of the day is something else' }),
+    );
+  });
+
+  it.each([
+    'update daywalk.ledger set records = 0',
+    'delete from daywalk.seals',
+    'truncate daywalk.ledger',
+  ])('%s is refused', async (statement) => {
+    scene = await simulateExport();
+    await expect(scene.server.query(statement)).rejects.toThrow('append-only');
+  });
+});
+
+describe('chunks', () => {
+  it('hold pages of one walk, in order, within the size', () => {
+    const pages = [10, 10, 30, 5].map((bytes, pageNo) => ({
+      walkId: pageNo < 3 ? 1 : 2,
+      pageNo,
+      bytes,
+    }));
+    expect(chunksOf(pages, 20)).toEqual([
+      { walkId: 1, firstPage: 0, lastPage: 1 },
+      { walkId: 1, firstPage: 2, lastPage: 2 },
+      { walkId: 2, firstPage: 3, lastPage: 3 },
+    ]);
+  });
+});

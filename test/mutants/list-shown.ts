@@ -1,0 +1,168 @@
+/** Mutants of cuts, splits and showing: what keeps the records of a complete day together, each once, and none forgotten. */
+import { type Mutant, mutant } from './mutant.ts';
+
+const PUBLISHING = 'migrations/0003_publishing.sql';
+const VIEWS = 'migrations/0004_views.sql';
+const CUTS = ['test/store/cuts.test.ts'];
+const SPLITS = ['test/store/splits.test.ts'];
+const KEPT = ['test/store/kept.test.ts', 'test/store/kept-property.test.ts'];
+const ASKED_CUTS = ['test/walk/cuts-property.test.ts'];
+
+export const SHOWN_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'readers see walks that are not proven',
+    edits: [
+      {
+        file: VIEWS,
+        find: /join daywalk\.walks k on k\.walk_id = p\.walk_id and k\.shown <> 'no' and k\.pruning is null/,
+        replace: 'join daywalk.walks k on k.walk_id = p.walk_id and k.pruning is null',
+      },
+      {
+        file: VIEWS,
+        find: "case k.shown when 'whole' then coalesce(mark.state",
+        replace: "case when k.shown <> 'part' then coalesce(mark.state",
+      },
+    ],
+    tests: ['test/store/views.test.ts', 'test/store/publish.test.ts'],
+  },
+  mutant(
+    'a record that one walk lacks is gone at once',
+    PUBLISHING,
+    "when l.state = 'shown' then 'missing'",
+    "when l.state = 'shown' then 'gone'",
+    KEPT,
+  ),
+  mutant(
+    'a record that a later walk lacks is shown no more',
+    PUBLISHING,
+    "when l.state = 'shown' then 'missing'",
+    "when l.state = 'shown' then 'old'",
+    KEPT,
+  ),
+  mutant(
+    'a second walk within the hour confirms that a record is gone',
+    PUBLISHING,
+    "l.since + interval '1 hour' <= coalesce(leaf.proven_at",
+    'l.since <= coalesce(leaf.proven_at',
+    KEPT,
+  ),
+  mutant(
+    'what is gone stays so when the source shows it again',
+    PUBLISHING,
+    "and h.state in ('missing', 'gone')",
+    "and h.state = 'missing'",
+    KEPT,
+  ),
+  mutant(
+    'records that come late are not shown',
+    PUBLISHING,
+    'where a.rank <= want.wanted - coalesce(had.copies, 0);',
+    'where a.rank < 0 * want.wanted - coalesce(had.copies, 0);',
+    KEPT,
+  ),
+  mutant(
+    'an older version is shown beside the newer one',
+    PUBLISHING,
+    "when known.id_hash is not null then 'old'",
+    '',
+    KEPT,
+  ),
+  mutant(
+    'what is missing is not asked for again',
+    PUBLISHING,
+    'if marked then perform daywalk.ask_missing_again(top); end if;',
+    '',
+    KEPT,
+  ),
+  mutant(
+    'a complete window is not looked at',
+    PUBLISHING,
+    "then clock_timestamp() + interval '1 hour' end,",
+    'then null::timestamptz end,',
+    KEPT,
+  ),
+  mutant(
+    'what the sides of a cut show is not taken away from what lies across',
+    PUBLISHING,
+    "sum(case role when 'across' then copies else -copies end)",
+    "sum(case role when 'across' then copies else 0 end)",
+    CUTS,
+  ),
+  mutant(
+    'what both days show of a record at midnight is shown twice',
+    PUBLISHING,
+    'where copy.rank <= least(-surplus.correction, beside.copies)',
+    'where copy.rank < 0 * least(-surplus.correction, beside.copies)',
+    CUTS,
+  ),
+  mutant(
+    'what a cut hid stays hidden',
+    PUBLISHING,
+    'where mark.hidden_by = cut and k.walk_id = mark.walk_id and k.pruning is null',
+    'where mark.hidden_by < 0 and k.walk_id = mark.walk_id and k.pruning is null',
+    CUTS,
+  ),
+  mutant(
+    'what a day shows now is shown with the cut beside it, too',
+    PUBLISHING,
+    "when passed.hash is not null then 'drop'",
+    '',
+    CUTS,
+  ),
+  mutant(
+    'a day is complete without the cut before it',
+    VIEWS,
+    "where w.state in ('pending', 'failed') and w.kind = 'cut' and w.split_from is null) as u",
+    'where false) as u',
+    CUTS,
+  ),
+  mutant(
+    'a cut is asked for without its reach',
+    'src/walk/cuts.ts',
+    'const span = around(second, -reach, 1 + reach);',
+    'const span = around(second, 0, 1);',
+    ASKED_CUTS,
+  ),
+  mutant(
+    'a split is due to be closed before its parts are complete',
+    PUBLISHING,
+    "where part.split_from = w.window_id and part.state not in ('complete', 'replaced'))",
+    "where part.split_from = w.window_id and part.state = 'failed')",
+    SPLITS,
+  ),
+  mutant(
+    'a split is closed though a part is open',
+    PUBLISHING,
+    "or exists (select from daywalk.windows where split_from = target and state not in ('complete', 'replaced'))",
+    '',
+    SPLITS,
+  ),
+  mutant(
+    'the cuts beside a part that changed are not asked anew',
+    PUBLISHING,
+    "if me.kind = 'part' and me.proven_at is not null then",
+    'if false then',
+    SPLITS,
+  ),
+  mutant(
+    'parts need not add up',
+    'src/walk/closing.ts',
+    'const addsUp = total === null || (exact ? total === records : total <= records);',
+    'const addsUp = total === null || exact || total >= 0;',
+    ['test/walk/odd-sources.test.ts', 'test/walk/export-property.test.ts'],
+  ),
+  mutant(
+    'a split window that was walked whole counts its parts, too',
+    PUBLISHING,
+    'perform daywalk.replace_parts(array(select part from daywalk.subtree(target) as part where part <> target));\n  update daywalk.windows set split_by = null',
+    'update daywalk.windows set split_by = null',
+    SPLITS,
+  ),
+  mutant(
+    'any isolation level will do',
+    PUBLISHING,
+    "if current_setting('transaction_isolation') <> 'read committed' then",
+    "if current_setting('transaction_isolation') = 'none' then",
+    SPLITS,
+  ),
+];

@@ -1,0 +1,82 @@
+/** Alarms: each change is told once, by one process, again after a day, and again when nobody heard it. */
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { claimTelling, noteCondition, noteTold } from '../../src/notify/rows.ts';
+import type { Database } from '../../src/store/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openDatabase } from '../support/store.ts';
+
+const STREAMS = ['events', 'smart-event'];
+let server: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(async () => {
+  await server.query('truncate daywalk.alarms');
+  database = openDatabase(server.url);
+});
+
+/** One run of a process: notes, tells, and what it told. */
+async function run(failing: boolean, heard = true): Promise<string | null> {
+  await noteCondition(database, STREAMS, { failing, problem: failing ? 'why' : null });
+  const telling = await claimTelling(database, STREAMS);
+  if (telling === null) return null;
+  await noteTold(database, STREAMS, telling.kind, heard);
+  return telling.kind;
+}
+
+it('a healthy export is nothing to tell', async () => {
+  expect([await run(false), await run(false)]).toEqual([null, null]);
+});
+
+it('failing once, still failing once a day, recovered once', async () => {
+  expect([await run(true), await run(true), await run(true)]).toEqual(['failing', null, null]);
+  await server.query(`update daywalk.alarms set told_at = told_at - interval '1 day'`);
+  expect([await run(true), await run(true)]).toEqual(['still failing', null]);
+  expect([await run(false), await run(false)]).toEqual(['recovered', null]);
+  expect(await run(true)).toBe('failing');
+});
+
+it('since when it fails is kept while it fails, and told with the recovery', async () => {
+  await run(true);
+  await server.query(`update daywalk.alarms set failing_since = '2026-03-01 00:00Z'`);
+  await run(true);
+  await noteCondition(database, STREAMS, { failing: false, problem: null });
+  expect(await claimTelling(database, STREAMS)).toEqual({
+    kind: 'recovered',
+    since: new Date('2026-03-01T00:00:00Z'),
+  });
+});
+
+it('what nobody heard is told again', async () => {
+  expect([await run(true, false), await run(true, false), await run(true)]).toEqual([
+    'failing',
+    'failing',
+    'failing',
+  ]);
+  expect(await run(true)).toBeNull();
+});
+
+it('a failure that nobody heard of, and that is over, is not told', async () => {
+  expect([await run(true, false), await run(false)]).toEqual(['failing', null]);
+});
+
+it('of two processes one tells; a killed one is not waited for for ever', async () => {
+  await noteCondition(database, STREAMS, { failing: true, problem: null });
+  const claims = await Promise.all([
+    claimTelling(database, STREAMS),
+    claimTelling(database, STREAMS),
+  ]);
+  expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+  expect(await claimTelling(database, STREAMS)).toBeNull();
+  await server.query(
+    `update daywalk.alarms set telling_until = clock_timestamp() - interval '1 second'`,
+  );
+  expect(await claimTelling(database, STREAMS)).toMatchObject({ kind: 'failing' });
+});
+
+it('other streams are another alarm', async () => {
+  await run(true);
+  await noteCondition(database, ['severe'], { failing: true, problem: null });
+  expect(await claimTelling(database, ['severe'])).toMatchObject({ kind: 'failing' });
+});

@@ -1,0 +1,182 @@
+import { describe, expect, test, vi } from 'vitest';
+import { EnvelopeError } from '../../src/errors.ts';
+import { repair } from '../../src/store/body-repair.ts';
+import { jsonbTaster } from '../support/jsonb-taster.ts';
+
+// Bodies of hundreds of megabytes.
+vi.setConfig({ testTimeout: 300_000 });
+
+const { taken } = jsonbTaster();
+
+const run = (text: string | Buffer, limits = {}) => {
+  const { body, changes, changeCount } = repair(Buffer.from(text), limits);
+  return { text: body.toString(), changes, changeCount, whats: changes.map(({ what }) => what) };
+};
+describe('numbers', () => {
+  test('that would fill a table with digits become strings, together or not at all', async () => {
+    const page = (count: number) => `[${Array(count).fill('1e131071').join()},7,1e20]`;
+    expect(run(page(7)).changeCount).toBe(0);
+    const bombs = run(page(8_201));
+    expect(bombs.changeCount).toBe(8_201);
+    expect(bombs.changes).toHaveLength(1_000);
+    expect(bombs.text.slice(-24)).toBe('"1e131071","1e131071",7,1e20]'.slice(-24));
+    expect(await taken([Buffer.from(bombs.text)])).toEqual([true]);
+  });
+
+  test('of many digits that are written out are no bombs', () => {
+    expect(run(`[${Array(20).fill('7'.repeat(100_000)).join()}]`).changeCount).toBe(0);
+  });
+
+  test('that grow much become strings where all together grow too much; the others stay', () => {
+    const text = '[1e30,1e20,1e10,-1.5E+40,123]';
+    expect(run(text, { growth: 84 }).changeCount).toBe(0);
+    expect(run(text, { growth: 83 }).text).toBe('["1e30",1e20,1e10,"-1.5E+40",123]');
+  });
+});
+
+describe('keys', () => {
+  test('that were renamed are told by their new name, in paths below them too', () => {
+    const { text, changes } = run('[{"\\u0000":["\\u0000"],"\\ufffd":0}]');
+    const [name] = Object.keys(JSON.parse(text)[0]);
+    expect(name).toMatch(/^\ufffd\ufffd[0-9a-f]{8}$/);
+    expect(text).toBe(`[{"\\ufffd${name?.slice(1)}":["\\ufffd"],"\\ufffd":0}]`);
+    expect(changes.map(({ path }) => path)).toEqual([`/0/${name}`, `/0/${name}/0`]);
+  });
+
+  test('around the record list have no digest in paths either', () => {
+    const { changes } = run('{"a\\u0000":["\\u0000"]}');
+    expect(changes.map(({ path }) => path)).toEqual(['/a\ufffd', '/a\ufffd/0']);
+  });
+
+  test('around the record list only lose what jsonb refuses, so that list and total are where they were', () => {
+    const body = Buffer.concat([
+      Buffer.from('{"donn'),
+      Buffer.from([0xe9]),
+      Buffer.from('es":[{"a":1}],"total\\u0000":1}'),
+    ]);
+    expect(run(body).text).toBe('{"donn\ufffdes":[{"a":1}],"total\\ufffd":1}');
+  });
+});
+
+describe('what is too deep', () => {
+  test('is a string with its beginning', () => {
+    const { text, changes } = run('{"data":[{"a":{"b":["x\\n",{"c":1}]}}]}', { depth: 4 });
+    expect(text).toBe(`{"data":[{"a":{"b":${JSON.stringify('["x\\n",{"c":1}]')}}}]}`);
+    expect(changes).toEqual([
+      { path: '/data/0/a/b', offset: 19, what: 'depth', found: '["x\\n",{"c":1}]' },
+    ]);
+  });
+
+  test('is cut after 1,000 bytes, between characters, which it says', () => {
+    const long = `[["${'é'.repeat(2_000)}"]]`;
+    const [cut] = JSON.parse(run(long, { depth: 1 }).text);
+    expect(cut).toBe(`["${'é'.repeat(499)}… (cut by daywalk, 4004 bytes)`);
+  });
+
+  test('loses bad bytes, and nothing in it is told', () => {
+    const body = Buffer.concat([
+      Buffer.from('[["\\u0000'),
+      Buffer.from([0xff]),
+      Buffer.from('"]]'),
+    ]);
+    const { text, whats } = run(body, { depth: 1 });
+    expect(text).toBe(`[${JSON.stringify('["\\u0000\ufffd"]')}]`);
+    expect(whats).toEqual(['depth']);
+  });
+
+  test.each([500, 501])('at the real limit: %d levels', async (levels) => {
+    const text = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    expect(run(text).whats).toEqual(levels === 500 ? [] : ['depth']);
+    expect(await taken([Buffer.from(run(text).text)])).toEqual([true]);
+  });
+
+  test('may be five million levels deep', () => {
+    const lists = run(`${'['.repeat(5e6)}${']'.repeat(5e6)}`);
+    expect(lists.whats).toEqual(['depth']);
+    expect(lists.changes[0]?.path.length).toBeLessThanOrEqual(256);
+    expect(run(`${'{"":'.repeat(5e6)}1${'}'.repeat(5e6)}`).whats).toEqual(['depth']);
+    expect(() => run('['.repeat(5e6))).toThrow(EnvelopeError);
+  });
+});
+
+describe('what is told', () => {
+  test('is the place in the received body, behind a mark and in UTF-16 too', () => {
+    const text = '{"é":"😀\\u0000"}';
+    const at = text.indexOf('"😀');
+    const place = (body: Buffer) => repair(body).changes.at(-1);
+    expect(place(Buffer.from(`\ufeff${text}`))).toMatchObject({ path: '/é', offset: 9 });
+    expect(place(Buffer.from(`\ufeff${text}`, 'utf16le'))).toMatchObject({ offset: 2 + 2 * at });
+    expect(place(Buffer.from(text, 'utf16le').swap16())).toMatchObject({ offset: 2 * at });
+    const behind = '["😀é","\\u0000","\\u0000"]';
+    const offset = 2 * behind.lastIndexOf('"\\');
+    expect(place(Buffer.from(behind, 'utf16le'))).toMatchObject({ path: '/2', offset });
+    const lone = Buffer.from('["\ud83d"]', 'utf16le');
+    const found = 'UTF-16LE, with halves of surrogate pairs';
+    expect(place(lone)).toEqual({ path: '', offset: 0, what: 'utf16', found });
+  });
+
+  test('is short and on one line, whatever was there', () => {
+    const key = `${'\u001b\u202e\u2028'.replace('\u001b', '\\u001b')}${'k'.repeat(5_000)}`;
+    const body = `{"${key}":{"~/\\n":${`[1e${'9'.repeat(5_000)},`.repeat(200)}1${']'.repeat(200)}}}`;
+    const { changes } = run(body);
+    expect(changes).toHaveLength(200);
+    for (const { path, found } of changes) {
+      expect(path.length).toBeLessThanOrEqual(256);
+      expect(found.length).toBeLessThanOrEqual(80);
+      expect(`${path}${found}`).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+    }
+    expect(run('{"~/\\n":1e999999}').changes[0]?.path).toBe('/~0~1\\u000a');
+  });
+
+  test('is a thousand changes at most; all are counted', () => {
+    const { changes, changeCount } = run(`\ufeff[${Array(5_000).fill('"a\\u0000"').join()}]`);
+    expect(changes).toHaveLength(1_000);
+    expect(changeCount).toBe(5_001);
+  });
+
+  test('of what is no JSON is the place, and too little to hold a key', () => {
+    const message = 'not JSON: "s3cret…" at byte 12, where a value should be';
+    expect(() => run('\ufeff{"a": 1,"b":s3cret-of-the-api}')).toThrow('at byte 15');
+    expect(() => run('{"a":1,"b": s3cret-of-the-api}')).toThrow(message);
+  });
+});
+
+describe('time', () => {
+  const unit = Buffer.concat([
+    Buffer.from(
+      '{"id":9007199254740993,"k\\u0000":"\\ud800 text é","n":[1e999999,1.10,[[[]]]],"b":"',
+    ),
+    Buffer.from([0xff]),
+    Buffer.from('"},'),
+  ]);
+  /** A page of about `megabytes` in which everything is poisoned. */
+  const page = (megabytes: number): Buffer =>
+    Buffer.concat([
+      Buffer.from('{"data":['),
+      Buffer.alloc(unit.length * Math.ceil((megabytes * 1e6) / unit.length), unit),
+      Buffer.from('{}]}'),
+    ]);
+
+  test.each([
+    ['poison in every record', page(10)],
+    ['nothing but U+0000', Buffer.from(`["${'\\u0000'.repeat(1.7e6)}"]`)],
+    ['nothing but bad bytes', Buffer.from(`["${'x'.repeat(1e7)}"]`).fill(0xff, 2, 1e7)],
+    [
+      'lists that are too deep',
+      Buffer.from(`${'['.repeat(500)}[]${',[]'.repeat(3e6)}${']'.repeat(500)}`),
+    ],
+    [
+      'poisoned keys in every level',
+      Buffer.from(
+        `${`{"\\u0000":0,"\\ufffd":`.repeat(400)}["${'x'.repeat(1e7)}"]${'}'.repeat(400)}`,
+      ),
+    ],
+    ['small bombs', Buffer.from(`[${'1e999,'.repeat(1.7e6)}1]`)],
+  ])('10 MB take seconds: %s', (_, body) => {
+    // Of work, not of waiting: what takes longer than its size allows takes hours.
+    const begin = process.cpuUsage();
+    expect(repair(body).changeCount).toBeGreaterThan(0);
+    const { user, system } = process.cpuUsage(begin);
+    expect((user + system) / 1e6).toBeLessThan(15);
+  });
+});

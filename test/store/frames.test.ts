@@ -1,0 +1,301 @@
+/** What the frame of an answer says, in Postgres: failures in any spelling, claims of more, and what empty answers are recognised by. */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let server: TestDatabase;
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+
+interface Says {
+  fault: string | null;
+  more: boolean;
+}
+
+async function says(
+  body: unknown,
+  path: readonly string[] = ['data'],
+  status = 200,
+): Promise<Says> {
+  const [row] = await server.query<Says>('select * from daywalk.frame_says($1::jsonb, $2, $3)', [
+    JSON.stringify(body),
+    path,
+    status,
+  ]);
+  if (row === undefined) throw new Error('it said nothing');
+  return row;
+}
+
+async function signature(
+  body: unknown,
+  path: readonly string[] = ['data'],
+  status = 200,
+): Promise<{ signature: string; wordless: boolean }> {
+  const [row] = await server.query<{ signature: string; wordless: boolean }>(
+    `select * from daywalk.frame_of($1::jsonb, $2, '{total}', '{relation}', $3)`,
+    [JSON.stringify(body), path, status],
+  );
+  if (row === undefined) throw new Error('it has none');
+  return row;
+}
+
+describe('a failure', () => {
+  const R = [{ id: 1 }];
+  it.each<[unknown, string[]?]>([
+    [{ error: 'no such index', data: R }],
+    [{ Error: { code: 1 }, data: R }],
+    [{ errors: [{ message: 'x' }], data: R }],
+    [{ error: 1, data: { items: R } }, ['data', 'items']],
+    [{ data: { items: R, error: 'half of it' } }, ['data', 'items']],
+    [{ success: false, data: R }],
+    [{ Success: 'false', data: R }],
+    [{ OK: 0, data: R }],
+    [{ status: 'error', data: R }],
+    [{ status: 'Search_Failed', data: [] }],
+    [{ status: '503 Service Unavailable', data: [] }],
+    [{ status: false, message: 'limit', data: [] }],
+    [{ message: 'search backend unavailable', code: 503, data: [] }],
+    [{ statusCode: '429', data: [] }],
+    [{ code: 1042, data: [] }],
+    [{ meta: { status_code: 500 }, data: [] }],
+    [{ status: { code: 500 }, data: [] }],
+    [{ timed_out: true, hits: { hits: R } }, ['hits', 'hits']],
+    [{ 'timed-Out': 'true', data: R }],
+    [{ _shards: { total: 5, successful: 4, failed: 1 }, hits: { hits: R } }, ['hits', 'hits']],
+    [{ _shards: { total: 5, successful: 4, failed: 0 }, hits: { hits: R } }, ['hits', 'hits']],
+    [{ hits: { _shards: { failed: '2' }, hits: R } }, ['hits', 'hits']],
+    [{ error: 'x' }, []],
+  ])('%j is seen', async (body, path) => {
+    expect((await says(body, path)).fault).not.toBeNull();
+  });
+
+  it.each<[unknown, string[]?]>([
+    [{ error: 0, errors: [], success: true, ok: 1, status: 'success', data: R }],
+    [{ error: null, errmsg: 'ok', errcode: 0, code: 200, data: R }],
+    [{ error: { code: 0, message: '' }, code: 20000, data: R }],
+    [{ status: 200, statusText: 'OK', state: 'no errors', data: R }],
+    [{ _shards: { total: 5, successful: 5, skipped: 1, failed: 0 }, timed_out: false, data: R }],
+    [{ data: [{ error: 'a record may tell of one', status: 500 }] }],
+    [{ errors: R, total: 1 }, ['errors']],
+    [{ other: { error: 'not on the way' }, data: R }],
+    [R, []],
+    [null],
+    ['error'],
+  ])('%j is none', async (body, path) => {
+    expect(await says(body, path)).toEqual({ fault: null, more: false });
+  });
+
+  it('names what tells of it, and its value', async () => {
+    expect((await says({ meta: { Error: ['broken'] }, data: [] })).fault).toBe(
+      'meta.Error: ["broken"]',
+    );
+  });
+
+  it('is not the 404 itself where a 404 tells it in words', async () => {
+    const words = { error: 'Not Found', status: 404, success: false, message: 'no events' };
+    expect((await says(words, ['data'], 404)).fault).toBeNull();
+    expect((await says(words)).fault).not.toBeNull();
+    expect((await says({ ...words, code: 503 }, ['data'], 404)).fault).not.toBeNull();
+  });
+});
+
+it.each([
+  { truncated: true },
+  { partial: 'true' },
+  { hasMore: true },
+  { has_more: 1 },
+  { pageInfo: { hasNextPage: true } },
+  { status: 'partial' },
+])('%j claims that there is more', async (key) => {
+  expect(await says({ ...key, data: [] })).toEqual({ fault: null, more: true });
+});
+it('has_more: false, or a link to a next page, does not', async () => {
+  expect((await says({ has_more: false, next: 'x', more: '', data: [] })).more).toBe(false);
+});
+
+/** Keys that say nothing, and scalars. */
+const quietKey = fc.constantFrom(
+  'took',
+  'draw',
+  'next',
+  'max_score',
+  'links',
+  'x y',
+  'ö',
+  'info',
+  'note',
+);
+const scalar = fc.oneof(fc.boolean(), fc.integer(), fc.string({ maxLength: 8 }), fc.constant(null));
+const quiet = fc.dictionary(
+  quietKey,
+  fc.oneof(
+    scalar,
+    fc.array(scalar, { maxLength: 3 }),
+    fc.dictionary(quietKey, scalar, { maxKeys: 3 }),
+  ),
+  { maxKeys: 4, noNullPrototype: true },
+);
+const way = fc.uniqueArray(fc.constantFrom('data', 'result', 'hits', 'rows'), {
+  minLength: 1,
+  maxLength: 3,
+});
+/** Failures as they are spelled. */
+const marker = fc
+  .tuple(
+    fc.constantFrom<[string, readonly unknown[]]>(
+      ['error', ['x', 1, true, { a: 'b' }, ['c']]],
+      ['errors', ['x', 1, [{ message: 'y' }]]],
+      ['success', [false, 'false', 0]],
+      ['ok', [false, 'no', 0]],
+      ['status', ['error', 'FAILED', 500, '404', false, 'timed out']],
+      ['code', [400, 503, '502']],
+      ['statusCode', [400, 503, '502']],
+      ['timed_out', [true, 'true']],
+      ['exception', ['NullPointerException']],
+    ),
+    fc.nat(),
+    fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }),
+    fc.boolean(),
+  )
+  .map(([[name, values], pick, upper, underscored]) => {
+    const cased = [...name].map((c, i) => (upper[i] ? c.toUpperCase() : c)).join('');
+    return [underscored ? `_${cased}` : cased, values[pick % values.length]] as const;
+  });
+
+/** A body with its list at the end of a way, and with what stands beside it on each step. */
+function bodyOf(
+  path: readonly string[],
+  list: unknown,
+  beside: readonly Readonly<Record<string, unknown>>[],
+): unknown {
+  return path.reduceRight<unknown>(
+    (inner, key, depth) => ({ ...beside[depth], [key]: inner }),
+    list,
+  );
+}
+
+it('a failure anywhere in a frame is seen, and without one nothing is', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      way,
+      fc.array(quiet, { minLength: 3, maxLength: 3 }),
+      marker,
+      fc.nat(),
+      fc.constantFrom('here', '_shards', 'meta', 'responseHeader'),
+      fc.boolean(),
+      async (path, beside, [name, value], depth, where, withRecords) => {
+        const list = withRecords ? [{ id: 1, error: 'x' }] : [];
+        expect((await says(bodyOf(path, list, beside), path)).fault).toBeNull();
+        const at = depth % path.length;
+        const key = where === 'here' ? { [name]: value } : { [where]: { [name]: value } };
+        fc.pre(!(path as readonly string[]).includes(name));
+        const marked = beside.map((keys, step) => (step === at ? { ...keys, ...key } : keys));
+        expect((await says(bodyOf(path, list, marked), path)).fault).not.toBeNull();
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+it('of an answer with records nothing else in the frame matters', async () => {
+  const read = async (body: unknown, path: readonly string[]) => {
+    const [row] = await server.query(
+      `select came, fault, more, signature, hashes from daywalk.read_page($1::jsonb, 200, $2, null, null, '{}', null)`,
+      [JSON.stringify(body), path],
+    );
+    return row;
+  };
+  await fc.assert(
+    fc.asyncProperty(way, fc.array(quiet, { minLength: 3, maxLength: 3 }), async (path, beside) => {
+      const list = [{ id: 1 }, { id: 2 }];
+      const plain = await read(bodyOf(path, list, []), path);
+      expect(plain).toMatchObject({ came: 2, fault: null, more: false, signature: null });
+      expect(await read(bodyOf(path, list, beside), path)).toEqual(plain);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+describe('the frame of an answer without records', () => {
+  const known = {
+    total: 0,
+    relation: 'eq',
+    message: 'fine',
+    took: 3,
+    at: '2026-03-05T10:00:00Z',
+    data: [],
+  };
+
+  it.each<[string, object]>([
+    ['records and a total', { ...known, total: 5, data: [{ id: 1 }] }],
+    ['another number', { ...known, took: 77 }],
+    ['another relation', { ...known, relation: 'gte' }],
+    ['a total as text', { ...known, total: '0' }],
+    ['another time', { ...known, at: '2031-12-30T23:59:59.123+02:00' }],
+    ['another letter case', { ...known, message: 'Fine' }],
+  ])('is the same with %s', async (_, body) => {
+    expect(await signature(body)).toEqual(await signature(known));
+  });
+
+  it.each<[string, unknown]>([
+    ['another text', { ...known, message: 'backend unavailable' }],
+    ['a text more', { ...known, warning: 'x' }],
+    ['a key less', { total: 0, relation: 'eq', message: 'fine', took: 3, data: [] }],
+    ['no total', { ...known, total: undefined }],
+    ['null for a total', { ...known, total: null }],
+    ['null for a list', { ...known, data: null }],
+    ['no list', { ...known, data: undefined }],
+    ['another type', { ...known, took: 'a while' }],
+    ['a list elsewhere', { ...known, data: undefined, items: [] }],
+    ['a flag that turned', { ...known, took: true }],
+    ['nothing at all', null],
+  ])('differs with %s', async (_, body) => {
+    expect((await signature(body)).signature).not.toBe((await signature(known)).signature);
+  });
+
+  it('differs by its status, and by a code', async () => {
+    const one = await signature({ code: 0, data: [] });
+    expect(await signature({ code: 1500, data: [] })).not.toEqual(one);
+    expect(await signature({ code: 0, data: [] }, ['data'], 404)).not.toEqual(one);
+  });
+
+  it('is the same on every day and for every request', async () => {
+    const at = (date: string, id: string) => ({ date, request: id, data: [] });
+    expect(await signature(at('Mon, 02 Mar 2026 10:00:00 GMT', 'a8f3-00e1'))).toEqual(
+      await signature(at('Thursday, 3 September 2026 01:00:00 GMT', 'f00f9')),
+    );
+  });
+
+  it('tells whether it holds a word', async () => {
+    expect((await signature({ total: '0', relation: 'eq', data: [], n: null })).wordless).toBe(
+      true,
+    );
+    expect((await signature({ total: 0, data: [], links: ['x'] })).wordless).toBe(false);
+  });
+
+  it('is that of the whole body where lists stand at its top, and of any body', async () => {
+    expect((await signature([], [])).signature).toBe((await signature([{ id: 1 }], [])).signature);
+    for (const body of [{}, 'x', 3, [[1]], { data: { rows: 1 } }, { data: [{ rows: [] }] }])
+      expect((await signature(body, ['data', 'rows'])).signature).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+it('records are compared without what is ignored in them', async () => {
+  const hashes = async (list: unknown, ignored: readonly string[]) => {
+    const [row] = await server.query<{ hashes: string[] }>(
+      'select daywalk.hashes_of($1::jsonb, $2)::text[] as hashes',
+      [JSON.stringify(list), ignored],
+    );
+    return row?.hashes;
+  };
+  const one = [{ id: 1, row: 7, a: { 'b/c': 1, d: [{ age: 3 }] } }, { id: 2 }];
+  const other = [
+    { id: 1, row: 8, a: { 'b/c': 2, d: [{ age: 4 }] } },
+    { id: 2, row: 9 },
+  ];
+  const ignored = ['/row', '/a/b~1c', '/a/d/0/age'];
+  expect(await hashes(one, ignored)).toEqual(await hashes(other, ignored));
+  expect(await hashes(one, ignored.slice(1))).not.toEqual(await hashes(other, ignored.slice(1)));
+  expect(await hashes([{ row: [1] }], ['/row/x'])).toEqual(await hashes([{ row: [1] }], []));
+});

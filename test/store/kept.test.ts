@@ -1,0 +1,423 @@
+/** Kept: what later walks lack stays shown, is told, and comes back; what they change is shown once where records are identified. */
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { noteLooked } from '../../src/store/leases.ts';
+import { storePage } from '../../src/store/pages.ts';
+import { listPublications, readGone } from '../../src/store/publications.ts';
+import { proveWindow } from '../../src/store/walks.ts';
+import { retireDay } from '../../src/store/windows.ts';
+import { audit } from '../support/audit.ts';
+import type { TestDatabase } from '../support/database.ts';
+import {
+  leaseWindow,
+  letHoursPass,
+  proveTexts,
+  publishNext,
+  textsOf,
+  totalProof,
+  windowOf,
+} from '../support/publishing.ts';
+import {
+  CONTRACT,
+  DAY,
+  freshStore,
+  openedWalk,
+  pageOf,
+  planDays,
+  TTL_MS,
+} from '../support/store.ts';
+
+const NEXT_DAY = '2026-03-06';
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+let server: TestDatabase;
+let database: Database;
+
+freshStore((store) => {
+  ({ server, database } = store);
+});
+
+/** Walks a day again, so many hours later. */
+async function walkAgain(
+  streamId: number,
+  texts: readonly string[],
+  hours = 2,
+  day = DAY,
+): Promise<void> {
+  await letHoursPass(database, hours);
+  await proveTexts(database, await windowOf(database, streamId, day), [texts]);
+}
+
+const shown = async () =>
+  (
+    await server.query<{ found: string }>(
+      `select record::text || case when gone_since is null then '' else ' gone' end as found from daywalk.events order by day, record, gone_since nulls first`,
+    )
+  ).map((row) => row.found);
+const counts = async (view: string) =>
+  (await server.query<{ count: number }>(`select count(*)::int as count from ${view}`))[0]?.count;
+const told = async () => (await readGone(database, ['events']))[0];
+
+describe('a source that loses its events', () => {
+  it('takes none of them from the archive, and it is told once two walks lacked them', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [upTo(700)]);
+    await walkAgain(streamId, []);
+    expect(await counts('daywalk.events')).toBe(700);
+    expect(await counts('daywalk.events_now')).toBe(700);
+    expect(await told()).toMatchObject({ gone: 0, lost: 0, failures: [] });
+    await walkAgain(streamId, []);
+    expect(await counts('daywalk.events')).toBe(700);
+    expect(await counts('daywalk.events_now')).toBe(0);
+    expect(
+      await server.query('select state, records, gone from daywalk.coverage where day = $1', [DAY]),
+    ).toEqual([{ state: 'complete', records: '700', gone: '700' }]);
+    expect(await told()).toMatchObject({
+      gone: 700,
+      lost: 700,
+      days: 1,
+      failures: [{ day: DAY, lost: 700, records: 700 }],
+      identified: false,
+    });
+    expect(await listPublications(database, streamId, 0, 9)).toMatchObject([
+      { seq: 1, day: DAY, revision: 1, records: 700, appeared: 0, gone: 0, lost: 0 },
+      { seq: 2, day: DAY, revision: 2, records: 700, appeared: 0, gone: 700, lost: 700 },
+    ]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('shows them again: they are gone no more', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2, 2]]);
+    await walkAgain(streamId, textsOf([2]));
+    await walkAgain(streamId, textsOf([2]));
+    expect(await shown()).toEqual(['{"id": 1} gone', '{"id": 2}', '{"id": 2} gone']);
+    await walkAgain(streamId, textsOf([1, 2, 2]));
+    expect(await shown()).toEqual(['{"id": 1}', '{"id": 2}', '{"id": 2}']);
+    expect(await told()).toMatchObject({ gone: 0, lost: 0, days: 0 });
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('has lost a few: no failure, and since when is since the first walk that lacked them', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [upTo(700)]);
+    await walkAgain(streamId, textsOf(upTo(691)));
+    const [missing] = await server.query<{ since: Date }>(
+      'select max(since) as since from daywalk.marks',
+    );
+    await letHoursPass(database, 1);
+    await walkAgain(streamId, textsOf(upTo(691)), 0);
+    expect(await told()).toMatchObject({ gone: 9, lost: 9, failures: [] });
+    const [gone] = await server.query<{ since: Date }>(
+      'select max(gone_since) as since from daywalk.events',
+    );
+    expect(missing && gone && missing.since.getTime() - gone.since.getTime()).toBe(3_600_000);
+  });
+
+  it('has forgotten a day for good: told as such, not as lost, and not looked at again', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [upTo(20)]);
+    await walkAgain(streamId, []);
+    await walkAgain(streamId, []);
+    await retireDay(
+      database,
+      await leaseWindow(database, await windowOf(database, streamId, DAY)),
+      streamId,
+    );
+    expect(await told()).toMatchObject({
+      gone: 20,
+      lost: 0,
+      failures: [],
+      retiredDays: 1,
+      newestRetired: DAY,
+    });
+    expect(
+      await server.query(
+        `select state, due_at, lease_id, rewalk from daywalk.windows where kind = 'day'`,
+      ),
+    ).toEqual([{ state: 'complete', due_at: null, lease_id: null, rewalk: false }]);
+  });
+});
+
+describe('a record that one walk lacks', () => {
+  it('is asked for again an hour later, by a walk and not by a look', async () => {
+    const streamId = await planDays(database);
+    const window = await publishNext(database, streamId, [[1, 2]]);
+    await walkAgain(streamId, textsOf([1]));
+    const due = () =>
+      server.query(
+        `select state, rewalk, round(extract(epoch from due_at - clock_timestamp()) / 60)::int as minutes from daywalk.windows where window_id = $1`,
+        [window.windowId],
+      );
+    expect(await due()).toEqual([{ state: 'complete', rewalk: true, minutes: 60 }]);
+    await walkAgain(streamId, textsOf([1]));
+    expect(await due()).toEqual([{ state: 'complete', rewalk: false, minutes: 60 }]);
+  });
+
+  it('is not gone by a second walk within the hour', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    await walkAgain(streamId, textsOf([1]));
+    await walkAgain(streamId, textsOf([1]), 0.5);
+    expect(await shown()).toEqual(['{"id": 1}', '{"id": 2}']);
+    await walkAgain(streamId, textsOf([1]), 0.5);
+    expect(await shown()).toEqual(['{"id": 1}', '{"id": 2} gone']);
+  });
+
+  it('is nothing new to readers: no publication, and nothing to seal', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    await server.query('update daywalk.days set unsealed = false');
+    await walkAgain(streamId, textsOf([1]));
+    expect(await listPublications(database, streamId, 0, 9)).toHaveLength(1);
+    expect(await server.query('select unsealed from daywalk.days')).toEqual([{ unsealed: false }]);
+  });
+});
+
+describe('records that came late', () => {
+  it('are shown beside the others, under the walk that brought them, and told', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [
+      [1, 2],
+      [3, 3],
+    ]);
+    await walkAgain(streamId, textsOf([3, 2, 1, 3, 4, 4]));
+    expect(await shown()).toEqual([1, 2, 3, 3, 4, 4].map((id) => `{"id": ${id}}`));
+    expect(
+      await server.query(
+        'select stream, day::text, records, after > $1::interval as late from daywalk.lateness',
+        ['0'],
+      ),
+    ).toEqual([{ stream: 'events', day: DAY, records: '2', late: true }]);
+    expect(
+      await server.query('select walk_id, shown from daywalk.walks where role = $1 order by 1', [
+        'whole',
+      ]),
+    ).toEqual([
+      { walk_id: '1', shown: 'whole' },
+      { walk_id: '2', shown: 'part' },
+    ]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('in another order and on other pages are none', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [
+      [1, 2],
+      [3, 3],
+    ]);
+    await walkAgain(streamId, textsOf([3, 3, 2, 1]));
+    expect(await listPublications(database, streamId, 0, 9)).toHaveLength(1);
+    expect(await server.query('select from daywalk.marks')).toEqual([]);
+  });
+
+  it('make the cuts at the ends of their day due', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1]]);
+    await walkAgain(streamId, textsOf([1, 2]));
+    expect(
+      await server.query(
+        `select day::text, due_at <= clock_timestamp() as due from daywalk.windows where kind = 'cut' order by 1`,
+      ),
+    ).toEqual([
+      { day: '2026-03-04', due: true },
+      { day: DAY, due: true },
+    ]);
+  });
+
+  it('are found on pages that begin with the last record of the page before', async () => {
+    const streamId = await planDays(database);
+    const window = await leaseWindow(database, await windowOf(database, streamId, DAY));
+    const first = await openedWalk(database, window);
+    await storePage(database, window, TTL_MS, first, pageOf(0, textsOf([1, 2])), CONTRACT, false);
+    const second = { ...first, nextStart: 2, pages: 1, skip: 1 } as const;
+    await storePage(
+      database,
+      window,
+      TTL_MS,
+      second,
+      pageOf(1, textsOf([2, 3, 4])),
+      CONTRACT,
+      false,
+    );
+    await proveWindow(
+      database,
+      window,
+      { walkId: first.walkId, nextStart: 4, pages: 2 },
+      totalProof(4),
+      [],
+      0,
+    );
+    expect(await server.query('select position::int from daywalk.events order by 1')).toEqual(
+      [0, 1, 2, 3].map((position) => ({ position })),
+    );
+    await walkAgain(streamId, textsOf([1, 2, 4]));
+    await walkAgain(streamId, textsOf([1, 2, 4]));
+    expect(
+      await server.query(
+        'select page_no, position::int from daywalk.events where gone_since is not null',
+      ),
+    ).toEqual([{ page_no: 1, position: 2 }]);
+  });
+});
+
+describe('an edited record', () => {
+  const before = ['{"id": 1, "read": false}', '{"id": 2, "read": false}'];
+  const after = ['{"id": 1, "read": true}', '{"id": 2, "read": false}'];
+
+  it('is shown in both versions where records are not identified; that is no loss', async () => {
+    const streamId = await planDays(database);
+    await proveTexts(database, await windowOf(database, streamId, DAY), [before]);
+    await walkAgain(streamId, after);
+    await walkAgain(streamId, after);
+    expect(await shown()).toEqual([
+      '{"id": 1, "read": false} gone',
+      '{"id": 1, "read": true}',
+      '{"id": 2, "read": false}',
+    ]);
+    expect(await told()).toMatchObject({ gone: 1, lost: 0, identified: false });
+  });
+
+  it('is shown once where they are, with the older version beside', async () => {
+    const streamId = await planDays(database, [DAY], { idPath: ['id'] });
+    await proveTexts(database, await windowOf(database, streamId, DAY), [before]);
+    await walkAgain(streamId, after);
+    expect(
+      await server.query(
+        'select record, revision, first_seen < fetched_at as seen_before, gone_since from daywalk.events order by record',
+      ),
+    ).toEqual([
+      { record: { id: 1, read: true }, revision: 2, seen_before: true, gone_since: null },
+      { record: { id: 2, read: false }, revision: 1, seen_before: false, gone_since: null },
+    ]);
+    expect(
+      await server.query(
+        'select stream, day::text, id, revision, record from daywalk.record_versions',
+      ),
+    ).toEqual([
+      { stream: 'events', day: DAY, id: '1', revision: 1, record: { id: 1, read: false } },
+    ]);
+    expect(await listPublications(database, streamId, 1, 9)).toMatchObject([
+      { records: 2, appeared: 0, gone: 0 },
+    ]);
+    expect(await told()).toMatchObject({ gone: 0, identified: true });
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('is recognised though its first version came when records were not identified', async () => {
+    const streamId = await planDays(database);
+    await proveTexts(database, await windowOf(database, streamId, DAY), [before]);
+    await server.query(`update daywalk.streams set id_path = '{id}'`);
+    await walkAgain(streamId, after);
+    expect(await shown()).toEqual(['{"id": 1, "read": true}', '{"id": 2, "read": false}']);
+  });
+
+  it('that has moved to another day is not shown twice once it is gone from the first', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+    await proveTexts(database, await windowOf(database, streamId, DAY), [before]);
+    await letHoursPass(database, 1);
+    await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [
+      ['{"id": 1, "day": 2}'],
+    ]);
+    await walkAgain(streamId, before.slice(1));
+    await walkAgain(streamId, before.slice(1));
+    expect(await shown()).toEqual(['{"id": 2, "read": false}', '{"id": 1, "day": 2}']);
+    expect(await server.query('select day::text, id from daywalk.record_versions')).toEqual([
+      { day: DAY, id: '1' },
+    ]);
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('that appears on another day after it was gone from the first is not shown twice either', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+    await proveTexts(database, await windowOf(database, streamId, DAY), [before]);
+    await walkAgain(streamId, before.slice(1));
+    await walkAgain(streamId, before.slice(1));
+    expect(await shown()).toHaveLength(2);
+    await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [
+      ['{"id": 1, "day": 2}'],
+    ]);
+    expect(await shown()).toEqual(['{"id": 2, "read": false}', '{"id": 1, "day": 2}']);
+    expect(await audit(server)).toEqual([]);
+  });
+});
+
+describe('what was found not to be the record', () => {
+  it('neither doubles nor loses records that were stored with it', async () => {
+    const streamId = await planDays(database);
+    const window = await windowOf(database, streamId, DAY);
+    const rows = (from: number) => [1, 2, 3].map((id, at) => `{"id": ${id}, "row": ${from + at}}`);
+    await proveTexts(database, window, [rows(1)]);
+    await letHoursPass(database, 2);
+    await proveTexts(
+      database,
+      window,
+      [[...rows(7), '{"id": 4, "row": 10}']],
+      {},
+      { ignored: ['/row'] },
+    );
+    expect(
+      (
+        await server.query<{ id: string }>(
+          `select record ->> 'id' as id from daywalk.events order by 1`,
+        )
+      ).map(({ id }) => id),
+    ).toEqual(['1', '2', '3', '4']);
+    expect(await server.query(`select from daywalk.marks where state <> 'shown'`)).toEqual([]);
+  });
+});
+
+describe('the looks at a complete window', () => {
+  const dueIn = async () =>
+    (
+      await server.query<{ hours: number | null }>(
+        `select round(extract(epoch from due_at - clock_timestamp()) / 3600)::int as hours from daywalk.windows where kind = 'day'`,
+      )
+    )[0]?.hours;
+  /** Sets how long ago the day closed: the clock cannot be set, so the settle delay is. */
+  const closedAgo = (hours: number) =>
+    server.query(
+      `update daywalk.streams set settle = clock_timestamp() - ($1::date + 1)::timestamp at time zone 'UTC' - make_interval(hours => $2)`,
+      [DAY, hours],
+    );
+
+  it.each([
+    [0, 3, 24],
+    [59, 3, 24],
+    [61, 3, null],
+    [5, 0, null],
+    [11, 1, 24],
+    [13, 1, null],
+  ])(
+    'of a day that closed %i hours ago, of %i days: first after an hour, then in %s hours',
+    async (hours, days, due) => {
+      const streamId = await planDays(database);
+      await closedAgo(hours);
+      const { windowId } = await publishNext(database, streamId, [[1]]);
+      expect(await dueIn()).toBe(1);
+      const window = await leaseWindow(database, windowId);
+      expect(window).toMatchObject({ state: 'complete', purpose: 'look', rewalk: false, looks: 0 });
+      await noteLooked(database, window, days);
+      expect(await dueIn()).toBe(due);
+      expect(
+        await server.query(
+          `select state, lease_id, attempts, looks from daywalk.windows where kind = 'day'`,
+        ),
+      ).toEqual([{ state: 'complete', lease_id: null, attempts: 0, looks: 1 }]);
+      expect(
+        await server.query('select looks from daywalk.coverage where day = $1', [DAY]),
+      ).toEqual([{ looks: 1 }]);
+    },
+  );
+
+  it('begin anew when it is proven anew', async () => {
+    const streamId = await planDays(database);
+    const { windowId } = await publishNext(database, streamId, [[1]]);
+    await noteLooked(database, await leaseWindow(database, windowId), 7);
+    await walkAgain(streamId, textsOf([1]));
+    expect(await dueIn()).toBe(1);
+    expect(await server.query('select looks from daywalk.coverage where day = $1', [DAY])).toEqual([
+      { looks: 0 },
+    ]);
+  });
+});

@@ -1,0 +1,176 @@
+/** Exports an imagined source into a test database: a stream, its days, one run after the other, and what came of it. */
+import type { Clock } from '../../src/clock.ts';
+import { silentLogger } from '../../src/log.ts';
+import type { Stream } from '../../src/model.ts';
+import { addDays, lastClosedDay } from '../../src/plan/days.ts';
+import type { Database } from '../../src/store/database.ts';
+import { catchUp, type RunEvent, type RunReport } from '../../src/walk/run.ts';
+import { audit } from '../support/audit.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { hastyClock, TTL_MS } from '../support/store.ts';
+import type { ImaginedSource } from './imagined-source.ts';
+import { type Gate, openGate, openGated } from './perils.ts';
+
+/** A settle delay with which the next day closes in no less than twelve hours: no test sees a midnight go by. */
+const SETTLE_MS = new Date().getUTCHours() < 12 ? 0 : 12 * 3_600_000;
+
+/** The newest closed days, oldest first. */
+export function closedDays(count: number): string[] {
+  const last = lastClosedDay(Date.now(), 'UTC', SETTLE_MS);
+  return Array.from({ length: count }, (_, index) => addDays(last, index - count + 1));
+}
+
+let made = 0;
+/** A stream that no other test uses. */
+export function newStream(change: Partial<Stream> = {}): Stream {
+  made += 1;
+  return { name: `stream-${made}`, resource: 'events', filters: {}, ...change };
+}
+
+export interface Exporting {
+  readonly server: TestDatabase;
+  readonly source: ImaginedSource;
+  readonly stream: Stream;
+  /** The first day that is exported. */
+  readonly since: string;
+  readonly gate?: Gate;
+  readonly pageLength?: number;
+  /** Windows of more records are split; absent: none. */
+  readonly windowRecords?: number;
+  readonly concurrency?: number;
+  /** Bytes that may be fetched ahead; absent: as much as by default. */
+  readonly aheadBytes?: number;
+  readonly walkAttempts?: number;
+  /** For how many days complete windows are looked at again; absent: never. */
+  readonly recheckDays?: number;
+  readonly leaseTtlMs?: number;
+  readonly statementTimeoutMs?: number;
+  readonly owner?: string;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: RunEvent) => void;
+}
+
+/** One run of one process, with fresh connections and an empty memory. */
+export async function runOnce(exporting: Exporting): Promise<RunReport> {
+  const database = openGated(
+    exporting.server.url,
+    exporting.gate ?? openGate,
+    exporting.statementTimeoutMs,
+  );
+  try {
+    return await runOn(database, exporting);
+  } finally {
+    await database.close();
+  }
+}
+
+function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
+  const { source, stream, gate = openGate, clock = hastyClock } = exporting;
+  return catchUp(
+    {
+      database,
+      fetchPage: (request, options) => gate(null, () => source.fetchPage(request, options)),
+      reader: source,
+      clock,
+      log: silentLogger,
+      owner: exporting.owner ?? 'test',
+    },
+    {
+      streams: [stream],
+      since: exporting.since,
+      timeZone: 'UTC',
+      settleMs: SETTLE_MS,
+      concurrency: exporting.concurrency ?? 1,
+      pageLength: exporting.pageLength ?? 2,
+      ...(exporting.windowRecords !== undefined && { windowRecords: exporting.windowRecords }),
+      leaseTtlMs: exporting.leaseTtlMs ?? TTL_MS,
+      walkAttempts: exporting.walkAttempts ?? 3,
+      recheckDays: exporting.recheckDays ?? 0,
+      keepBytes: false,
+      ...(exporting.aheadBytes === undefined ? {} : { aheadBytes: exporting.aheadBytes }),
+    },
+    'hand',
+    exporting.signal ?? new AbortController().signal,
+    exporting.onEvent,
+  );
+}
+
+/** A day as it stands, with the records that readers see, sorted. */
+export interface WindowResult {
+  readonly state: string;
+  readonly lastError: string | null;
+  /** Of the newest walk that is shown. */
+  readonly proof: Record<string, unknown> | null;
+  /** How often the day and its parts were walked from start to end, without the halves. */
+  readonly walks: number;
+  /** How many windows it has, without those that were split. */
+  readonly windows: number;
+  readonly published: string[];
+}
+
+/** Every day of the stream. */
+export async function readResults(
+  server: TestDatabase,
+  stream: Stream,
+): Promise<Map<string, WindowResult>> {
+  const windows = await server.query(
+    `select c.day::text, c.state, c.last_error,
+            (select count(*)::int from daywalk.leaves(w.window_id)) as windows, w.proof,
+            (select count(*)::int from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.role = 'whole') as walks
+       from daywalk.coverage c
+       join daywalk.streams s on s.name = c.stream
+       join daywalk.windows w on w.stream_id = s.stream_id and w.day = c.day and w.kind = 'day'
+      where c.stream = $1 order by c.day`,
+    [stream.name],
+  );
+  const shown = await server.query<{ day: string; record: string }>(
+    `select day::text, record::text as record from daywalk.events where stream = $1`,
+    [stream.name],
+  );
+  return new Map(
+    windows.map((row) => [
+      row.day,
+      {
+        state: row.state,
+        lastError: row.last_error,
+        proof: row.proof,
+        walks: row.walks,
+        windows: row.windows,
+        published: shown
+          .filter((record) => record.day === row.day)
+          .map(({ record }) => record)
+          .sort(),
+      },
+    ]),
+  );
+}
+
+/** What breaks the promise that complete windows hold exactly the records of the source, and nothing breaks an invariant. */
+export async function complaints(
+  server: TestDatabase,
+  source: ImaginedSource,
+  stream: Stream,
+): Promise<string[]> {
+  const found = await audit(server);
+  for (const [day, result] of await readResults(server, stream)) {
+    if (result.state !== 'complete') continue;
+    const expected = [...(source.lists.get(`${day} 00:00:00`) ?? [])].sort();
+    if (JSON.stringify(result.published) !== JSON.stringify(expected))
+      found.push(
+        `${day} is complete with ${result.published.length} records, the source has ${expected.length}: ${difference(expected, result.published)}`,
+      );
+  }
+  return found;
+}
+
+function difference(expected: readonly string[], got: readonly string[]): string {
+  const missing = [...expected];
+  const extra: string[] = [];
+  for (const record of got) {
+    const at = missing.indexOf(record);
+    if (at === -1) extra.push(record);
+    else missing.splice(at, 1);
+  }
+  return `missing ${missing.slice(0, 5).join(' ')}; extra ${extra.slice(0, 5).join(' ')}`;
+}

@@ -1,0 +1,333 @@
+/** What was found once, as tests: evidence that was heard and not believed, days that were called complete and were not, and what got stuck. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RequestError, UnavailableError } from '../../src/errors.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { clear, expireLeases, records } from '../support/store.ts';
+import {
+  closedDays,
+  complaints,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+} from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { Killed, killedAt } from './perils.ts';
+
+let server: TestDatabase;
+const days = closedDays(6);
+const [first = '', second = ''] = days.slice(-2);
+const ALL = records(1, 60);
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(() => clear(server));
+
+const body = (list: readonly string[], total: number | null, more = '') =>
+  `{${total === null ? '' : `"total":${total},`}"data":[${list.join(',')}]${more}}`;
+
+/** A source whose habits may ask it for what it holds. */
+function sourceOf(
+  lists: Readonly<Record<string, readonly string[]>>,
+  habits: (held: ImaginedSource['within']) => Habits,
+): ImaginedSource {
+  const source: ImaginedSource = new ImaginedSource(
+    lists,
+    habits((request) => source.within(request)),
+  );
+  return source;
+}
+
+const exportingOf = (source: ImaginedSource, change: Partial<Exporting> = {}): Exporting => ({
+  server,
+  source,
+  stream: newStream(),
+  since: first,
+  pageLength: 8,
+  ...change,
+});
+
+/** Runs once; nothing complete is anything but exact. */
+async function exported(exporting: Exporting) {
+  await runOnce(exporting);
+  return resultsOf(exporting);
+}
+
+async function resultsOf({ source, stream }: Exporting) {
+  expect(await complaints(server, source, stream)).toEqual([]);
+  return readResults(server, stream);
+}
+
+const dueNow = () =>
+  server.query('update daywalk.windows set due_at = clock_timestamp() where due_at is not null');
+
+describe('markers of failure in answers after the first', () => {
+  it.each([
+    '"_shards":{"total":5,"successful":4,"failed":1}',
+    '"status":"error"',
+    '"ok":false',
+    '"Error":"one shard is down"',
+  ])('%s: the day has failed, and holds nothing', async (marker) => {
+    // From the third page on records are missing, and the frame says that something is wrong.
+    const wrap: Habits['wrap'] = (list, total, { start }) =>
+      start < 14 ? body(list, total) : body(list.slice(0, 4), total, `,${marker}`);
+    const source = new ImaginedSource({ [second]: ALL }, { wrap });
+    const results = await exported(exportingOf(source, { since: second }));
+    expect(results.get(second)).toMatchObject({ state: 'failed', published: [] });
+  });
+
+  it('take nothing from a day that was proven before', async () => {
+    let broken = false;
+    const wrap: Habits['wrap'] = (list, total, { start }) =>
+      broken && start > 0
+        ? body(list.slice(0, 4), total, ',"_shards":{"failed":1}')
+        : body(list, total);
+    const source = new ImaginedSource({ [second]: ALL }, { wrap });
+    const exporting = exportingOf(source, { since: second });
+    expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
+    broken = true;
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp(), rewalk = true where kind = 'day'`,
+    );
+    const again = (await exported(exporting)).get(second);
+    expect(again?.published).toEqual(ALL.toSorted());
+  });
+});
+
+describe('an answer of another shape is no empty day', () => {
+  it.each([
+    ['{"message":"search backend unavailable","code":503,"data":[]}'],
+    ['{"draw":1,"data":[]}'],
+    ['{"result":{}}'],
+  ])('%s', async (outage) => {
+    let away = false;
+    const source = new ImaginedSource(
+      { [first]: ALL, [second]: ALL },
+      {
+        totals: 'exact',
+        before: (_, { from }) => {
+          away ||= from.startsWith(second);
+        },
+        wrap: (list, total) =>
+          away ? outage : `{"draw":1,"result":{"total":${total},"rows":[${list.join(',')}]}}`,
+      },
+    );
+    const exporting = exportingOf(source);
+    const results = await exported(exporting);
+    expect(results.get(second)).toMatchObject({ state: 'failed', published: [] });
+    expect(results.get(first)?.published).toEqual(ALL.toSorted());
+  });
+});
+
+describe('a total that the end contradicts', () => {
+  it.each([
+    ['told on the first page only', (start: number, held: number) => (start === 0 ? held : null)],
+    ['too low on every other page', (start: number, held: number) => (start === 0 ? held : 23)],
+  ])('%s: what results end at is not called the end', async (_, told) => {
+    const source = sourceOf({ [second]: ALL }, (held) => ({
+      arrange: (list) => list.slice(0, 23),
+      wrap: (list, __, request) => body(list, told(request.start, held(request).length)),
+    }));
+    const result = (await exported(exportingOf(source, { since: second }))).get(second);
+    if (result?.state === 'complete') expect(result.published).toEqual(ALL.toSorted());
+    else expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result?.walks).toBeGreaterThan(1);
+  });
+
+  it('as a lower bound is one all the same', async () => {
+    const source = sourceOf({ [second]: ALL }, (held) => ({
+      arrange: (list) => list.slice(0, 23),
+      wrap: (list, _, request) => {
+        const value = Math.min(40, held(request).length);
+        return `{"hits":{"total":{"value":${value},"relation":"${value === 40 ? 'gte' : 'eq'}"},"hits":[${list.join(',')}]}}`;
+      },
+    }));
+    const result = (await exported(exportingOf(source, { since: second }))).get(second);
+    expect(result).toMatchObject({ state: 'complete', published: ALL.toSorted() });
+  });
+});
+
+describe('totals that run along with the pages', () => {
+  it.each([
+    ['where pages come short', { shorten: (room: number, n: number) => (n % 3 ? room : room - 1) }],
+    ['where results are capped', { arrange: (list: readonly string[]) => list.slice(0, 23) }],
+  ])('are no totals, %s', async (_, habits: Habits) => {
+    const wrap: Habits['wrap'] = (list, __, { start }) => body(list, start + list.length);
+    const source = new ImaginedSource({ [second]: ALL }, { ...habits, wrap });
+    const result = (await exported(exportingOf(source, { since: second }))).get(second);
+    expect(result).toMatchObject({ state: 'complete', published: ALL.toSorted() });
+  });
+});
+
+it('a round cap is seen through also after a larger day was proven', async () => {
+  const [larger, capped] = [records(1000, 130), records(1, 240)];
+  const source = new ImaginedSource(
+    { [first]: larger, [second]: capped },
+    { arrange: (list, _, { from }) => (from.startsWith(second) ? list.slice(0, 100) : list) },
+  );
+  const results = await exported(exportingOf(source, { pageLength: 40 }));
+  expect(results.get(first)).toMatchObject({ state: 'complete' });
+  expect(results.get(second)).toMatchObject({ state: 'complete', published: capped.toSorted() });
+});
+
+describe('parts that do not add up', () => {
+  /** Three records are shown by the whole day only, and the whole day is capped: no parts ever hold what the total says. */
+  const short = () => {
+    const isWhole = ({ from, to }: { from: string; to: string }) =>
+      from.endsWith('00:00:00') && to.endsWith('23:59:59');
+    return sourceOf({ [first]: records(1000, 17), [second]: ALL }, (held) => {
+      const shown = (request: Parameters<typeof held>[0]) =>
+        held(request).filter(
+          (record) => isWhole(request) || !['{"id": 7}', '{"id": 8}', '{"id": 9}'].includes(record),
+        );
+      return {
+        arrange: (_, __, request) => shown(request).slice(0, 23),
+        wrap: (list, _, request) => body(list, shown(request).length),
+      };
+    });
+  };
+  const expectFailed = async (exporting: Exporting) => {
+    const result = (await resultsOf(exporting)).get(second);
+    expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result?.lastError).toMatch(/57 records, and the total says 60/);
+  };
+
+  it('have failed with the numbers, and stay so when they are tried again', async () => {
+    const exporting = exportingOf(short());
+    await runOnce(exporting);
+    await expectFailed(exporting);
+    await dueNow();
+    await runOnce(exporting);
+    await expectFailed(exporting);
+  });
+
+  it('are not complete either where processes are killed behind the split', async () => {
+    const steps = { taken: 0 };
+    await runOnce({
+      ...exportingOf(short()),
+      gate: async (_, act) => {
+        steps.taken += 1;
+        return act();
+      },
+    });
+    for (const share of [0.5, 0.7, 0.85, 0.95]) {
+      await clear(server);
+      const exporting = exportingOf(short());
+      const gate = killedAt(Math.floor(steps.taken * share), { taken: 0 });
+      await runOnce({ ...exporting, gate }).catch((error: unknown) =>
+        expect(error).toBeInstanceOf(Killed),
+      );
+      expect((await resultsOf(exporting)).get(second)?.state).not.toBe('complete');
+      await expireLeases(server);
+      await runOnce(exporting);
+      await expectFailed(exporting);
+    }
+  });
+});
+
+describe('pages that come empty at random', () => {
+  it.each([1, 2, 3, 4])('never end a list unseen, without totals (seed %i)', async (seed) => {
+    // The same requests in the same order meet the same empty answers.
+    const isEmpty = (number: number) =>
+      Math.abs(Math.sin(number * 78.233 + seed * 12.9898) * 43_758.5453) % 1 < 0.3;
+    const source = new ImaginedSource(
+      { [first]: ALL, [second]: records(100, 41) },
+      { arrange: (list, number) => (isEmpty(number) ? [] : list) },
+    );
+    const results = await exported(exportingOf(source));
+    for (const { state } of results.values()) expect(state).toMatch(/complete|failed/);
+  });
+});
+
+describe('one that fails does not stop the others', () => {
+  it('a day that is always answered with 500', async () => {
+    const bad = days[2] ?? '';
+    const lists = Object.fromEntries(days.map((day, index) => [day, records(100 * index, 12)]));
+    const source = new ImaginedSource(lists, {
+      before: (_, { from }) => {
+        if (from.startsWith(bad)) throw new UnavailableError('api', 'the API answers 500');
+      },
+    });
+    const results = await exported(exportingOf(source, { since: days[0] ?? '' }));
+    for (const [day, { state, published }] of results)
+      if (day !== bad)
+        expect({ day, state, published: published.length }).toEqual({
+          day,
+          // The cut towards the bad day cannot be asked for.
+          state: expect.stringMatching(
+            day === days[1] || day === days[3] ? /complete|failed|pending/ : /complete/,
+          ),
+          published: 12,
+        });
+    expect(results.get(bad)).toMatchObject({ state: 'failed', published: [] });
+    expect(results.get(bad)?.lastError).toContain('500');
+  });
+
+  it('a length that is answered with 500', async () => {
+    const source = new ImaginedSource(
+      { [second]: ALL },
+      {
+        before: (_, { length }) => {
+          if (length > 10) throw new UnavailableError('api', 'the API answers 500');
+        },
+      },
+    );
+    const results = await exported(exportingOf(source, { since: second, pageLength: 40 }));
+    expect(results.get(second)).toMatchObject({ state: 'complete', published: ALL.toSorted() });
+  });
+});
+
+it('a moment of refusals sets the page length for a day, and no longer', async () => {
+  let refusing = true;
+  const source = new ImaginedSource(
+    { [first]: ALL, [second]: ALL },
+    {
+      before: (_, { length }) => {
+        if (refusing && length > 5) throw new RequestError(400, 'not now');
+      },
+    },
+  );
+  const exporting = exportingOf(source, { since: second, pageLength: 20 });
+  expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
+  refusing = false;
+  const lengths = async () => {
+    const before = source.asked.length;
+    await runOnce({ ...exporting, since: first });
+    return source.asked.slice(before).filter(({ start }) => start === 0);
+  };
+  await server.query(`update daywalk.learned set learned_at = learned_at - interval '25 hours'`);
+  expect((await lengths()).map(({ length }) => length)).toContain(20);
+  expect((await resultsOf(exporting)).get(first)).toMatchObject({ state: 'complete' });
+});
+
+it('a quiet source without totals completes its cut of one record', async () => {
+  const source = new ImaginedSource({ [first]: ['{"id": 1}'], [second]: [] }, { at: () => 86_399 });
+  const results = await exported(exportingOf(source));
+  expect(results.get(first)).toMatchObject({ state: 'complete', published: ['{"id": 1}'] });
+  expect(results.get(second)).toMatchObject({ state: 'complete', published: [] });
+  expect(
+    await server.query(
+      `select kind, state, last_error from daywalk.windows where state <> 'complete'`,
+    ),
+  ).toEqual([]);
+});
+
+it('a backfill that is interrupted half way has complete days', async () => {
+  const lists = Object.fromEntries(days.map((day, index) => [day, records(100 * index, 12)]));
+  const since = days[0] ?? '';
+  const whole = exportingOf(new ImaginedSource(lists), { since });
+  await runOnce(whole);
+  const half = whole.source.asked.length / 2;
+  await clear(server);
+  const source = new ImaginedSource(lists, {
+    before: (_, __, number) => {
+      if (number > half) throw new Killed('half way');
+    },
+  });
+  const exporting = exportingOf(source, { since });
+  await expect(runOnce(exporting)).rejects.toThrow(Killed);
+  const states = [...(await resultsOf(exporting)).values()].map(({ state }) => state);
+  expect(states.filter((state) => state === 'complete').length).toBeGreaterThanOrEqual(2);
+  expect(states).not.toEqual(days.map(() => 'complete'));
+});

@@ -1,0 +1,134 @@
+/** An API in memory: a list of records for each window, served with the habits that a test gives it; it keeps a log. */
+import { createHash } from 'node:crypto';
+import type { Page, PageRequest } from '../../src/model.ts';
+import { findContract } from '../../src/source/contract.ts';
+
+/** What a source tells as its total: nothing, the truth, the records of the page, less than there is, more than there is. */
+export type Totals = 'none' | 'exact' | 'page' | 'bound' | 'beyond';
+
+/** The second of its day at which a record happened: anywhere in the day, the same for the same record. */
+export function secondOf(record: string): number {
+  const id = Number(/\d+/.exec(record)?.[0] ?? 0);
+  return (id * 7_919 + 40_000) % 86_400;
+}
+
+/** The level of a record, from 0 to 16. */
+export function levelOf(record: string): number {
+  const id = Number(/\d+/.exec(record)?.[0] ?? 0);
+  return (id * 5 + 3) % 17;
+}
+
+/** How a source serves its lists; absent: whole, true and stable. */
+export interface Habits {
+  readonly totals?: Totals;
+  /** The most records that one page has, whatever is asked. */
+  readonly clamp?: number;
+  /** How many of the `room` records that it could give the answer to request `number` has; at least one. */
+  readonly shorten?: (room: number, number: number) => number;
+  /** The list as request `number` sees it. */
+  readonly arrange?: (
+    list: readonly string[],
+    number: number,
+    request: PageRequest,
+  ) => readonly string[];
+  /** Called before request `number` is answered; may change `lists`, throw, or wait. */
+  readonly before?: (
+    source: ImaginedSource,
+    request: PageRequest,
+    number: number,
+  ) => void | Promise<void>;
+  /** The body of an answer, where it is not `{"total":…,"data":[…]}`. */
+  readonly wrap?: (
+    records: readonly string[],
+    total: number | null,
+    request: PageRequest,
+  ) => string;
+  readonly startIgnored?: boolean;
+  /** The second of the day at which a record happened. */
+  readonly at?: (record: string) => number;
+}
+
+export class ImaginedSource {
+  /** The records of each day, by the first second of it. */
+  readonly lists = new Map<string, readonly string[]>();
+  /** Every request, in order. */
+  readonly asked: PageRequest[] = [];
+  readonly #habits: Habits;
+
+  constructor(lists: Readonly<Record<string, readonly string[]>>, habits: Habits = {}) {
+    for (const [day, list] of Object.entries(lists)) this.lists.set(`${day} 00:00:00`, list);
+    this.#habits = habits;
+  }
+
+  readonly fetchPage = async (
+    request: PageRequest,
+    options?: { signal: AbortSignal },
+  ): Promise<Page> => {
+    options?.signal.throwIfAborted();
+    const number = this.asked.push(request);
+    await this.#habits.before?.(this, request, number);
+    const body = Buffer.from(this.answer(request, number));
+    const sha256 = createHash('sha256').update(body).digest();
+    return {
+      start: request.start,
+      length: request.length,
+      body,
+      sha256,
+      durationMs: 1,
+      requests: 1,
+    };
+  };
+
+  readonly findContract = findContract;
+  readonly excerpt = (content: string | Uint8Array): string => String(content).slice(0, 200);
+
+  /** The records between two seconds and between two levels, in the order of their days' lists. */
+  within({ from, to, filters }: Pick<PageRequest, 'from' | 'to' | 'filters'>): string[] {
+    const at = this.#habits.at ?? secondOf;
+    const lowest = Number(filters.rule_level_from ?? 0);
+    const highest = Number(filters.rule_level_to ?? 99);
+    const [first, last] = [epochOf(from), epochOf(to)];
+    return [...this.lists].flatMap(([day, list]) =>
+      list.filter((record) => {
+        const second = epochOf(day) + at(record);
+        const level = levelOf(record);
+        return second >= first && second <= last && level >= lowest && level <= highest;
+      }),
+    );
+  }
+
+  answer(request: PageRequest, number: number): string {
+    const { arrange, clamp, shorten, startIgnored, totals = 'none', wrap = wrapped } = this.#habits;
+    const whole = this.within(request);
+    const list = arrange?.(whole, number, request) ?? whole;
+    const start = startIgnored ? 0 : request.start;
+    const room = list.slice(start, start + Math.min(request.length, clamp ?? request.length));
+    const records =
+      shorten && room.length > 0 ? room.slice(0, Math.max(1, shorten(room.length, number))) : room;
+    return wrap(records, totalOf(totals, list.length, records.length), request);
+  }
+}
+
+const epochOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;
+
+/** The first second of the day in which a request begins: the name of its list. */
+export const listOf = (request: PageRequest) => `${request.from.slice(0, 10)} 00:00:00`;
+
+function totalOf(totals: Totals, length: number, page: number): number | null {
+  switch (totals) {
+    case 'none':
+      return null;
+    case 'exact':
+      return length;
+    case 'page':
+      return page;
+    case 'bound':
+      return Math.max(0, length - 3);
+    case 'beyond':
+      return length + 2;
+  }
+}
+
+function wrapped(records: readonly string[], total: number | null): string {
+  return `{${total === null ? '' : `"total":${total},`}"data":[${records.join(',')}]}`;
+}

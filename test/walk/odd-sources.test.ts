@@ -1,0 +1,307 @@
+/** Sources that do not page as they should: a named failure in bounded requests, never a loop and never a loss (docs/completeness.md). */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RequestError, UnavailableError } from '../../src/errors.ts';
+import { forbidChanges } from '../support/audit.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { clear, records } from '../support/store.ts';
+import {
+  closedDays,
+  complaints,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+  type WindowResult,
+} from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+const [day = ''] = closedDays(1);
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+  await forbidChanges(server);
+});
+beforeEach(() => clear(server));
+
+/** Exports one day with these records from a source with these habits. */
+async function exportDay(
+  list: readonly string[],
+  habits: Habits,
+  change: Partial<Exporting> = {},
+): Promise<WindowResult & { requests: number }> {
+  const source = new ImaginedSource({ [day]: list }, habits);
+  const exporting = { server, source, stream: newStream(), since: day, pageLength: 4, ...change };
+  await runOnce(exporting);
+  expect(await complaints(server, source, exporting.stream)).toEqual([]);
+  const result = (await readResults(server, exporting.stream)).get(day);
+  if (result === undefined) throw new Error('no window');
+  return { ...result, requests: source.asked.length };
+}
+
+const same = (count: number) => Array.from({ length: count }, () => '{"id": 7}');
+
+describe('a source that tells of an error with 200', () => {
+  it('is believed: its empty list is no page', async () => {
+    const wrap: Habits['wrap'] = (list, total, { start }) =>
+      start < 4
+        ? `{"total":${total},"data":[${list.join(',')}]}`
+        : `{"error":"two shards are down","total":${total},"data":[]}`;
+    const result = await exportDay(records(1, 10), { totals: 'exact', wrap });
+    expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result.lastError).toMatch(/two shards are down|tells of an error/);
+  });
+});
+
+describe('a source without totals that stops in the middle without a word', () => {
+  it.each([23, 40])('after %i records: its halves tell', async (cap) => {
+    const result = await exportDay(records(1, 60), { arrange: (list) => list.slice(0, cap) });
+    expect(result.state).toBe('complete');
+    expect(result.published).toEqual(records(1, 60).sort());
+    expect(result.windows).toBeGreaterThan(1);
+  });
+});
+
+describe('a source that ignores start', () => {
+  it.each(['none', 'exact', 'page'] as const)('fails by that name, totals %s', async (totals) => {
+    const result = await exportDay(records(1, 10), { startIgnored: true, totals });
+    expect(result.state).toBe('failed');
+    expect(result.lastError).toMatch(
+      /cannot be paged|another record than the last|does not begin with that record|pages by number are asked for/,
+    );
+    expect(result.requests).toBeLessThan(20);
+    expect(result.published).toEqual([]);
+  });
+
+  it('completes where everything fits on one page', async () => {
+    const result = await exportDay(records(1, 3), { startIgnored: true, totals: 'exact' });
+    expect(result).toMatchObject({
+      state: result.state,
+      published: result.state === 'complete' ? records(1, 3) : [],
+    });
+    expect(result.requests).toBeLessThan(20);
+  });
+});
+
+describe('a length that is refused', () => {
+  it('is learned with the one that works, and the one that did not', async () => {
+    const before: Habits['before'] = (_, { length }) => {
+      if (length > 3) throw new RequestError(400, 'at most 3');
+    };
+    const result = await exportDay(records(1, 9), { totals: 'exact', before }, { pageLength: 7 });
+    expect(result).toMatchObject({ state: 'complete', walks: 1 });
+    expect(
+      await server.query(
+        "select value::int, evidence from daywalk.learned where fact = 'page_length'",
+      ),
+    ).toEqual([{ value: 3, evidence: '7 was too long: at most 3' }]);
+  });
+});
+
+describe('a page in depth that is refused', () => {
+  const refusing = (refusals: number): Habits => {
+    let left = refusals;
+    return {
+      totals: 'exact',
+      before: (_, request) => {
+        if (request.start > 5 && request.start < 1_000_000 && left-- > 0)
+          throw new UnavailableError('api', 'the API is away');
+      },
+    };
+  };
+
+  it('once is no limit: the walk goes on', async () => {
+    const result = await exportDay(records(1, 20), refusing(1));
+    expect(result).toMatchObject({ state: 'complete', windows: 1 });
+    expect(await server.query("select from daywalk.learned where fact = 'offset_cap'")).toEqual([]);
+  });
+
+  it('twice is one, until a window would fail for it', async () => {
+    // All in one second and level, so that no split helps.
+    const result = await exportDay(same(9), { ...refusing(2), at: () => 60 });
+    expect(result).toMatchObject({ state: 'complete', published: same(9) });
+    expect(await server.query("select from daywalk.learned where fact = 'offset_cap'")).toEqual([]);
+  });
+
+  it('always is one, and a window that can be split no further fails', async () => {
+    const result = await exportDay(same(9), { ...refusing(1_000), at: () => 60 });
+    expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result.lastError).toMatch(
+      /paging goes no deeper|too short to be split further|fails while another day answers|can be split by level only/,
+    );
+    expect(result.requests).toBeLessThan(200);
+  });
+});
+
+describe('identical records', () => {
+  it('on identical pages are no sign of a source that ignores start', async () => {
+    const result = await exportDay(same(9), { totals: 'exact' });
+    expect(result).toMatchObject({ state: 'complete', walks: 2, published: same(9) });
+    expect(result.proof).toMatchObject({ records: 9 });
+  });
+
+  it('of ten and more in one second are not believed, because a cap would look the same', async () => {
+    const result = await exportDay(same(12), { totals: 'exact' });
+    expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result.lastError).toMatch(/one second|cannot be halved/);
+    expect(result.requests).toBeLessThan(500);
+  });
+
+  it('on one page need no second walk', async () => {
+    const result = await exportDay([...same(3), ...records(10, 5)], { totals: 'exact' });
+    expect(result).toMatchObject({ state: 'complete', walks: 1 });
+  });
+
+  it('on two pages are kept, both, when two walks with other boundaries agree', async () => {
+    const list = [
+      '{"id": 1}',
+      '{"id": 2}',
+      '{"id": 3}',
+      '{"id": 9}',
+      '{"id": 9}',
+      '{"id": 4}',
+      '{"id": 5}',
+      '{"id": 9}',
+    ];
+    const result = await exportDay(list, { totals: 'none' });
+    expect(result).toMatchObject({ state: 'complete', walks: 2, published: [...list].sort() });
+    expect(result.proof).toMatchObject({ records: 8 });
+    const walks = await server.query(
+      `select walk_id::int, outcome, page_length from daywalk.walks where role = 'whole' order by walk_id`,
+    );
+    expect(walks).toMatchObject([{ outcome: 'ended' }, { outcome: 'proven' }]);
+    expect(walks[0]?.page_length).not.toBe(walks[1]?.page_length);
+  });
+
+  it('that end up on one page of the second walk are kept, too', async () => {
+    // With pages of 4 the two stand on pages 1 and 2; with pages of 3 they share one.
+    const list = [...records(1, 3), '{"id": 9}', '{"id": 9}', ...records(11, 3)];
+    const result = await exportDay(list, { totals: 'none' });
+    expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
+    expect(result.walks).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('an order that is not stable', () => {
+  /** Every request sees the list turned by another number of places. */
+  const turned: Habits['arrange'] = (list, number) => {
+    const by = (number * 5) % list.length;
+    return [...list.slice(by), ...list.slice(0, by)];
+  };
+
+  it.each(['none', 'exact'] as const)('never completes with a loss, totals %s', async (totals) => {
+    // Within one page no order hides a record, so windows of one page may well be complete; exportDay sees that they are.
+    const result = await exportDay(records(1, 11), { arrange: turned, totals });
+    expect(result.windows).toBeGreaterThan(1);
+    if (result.state === 'complete') expect(result.published).toEqual(records(1, 11).sort());
+    else
+      expect(result.lastError).toMatch(
+        /two pages|another record than the last|does not begin with that record|do not settle|came to no end/,
+      );
+    expect(result.requests).toBeLessThan(90);
+  });
+
+  it('that swaps two neighbours at a boundary is found by the record that comes twice', async () => {
+    const list = records(1, 8);
+    const swapped: Habits['arrange'] = (whole, number) =>
+      number === 2
+        ? [
+            ...whole.slice(0, 3),
+            ...[whole[4], whole[3]].filter((r) => r !== undefined),
+            ...whole.slice(5),
+          ]
+        : whole;
+    const result = await exportDay(list, { arrange: swapped, totals: 'exact' });
+    expect(result).toMatchObject({ state: 'complete', walks: 2, published: [...list].sort() });
+  });
+
+  it('that depends on the address alone is not proven by two walks with the same boundaries', async () => {
+    // A balancer that picks the replica by the URL: from start 2 on, every walk sees the list turned round. Pages of
+    // two cannot be cut in more than one other way, so the second and the third walk ask exactly the same.
+    const byAddress: Habits['arrange'] = (list, _, request) =>
+      request.start === 2 ? list.toReversed() : list;
+    const result = await exportDay(records(1, 4), { arrange: byAddress }, { pageLength: 2 });
+    // Two walks that are alike prove nothing; windows of one page do.
+    if (result.state === 'complete') expect(result.windows).toBeGreaterThan(1);
+  });
+});
+
+describe('totals', () => {
+  it('larger than what comes are never overruled by a probe', async () => {
+    const result = await exportDay(records(1, 7), { totals: 'beyond' });
+    expect(result.state).toBe('failed');
+    expect(result.lastError).toMatch(
+      /told a total of \d, and \d records are stored|different records/,
+    );
+    expect(result.requests).toBeLessThan(1_200);
+  });
+
+  it('of the page alone are no totals of the window', async () => {
+    expect(await exportDay(records(1, 10), { totals: 'page' })).toMatchObject({
+      state: 'complete',
+      walks: 1,
+    });
+  });
+
+  it.each([1, 3, 9])(
+    'of the page alone show no change when the day and its cuts are looked at again, %i records',
+    async (count) => {
+      const source = new ImaginedSource({ [day]: records(1, count) }, { totals: 'page' });
+      const exporting = { server, source, stream: newStream(), since: day, recheckDays: 7 };
+      await runOnce({ ...exporting, pageLength: 4 });
+      await server.query('update daywalk.windows set due_at = clock_timestamp()');
+      const report = await runOnce({ ...exporting, pageLength: 4 });
+      expect(report).toMatchObject({ windowsUnchanged: 3, windowsComplete: 0, pages: 0 });
+    },
+  );
+
+  it('smaller than what comes are lower bounds, and its halves prove', async () => {
+    const result = await exportDay(records(1, 10), { totals: 'bound' });
+    expect(result).toMatchObject({ state: 'complete', proof: { kind: 'halves', records: 10 } });
+  });
+
+  it('that say more than an empty first page fail', async () => {
+    const result = await exportDay([], { totals: 'beyond' });
+    expect(result.state).toBe('failed');
+    expect(result.lastError).toMatch(
+      /an answer of no known kind|told a total of 2, and 0 records are stored/,
+    );
+  });
+
+  it('equal to a round cap are believed only when both halves of the window have been walked', async () => {
+    const result = await exportDay(records(1, 1000), { totals: 'exact' }, { pageLength: 300 });
+    expect(result).toMatchObject({
+      state: 'complete',
+      published: records(1, 1000).sort(),
+      proof: { kind: 'halves', rule: 'C6' },
+    });
+  });
+});
+
+describe('pages shorter than asked', () => {
+  it.each(['none', 'exact', 'page', 'bound'] as const)(
+    'by a clamp lose nothing, totals %s',
+    async (totals) => {
+      for (const clamp of [1, 3])
+        expect(await exportDay(records(1, 7), { clamp, totals })).toMatchObject({
+          state: 'complete',
+          walks: 1,
+        });
+    },
+  );
+
+  it.each(['none', 'exact'] as const)('now and then lose nothing, totals %s', async (totals) => {
+    const shorten = (room: number, number: number) => (number % 2 === 0 ? room : room - 1);
+    expect(await exportDay(records(1, 19), { shorten, totals })).toMatchObject({
+      state: 'complete',
+    });
+  });
+
+  it('do not make a shortened probe look like the end', async () => {
+    // The first page and the closing probe each come one record short.
+    const result = await exportDay(records(1, 6), {
+      shorten: (room, number) => (number <= 2 ? room - 1 : room),
+    });
+    expect(result.state).toBe('complete');
+  });
+});

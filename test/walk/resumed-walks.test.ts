@@ -1,0 +1,206 @@
+/** Walks that another process takes up: from every checkpoint, by the contract of the first process, or ended with a reason. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { PageRequest } from '../../src/model.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { clear, expireLeases, records } from '../support/store.ts';
+import {
+  closedDays,
+  complaints,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+} from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Gate, Killed } from './perils.ts';
+
+let server: TestDatabase;
+const [day = ''] = closedDays(1);
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(() => clear(server));
+
+/** Sources whose process was ended; the next one may ask them. */
+const ended = new WeakSet<ImaginedSource>();
+
+/** A source whose request `at` ends the process. */
+function killing(list: readonly string[], at: number, habits: Habits = {}): ImaginedSource {
+  return new ImaginedSource(
+    { [day]: list },
+    {
+      ...habits,
+      before: (source, _, number) => {
+        if (number >= at && !ended.has(source)) throw new Killed();
+      },
+    },
+  );
+}
+
+async function runToDeath(exporting: Exporting): Promise<void> {
+  await expect(runOnce(exporting)).rejects.toThrow(Killed);
+  ended.add(exporting.source);
+}
+
+/** Whether the whole day is asked for, and not a half of it or a cut. */
+const isDay = ({ from, to }: Pick<PageRequest, 'from' | 'to'>) =>
+  from === `${day} 00:00:00` && to === `${day} 23:59:59`;
+
+/** One run that is killed at a request, then others until the window has an end. */
+async function killAndResume(
+  source: ImaginedSource,
+  change: Partial<Exporting> = {},
+  runs = 1,
+  look: () => Promise<void> = async () => {},
+) {
+  const exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
+  await runToDeath(exporting);
+  await look();
+  for (let run = 0; run < runs; run++) {
+    await expireLeases(server);
+    await runOnce({ ...exporting, ...change });
+  }
+  expect(await complaints(server, source, exporting.stream)).toEqual([]);
+  const result = (await readResults(server, exporting.stream)).get(day);
+  if (result === undefined) throw new Error('no window');
+  return result;
+}
+
+describe('a walk', () => {
+  it('is taken up at each of its checkpoints, and nothing stored is asked for again (I1, I3)', async () => {
+    const list = records(1, 38);
+    for (let at = 2; at <= 11; at++) {
+      const source = killing(list, at);
+      let stored: number[] = [];
+      let before = 0;
+      const look = async () => {
+        before = source.asked.length;
+        const rows = await server.query(
+          `select start from daywalk.pages join daywalk.walks using (walk_id) where pages.records > 0 and role = 'whole'`,
+        );
+        stored = rows.map((row) => Number(row.start));
+      };
+      expect(await killAndResume(source, {}, 1, look)).toMatchObject({
+        state: 'complete',
+        walks: 1,
+      });
+      const again = source.asked
+        .slice(before)
+        .filter(({ from, to, length }) => isDay({ from, to }) && length === 4);
+      expect(stored.length).toBeGreaterThan(0);
+      expect(again.filter(({ start }) => stored.includes(start))).toEqual([]);
+      await clear(server);
+    }
+  });
+
+  it('goes on with its own page length where the settings changed (P25)', async () => {
+    const source = killing(records(1, 14), 3);
+    expect(await killAndResume(source, { pageLength: 50 })).toMatchObject({
+      state: 'complete',
+      walks: 1,
+    });
+    expect(source.asked.filter((request) => isDay(request) && request.length === 50)).toEqual([]);
+  });
+});
+
+describe('the contract of a stream', () => {
+  /** A list whose name says nothing: it is known to be the records while there are some in it. */
+  const unnamed: Habits['wrap'] = (list) => `{"found":[${list.join(',')}]}`;
+
+  it('is that of its first page, also where the next process sees an empty page first', async () => {
+    // Eight records on two full pages: the third request finds an empty page.
+    const list = records(1, 8);
+    const whole = new ImaginedSource({ [day]: list }, { wrap: unnamed });
+    const stream = newStream();
+    await runOnce({ server, source: whole, stream, since: day, pageLength: 4 });
+    expect((await readResults(server, stream)).get(day)).toMatchObject({ state: 'complete' });
+    await clear(server);
+    const killed = killing(list, 3, { wrap: unnamed });
+    expect(await killAndResume(killed)).toMatchObject({ state: 'complete' });
+  });
+
+  it('that the source changes between two processes ends the walk with a reason, or a new one completes', async () => {
+    let name = 'data';
+    const wrap: Habits['wrap'] = (list) => `{"${name}":[${list.join(',')}]}`;
+    const source = killing(records(1, 14), 3, { wrap });
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
+    await runToDeath(exporting);
+    name = 'items';
+    const states: unknown[] = [];
+    for (let run = 0; run < 12; run++) {
+      await expireLeases(server);
+      await server.query(
+        'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+      );
+      await runOnce(exporting);
+      states.push((await readResults(server, exporting.stream)).get(day)?.state);
+    }
+    expect(await complaints(server, source, exporting.stream)).toEqual([]);
+    // Pending after twelve claims: no worker would ever get past this window, and nothing would say so.
+    expect(states.at(-1)).not.toBe('pending');
+  });
+
+  it('that the source changes within a walk fails the window with a reason, and is no lost lease', async () => {
+    const wrap = (list: readonly string[], _: number | null, request: PageRequest) =>
+      `{"${request.start < 8 ? 'data' : 'items'}":[${list.join(',')}]}`;
+    const source = new ImaginedSource({ [day]: records(1, 14) }, { wrap });
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: day, pageLength: 4 });
+    expect(await complaints(server, source, stream)).toEqual([]);
+    const result = (await readResults(server, stream)).get(day);
+    expect(result).toMatchObject({ state: 'failed', published: [] });
+    expect(result?.lastError).toMatch(/has nothing at data/);
+    expect(await server.query('select from daywalk.windows where lease_id is not null')).toEqual(
+      [],
+    );
+  });
+});
+
+describe('stored pages that something else has changed', () => {
+  it.each([
+    ['deleted', 'delete from daywalk.pages where page_no = 1'],
+    [
+      'edited',
+      'update daywalk.pages set records = records - 1, record_hashes = record_hashes[2:] where page_no = 0',
+    ],
+  ])('%s: the walk is ended and the window walked again (D36, I3)', async (_, damage) => {
+    const source = killing(records(1, 14), 4);
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
+    await runToDeath(exporting);
+    await server.query(damage);
+    await expireLeases(server);
+    await runOnce(exporting);
+    expect((await readResults(server, exporting.stream)).get(day)).toMatchObject({
+      state: 'complete',
+      walks: 2,
+    });
+  });
+
+  it('while the walk goes on: it is not proven, but walked again (I4)', async () => {
+    const source = new ImaginedSource({ [day]: records(1, 14) }, { totals: 'exact' });
+    const stream = newStream();
+    let deleted = false;
+    const gate: Gate = async (statement, act) => {
+      if (!deleted && statement !== null && /daywalk\.prove_window/.test(statement)) {
+        deleted = true;
+        await server.query('delete from daywalk.pages where page_no = 1');
+      }
+      return act();
+    };
+    await runOnce({ server, source, stream, since: day, pageLength: 4, gate });
+    expect((await readResults(server, stream)).get(day)).toMatchObject({
+      state: 'complete',
+      walks: 2,
+    });
+    expect(
+      await server.query(
+        `select outcome, reason from daywalk.walks where role = 'whole' order by number`,
+      ),
+    ).toMatchObject([
+      { outcome: 'failed', reason: expect.stringContaining('not the 5 pages with 14 records') },
+      { outcome: 'proven' },
+    ]);
+    expect((await server.query('select from daywalk.events')).length).toBe(14);
+  });
+});

@@ -1,0 +1,193 @@
+/** What is not the record: row numbers, scores and ages are found, and two events are never taken for one. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { volatilePaths } from '../../src/walk/volatile.ts';
+
+const paths = (ones: readonly unknown[], others: readonly unknown[]) =>
+  volatilePaths(ones.map((one, index) => [one, others[index]] as const));
+
+describe('found', () => {
+  it.each<[string, unknown[], unknown[], string[]]>([
+    [
+      'a row number',
+      [
+        { id: 1, row: 1 },
+        { id: 2, row: 2 },
+      ],
+      [
+        { id: 1, row: 8 },
+        { id: 2, row: 9 },
+      ],
+      ['/row'],
+    ],
+    [
+      'a score within, and a key that comes and goes',
+      [
+        { id: 1, meta: { score: 0.5 }, hit: 1 },
+        { id: 2, meta: { score: 0.4 }, hit: 1 },
+      ],
+      [
+        { id: 1, meta: { score: 0.7 } },
+        { id: 2, meta: { score: 0.6 } },
+      ],
+      ['/hit', '/meta/score'],
+    ],
+    [
+      'a value in a list',
+      [
+        { id: 1, a: ['x', 1] },
+        { id: 2, a: ['x', 2] },
+      ],
+      [
+        { id: 1, a: ['x', 3] },
+        { id: 2, a: ['x', 4] },
+      ],
+      ['/a/1'],
+    ],
+    [
+      'a key with a slash',
+      [
+        { id: 1, 'a/b~c': 1 },
+        { id: 2, 'a/b~c': 1 },
+      ],
+      [
+        { id: 1, 'a/b~c': 2 },
+        { id: 2, 'a/b~c': 2 },
+      ],
+      ['/a~1b~0c'],
+    ],
+    [
+      'an age, which may stand still',
+      [
+        { id: 1, seen: '59 minutes ago' },
+        { id: 2, seen: '2 days ago' },
+        { id: 3, seen: 'just now' },
+      ],
+      [
+        { id: 1, seen: 'an hour ago' },
+        { id: 2, seen: '2 days ago' },
+        { id: 3, seen: '1 minute ago' },
+      ],
+      ['/seen'],
+    ],
+    ['nothing, where nothing differs', [{ id: 1 }, { id: 2 }], [{ id: 1 }, { id: 2 }], []],
+    ['nothing in no records', [], [], []],
+  ])('%s', (_, ones, others, found) => expect(paths(ones, others)).toEqual(found));
+});
+
+describe('not found', () => {
+  it.each<[string, unknown[], unknown[]]>([
+    ['one record only: it may be another one', [{ id: 1, row: 1 }], [{ id: 1, row: 2 }]],
+    [
+      'twins only',
+      [
+        { a: 1, n: 1 },
+        { a: 1, n: 1 },
+      ],
+      [
+        { a: 1, n: 2 },
+        { a: 1, n: 2 },
+      ],
+    ],
+    [
+      'one record edited',
+      [
+        { id: 1, read: false },
+        { id: 2, read: false },
+      ],
+      [
+        { id: 1, read: true },
+        { id: 2, read: false },
+      ],
+    ],
+    [
+      'one record replaced',
+      [
+        { id: 1, t: 'a' },
+        { id: 2, t: 'b' },
+      ],
+      [
+        { id: 1, t: 'a' },
+        { id: 3, t: 'b' },
+      ],
+    ],
+    [
+      'other places in each',
+      [
+        { id: 1, a: 1 },
+        { id: 2, b: 1 },
+      ],
+      [
+        { id: 1, a: 2 },
+        { id: 2, b: 2 },
+      ],
+    ],
+    [
+      'an age beside an event replaced',
+      [
+        { id: 1, t: '1 h' },
+        { id: 2, t: '1 h' },
+      ],
+      [
+        { id: 1, t: '2 h' },
+        { id: 3, t: '2 h' },
+      ],
+    ],
+    ['values instead of records', [1, 2], [3, 4]],
+    ['a record that is no object any more', [{ id: 1 }, { id: 2 }], [1, 2]],
+  ])('%s', (_, ones, others) => expect(paths(ones, others)).toBeNull());
+});
+
+const event = fc.record({
+  template: fc.constantFrom('login', 'logout', 'sudo'),
+  host: fc.constantFrom('a', 'b'),
+  time: fc.integer({ min: 0, max: 50 }),
+});
+
+it('two events are never taken for one: a list in another order, or moved, shows nothing', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(event, {
+        minLength: 3,
+        maxLength: 12,
+        selector: (one) => JSON.stringify(one),
+      }),
+      fc.nat(),
+      fc.infiniteStream(fc.nat()),
+      (list, by, dice) => {
+        const moved = [...list.slice(1 + (by % (list.length - 1))), ...list].slice(0, list.length);
+        expect(paths(list, moved)).toBeNull();
+        const order = [...list].sort(() => ((dice.next().value as number) % 2) - 0.5);
+        fc.pre(JSON.stringify(order) !== JSON.stringify(list));
+        expect(paths(list, order)).toBeNull();
+        // Page for page of a list that has moved by fewer records than a page holds.
+        const shift = 1 + (by % (list.length - 1));
+        const [ones, others] = [list.slice(0, -shift), list.slice(shift)];
+        if (shift < ones.length) expect(paths(ones, others)).toBeNull();
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+it('what is added to each record and differs each time is found, wherever it stands', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(event, { minLength: 2, maxLength: 8, selector: (one) => JSON.stringify(one) }),
+      fc.uniqueArray(fc.constantFrom('row', 'score', 'a/b', '~'), { minLength: 1 }),
+      fc.boolean(),
+      (list, keys, within) => {
+        const version = (number: number) =>
+          list.map((one, index) => {
+            const noise = Object.fromEntries(keys.map((key) => [key, number * 1000 + index]));
+            return within ? { ...one, meta: noise } : { ...one, ...noise };
+          });
+        const found = keys.map((key) => {
+          const step = key.replaceAll('~', '~0').replaceAll('/', '~1');
+          return within ? `/meta/${step}` : `/${step}`;
+        });
+        expect(paths(version(1), version(2))).toEqual(found.sort());
+      },
+    ),
+  );
+});
