@@ -1,24 +1,22 @@
-/** Writes the tables of verbs, exit codes and settings into README.md, and the schema of daywalk.yaml, from the code (`npm run docs`). */
+/** Writes the tables of docs/verbs.md and docs/settings.md, and the schema of daywalk.yaml, from the code (`npm run docs`). */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { exitCodesTableMarkdown, verbsTableMarkdown } from '../dist/commands/readme-tables.js';
-import { fileSchema } from '../dist/config/file-schema.js';
-import { settingsTableMarkdown } from '../dist/config/readme-table.js';
+import { exitCodesTableMarkdown, verbsTableMarkdown } from '../dist/cli/docs-tables.js';
+import { settingsTableMarkdown } from '../dist/settings/docs-table.js';
+import { fileSchema } from '../dist/settings/file/file-schema.js';
 
-const readme = new URL('../README.md', import.meta.url);
-const tables = {
-  verbs: verbsTableMarkdown(),
-  'exit codes': exitCodesTableMarkdown(),
-  settings: settingsTableMarkdown(),
-};
-
-let text = readFileSync(readme, 'utf8');
-for (const [name, table] of Object.entries(tables)) {
+/** Puts a table between its marks on a page. */
+function write(page, name, table) {
+  const file = new URL(page, import.meta.url);
+  const text = readFileSync(file, 'utf8');
   const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [from, to] = [text.indexOf(open), text.indexOf(close)];
-  if (from < 0 || to < from) throw new Error(`README.md has no ${open} … ${close}`);
-  text = `${text.slice(0, from)}${open}\n${table}\n${text.slice(to)}`;
+  if (from < 0 || to < from) throw new Error(`docs/${page} has no ${open} … ${close}`);
+  writeFileSync(file, `${text.slice(0, from)}${open}\n${table}\n${text.slice(to)}`);
 }
-writeFileSync(readme, text);
+
+write('verbs.md', 'verbs', verbsTableMarkdown());
+write('verbs.md', 'exit codes', exitCodesTableMarkdown());
+write('settings.md', 'settings', settingsTableMarkdown());
 
 const schema = new URL('daywalk.schema.json', import.meta.url);
 writeFileSync(schema, `${JSON.stringify(fileSchema(), null, 2)}\n`);
