@@ -65,7 +65,7 @@ export interface Canary extends Span {
 
 /**
  * Two windows with records of different days, the newest among those that were proven in the last seven days and since
- * the source was last accepted. A database clock that was set back makes no window too new.
+ * the source was last accepted; none that was pruned, as its source may have forgotten it too. A database clock that was set back makes no window too new.
  */
 export function readCanaries(database: Database, streamId: number): Promise<Canary[]> {
   return database.persist(
@@ -73,7 +73,7 @@ export function readCanaries(database: Database, streamId: number): Promise<Cana
        from (select distinct on (w.day) w.window_id as "windowId", w.day, ${spanOf('w')}, k.records, w.proven_at
                from daywalk.windows w
                join daywalk.streams s on s.stream_id = w.stream_id
-               join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0
+               join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null
                left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
               where w.stream_id = $1 and w.kind <> 'cut' and w.state = 'complete' and w.split_by is null
                 and w.proven_at > clock_timestamp() - interval '7 days' and w.proven_at > coalesce(s.accepted_at, '-infinity')

@@ -37,12 +37,19 @@ describe('at once, without a second request', () => {
   });
 
   test('so is a 404 in JSON', async () => {
-    const body = `{"message":"no events","key":"${CANARY}"}`;
+    const body = '{"message":"no events"}';
     const server = await scriptedServer([answer(body, { status: 404 })]);
     const page = await open(server.url).fetch();
     expect(page).toMatchObject({ status: 404, body: Buffer.from(body) });
     expect(page.refused).toMatchObject({ status: 404 });
-    expect(everythingOf(page.refused)).not.toContain(CANARY);
+  });
+
+  test('but not one that says the key back: nothing that holds it is stored or shown', async () => {
+    const body = `{"message":"no events","key":"${CANARY}"}`;
+    const server = await scriptedServer([answer(body, { status: 404 })]);
+    const error = await open(server.url).fails();
+    expect(error).toMatchObject({ status: 404 });
+    expect(everythingOf(error)).not.toContain(CANARY);
   });
 
   test.each(['<html></html>', 'not found', '"not found"', '404', '', '{"message":'])(

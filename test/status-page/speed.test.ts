@@ -43,12 +43,12 @@ it('ten years of two streams', async () => {
   expect(median).toBeLessThan(Math.max(MOST_MS, YARDSTICKS * (yardstick ?? 0)));
 });
 
-it('a hundred readers at a time cost the database what one costs', async () => {
+it('as many readers as are answered at a time cost the database what one costs', async () => {
   const database = await createTestDatabase();
   await fillCalendar(database, 'events', '2026-01-01', '2026-03-01');
   const scene = await serveStatus(database.url);
   onTestFinished(() => scene.close());
-  const answers = await Promise.all(Array.from({ length: 50 }, () => ask(scene.url, '/')));
+  const answers = await Promise.all(Array.from({ length: 32 }, () => ask(scene.url, '/')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   const [row] = await database.query<{ connections: number }>(
     `select count(*)::int as connections from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid() and application_name = ''`,

@@ -38,7 +38,7 @@ const latencies = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLe
 /** Everything that is stored, window by window (which are walked side by side), in the order in which it was committed. */
 const commits = () =>
   server.query(
-    `select w.kind, w.from_time::text as "from", w.to_time::text as "to", k.number, k.span, p.page_no, p.start, p.length,
+    `select w.kind, w.from_time::text as "from", w.to_time::text as "to", k.number, k.from_time::text as "walkFrom", k.to_time::text as "walkTo", p.page_no, p.start, p.length,
             p.records, encode(p.sha256, 'hex') as sha256
        from daywalk.pages p
        join daywalk.walks k on k.walk_id = p.walk_id
