@@ -159,12 +159,12 @@ export async function failWindow(
   );
 }
 
-/** How many windows of the scope are due now, held ones included. */
+/** How many windows of the scope are due now, held ones included; cuts are not counted. */
 export async function countDue(database: Database, scope: LeaseScope): Promise<number> {
   const [row] = await database.persist<{ due: number }>(
     `select count(*) as due
        from daywalk.windows w
-      where w.due_at <= clock_timestamp() and w.stream_id = any ($1::integer[]) and ${inRange('$2', '$3')}`,
+      where w.due_at <= clock_timestamp() and w.kind <> 'cut' and w.stream_id = any ($1::integer[]) and ${inRange('$2', '$3')}`,
     [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
   );
   return row?.due ?? 0;

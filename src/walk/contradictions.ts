@@ -3,7 +3,7 @@ import { WalkError } from '../errors.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
-import { isRestless, totalNarrows } from './questions.ts';
+import { isRestless, totalsCount } from './questions.ts';
 import { splitUp } from './splitting.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -50,7 +50,7 @@ function refuseUnlikelyCap(
 const COUNTS_ELSE =
   'If this total counts something else than the records of the window, set total_path (or switch it off: none).';
 
-/** @throws {WalkError} where parts of the window tell the total of the whole: it counts something else. */
+/** @throws {WalkError} where small parts of the window show less than they tell: the total counts something else. */
 export async function refuseForeignTotal(
   context: WindowContext,
   window: LeasedWindow,
@@ -58,8 +58,8 @@ export async function refuseForeignTotal(
   reason: string,
 ): Promise<void> {
   const totals = claims.flatMap(({ total }) => total ?? []);
-  if (totals.length === 0 || (await totalNarrows(context, window, Math.max(...totals)))) return;
-  throw new WalkError('contradicted', `${reason}, and parts of the window tell the same total`, {
+  if (totals.length === 0 || (await totalsCount(context, window, Math.max(...totals)))) return;
+  throw new WalkError('contradicted', `${reason}, and so it is in small parts of the window`, {
     hint: COUNTS_ELSE,
   });
 }

@@ -1,6 +1,6 @@
 /** Runs due windows: leases them and walks several at a time, until nothing in the scope is left. */
 import type { Clock } from '../clock.ts';
-import { EnvelopeError, LeaseLostError, RequestError } from '../errors.ts';
+import { EnvelopeError, LeaseLostError, RequestError, WalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
@@ -169,6 +169,7 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
     throw new Error(`leased a window of stream ${leased.streamId}, which was not asked for`);
   const window: WindowName = {
     windowId: leased.windowId,
+    kind: leased.kind,
     stream: state.stream.name,
     day: leased.day,
     from: leased.from,
@@ -242,12 +243,13 @@ async function settle(
     onEvent({ kind: 'released', window });
     return;
   }
-  if (error instanceof RequestError && MISADDRESSED.has(error.status)) {
+  const wrongAddress = misaddressed(error, state);
+  if (wrongAddress !== null) {
     // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
     await releaseLease(database, leased).catch(() => {});
     onEvent({ kind: 'released', window });
-    stopStream(context, state, error.message);
-    state.misaddressed = error;
+    stopStream(context, state, wrongAddress.message);
+    state.misaddressed = wrongAddress;
     return;
   }
   const failure = failureOf(error, leased.failures, clock.random());
@@ -265,6 +267,12 @@ async function settle(
   if (failuresInARow < FAILURES_IN_A_ROW) return;
   const others = failuresInARow < MOST_FAILURES_IN_A_ROW && (await answersOthers(context, leased));
   if (!others) stopStream(context, state, failure.reason);
+}
+
+/** The answer that says that the address is wrong; one that may mean "nothing" does so as long as no page ever came from there. */
+function misaddressed(error: unknown, { contract }: StreamState): RequestError | null {
+  const told = error instanceof WalkError && contract.known === null ? error.cause : error;
+  return told instanceof RequestError && MISADDRESSED.has(told.status) ? told : null;
 }
 
 /** Whether a known answer is as ever: then the failures are those of their windows. */

@@ -1,5 +1,5 @@
 /** What happens while windows are run, for those who watch. */
-import type { Proof } from '../model.ts';
+import type { Proof, WindowKind } from '../model.ts';
 
 /** One event. */
 export type WalkEvent =
@@ -29,6 +29,7 @@ export type WalkEvent =
 /** A window as people name it. */
 export interface WindowName {
   readonly windowId: number;
+  readonly kind: WindowKind;
   readonly stream: string;
   readonly day: string;
   readonly from: string;

@@ -107,24 +107,53 @@ export async function isRestless(context: PartsContext, span: Span): Promise<boo
   return !same;
 }
 
+/** A day has 86,400 seconds: after so many halvings one is left. */
+const MOST_HALVINGS = 18;
+
 /**
- * Whether the total is less for at least one half of the window: one that is the same for each part counts something else,
- * and would have the window split down to its seconds. Asked once in a stream while the process lives.
+ * Whether totals count the records of what is asked for: in ever smaller parts of the window they must become less, until one
+ * page shows as many as they tell. Others would have the window split down to its seconds. Asked once in a stream while
+ * the process lives.
  */
-export async function totalNarrows(
+export async function totalsCount(
   context: PartsContext,
   window: Span & { readonly day: string },
   total: number | null,
 ): Promise<boolean> {
   const { knowledge } = context;
-  if (knowledge.totalsNarrow !== null) return knowledge.totalsNarrow;
-  const halves = splitSpan(window, window, context, 2);
-  if (halves?.by !== 'time') return true;
-  const whole = total ?? (await question(context, window, 0, 2)).total;
-  for (const half of halves.parts) {
-    const told = (await question(context, half, 0, 2)).total;
-    knowledge.totalsNarrow = whole === null || (told !== null && told < whole);
-    if (knowledge.totalsNarrow) break;
+  knowledge.totalsCount ??= await countRecords(context, window, total);
+  return knowledge.totalsCount;
+}
+
+async function countRecords(
+  context: PartsContext,
+  window: Span & { readonly day: string },
+  total: number | null,
+): Promise<boolean> {
+  let span: Span = window;
+  let told = total ?? (await question(context, window, 0, 2)).total;
+  for (let halving = 0; halving < MOST_HALVINGS && told !== null; halving += 1) {
+    const halves = splitSpan(span, window, context, 2);
+    if (halves?.by !== 'time') return true;
+    const parts = [];
+    for (const half of halves.parts)
+      parts.push({ half, told: (await question(context, half, 0, 2)).total ?? 0 });
+    const [less, more] = parts.sort((one, other) => one.told - other.told);
+    if (less === undefined || more === undefined || less.told >= told) return false;
+    const part = less.told > 0 ? less : more;
+    if (part.told < Math.max(2, context.knowledge.largestAnswer))
+      return showsAsMany(context, part.half, part.told);
+    ({ half: span, told } = part);
   }
-  return knowledge.totalsNarrow === true;
+  return true;
+}
+
+/** Whether a part that fits into one answer shows what its total tells; one that comes empty by chance is asked again. */
+async function showsAsMany(context: PartsContext, part: Span, told: number): Promise<boolean> {
+  const { knowledge, pageLength } = context;
+  for (let time = 0; time < knowledge.repeats; time += 1) {
+    const { came, total } = await question(context, part, 0, knowledge.pageLength(pageLength));
+    if (came >= told || total !== told) return true;
+  }
+  return false;
 }

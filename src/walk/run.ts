@@ -227,8 +227,8 @@ async function runAndReport(
       log.warn({ err: failure, runId }, 'the end of the run could not be noted'),
     );
   try {
-    // What another process holds is due, too.
-    for (let pass = 0, left = due; left > 0 && pass < MOST_PASSES; pass += 1) {
+    // What another process holds is due, too; so may cuts be, which are not counted.
+    for (let pass = 0, left = 1; left > 0 && pass < MOST_PASSES; pass += 1) {
       await runDueWindows(parts, options, streams, scope, signal, (event) => {
         tally.add(event);
         if (event.kind === 'complete') sealer.wake();

@@ -1,4 +1,4 @@
-/** Adds up what happens in a run. */
+/** Adds up what happens in a run; cuts between windows are not counted as windows. */
 import type { RunCounts } from '../store/runs.ts';
 import type { WalkEvent } from './events.ts';
 
@@ -35,7 +35,7 @@ export class Tally {
         this.#bytes += event.bytes;
         break;
       case 'complete':
-        this.#complete += 1;
+        if (event.window.kind !== 'cut') this.#complete += 1;
         break;
       case 'failed': {
         const { stream, from, to } = event.window;
@@ -49,7 +49,7 @@ export class Tally {
         this.#split += 1;
         break;
       case 'unchanged':
-        this.#unchanged += 1;
+        if (event.window.kind !== 'cut') this.#unchanged += 1;
         break;
       case 'claimed':
       case 'released':

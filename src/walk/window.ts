@@ -11,7 +11,7 @@ import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
 import { compareHalves, sumTotalsOfHalves } from './halves.ts';
 import { finish, isAudited, openOrResume, walkOf, walkOnce } from './once.ts';
 import { publish } from './publishing.ts';
-import { isRestless, totalNarrows } from './questions.ts';
+import { isRestless, totalsCount } from './questions.ts';
 import { splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
 import { proveByUnion } from './union.ts';
@@ -241,7 +241,7 @@ async function ended(
   if (!(error instanceof WalkError)) throw error;
   if (error.fault === 'shifted' || error.fault === 'learned') return null;
   if (error.fault === 'large') {
-    if (!(await totalNarrows(context, window, null))) return null;
+    if (!(await totalsCount(context, window, null))) return null;
     const [newest] = (await readWalks(context.database, window)).slice(-1);
     const total = newest?.claims.at(-1)?.total ?? null;
     return splitUp(context, window, {
@@ -268,7 +268,7 @@ async function ended(
 }
 
 function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWindow) {
-  const mostRecords = knowledge.totalsNarrow === false ? null : (windowRecords ?? null);
+  const mostRecords = knowledge.totalsCount === false ? null : (windowRecords ?? null);
   const bySecond = secondsOf(window) > 1;
   return { audited: isAudited(window), onePage: false, mostRecords: bySecond ? mostRecords : null };
 }

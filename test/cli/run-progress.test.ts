@@ -6,6 +6,7 @@ import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
 
 const window = (windowId: number, from = '00:00:00', to = '23:59:59') => ({
   windowId,
+  kind: 'day' as const,
   stream: windowId % 2 === 0 ? 'events' : 'smart-event',
   day: '2026-03-05',
   from: `2026-03-05 ${from}`,

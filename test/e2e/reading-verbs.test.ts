@@ -233,7 +233,7 @@ test('migrate --dry-run lists, migrate applies, a second one finds nothing to do
   const environment = { DATABASE_URL: database.url };
   const listed = await runProgram(['migrate', '--dry-run'], { environment });
   expect(listed).toMatchObject({ code: 0 });
-  expect(listed.stdout).toMatch(/^would apply 0001_core$/m);
+  expect(listed.stdout).toMatch(/^would apply 0001_tables$/m);
   expect(await database.query(`select from pg_namespace where nspname = 'daywalk'`)).toEqual([]);
   const both = await Promise.all([
     runProgram(['migrate'], { environment }),

@@ -8,7 +8,14 @@ import { createTestDatabase } from '../support/database.ts';
 import { ask, fillCalendar, serveStatus } from '../support/status-scene.ts';
 import { testWith, tool } from '../support/tool.ts';
 
-const window = { windowId: 1, stream: 'events', day: '2026-03-01', from: '', to: '' };
+const window = {
+  windowId: 1,
+  kind: 'day' as const,
+  stream: 'events',
+  day: '2026-03-01',
+  from: '',
+  to: '',
+};
 const nowhere: StateNow = {
   version: '1',
   timeZone: 'UTC',

@@ -110,6 +110,7 @@ describe('the page length of the next walk', () => {
 describe('the tally of a run', () => {
   const window = {
     windowId: 1,
+    kind: 'day' as const,
     stream: 'events',
     day: '2026-03-05',
     from: '2026-03-05 00:00:00',
@@ -123,6 +124,7 @@ describe('the tally of a run', () => {
     tally.add({ kind: 'page', window, records: 50, bytes: 700, total: null });
     tally.add({ kind: 'page', window, records: 3, bytes: 40, total: 53 });
     tally.add({ kind: 'complete', window, proof });
+    tally.add({ kind: 'complete', window: { ...window, kind: 'cut' }, proof });
     tally.add({ kind: 'failed', window, reason: 'shifted' });
     tally.add({ kind: 'split', window, by: 'time', parts: 2, reason: 'capped' });
     tally.add({ kind: 'unchanged', window });

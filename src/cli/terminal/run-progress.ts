@@ -66,7 +66,7 @@ export class RunProgress {
       case 'complete':
       case 'unchanged':
         this.#running.delete(event.window.windowId);
-        this.#done += 1;
+        if (event.window.kind !== 'cut') this.#done += 1;
         break;
       case 'split':
         this.#running.delete(event.window.windowId);
