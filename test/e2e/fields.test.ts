@@ -17,7 +17,7 @@ function pathsOf(value: unknown, path: readonly string[] = []): string[] {
 }
 
 test('--all is exact: paths, types, share, first and last day', async () => {
-  const scene = await setScene({ eventsPerDay: 120 });
+  const scene = await setScene({ eventsPerDay: 300 });
   scene.api.insert([
     {
       time: '2026-03-02T10:00:00.000Z',
