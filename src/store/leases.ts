@@ -203,7 +203,8 @@ export async function readHeldElsewhere(
 
 /**
  * Gives a complete window back that was looked at and found as it is stored; it is looked at again a day later, for
- * `recheckDays`. A wish to have it walked again, come while it was looked at, stays due. Parts of a calibrated total are
+ * `recheckDays`. A wish to have it walked again, come while it was looked at, stays due; so does a cut beside a part that
+ * was proven anew meanwhile. Parts of a calibrated total are
  * looked at together with it.
  */
 export async function noteLooked(
@@ -214,7 +215,7 @@ export async function noteLooked(
   await database.persist(
     `update daywalk.windows w
         set looks = looks + 1, looked_at = clock_timestamp(), attempts = 0, failures = 0, last_error = null,
-            due_at = case when w.rewalk then w.due_at
+            due_at = case when w.rewalk or w.state <> 'complete' then w.due_at
                           when (select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from) then null
                           else daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $3) end,
             lease_id = null, lease_owner = null, lease_expires = null
@@ -228,7 +229,7 @@ export async function noteLooked(
 export async function postponeLook(database: Database, lease: Lease): Promise<void> {
   await database.persist(
     `update daywalk.windows
-        set due_at = clock_timestamp() + interval '1 hour', attempts = 0,
+        set due_at = case when rewalk or state <> 'complete' then due_at else clock_timestamp() + interval '1 hour' end, attempts = 0,
             lease_id = null, lease_owner = null, lease_expires = null
       where window_id = $1 and lease_id = $2::uuid`,
     [lease.windowId, lease.leaseId],

@@ -8,6 +8,7 @@ import {
   type LeasedWindow,
   type LeaseScope,
   noteLooked,
+  postponeLook,
   releaseLease,
   renewLease,
 } from '../../src/store/leases.ts';
@@ -111,6 +112,18 @@ describe('giving back', () => {
     await askAgain(database, streamId, [looked.day], true);
     await noteLooked(database, looked, 0);
     expect(await leaseDay(database, streamId)).toMatchObject({ state: 'complete', rewalk: true });
+  });
+
+  it.each([
+    ['finds nothing new', (lease: LeasedWindow) => noteLooked(database, lease, 0)],
+    ['cannot be had', (lease: LeasedWindow) => postponeLook(database, lease)],
+  ])('a look that %s keeps due what was not complete any more when it ended', async (_, end) => {
+    const streamId = await completeDay();
+    const looked = await dueAgain(streamId);
+    // As a cut is whose neighbour is proven anew meanwhile.
+    await server.query(`update daywalk.windows set state = 'pending', due_at = clock_timestamp()`);
+    await end(looked);
+    expect(await leaseDay(database, streamId)).toMatchObject({ state: 'pending' });
   });
 
   it('asking again makes windows due now, and never later than they were; those that wait for their parts stay', async () => {

@@ -83,7 +83,7 @@ it('a list that holds still gives the same pages in the same order, and exact to
         totals === 'beyond' || totals === 'bound' ? most : ahead.commits.length / 4,
       );
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, endOnFailure: true },
   );
 });
 
@@ -118,7 +118,7 @@ it('a list that moves, a source that fails and processes that are killed: exactl
       if (isHonest(drawn)) expect(result).toMatchObject({ state: 'complete' });
       else expect(result?.state).toMatch(/complete|failed/);
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, endOnFailure: true },
   );
 });
 

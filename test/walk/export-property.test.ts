@@ -11,7 +11,7 @@ import { Killed, killedAt, openGate } from './perils.ts';
 
 let server: TestDatabase;
 const [day = ''] = closedDays(1);
-const RUNS = Number(process.env.EXPORT_RUNS ?? 30);
+const RUNS = Number(process.env.EXPORT_RUNS ?? 10);
 /** Runs after the last kill, in which a window that failed for a while gets its chance. */
 const CALM_RUNS = 3;
 
@@ -52,9 +52,12 @@ it('a complete window misses nothing and doubles nothing, and an honest source i
       const records = drawn.ids.length + drawn.happenings.length;
       const walks = 3 * (drawn.kills.length + CALM_RUNS);
       // A window may be walked in parts of a record or two, each of them with its halves.
-      expect(source.asked.length).toBeLessThan(walks * (24 * records + 40));
+      // Where each answer has another order, only chance makes two of them agree.
+      const most = drawn.shuffled ? 60 : 24;
+      expect(source.asked.length).toBeLessThan(walks * (most * records + 40));
     }),
-    { numRuns: RUNS },
+    // A smaller case takes many runs to find; the seed is told.
+    { numRuns: RUNS, endOnFailure: true },
   );
 });
 
