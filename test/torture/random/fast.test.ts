@@ -1,4 +1,4 @@
-/** The first random servers, three of each class; `npm run torture -- --random N` tries more. */
+/** The first random servers, one of each class; `npm run torture -- --random N` tries more. */
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../support/database.ts';
 import { clear } from '../../support/store.ts';
@@ -6,7 +6,7 @@ import { CLASSES } from './nature.ts';
 import { printTrial, wrongs } from './odds.ts';
 import { type Trial, tryServer } from './trial.ts';
 
-const SERVERS = 3 * CLASSES.length;
+const SERVERS = CLASSES.length;
 const TOGETHER = 3;
 
 test('random servers', async () => {
