@@ -70,10 +70,11 @@ function assembled(
   const values = Object.fromEntries(
     ROWS.map(({ key }) => [key, reading.values.get(key)]),
   ) as unknown as Values;
-  const { recordsPath, totalPath, retention } = values;
+  const { recordsPath, totalPath, idPath, retention } = values;
   const streams = selectedStreams(defined.streams, values.streams).map((stream) => ({
     ...(recordsPath === undefined ? {} : { recordsPath }),
     ...(totalPath === undefined ? {} : { totalPath }),
+    ...(idPath === undefined ? {} : { idPath }),
     ...(retention === undefined ? {} : { retention }),
     ...stream,
   }));

@@ -46,6 +46,7 @@ export interface Settings {
   readonly recordsPath: readonly string[] | undefined;
   /** Null: there is no total that can be trusted. */
   readonly totalPath: readonly string[] | null | undefined;
+  readonly idPath: readonly string[] | undefined;
   /** Milliseconds. */
   readonly retention: number | undefined;
 

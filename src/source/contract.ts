@@ -3,7 +3,7 @@
 import { EnvelopeError, NoRecordsError } from '../errors.ts';
 import type { Contract } from '../model.ts';
 import { excerpt } from '../redactor.ts';
-import { frameOf } from './body-scan.ts';
+import { frameOf, utf16Of } from './body-scan.ts';
 import { describe, follow, isObject, spell } from './json.ts';
 import { chooseList, holdsRecords, listsIn, tellLists } from './lists.ts';
 import { parseTotal, relationBeside, totalCandidates } from './total.ts';
@@ -54,6 +54,20 @@ export function findContract(body: Buffer, hints: ContractHints = {}): FoundCont
     refuse(message, hint, list.length === 0 ? NoRecordsError : EnvelopeError),
   );
   return { recordsPath, ...total, records: list.length };
+}
+
+/**
+ * The records of a page, for a look at their fields; numbers that JavaScript cannot hold are near enough for that. Of a body
+ * that only `jsonb` reads, after its repair, there are none.
+ */
+export function recordsIn(body: Buffer, recordsPath: readonly string[]): readonly unknown[] {
+  try {
+    const text = new TextDecoder(utf16Of(body) ?? 'utf-8').decode(body);
+    const { value } = follow(JSON.parse(text), recordsPath);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
 }
 
 /** The frame as a document; what stands in its lists is not looked at here. */

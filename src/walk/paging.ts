@@ -1,6 +1,6 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
-import type { Page, PageRequest } from '../model.ts';
-import { utf16Of } from '../source/body-scan.ts';
+import type { PageRequest } from '../model.ts';
+import { recordsIn } from '../source/contract.ts';
 import type { Database } from '../store/database.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
@@ -97,23 +97,7 @@ async function lookAt(
   walkId: number,
 ): Promise<{ facts: ProbeFacts; list: readonly unknown[] }> {
   const { facts, page } = await askShorter(context, request, walkId);
-  return { facts, list: listIn(page, context) };
-}
-
-/**
- * The records of an answer, for a look at their fields; numbers that JavaScript cannot hold are equal enough for that. Of a
- * body that only `jsonb` reads, after its repair, there are none.
- */
-function listIn({ body }: Page, { contract }: AnswerContext): readonly unknown[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder(utf16Of(body) ?? 'utf-8').decode(body));
-  } catch {
-    return [];
-  }
-  for (const key of contract.known?.recordsPath ?? [])
-    value = (value as Record<string, unknown> | null)?.[key];
-  return Array.isArray(value) ? value : [];
+  return { facts, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }
 
 /** Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a score). */

@@ -18,6 +18,10 @@ test('init writes what was given, has it examined, and a run with nothing but th
   const text = await readFile(join(folder, 'daywalk.yaml'), 'utf8');
   expect(text).toMatch(/^# yaml-language-server: \$schema=\.\/daywalk\.schema\.json\n/);
   expect(text).not.toContain(API_KEY);
+  // Looked at in the records of the newest closed day.
+  expect(written.stdout).toMatch(/identity events +id is in each of \d+ records, and different/);
+  expect(written.stdout).toMatch(/^Set id_path: id in it\./m);
+  expect(text).toMatch(/^id_path: id$/m);
   JSON.parse(await readFile(join(folder, 'daywalk.schema.json'), 'utf8'));
 
   const config = await runProgram(['config'], { folder, environment: secrets });

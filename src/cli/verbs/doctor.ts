@@ -7,6 +7,9 @@ import type { Stream } from '../../model.ts';
 import { closesAt, dayWindow, lastClosedDay } from '../../plan/days.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
+import { formatJsonPath } from '../../settings/values/json-path.ts';
+import { recordsIn } from '../../source/contract.ts';
+import { hasEverywhere, suggestIdPath } from '../../source/identity.ts';
 import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';
 import { type Fact, readLearnedByName } from '../../store/learned.ts';
@@ -34,9 +37,16 @@ export interface Finding {
 const SKEW_MS = 60_000;
 /** A person waits: an API that does not answer by then is a finding. */
 const PATIENCE_MS = 30_000;
+/** Records that are looked at. */
+const LOOKED_AT = 50;
 
 /** Checks one thing after the other; exit code of the first bad one. */
 export async function doctor(invocation: Invocation): Promise<number> {
+  return (await examine(invocation)).exitCode;
+}
+
+/** What {@link doctor} found, printed. */
+export async function examine(invocation: Invocation): Promise<Examination> {
   const settings = apiSettingsOf(invocation);
   const log = await openLog(settings);
   const examination = new Examination();
@@ -73,7 +83,7 @@ export async function doctor(invocation: Invocation): Promise<number> {
   }
   if (invocation.options.json === true) printJson(examination.findings);
   else printColoured(...describeFindings(examination.findings, terminal(readEnvironment())));
-  return examination.exitCode;
+  return examination;
 }
 
 /** The server and what is in it; the time by its clock. */
@@ -160,7 +170,7 @@ async function askOnce(
   const { from, to } = dayWindow(day);
   const { resource, filters, recordsPath, totalPath } = stream;
   const page = await source.fetchPage(
-    { resource, filters, from, to, start: 0, length: 2 },
+    { resource, filters, from, to, start: 0, length: LOOKED_AT },
     { signal },
   );
   if (page.refused !== undefined) throw page.refused;
@@ -176,11 +186,40 @@ async function askOnce(
     'ok',
     `API reached, key accepted in ${Math.round(page.durationMs)} ms; records at ${list}, ${total}`,
   );
+  examineIdentity(stream, recordsIn(page.body, contract.recordsPath), examination);
+}
+
+/** Whether records are identified, as far as those of one page tell. */
+function examineIdentity(
+  { name, idPath }: Stream,
+  records: readonly unknown[],
+  examination: Examination,
+): void {
+  const check = `identity ${name}`;
+  if (idPath !== undefined) {
+    if (hasEverywhere(idPath, records)) return;
+    const found = `some of ${records.length} records have nothing at ${formatJsonPath(idPath)}`;
+    const remedy = 'Those count by their content. Is id_path right?';
+    examination.note(check, 'warning', found, remedy);
+    return;
+  }
+  const path = suggestIdPath(records);
+  if (path === null) return;
+  examination.identities.set(name, path);
+  const spelled = formatJsonPath(path);
+  examination.note(
+    check,
+    'ok',
+    `${spelled} is in each of ${records.length} records, and different in each`,
+    `Set id_path: ${spelled} if it identifies an event for good: a changed one is shown once then, not twice.`,
+  );
 }
 
 /** Collects findings; what throws is a bad one. */
 class Examination {
   readonly findings: Finding[] = [];
+  /** Paths that look like an identity, by the name of the stream. */
+  readonly identities = new Map<string, readonly string[]>();
   #exitCode: number = EXIT.done;
 
   get exitCode(): number {

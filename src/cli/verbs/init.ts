@@ -1,4 +1,4 @@
-/** `daywalk init`: writes a settings file from flags and environment, with its schema for editors, and has it examined. */
+/** `daywalk init`: writes a settings file from flags and environment, with its schema for editors, has it examined, and adds what identifies a record. */
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SettingsError } from '../../errors.ts';
@@ -7,9 +7,10 @@ import { readSmallFile } from '../../settings/file/file.ts';
 import { fileSchema } from '../../settings/file/file-schema.ts';
 import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
 import { loadSettings } from '../../settings/load.ts';
+import { formatJsonPath } from '../../settings/values/json-path.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { doctor } from './doctor.ts';
+import { examine } from './doctor.ts';
 
 /** Writes the file, never over another one unless told to, and ends as `daywalk doctor` does with it. */
 export async function init(invocation: Invocation): Promise<number> {
@@ -35,7 +36,21 @@ export async function init(invocation: Invocation): Promise<number> {
     'Now `daywalk doctor` looks at it:',
     '',
   );
-  return doctor({ ...invocation, options: { config: path } });
+  const { exitCode, identities } = await examine({ ...invocation, options: { config: path } });
+  const idPath = sameOf(settings.streams.map(({ name }) => identities.get(name)));
+  if (settings.idPath !== undefined || idPath === null) return exitCode;
+  const origins = { ...settings.origins, id_path: { source: 'file', place: path } as const };
+  await write(path, newFile({ ...settings, idPath, origins }, folder), true);
+  const spelled = formatJsonPath(idPath);
+  print('', `Set id_path: ${spelled} in it. Take the line out if that does not identify an event.`);
+  return exitCode;
+}
+
+/** The path that all of them are; null where they differ, or one is not there. */
+function sameOf(paths: readonly (readonly string[] | undefined)[]): readonly string[] | null {
+  const [first] = paths;
+  const same = paths.every((path) => JSON.stringify(path) === JSON.stringify(first));
+  return same && first !== undefined ? first : null;
 }
 
 async function write(path: string, text: string, overwrite: boolean): Promise<void> {

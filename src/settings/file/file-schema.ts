@@ -82,6 +82,7 @@ function streamsSchema(row: Row): Schema {
       filters: mapping(filters, 'Parameters of the API that are the same in every request.'),
       records_path: { ...path, description: 'Where the record list is in a page.' },
       total_path: { ...path, description: 'Where the total is in a page, or none.' },
+      id_path: { ...path, description: 'Where in a record that stands which identifies it.' },
     },
     'A resource with a fixed set of filters.',
   );

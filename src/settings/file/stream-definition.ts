@@ -1,4 +1,4 @@
-/** One stream of the settings file: its resource, its filters, where its pages keep records and total, and how long it is kept. */
+/** One stream of the settings file: its resource, its filters, where its pages keep records and total, what identifies a record, and how long it is kept. */
 import {
   FILTER_NAMES,
   type FilterName,
@@ -14,7 +14,14 @@ import { parseDuration } from '../values/quantity.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { type Entry, joined } from './yaml-tree.ts';
 
-export const STREAM_KEYS = ['resource', 'filters', 'records_path', 'total_path', 'retention'];
+export const STREAM_KEYS = [
+  'resource',
+  'filters',
+  'records_path',
+  'total_path',
+  'id_path',
+  'retention',
+];
 /** The other four parameters of the API. */
 const WALKED = new Set(['start', 'length', 'fromDate', 'toDate']);
 
@@ -47,6 +54,7 @@ export function definedStream(
     );
   const recordsPath = read(found.get('records_path'), parseJsonPath, context);
   const totalPath = read(found.get('total_path'), parseTotalPath, context);
+  const idPath = read(found.get('id_path'), parseJsonPath, context);
   const retention = read(
     found.get('retention'),
     (text) => parseDuration(text, DAY, LONGEST_AGE),
@@ -58,6 +66,7 @@ export function definedStream(
     filters: filtersOf(found.get('filters'), context),
     ...(recordsPath === undefined ? {} : { recordsPath }),
     ...(totalPath === undefined ? {} : { totalPath }),
+    ...(idPath === undefined ? {} : { idPath }),
     ...(retention === undefined ? {} : { retention }),
   };
 }

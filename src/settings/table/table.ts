@@ -177,6 +177,13 @@ export const SETTINGS = {
     'Where the total is in a page; `none` if there is none that can be trusted.',
     { unset: 'found on the first page' },
   ),
+  idPath: streams(
+    'id_path',
+    { kind: 'jsonPath', none: false },
+    null,
+    'Where in a record that stands which identifies it, so that a changed record is shown once, its newest version first; never learned, because a wrong one hides records.',
+    { unset: 'a record is its content; `init` suggests a field' },
+  ),
   retention: streams(
     'retention',
     duration(DAY, LONGEST_AGE),

@@ -1,0 +1,46 @@
+/** Which field of a record looks like its identity; a suggestion for a person, never acted on. */
+import { follow, isObject } from './json.ts';
+
+/** Names of identities, without case and separators, the likeliest first. */
+const NAMES = ['id', 'eventid', 'alertid', 'uuid', 'guid', 'uid', 'recordid', 'docid'];
+/** Fewer records say nothing: any field may differ in them. */
+const LEAST_RECORDS = 10;
+
+/**
+ * The path of a field that is named like an identity, stands in every record and is different in each.
+ * @param records of one page.
+ * @returns keys from the top of a record; null where there is none, or too few records to tell.
+ */
+export function suggestIdPath(records: readonly unknown[]): readonly string[] | null {
+  if (records.length < LEAST_RECORDS) return null;
+  const [sample] = records;
+  const paths = [...fieldsOf(sample), ...fieldsOf(valueAt(sample, ['_source']), ['_source'])];
+  const rank = (path: readonly string[]) => NAMES.indexOf(plain(path.at(-1) ?? ''));
+  const named = paths.filter((path) => rank(path) >= 0);
+  const byRank = named.sort((one, other) => rank(one) - rank(other) || one.length - other.length);
+  return byRank.find((path) => identifies(path, records)) ?? null;
+}
+
+/** Whether every one of these records has a value at this path. */
+export function hasEverywhere(path: readonly string[], records: readonly unknown[]): boolean {
+  return records.every((record) => isIdentity(valueAt(record, path)));
+}
+
+function identifies(path: readonly string[], records: readonly unknown[]): boolean {
+  const values = records.map((record) => valueAt(record, path));
+  return values.every(isIdentity) && new Set(values).size === records.length;
+}
+
+const isIdentity = (value: unknown): value is string | number =>
+  (typeof value === 'string' && value !== '') || typeof value === 'number';
+
+const plain = (key: string): string => key.toLowerCase().replaceAll(/[^a-z]/g, '');
+
+function fieldsOf(value: unknown, above: readonly string[] = []): (readonly string[])[] {
+  return isObject(value) ? Object.keys(value).map((key) => [...above, key]) : [];
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  const found = follow(value, path);
+  return found.whole ? found.value : undefined;
+}
