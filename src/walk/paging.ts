@@ -36,21 +36,30 @@ export async function learnPaging(
   const { knowledge } = context;
   const at = (start: number) => lookAt(context, { ...first, start }, walk.walkId);
   const [zero, one] = [await at(0), await at(1)];
-  const [head, second] = zero.facts.hashes;
-  if (head === undefined || second === undefined || head === second) return null;
-  const [shown] = one.facts.hashes;
-  if (knowledge.paging === null && shown === head) {
-    const two = await at(zero.facts.came > 2 ? 2 : 1);
-    if (two.facts.hashes[0] !== head) return null;
+  // A list of nothing but one record's copies looks the same from everywhere.
+  if (new Set(zero.facts.hashes).size < 2) return null;
+  if (knowledge.paging === null && beginAlike(zero, one)) {
+    if (!beginAlike(zero, await at(zero.facts.came > 2 ? 2 : 1))) return null;
     const evidence = 'starts 1 and 2 show the page that start 0 shows: pages are counted by number';
     await knowledge.learn('paging', 'number', evidence);
     return evidence;
   }
-  if (shown === second) {
+  if (beginAlike({ facts: { hashes: zero.facts.hashes.slice(1) } }, one)) {
     await knowledge.learn('paging', 'offset', 'start 1 shows the second record first');
     return null;
   }
   return learnIgnored(context, first, [zero.list, one.list]);
+}
+
+/** Whether two answers show the same records, as far as the shorter goes; equal ones among them make no difference. */
+function beginAlike(one: Hashed, other: Hashed): boolean {
+  const [a, b] = [one.facts.hashes, other.facts.hashes];
+  const length = Math.min(a.length, b.length);
+  return length > 0 && a.slice(0, length).every((hash, index) => hash === b[index]);
+}
+
+interface Hashed {
+  readonly facts: Pick<ProbeFacts, 'hashes'>;
 }
 
 /** Records that differ from one offset to another, and alike in a window of their own, differ in what is not the record. */
