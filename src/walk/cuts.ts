@@ -13,6 +13,7 @@ import { proveCut } from '../store/walks.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { walkOnce } from './once.ts';
+import { learnIgnoredInParts } from './paging.ts';
 import { ignoresTime, learnReach } from './reach.ts';
 import { settleSpan } from './settle.ts';
 import { LEAST_CAP } from './verdict.ts';
@@ -125,6 +126,7 @@ export async function walkCut(context: WindowContext, window: LeasedWindow): Pro
       )
     )
       return proved(context, window, walks, await compareSums(database, sides, [across.walkId]));
+    await learnIgnoredInParts(context, across, [before, after]);
     since = across.walkId;
   }
   throw new WalkError(

@@ -7,6 +7,7 @@ import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WindowContext } from './context.ts';
 import { askCut } from './cuts.ts';
+import { learnIgnoredInParts } from './paging.ts';
 import { question } from './questions.ts';
 import { divide } from './reach.ts';
 import { settleSpan } from './settle.ts';
@@ -19,7 +20,7 @@ const MOST_HALVINGS = 18;
 /**
  * Compares the records of a walk with those of its halves and the cut between them. A half that shows as many as the whole
  * proves nothing, because a cap would cut both alike: it is halved in turn, down to a second.
- * @throws {WalkError} `unsettled` or `capped` where a part of it cannot be told; `contradicted` where all of it stands in a
+ * @throws {WalkError} `learned` where the whole is to be walked anew; `unsettled` or `capped` where a part of it cannot be told; `contradicted` where all of it stands in a
  * span that cannot be halved, so that no split would tell more.
  */
 export async function compareHalves(
@@ -56,6 +57,8 @@ export async function compareHalves(
     const { more, less } = await compareSums(database, [whole.walkId], plus, sides);
     const across = cut?.across.stored ?? 0;
     const oneSided = inOneHalf || (across >= LEAST_CAP && across >= whole.stored);
+    if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))
+      throw new WalkError('learned', 'what is not the record was learned from the halves');
     const seen = { more, less, oneSided, walks: [...plus, ...sides] };
     if (unseen !== null && more === 0 && !oneSided) throw unseen;
     if (more > 0 || less > 0 || !oneSided) return seen;

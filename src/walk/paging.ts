@@ -1,5 +1,5 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
-import type { PageRequest } from '../model.ts';
+import type { PageRequest, Span, Stream } from '../model.ts';
 import { recordsIn } from '../source/contract.ts';
 import type { Database } from '../store/database.ts';
 import { readFirstRecords } from '../store/evidence.ts';
@@ -7,6 +7,7 @@ import type { ProbeFacts } from '../store/probes.ts';
 import type { AnswerContext } from './answers.ts';
 import type { Knowledge } from './knowledge.ts';
 import { askShorter } from './questions.ts';
+import { spanOf, targetOf } from './span.ts';
 import { volatilePaths, volatilePlace } from './volatile.ts';
 
 /** What learning needs. */
@@ -128,4 +129,36 @@ export async function learnIgnoredSince(
     all,
     `records differ from what they were in ${paths.join(', ')} only`,
   );
+}
+
+/**
+ * Records that come otherwise in a part of a span than in the whole of it, alike in every one of them, differ in what is not
+ * the record: a number of the row, say.
+ * @param whole the span that is asked for now.
+ * @param parts walks of its parts.
+ * @returns whether something was learned; then walks before do not compare.
+ */
+export async function learnIgnoredInParts(
+  context: LearningContext & { readonly stream: Stream },
+  whole: Span,
+  parts: readonly (Span & { readonly walkId: number; readonly stored: number })[],
+): Promise<boolean> {
+  const { knowledge, database } = context;
+  for (const part of parts) {
+    const stored = await readFirstRecords(database, part.walkId);
+    if (stored.length < 2) continue;
+    // Where the part begins in the whole, whichever part comes first.
+    for (const start of new Set([0, ...parts.map((other) => other.stored)])) {
+      const first = { ...targetOf(context.stream, spanOf(whole)), length: stored.length };
+      const { list } = await lookAt(context, { ...first, start }, 0);
+      const pairs = stored.map((record, index) => [record, list[index]] as const);
+      const paths = volatilePaths(pairs.filter(([, other]) => other !== undefined)) ?? [];
+      const all = [...new Set([...knowledge.ignored, ...paths])].sort();
+      if (all.length === knowledge.ignored.length) continue;
+      const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${paths.join(', ')} only`;
+      await knowledge.learn('ignored', all, evidence);
+      return true;
+    }
+  }
+  return false;
 }

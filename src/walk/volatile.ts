@@ -26,13 +26,17 @@ export function volatilePaths(
   );
   const always = [...all].filter((place) => !ages.includes(place));
   if (differences.some((places) => !always.every((place) => places.has(place)))) return null;
-  const left = distinct(pairs, 0, all);
+  // A number of the row tells any records apart, also others than those.
+  const left = distinct(pairs, 0, new Set([...all, ...countersIn(pairs)]));
   const apart =
     left >= LEAST_DISTINCT &&
     left === distinct(pairs, 0, new Set()) &&
     left === distinct(pairs, 1, new Set());
   return apart ? [...all].sort() : null;
 }
+
+/** A key as a step of a JSON pointer (RFC 6901). */
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Where two values differ, and whether both are ages there. */
 function differing(
@@ -43,7 +47,7 @@ function differing(
 ): ReadonlyMap<string, 'age' | 'other'> {
   if (isObject(one) && isObject(other)) {
     for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
-      const inside = `${place}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const inside = `${place}/${escaped(key)}`;
       if (Object.hasOwn(one, key) && Object.hasOwn(other, key))
         differing(one[key], other[key], inside, found);
       else found.set(inside, 'other');
@@ -55,6 +59,27 @@ function differing(
     const ages = [one, other].every((value) => typeof value === 'string' && AGE.test(value));
     found.set(place, ages ? 'age' : 'other');
   }
+  return found;
+}
+
+/** The places in which the first versions of the records count up or down by one. */
+function countersIn(pairs: readonly (readonly [unknown, unknown])[]): readonly string[] {
+  const numbers = pairs.map(([record]) => numbersIn(record, ''));
+  const counts = (place: string, step: number) =>
+    numbers.every(
+      (found, index) =>
+        index === 0 || found.get(place) === (numbers[index - 1]?.get(place) ?? Number.NaN) + step,
+    );
+  return [...(numbers[0]?.keys() ?? [])].filter((place) => counts(place, 1) || counts(place, -1));
+}
+
+/** The numbers in objects, and texts of numbers, by place. */
+function numbersIn(value: unknown, place: string, found = new Map<string, number>()) {
+  if (isObject(value))
+    for (const [key, inner] of Object.entries(value))
+      numbersIn(inner, `${place}/${escaped(key)}`, found);
+  else if (typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value)))
+    found.set(place, Number(value));
   return found;
 }
 
@@ -76,8 +101,7 @@ function spelled(value: unknown, place: string, leftOut: ReadonlySet<string>): s
   const inside = Object.keys(value)
     .sort()
     .map((key) => {
-      const step = key.replaceAll('~', '~0').replaceAll('/', '~1');
-      const text = spelled(value[key], `${place}/${step}`, leftOut);
+      const text = spelled(value[key], `${place}/${escaped(key)}`, leftOut);
       return text === '' ? '' : `${JSON.stringify(key)}:${text}`;
     });
   return `{${inside.filter((text) => text !== '').join()}}`;
@@ -92,7 +116,7 @@ export function volatilePlace(one: readonly unknown[], other: readonly unknown[]
   const [sample] = one;
   if (!isObject(sample) || one.length !== other.length) return null;
   for (const key of Object.keys(sample)) {
-    const place = `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const place = `/${escaped(key)}`;
     const left = (records: readonly unknown[]) =>
       records.map((record) => ({ record, text: spelled(record, '', new Set([place])) }));
     const byText = (a: { text: string }, b: { text: string }) => (a.text < b.text ? -1 : 1);

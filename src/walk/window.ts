@@ -146,7 +146,9 @@ async function byHalves(
   try {
     halves = await compareHalves(context, window, newest);
   } catch (error) {
-    if (!(error instanceof WalkError) || !SPLITS.has(error.fault)) throw error;
+    if (!(error instanceof WalkError)) throw error;
+    if (error.fault === 'learned') return again(context, window, wholes);
+    if (!SPLITS.has(error.fault)) throw error;
     await refuseForeignTotal(context, window, newest, error.message);
     return splitUp(context, window, { reason: error.message, total: null, size });
   }

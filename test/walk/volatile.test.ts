@@ -11,62 +11,62 @@ describe('found', () => {
     [
       'a row number',
       [
-        { id: 1, row: 1 },
-        { id: 2, row: 2 },
+        { id: 'e1', row: 1 },
+        { id: 'e2', row: 2 },
       ],
       [
-        { id: 1, row: 8 },
-        { id: 2, row: 9 },
+        { id: 'e1', row: 8 },
+        { id: 'e2', row: 9 },
       ],
       ['/row'],
     ],
     [
       'a score within, and a key that comes and goes',
       [
-        { id: 1, meta: { score: 0.5 }, hit: 1 },
-        { id: 2, meta: { score: 0.4 }, hit: 1 },
+        { id: 'e1', meta: { score: 0.5 }, hit: 1 },
+        { id: 'e2', meta: { score: 0.4 }, hit: 1 },
       ],
       [
-        { id: 1, meta: { score: 0.7 } },
-        { id: 2, meta: { score: 0.6 } },
+        { id: 'e1', meta: { score: 0.7 } },
+        { id: 'e2', meta: { score: 0.6 } },
       ],
       ['/hit', '/meta/score'],
     ],
     [
       'a value in a list',
       [
-        { id: 1, a: ['x', 1] },
-        { id: 2, a: ['x', 2] },
+        { id: 'e1', a: ['x', 1] },
+        { id: 'e2', a: ['x', 2] },
       ],
       [
-        { id: 1, a: ['x', 3] },
-        { id: 2, a: ['x', 4] },
+        { id: 'e1', a: ['x', 3] },
+        { id: 'e2', a: ['x', 4] },
       ],
       ['/a/1'],
     ],
     [
       'a key with a slash',
       [
-        { id: 1, 'a/b~c': 1 },
-        { id: 2, 'a/b~c': 1 },
+        { id: 'e1', 'a/b~c': 1 },
+        { id: 'e2', 'a/b~c': 1 },
       ],
       [
-        { id: 1, 'a/b~c': 2 },
-        { id: 2, 'a/b~c': 2 },
+        { id: 'e1', 'a/b~c': 2 },
+        { id: 'e2', 'a/b~c': 2 },
       ],
       ['/a~1b~0c'],
     ],
     [
       'an age, which may stand still',
       [
-        { id: 1, seen: '59 minutes ago' },
-        { id: 2, seen: '2 days ago' },
-        { id: 3, seen: 'just now' },
+        { id: 'e1', seen: '59 minutes ago' },
+        { id: 'e2', seen: '2 days ago' },
+        { id: 'e3', seen: 'just now' },
       ],
       [
-        { id: 1, seen: 'an hour ago' },
-        { id: 2, seen: '2 days ago' },
-        { id: 3, seen: '1 minute ago' },
+        { id: 'e1', seen: 'an hour ago' },
+        { id: 'e2', seen: '2 days ago' },
+        { id: 'e3', seen: '1 minute ago' },
       ],
       ['/seen'],
     ],
@@ -77,7 +77,7 @@ describe('found', () => {
 
 describe('not found', () => {
   it.each<[string, unknown[], unknown[]]>([
-    ['one record only: it may be another one', [{ id: 1, row: 1 }], [{ id: 1, row: 2 }]],
+    ['one record only: it may be another one', [{ id: 'e1', row: 1 }], [{ id: 'e1', row: 2 }]],
     [
       'twins only',
       [
@@ -92,45 +92,69 @@ describe('not found', () => {
     [
       'one record edited',
       [
-        { id: 1, read: false },
-        { id: 2, read: false },
+        { id: 'e1', read: false },
+        { id: 'e2', read: false },
       ],
       [
-        { id: 1, read: true },
-        { id: 2, read: false },
+        { id: 'e1', read: true },
+        { id: 'e2', read: false },
       ],
     ],
     [
       'one record replaced',
       [
-        { id: 1, t: 'a' },
-        { id: 2, t: 'b' },
+        { id: 'e1', t: 'a' },
+        { id: 'e2', t: 'b' },
       ],
       [
-        { id: 1, t: 'a' },
-        { id: 3, t: 'b' },
+        { id: 'e1', t: 'a' },
+        { id: 'e3', t: 'b' },
       ],
     ],
     [
       'other places in each',
       [
-        { id: 1, a: 1 },
-        { id: 2, b: 1 },
+        { id: 'e1', a: 1 },
+        { id: 'e2', b: 1 },
       ],
       [
-        { id: 1, a: 2 },
-        { id: 2, b: 2 },
+        { id: 'e1', a: 2 },
+        { id: 'e2', b: 2 },
       ],
     ],
     [
       'an age beside an event replaced',
       [
-        { id: 1, t: '1 h' },
-        { id: 2, t: '1 h' },
+        { id: 'e1', t: '1 h' },
+        { id: 'e2', t: '1 h' },
       ],
       [
-        { id: 1, t: '2 h' },
-        { id: 3, t: '2 h' },
+        { id: 'e1', t: '2 h' },
+        { id: 'e3', t: '2 h' },
+      ],
+    ],
+    [
+      'other events of one template under the same row numbers',
+      [
+        { id: 'e1', rule: 5, row: 1 },
+        { id: 'e2', rule: 5, row: 2 },
+        { id: 'e3', rule: 5, row: 3 },
+      ],
+      [
+        { id: 'e7', rule: 5, row: 1 },
+        { id: 'e8', rule: 5, row: 2 },
+        { id: 'e9', rule: 5, row: 3 },
+      ],
+    ],
+    [
+      'other events under the same row numbers, counted down as texts in an object',
+      [
+        { id: 'e1', meta: { row: '2' } },
+        { id: 'e2', meta: { row: '1' } },
+      ],
+      [
+        { id: 'e7', meta: { row: '2' } },
+        { id: 'e8', meta: { row: '1' } },
       ],
     ],
     ['values instead of records', [1, 2], [3, 4]],
@@ -180,7 +204,9 @@ it('what is added to each record and differs each time is found, wherever it sta
         const version = (number: number) =>
           list.map((one, index) => {
             const noise = Object.fromEntries(keys.map((key) => [key, number * 1000 + index]));
-            return within ? { ...one, meta: noise } : { ...one, ...noise };
+            // Times may happen to count as rows do, names do not.
+            const named = { ...one, name: `e${index}` };
+            return within ? { ...named, meta: noise } : { ...named, ...noise };
           });
         const found = keys.map((key) => {
           const step = key.replaceAll('~', '~0').replaceAll('/', '~1');
