@@ -3,20 +3,6 @@
  * run, and its first line says so. `ALL_TESTS=1 npm test` runs them too. The list may only become shorter.
  */
 export const UNADAPTED: readonly string[] = [
-  'test/e2e/bad-clocks.test.ts',
-  'test/e2e/black-hole.test.ts',
-  'test/e2e/dataset.test.ts',
-  'test/e2e/demo.test.ts',
-  'test/e2e/envelopes.test.ts',
-  'test/e2e/events.test.ts',
-  'test/e2e/heap.test.ts',
-  'test/e2e/hurdles.test.ts',
-  'test/e2e/init.test.ts',
-  'test/e2e/kill.test.ts',
-  'test/e2e/moving-lists.test.ts',
-  'test/e2e/process-one.test.ts',
-  'test/e2e/rate.test.ts',
-  'test/e2e/terminal.test.ts',
   'test/torture/fast.test.ts',
   'test/torture/property.test.ts',
 ];

@@ -25,7 +25,7 @@ export interface WalkSoFar {
 }
 
 /**
- * Asks for the first page at offsets 0, 1 and 2.
+ * Asks for the first page at offsets 0, 1 and 2, and at 0 again.
  * @param first the request for the first page.
  * @returns what was learned, as a sentence; null: nothing, so the list has moved.
  */
@@ -41,6 +41,8 @@ export async function learnPaging(
   if (new Set(zero.facts.hashes).size < 2) return null;
   if (knowledge.paging === null && beginAlike(zero, one)) {
     if (!beginAlike(zero, await at(zero.facts.came > 2 ? 2 : 1))) return null;
+    // With a record more at each request a list shows the same, too.
+    if (!beginAlike(zero, await at(0))) return null;
     const evidence = 'starts 1 and 2 show the page that start 0 shows: pages are counted by number';
     await knowledge.learn('paging', 'number', evidence);
     return evidence;

@@ -11,6 +11,8 @@ import { splitSpan } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
 
 const MOST_WALKS = 30;
+/** Walks of which each brought more than the one before: smaller windows would grow as well. */
+const GROWTHS = 6;
 const LEAST_SHARE = 0.5;
 const LARGEST_SHARE = 0.95;
 
@@ -55,6 +57,11 @@ export async function proveByUnion(
     if (capped && mayBeSplit)
       return { split: `the union of ${ids.length} walks is as large as any answer`, size: most };
   }
+  if (passes.length >= GROWTHS && passes.every(isMoreThanBefore))
+    throw new WalkError(
+      'unsettled',
+      `the list grows while it is walked: from ${passes[0]?.stored} to ${most} records in ${passes.length} walks`,
+    );
   if (passes.length >= MOST_WALKS) {
     if (mayBeSplit) return { split: `${ids.length} walks do not settle`, size: most };
     throw new WalkError(
@@ -95,6 +102,9 @@ async function isUnlikelyToGrow(
   const share = Math.min(LARGEST_SHARE, Math.max(LEAST_SHARE, (lacking + 1) / (passes.length + 2)));
   return share ** idle < CHANCE;
 }
+
+const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: readonly EndedWalk[]) =>
+  index === 0 || stored > (all[index - 1]?.stored ?? 0);
 
 function lastOf(passes: readonly EndedWalk[]): ProvenWalk {
   const { walkId, stored, pages } = passes.at(-1) as EndedWalk;

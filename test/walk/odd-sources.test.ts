@@ -278,6 +278,20 @@ describe('totals', () => {
   });
 });
 
+describe('pages that are counted by number', () => {
+  it('are found out where the first records are equal', async () => {
+    const list = [...Array.from({ length: 2 }, () => '{"id": 0}'), ...records(1, 9)];
+    const byNumber: Habits['arrange'] = (whole, _, { start, length }) => {
+      const first = Math.floor(start / length) * length;
+      return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
+    };
+    const at = (record: string) => 7_000 * JSON.parse(record).id;
+    const result = await exportDay(list, { arrange: byNumber, at });
+    expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
+    expect(result.requests).toBeLessThan(60);
+  });
+});
+
 describe('records that are numbered in each list', () => {
   it.each([
     ['oldest first', (list: readonly string[]) => list],
