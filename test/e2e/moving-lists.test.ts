@@ -81,6 +81,8 @@ test.each(TOTALS)('one comes and one goes, totals: %s', async (totals) => {
 test('arrivals that never end: whole for what was there, or failed with the reason; and bounded', async () => {
   const { scene, reasons } = await walkUnder({ arrivals: { every: 1, count: 1, where: 'newest' } });
   for (const reason of reasons)
-    expect(reason).toMatch(/moved|settle|no end|more than|does not begin|told a total|grows|different records/);
+    expect(reason).toMatch(
+      /moved|settle|no end|more than|does not begin|told a total|grows|different records/,
+    );
   expect(scene.api.counts.requests).toBeLessThan(1_000);
 });
