@@ -7,6 +7,7 @@ export default defineConfig({
     // With ALL_TESTS they run as well.
     exclude: [...configDefaults.exclude, ...(process.env.ALL_TESTS ? [] : UNADAPTED)],
     globalSetup: ['test/global-setup.ts'],
+    reporters: ['default', './test/support/missing-programs.ts'],
     // Most of the time is spent waiting for Postgres.
     maxWorkers: 3,
     // For what hangs only: a machine may be slow, and stand still for seconds.

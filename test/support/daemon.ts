@@ -1,4 +1,5 @@
 /** Real servers and proxies of Debian, each with a configuration of its own in a temporary folder, on loopback. */
+
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,14 +9,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { until } from './condition.ts';
 import { freePort } from './ports.ts';
+import { PACKAGES } from './tool.ts';
 
-const PACKAGES = {
-  nginx: 'nginx-light',
-  haproxy: 'haproxy',
-  tinyproxy: 'tinyproxy',
-  squid: 'squid',
-} as const;
-export type DaemonName = keyof typeof PACKAGES;
+export type DaemonName = 'nginx' | 'haproxy' | 'tinyproxy' | 'squid';
 
 /** Where Debian puts daemons, which is not in everybody's path. */
 const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;

@@ -7,6 +7,19 @@ import { expect, type TestFunction, test } from 'vitest';
 /** Where Debian keeps what is not in PATH for everybody. */
 const MORE_FOLDERS = ['/usr/sbin', '/usr/lib/postgresql/15/bin'];
 
+/** The Debian packages of the programs. */
+export const PACKAGES: Readonly<Record<string, string>> = {
+  chromium: 'chromium',
+  haproxy: 'haproxy',
+  nginx: 'nginx-light',
+  openssl: 'openssl',
+  pgbouncer: 'pgbouncer',
+  promtool: 'prometheus',
+  squid: 'squid',
+  'systemd-analyze': 'systemd',
+  tinyproxy: 'tinyproxy',
+};
+
 /** The path of an installed program, or undefined. */
 export function pathOf(program: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(':'), ...MORE_FOLDERS];
