@@ -109,7 +109,7 @@ describe.skipIf(noNginx !== null)(`nginx (${noNginx ?? 'there'})`, () => {
     const away = await startNginx(
       `listen LISTEN; location / { proxy_pass http://127.0.0.1:${CLOSED_PORT}; }`,
     );
-    const error = await open(`http://127.0.0.1:${away}`, { ...real, retryTimeMs: 200 }).fails();
+    const error = await open(`http://127.0.0.1:${away}`, { ...real, retryTimeMs: 5_000 }).fails();
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error.message).toMatch(/gave up after \d+ attempts in .* answered 502/);
   });
@@ -142,7 +142,7 @@ describe.skipIf(noHaproxy !== null)(`HAProxy (${noHaproxy ?? 'there'})`, () => {
 
   test('whose server is away (503): told after the attempts', async () => {
     const port = await startHaproxy(CLOSED_PORT);
-    const error = await open(`http://127.0.0.1:${port}`, { ...real, retryTimeMs: 200 }).fails();
+    const error = await open(`http://127.0.0.1:${port}`, { ...real, retryTimeMs: 5_000 }).fails();
     expect(error.message).toMatch(/gave up after \d+ attempts in .* answered 503/);
   });
 });

@@ -42,7 +42,7 @@ beforeAll(async () => {
   );
   await database.query(
     `update daywalk.windows set state = 'pending', lease_id = gen_random_uuid(), lease_owner = 'soc-1:4711',
-            lease_expires = clock_timestamp() + interval '1 hour' where day = $1::date and stream_id = 1`,
+            lease_expires = clock_timestamp() + interval '1 hour' where day = $1::date and stream_id = 1 and kind = 'day'`,
     [day(1)],
   );
   await database.query(
