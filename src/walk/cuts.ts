@@ -12,10 +12,10 @@ import { readNeighbours } from '../store/proven.ts';
 import { proveCut } from '../store/walks.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
-import { walkOnce } from './once.ts';
-import { learnIgnoredInParts } from './paging.ts';
+import { learnIgnoredAnyOrder, learnIgnoredInParts } from './paging.ts';
 import { ignoresTime, learnReach } from './reach.ts';
 import { settleSpan } from './settle.ts';
+import { targetOf } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */
@@ -62,8 +62,9 @@ export async function askCut(
     const again = await settleSpan(context, window, 'across', span, behind.walkId);
     if (await walksAgree(context.database, across.walkId, again.walkId))
       return { across: again, before, after: behind };
+    const first = { ...targetOf(context.stream, span), start: 0, length: context.pageLength };
+    await learnIgnoredAnyOrder(context, first);
     since = again.walkId;
-    await walkOnce(context, window, 'across', span);
   }
   throw new WalkError('unsettled', `what lies across ${second} is different each time`);
 }

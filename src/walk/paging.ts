@@ -86,7 +86,7 @@ async function learnIgnored(
 }
 
 /** The same where the order does not hold: one question, asked three times, shows the same records but for one place in them. */
-async function learnIgnoredAnyOrder(
+export async function learnIgnoredAnyOrder(
   context: LearningContext,
   first: PageRequest,
 ): Promise<string | null> {

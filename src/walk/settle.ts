@@ -16,7 +16,7 @@ export type ComparedRole = Exclude<WalkRole, 'whole'>;
 
 const ATTEMPTS = 8;
 /** The list moved, or something was learned: the next walk may come to an end. */
-const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned']);
+export const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned']);
 const MOVES_BEFORE_ONE_PAGE = 2;
 
 /**

@@ -62,7 +62,7 @@ export async function proveByUnion(
       'unsettled',
       `the list grows while it is walked: from ${passes[0]?.stored} to ${most} records in ${passes.length} walks`,
     );
-  if (passes.length >= MOST_WALKS) {
+  if (passes.length >= MOST_WALKS || wholes.length >= MOST_WALKS * 2) {
     if (mayBeSplit) return { split: `${ids.length} walks do not settle`, size: most };
     throw new WalkError(
       'unsettled',

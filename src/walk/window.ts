@@ -12,9 +12,10 @@ import { compareHalves, sumTotalsOfHalves } from './halves.ts';
 import { finish, isAudited, openOrResume, walkOf, walkOnce } from './once.ts';
 import { publish } from './publishing.ts';
 import { isRestless, totalsCount } from './questions.ts';
+import { PASSING } from './settle.ts';
 import { splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
-import { proveByUnion } from './union.ts';
+import { proveByUnion, type UnionEnd } from './union.ts';
 import { type Evidence, type HalvesSeen, UNASKED, verdict } from './verdict.ts';
 
 /** A window that no worker can get past is left alone after this many leases without a stored page. */
@@ -202,7 +203,13 @@ async function byUnion(
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
-  const found = await proveByUnion(context, window, wholes);
+  let found: UnionEnd | null;
+  try {
+    found = await proveByUnion(context, window, wholes);
+  } catch (error) {
+    if (error instanceof WalkError && PASSING.has(error.fault)) return null;
+    throw error;
+  }
   if (found === null) return null;
   if ('split' in found)
     return splitUp(context, window, { reason: found.split, total: null, size: found.size });
@@ -241,7 +248,7 @@ async function ended(
   records: number,
 ): Promise<WindowEnd | null> {
   if (!(error instanceof WalkError)) throw error;
-  if (error.fault === 'shifted' || error.fault === 'learned') return null;
+  if (PASSING.has(error.fault)) return null;
   if (error.fault === 'large') {
     if (!(await totalsCount(context, window, null))) return null;
     const [newest] = (await readWalks(context.database, window)).slice(-1);
