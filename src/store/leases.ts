@@ -159,6 +159,16 @@ export async function failWindow(
   );
 }
 
+/** Makes windows due that have failed, and were never complete, as if they had not been tried. */
+export async function unfail(database: Database, windowIds: readonly number[]): Promise<void> {
+  await database.persist(
+    `update daywalk.windows
+        set state = 'pending', due_at = clock_timestamp(), failures = 0, attempts = 0, last_error = null, last_failed_at = null
+      where window_id = any ($1::bigint[]) and state = 'failed' and proof is null`,
+    [windowIds],
+  );
+}
+
 /** How many windows of the scope are due now, held ones included; cuts are not counted. */
 export async function countDue(database: Database, scope: LeaseScope): Promise<number> {
   const [row] = await database.persist<{ due: number }>(

@@ -61,7 +61,7 @@ export interface WalkOptions {
   readonly keepBytes: boolean;
 }
 
-/** Answers that say that the address is wrong, not the window. */
+/** Redirects, and paths that are not there. */
 const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
 /** So many windows of a stream in a row with an error of their own: the rest of the stream may meet it too. */
 const FAILURES_IN_A_ROW = 3;
@@ -125,7 +125,7 @@ export async function runDueWindows(
     work(context, begin).catch((error: unknown) => fatal.abort(error)),
   );
   context.signal.throwIfAborted();
-  refuseMisaddressed(states);
+  await refuseMisaddressed(parts.database, states);
 }
 
 /** Leases and walks, one window after the other; waits for what other processes hold. */
@@ -243,13 +243,12 @@ async function settle(
     onEvent({ kind: 'released', window });
     return;
   }
-  const wrongAddress = misaddressed(error, state);
-  if (wrongAddress !== null) {
+  if (isMisaddressed(error)) {
     // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
     await releaseLease(database, leased).catch(() => {});
     onEvent({ kind: 'released', window });
-    stopStream(context, state, wrongAddress.message);
-    state.misaddressed = wrongAddress;
+    stopStream(context, state, error.message);
+    state.misaddressed = error;
     return;
   }
   const failure = failureOf(error, leased.failures, clock.random());
@@ -261,7 +260,13 @@ async function settle(
   await failWindow(database, leased, failure.reason, failure.delayMs);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
-  if (!(error instanceof EnvelopeError) && !(error instanceof RequestError)) return;
+  const told = error instanceof WalkError ? error.cause : error;
+  if (!(told instanceof EnvelopeError) && !(told instanceof RequestError)) return;
+  // It may mean "nothing", as long as no page ever came from there.
+  if (isMisaddressed(told)) {
+    state.misaddressed = told;
+    state.failedByAddress.push(leased.windowId);
+  }
   state.failuresInARow += 1;
   const { failuresInARow } = state;
   if (failuresInARow < FAILURES_IN_A_ROW) return;
@@ -269,10 +274,9 @@ async function settle(
   if (!others) stopStream(context, state, failure.reason);
 }
 
-/** The answer that says that the address is wrong; one that may mean "nothing" does so as long as no page ever came from there. */
-function misaddressed(error: unknown, { contract }: StreamState): RequestError | null {
-  const told = error instanceof WalkError && contract.known === null ? error.cause : error;
-  return told instanceof RequestError && MISADDRESSED.has(told.status) ? told : null;
+/** Whether an answer says that the address is wrong, not the window. */
+function isMisaddressed(error: unknown): error is RequestError {
+  return error instanceof RequestError && MISADDRESSED.has(error.status);
 }
 
 /** Whether a known answer is as ever: then the failures are those of their windows. */

@@ -3,6 +3,7 @@ import { type RequestError, SettingsError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
+import { unfail } from '../store/leases.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './knowledge.ts';
 
@@ -16,6 +17,8 @@ export interface StreamState {
   stopped: boolean;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
+  /** Windows that failed by such answers. */
+  readonly failedByAddress: number[];
 }
 
 /** A stream with its contract and what was learned of it. */
@@ -27,14 +30,33 @@ export async function openStream(
 ): Promise<StreamState> {
   const contract = await StreamContract.open(database, reader, { streamId, ...stream });
   const knowledge = new Knowledge(database, streamId, facts);
-  return { streamId, stream, knowledge, contract, failuresInARow: 0, stopped: false };
+  return {
+    streamId,
+    stream,
+    knowledge,
+    contract,
+    failuresInARow: 0,
+    stopped: false,
+    failedByAddress: [],
+  };
 }
 
-/** @throws {SettingsError} where the address of every stream does not exist. */
-export function refuseMisaddressed(states: readonly StreamState[]): void {
+/**
+ * The windows that failed by a wrong address are as good as before then.
+ * @throws {SettingsError} where the address of every stream does not exist: it was told so, and no page ever came.
+ */
+export async function refuseMisaddressed(
+  database: Database,
+  states: readonly StreamState[],
+): Promise<void> {
   const [first] = states;
-  if (first?.misaddressed === undefined || states.some((state) => state.misaddressed === undefined))
-    return;
+  const isWrong = ({ misaddressed, stopped, contract }: StreamState) =>
+    misaddressed !== undefined && (stopped || contract.known === null);
+  if (first?.misaddressed === undefined || !states.every(isWrong)) return;
+  await unfail(
+    database,
+    states.flatMap(({ failedByAddress }) => failedByAddress),
+  );
   throw new SettingsError(first.misaddressed.message, {
     cause: first.misaddressed,
     hint: first.misaddressed.hint ?? 'Check api.url (DAYWALK_API_URL).',
