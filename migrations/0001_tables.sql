@@ -449,6 +449,22 @@ comment on table daywalk.rates is 'When the next request to an API may go, where
 comment on column daywalk.rates.origin is 'Scheme, host and port of the API.';
 comment on column daywalk.rates.next_slot is 'The first instant that no worker has taken yet; it may be past.';
 
+create table daywalk.refused_keys (
+  origin     text primary key,
+  salt       uuid not null,
+  digest     bytea not null,
+  said       text not null,
+  since      timestamptz not null default clock_timestamp(),
+  refused_at timestamptz not null default clock_timestamp()
+);
+comment on table daywalk.refused_keys is 'The key that an API refused, so that no worker sends it again within the hour; the row goes when a key is taken.';
+comment on column daywalk.refused_keys.origin is 'Scheme, host and port of the API.';
+comment on column daywalk.refused_keys.salt is 'Random.';
+comment on column daywalk.refused_keys.digest is 'scrypt of the key with the salt, by which the same key is known again; the key is nowhere.';
+comment on column daywalk.refused_keys.said is 'What the API answered.';
+comment on column daywalk.refused_keys.since is 'When this key was refused first.';
+comment on column daywalk.refused_keys.refused_at is 'When it was refused last.';
+
 create table daywalk.alarms (
   streams       text[] primary key,
   failing       boolean not null,
