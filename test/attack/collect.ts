@@ -47,7 +47,11 @@ function figuresOf(all: readonly Came[], seconds: number): string {
     .map((came) => [
       came.what,
       came.tried.toLocaleString('en'),
-      came.held === came.tried ? 'yes' : `${came.tried - came.held} did not`,
+      came.tried === 0
+        ? 'not tried'
+        : came.held === came.tried
+          ? 'yes'
+          : `${came.tried - came.held} did not`,
     ]);
   return [
     `${tried.toLocaleString('en')} tries in ${Math.round(seconds)} s, ${held === tried ? 'all of them held' : `${(tried - held).toLocaleString('en')} did not hold`}.`,
