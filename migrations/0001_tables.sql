@@ -500,10 +500,14 @@ declare
   first_day date := date_trunc('month', day)::date;
   partition text := 'pages_' || to_char(day, 'YYYY_MM');
 begin
+  -- It runs with the rights of its owner: whoever may call it could make any number of tables otherwise.
+  if day < '1970-01-01' or day >= date_trunc('month', now()) + interval '2 months' then
+    raise invalid_parameter_value using message = 'no page is stored of ' || day || ', which is no day from 1970 to the next month from now';
+  end if;
   if to_regclass('daywalk.' || partition) is null then
     perform pg_advisory_xact_lock(hashtext('daywalk.ensure_partition'));
     execute format('create table if not exists daywalk.%I partition of daywalk.pages for values from (%L) to (%L)',
                    partition, first_day, (first_day + interval '1 month')::date);
   end if;
 end $$;
-comment on function daywalk.ensure_partition is 'Makes the monthly partition of pages that holds a day.';
+comment on function daywalk.ensure_partition is 'Makes the monthly partition of pages that holds a day, from 1970 to the next month from now.';

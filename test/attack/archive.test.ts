@@ -74,7 +74,7 @@ attack(
       })),
     );
   },
-  50,
+  20,
 );
 
 attack('searches of the archive for such texts: the exact number', async () => {

@@ -23,7 +23,7 @@ const MOST_TOLD = 20;
 export function attack(
   what: string,
   make: () => readonly Try[] | Promise<readonly Try[]>,
-  some = 20,
+  some = 10,
 ): void {
   test(what, async () => {
     const file = inject('attackFigures');

@@ -128,7 +128,7 @@ attack(
     }
     return tries;
   },
-  150,
+  40,
 );
 
 attack(
@@ -169,7 +169,7 @@ attack(
       ]),
     ]);
   },
-  150,
+  40,
 );
 
 attack(
@@ -232,5 +232,5 @@ attack(
       statements.map((statement) => denied(who, statement)),
     );
   },
-  60,
+  20,
 );
