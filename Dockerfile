@@ -1,5 +1,5 @@
 # The image runs `daywalk worker` against the Postgres of DATABASE_URL; it has no embedded Postgres.
-# Another base is a build argument: --build-arg NODE=node:22-slim
+# Another base is a build argument: --build-arg NODE=node:22-slim, or pinned: --build-arg NODE=node:20-slim@sha256:…
 ARG NODE=node:20-slim
 
 # Compiles. The compiler's platform packages are optional ones, so nothing is left out here.

@@ -449,6 +449,22 @@ comment on table daywalk.rates is 'When the next request to an API may go, where
 comment on column daywalk.rates.origin is 'Scheme, host and port of the API.';
 comment on column daywalk.rates.next_slot is 'The first instant that no worker has taken yet; it may be past.';
 
+create table daywalk.refused_keys (
+  origin     text primary key,
+  salt       uuid not null,
+  digest     bytea not null,
+  said       text not null,
+  since      timestamptz not null default clock_timestamp(),
+  refused_at timestamptz not null default clock_timestamp()
+);
+comment on table daywalk.refused_keys is 'The key that an API refused, so that no worker sends it again within the hour; the row goes when a key is taken.';
+comment on column daywalk.refused_keys.origin is 'Scheme, host and port of the API.';
+comment on column daywalk.refused_keys.salt is 'Random.';
+comment on column daywalk.refused_keys.digest is 'scrypt of the key with the salt, by which the same key is known again; the key is nowhere.';
+comment on column daywalk.refused_keys.said is 'What the API answered.';
+comment on column daywalk.refused_keys.since is 'When this key was refused first.';
+comment on column daywalk.refused_keys.refused_at is 'When it was refused last.';
+
 create table daywalk.alarms (
   streams       text[] primary key,
   failing       boolean not null,
@@ -484,10 +500,14 @@ declare
   first_day date := date_trunc('month', day)::date;
   partition text := 'pages_' || to_char(day, 'YYYY_MM');
 begin
+  -- It runs with the rights of its owner: whoever may call it could make any number of tables otherwise.
+  if day < '1970-01-01' or day >= date_trunc('month', now()) + interval '2 months' then
+    raise invalid_parameter_value using message = 'no page is stored of ' || day || ', which is no day from 1970 to the next month from now';
+  end if;
   if to_regclass('daywalk.' || partition) is null then
     perform pg_advisory_xact_lock(hashtext('daywalk.ensure_partition'));
     execute format('create table if not exists daywalk.%I partition of daywalk.pages for values from (%L) to (%L)',
                    partition, first_day, (first_day + interval '1 month')::date);
   end if;
 end $$;
-comment on function daywalk.ensure_partition is 'Makes the monthly partition of pages that holds a day.';
+comment on function daywalk.ensure_partition is 'Makes the monthly partition of pages that holds a day, from 1970 to the next month from now.';

@@ -5,7 +5,8 @@
 revoke all on schema daywalk from public;
 revoke execute on all routines in schema daywalk from public;
 
--- A worker reads and writes rows; it removes only marks of single records. It may not
+-- A worker reads and writes rows; it removes only marks of single records and what was
+-- noted of the API. It may not
 -- delete or prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition.
 create function daywalk.let_work(role name) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -24,7 +25,7 @@ begin
       execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
     end if;
   end loop;
-  execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames to %I', role);
+  execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
   execute format('revoke insert, update on daywalk.prunings from %I', role);
   for own in

@@ -171,6 +171,16 @@ create table daywalk.rates (
   constraint rates_pkey PRIMARY KEY (origin)
 );
 
+create table daywalk.refused_keys (
+  origin text not null,
+  salt uuid not null,
+  digest bytea not null,
+  said text not null,
+  since timestamp with time zone default clock_timestamp() not null,
+  refused_at timestamp with time zone default clock_timestamp() not null,
+  constraint refused_keys_pkey PRIMARY KEY (origin)
+);
+
 create table daywalk.runs (
   run_id bigint generated always as identity not null,
   key uuid not null,
@@ -707,6 +717,10 @@ declare
   first_day date := date_trunc('month', day)::date;
   partition text := 'pages_' || to_char(day, 'YYYY_MM');
 begin
+  -- It runs with the rights of its owner: whoever may call it could make any number of tables otherwise.
+  if day < '1970-01-01' or day >= date_trunc('month', now()) + interval '2 months' then
+    raise invalid_parameter_value using message = 'no page is stored of ' || day || ', which is no day from 1970 to the next month from now';
+  end if;
   if to_regclass('daywalk.' || partition) is null then
     perform pg_advisory_xact_lock(hashtext('daywalk.ensure_partition'));
     execute format('create table if not exists daywalk.%I partition of daywalk.pages for values from (%L) to (%L)',
@@ -1059,7 +1073,7 @@ begin
       execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
     end if;
   end loop;
-  execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames to %I', role);
+  execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
   execute format('revoke insert, update on daywalk.prunings from %I', role);
   for own in
@@ -2419,6 +2433,14 @@ comment on column daywalk.record_versions.fetched_at is 'When its page arrived.'
 comment on column daywalk.record_versions.walk_id is 'The walk.';
 comment on column daywalk.record_versions.page_no is 'The page within the walk.';
 comment on column daywalk.record_versions."position" is 'Offset of the record within its window, as the source listed it.';
+
+comment on table daywalk.refused_keys is 'The key that an API refused, so that no worker sends it again within the hour; the row goes when a key is taken.';
+comment on column daywalk.refused_keys.origin is 'Scheme, host and port of the API.';
+comment on column daywalk.refused_keys.salt is 'Random.';
+comment on column daywalk.refused_keys.digest is 'scrypt of the key with the salt, by which the same key is known again; the key is nowhere.';
+comment on column daywalk.refused_keys.said is 'What the API answered.';
+comment on column daywalk.refused_keys.since is 'When this key was refused first.';
+comment on column daywalk.refused_keys.refused_at is 'When it was refused last.';
 
 comment on table daywalk.runs is 'A run is one planning-and-draining pass: scheduled, by hand, or a backfill.';
 comment on column daywalk.runs.run_id is 'Key.';

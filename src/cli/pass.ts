@@ -6,9 +6,10 @@ import { openTeller, type Teller } from '../notify/teller.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import type { LimiterState } from '../source/limiter.ts';
-import type { SourceWatch } from '../source/source.ts';
+import type { Source, SourceWatch } from '../source/source.ts';
 import type { StatusServer } from '../status-page/status-server.ts';
 import type { Database } from '../store/database.ts';
+import { forgetRefusedKey } from '../store/refused-keys.ts';
 import type { WalkParts } from '../walk/due.ts';
 import type { RunEvent, RunReport } from '../walk/run.ts';
 import { LimitNews, tellAway } from './limit-news.ts';
@@ -35,6 +36,7 @@ export interface SessionStart {
 /** What a verb that exports works with. */
 export interface ExportSession extends SessionStart {
   readonly database: Database;
+  readonly source: Source;
   readonly parts: WalkParts;
   readonly teller: Teller;
 }
@@ -86,7 +88,8 @@ export async function withExport<T>(
     teller.attach(database);
     page?.attach(url);
     try {
-      return await work({ ...start, database, parts: exportParts(database, source, log), teller });
+      const parts = exportParts(database, source, log);
+      return await work({ ...start, database, source, parts, teller });
     } finally {
       await close();
     }
@@ -96,6 +99,15 @@ export async function withExport<T>(
     await source.close();
     await log.flush();
   }
+}
+
+/** A key that was taken is refused no more. */
+export async function forgetRefusal(
+  { database, settings }: Pick<ExportSession, 'database' | 'settings'>,
+  { pages, windowsUnchanged }: RunReport,
+): Promise<void> {
+  if (pages + windowsUnchanged > 0)
+    await forgetRefusedKey(database, new URL(settings.apiUrl).origin);
 }
 
 /** What is logged with `--quiet`: warnings and errors. */
@@ -109,7 +121,7 @@ function quieter(level: Settings['logLevel']): Settings['logLevel'] {
  */
 export async function watched(
   { options, signal }: Invocation,
-  session: Pick<ExportSession, 'log' | 'limits' | 'teller'>,
+  session: ExportSession,
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
   const events = options.jsonEvents === true ? openEventWriter(systemClock) : undefined;
@@ -136,6 +148,7 @@ export async function watched(
     events?.broke(error);
     throw error;
   }
+  await forgetRefusal(session, report);
   const document = { ...report, elapsedMs: Math.round(elapsedMs), limits: session.limits() };
   const code = exitCodeOfRun(report);
   if (events !== undefined) events.ended(code, document);

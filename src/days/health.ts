@@ -46,9 +46,9 @@ export interface Problem extends GapSpan {
 
 /**
  * `good`; `gaps`: the newest days are there, older ones are not; `late`: the newest that should be proven is not;
- * `new`: nothing was ever planned.
+ * `new`: nothing was ever planned; `refused`: as a worker tells it while the API refuses its key.
  */
-export type HealthLevel = 'good' | 'gaps' | 'late' | 'new';
+export type HealthLevel = 'good' | 'gaps' | 'late' | 'new' | 'refused';
 
 /** The whole export. */
 export interface Health {
@@ -139,14 +139,14 @@ function levelOf(
   streams: readonly StreamDays[],
   judged: readonly StreamHealth[],
   problems: readonly Problem[],
-): HealthLevel {
+): Exclude<HealthLevel, 'refused'> {
   if (streams.every(({ streamId }) => streamId === null)) return 'new';
   if (judged.some(({ fresh }) => !fresh)) return 'late';
   return problems.length > 0 ? 'gaps' : 'good';
 }
 
 function sentenceOf(
-  level: HealthLevel,
+  level: Exclude<HealthLevel, 'refused'>,
   streams: readonly StreamDays[],
   judged: readonly StreamHealth[],
   problems: readonly Problem[],

@@ -214,6 +214,7 @@ export function namedFileError(error: unknown, path: string): unknown {
     case 'ENOTDIR':
     case 'EEXIST':
     case 'EISDIR':
+    case 'ERR_FS_EISDIR':
       return new SettingsError(
         `${path}: a file or a link stands where a folder is needed, or the reverse`,
         {

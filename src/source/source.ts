@@ -72,6 +72,10 @@ export interface Source {
   limits(): LimiterState;
   /** How many more requests would go without waiting behind another one: what may be fetched ahead. */
   free(): number;
+  /** The key of the next request, read again from where it came. */
+  currentKey(): Promise<string>;
+  /** The key that was refused last, by an answer that names no time; null: none was. */
+  refusedKey(): string | null;
   /** Drops all connections; what is under way fails. */
   close(): Promise<void>;
 }
@@ -126,6 +130,11 @@ export function openSource(options: SourceOptions): Source {
     excerpt: (content) => excerpt(content, shared.keyring.secrets()),
     limits: () => shared.limiter.state,
     free: () => shared.limiter.free,
+    currentKey: async () => {
+      await shared.keyring.renew(shared.keyring.current());
+      return shared.keyring.current();
+    },
+    refusedKey: () => shared.refusal?.key ?? null,
     close: () => shared.dispatcher.destroy(),
   };
 }

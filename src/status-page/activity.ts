@@ -1,5 +1,6 @@
 /** What this worker does just now: the pass that runs, how the last one ended, and when the next one begins. */
 import type { Clock } from '../clock.ts';
+import type { RefusedKey } from '../store/refused-keys.ts';
 import type { RunEvent } from '../walk/run.ts';
 
 /** A pass under way. */
@@ -22,6 +23,8 @@ export interface Doing {
   readonly nextTick: number | null;
   /** How the last pass ended, in words; null: it came to its end, or there was none. */
   readonly endedEarly: string | null;
+  /** The key is refused, so nothing is asked; null: it may be sent. */
+  readonly refused: RefusedKey | null;
 }
 
 /** Watches the passes of this process. */
@@ -32,6 +35,8 @@ export class Activity {
   #monotonic = 0;
   #nextTick: number | null = null;
   #endedEarly: string | null = null;
+  /** Set while the key is refused. */
+  refused: RefusedKey | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -78,6 +83,7 @@ export class Activity {
       pass: pass && { ...pass, elapsedMs: this.#clock.monotonic() - this.#monotonic },
       nextTick: this.#nextTick,
       endedEarly: this.#endedEarly,
+      refused: this.refused,
     };
   }
 }

@@ -1,5 +1,6 @@
 /** Health for machines: alive, ready, and fresh enough. */
 import { type Answer, json, words } from '../answer.ts';
+import type { RefusedKey } from '../store/refused-keys.ts';
 import type { Standing } from './facts.ts';
 
 /** What every answer needs that tells an error. */
@@ -11,11 +12,19 @@ interface Striking {
 const why = (error: unknown, { strike }: Striking): string =>
   strike(error instanceof Error ? error.message : String(error));
 
-/** 200 as long as the database answers. */
+/** That the key is refused, since when, and when it is sent again. */
+export function refusedSentence({ since, until, said }: RefusedKey): string {
+  const utc = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `The API refuses the key since ${utc(since)}; it is not sent again before ${utc(until)} or until it changes. ${said}`;
+}
+
+/** 200 as long as the database answers and the key is not refused. */
 export async function readyAnswer(
   ask: () => Promise<unknown>,
+  refused: RefusedKey | null,
   striking: Striking,
 ): Promise<Answer> {
+  if (refused !== null) return words(503, striking.strike(refusedSentence(refused)));
   try {
     await ask();
     return words(200, 'ready');

@@ -73,6 +73,10 @@ export class StateGauges {
     'next_tick_timestamp_seconds',
     'When this worker begins its next pass.',
   );
+  readonly #refused = this.#plain(
+    'key_refused_timestamp_seconds',
+    'Since when the API refuses the key of this worker; 0: it does not.',
+  );
   readonly #limit = this.#plain('requests_limit', 'Requests that this process may have under way.');
   readonly #underWay = this.#plain('requests_under_way', 'Requests that it has under way.');
   readonly #waiting = this.#plain('requests_waiting', 'Requests that wait for their turn.');
@@ -89,6 +93,7 @@ export class StateGauges {
     this.#build.set({ version, node: process.version }, 1);
     this.#up.set(standing === null ? 0 : 1);
     this.#pass.set(doing.pass === null ? 0 : 1);
+    this.#refused.set((doing.refused?.since.getTime() ?? 0) / 1000);
     if (doing.nextTick !== null) this.#nextTick.set(doing.nextTick / 1000);
     if (limits !== null) {
       this.#limit.set(limits.limit);

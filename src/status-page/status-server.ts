@@ -27,7 +27,7 @@ import {
   readStanding,
   type Standing,
 } from './facts.ts';
-import { healthAnswer, readyAnswer } from './health-answers.ts';
+import { healthAnswer, readyAnswer, refusedSentence } from './health-answers.ts';
 import { isOurHost } from './hosts.ts';
 import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
@@ -195,13 +195,17 @@ class Answering {
       case '/now':
         return this.#page('', async () =>
           page(
-            livePart({ standing: await this.#standing.get(), doing: this.#parts.activity.doing }),
+            livePart({ standing: await this.#standingNow(), doing: this.#parts.activity.doing }),
           ),
         );
       case '/readyz':
-        return readyAnswer(() => this.#readiness.get(), this.#parts);
+        return readyAnswer(
+          () => this.#readiness.get(),
+          this.#parts.activity.doing.refused,
+          this.#parts,
+        );
       case '/healthz':
-        return healthAnswer(() => this.#standing.get(), this.#parts);
+        return healthAnswer(() => this.#standingNow(), this.#parts);
       case '/status.json':
         return this.#statusDocument();
       case '/metrics':
@@ -239,9 +243,19 @@ class Answering {
     return this.#page('../../', () => kept.get());
   }
 
+  /** Where the export stands; a key that is refused goes before all else. */
+  async #standingNow(): Promise<Standing> {
+    const { activity, strike } = this.#parts;
+    const standing = await this.#standing.get();
+    const { refused } = activity.doing;
+    if (refused === null) return standing;
+    const sentence = strike(refusedSentence(refused));
+    return { ...standing, health: { ...standing.health, level: 'refused', sentence } };
+  }
+
   async #statusPage(): Promise<Answer> {
     const { version, activity, expectation } = this.#parts;
-    const [standing, changes] = await Promise.all([this.#standing.get(), this.#changes.get()]);
+    const [standing, changes] = await Promise.all([this.#standingNow(), this.#changes.get()]);
     const { timeZone } = expectation;
     return page(statusPage({ version, standing, changes, doing: activity.doing, timeZone }));
   }

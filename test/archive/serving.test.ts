@@ -1,18 +1,17 @@
 /** The served archive over HTTP against who would have a wrong answer, or all of its memory and time. */
 import { connect } from 'node:net';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type ArchiveOptions, ServedArchive } from '../../src/archive/page.ts';
-import { serveArchive } from '../../src/archive/server.ts';
-import { silentLogger } from '../../src/log.ts';
 import { until } from '../support/condition.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { handDeadlines } from '../support/hand-deadlines.ts';
-import { proveCutOf, proveTexts, windowOf } from '../support/publishing.ts';
+import {
+  ARCHIVE_DAY as DAY,
+  ARCHIVE_KEY as KEY,
+  serveStored,
+  storeDays,
+} from '../support/served-archive.ts';
 import { ask } from '../support/status-scene.ts';
-import { clear, openDatabase, planDays } from '../support/store.ts';
+import { clear } from '../support/store.ts';
 
-const KEY = 'key-of-the-archive';
-const DAY = '2026-03-05';
 const NEXT = '2026-03-06';
 
 let server: TestDatabase;
@@ -21,59 +20,8 @@ beforeAll(async () => {
 });
 beforeEach(() => clear(server));
 
-/** Proves days, each of pages of these records. */
-async function store(days: Readonly<Record<string, readonly (readonly object[])[]>>) {
-  const database = openDatabase(server.url);
-  const streamId = await planDays(database, Object.keys(days));
-  for (const [day, pages] of Object.entries(days))
-    await proveTexts(
-      database,
-      await windowOf(database, streamId, day),
-      pages.map((list) => list.map((record) => JSON.stringify(record))),
-    );
-  const cuts = await database.query<{ window_id: number }>(
-    `select window_id from daywalk.windows where kind = 'cut'`,
-  );
-  for (const { window_id } of cuts) await proveCutOf(database, window_id);
-}
-
-/** Serves what is stored. */
-async function serve(fields: ArchiveOptions['fields'] = {}) {
-  const deadlines = handDeadlines();
-  const database = openDatabase(server.url, { clock: deadlines.clock, connections: 8 });
-  const archive = new ServedArchive(database, {
-    streams: ['events'],
-    timeZone: 'UTC',
-    fields: {
-      agent: [['agent', 'name']],
-      manager: [['manager', 'name']],
-      rule_level: [['rule', 'level']],
-      hideread: [['read']],
-      ...fields,
-    },
-  });
-  const listener = await serveArchive({
-    archive,
-    address: { host: '127.0.0.1', port: 0 },
-    key: KEY,
-    clock: deadlines.clock,
-    log: silentLogger,
-  });
-  onTestFinished(() => listener.close());
-  const get = async (query: string, to = DAY) => {
-    const days = `fromDate=${DAY}%2000%3A00%3A00&toDate=${to}%2023%3A59%3A59`;
-    const path = `/api/events?${days}&${query}`;
-    const { status, headers, body } = await ask(listener.url, path, {
-      headers: { 'x-api-key': KEY },
-    });
-    return { status, headers, body: JSON.parse(body) };
-  };
-  const total = async (query: string, to = DAY) => {
-    const { status, headers, body } = await get(query, to);
-    return status === 200 ? Number(headers['x-total-count']) : { status, ...body };
-  };
-  return { ...listener, ...deadlines, get, total };
-}
+const store = (days: Parameters<typeof storeDays>[1]) => storeDays(server, days);
+const serve = () => serveStored(server);
 
 describe('a filter', () => {
   it('behind a second question mark counts: a value may hold one', async () => {

@@ -125,11 +125,6 @@ test('SIGTERM while it walks: 143 within five seconds, leases given back', async
   ).toEqual([]);
 });
 
-test('a key that is refused ends it with exit code 4: a lock-out may follow', async () => {
-  const scene = await setScene({ key: 'another' });
-  expect(await scene.start(['worker'], SETTINGS).ended).toMatchObject({ code: 4 });
-});
-
 test('at the next tick it goes on where an API is back; a pass that still runs is not overlapped; a tick in a pause is made up for', async () => {
   // All wait for a full minute, so they wait together.
   await Promise.all([goesOnWhenTheApiIsBack(), isNotOverlapped(), makesUpForATick()]);

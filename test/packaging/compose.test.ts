@@ -1,8 +1,9 @@
 /** docker-compose.yml and the way of docs/docker.md to its secrets, as far as they can be checked without an engine. */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readFlags } from '../../simulator/flags.ts';
@@ -10,6 +11,7 @@ import { readProgram } from '../../src/cli/program.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
 import { blocks, paper, ROOT } from '../docs/markdown.ts';
+import { createTestDatabase } from '../support/database.ts';
 
 interface Service {
   readonly image: string;
@@ -131,7 +133,7 @@ describe.each(own)('%s', (_, service) => {
         : environment,
       cwd: '/app',
       readFile: (path) => {
-        if (path === '/run/secrets/database_url')
+        if (/^\/run\/secrets\/(?:database|owner)_url$/.test(path))
           return Buffer.from('postgres://daywalk:x@postgres/daywalk\n');
         if (path === '/run/secrets/api_key') return Buffer.from('the-key\n');
         throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
@@ -168,16 +170,19 @@ test('the commands of docs/docker.md make the secrets that compose mounts, for t
       expect(read(file)).not.toBe('');
       expect(statSync(join(folder, file)).mode & 0o077).toBe(0);
     }
-    const url = new URL(read('secrets/database_url'));
     const { environment } = compose.services.postgres ?? {};
-    expect(url).toMatchObject({
-      username: environment?.POSTGRES_USER,
-      password: read('secrets/postgres_password'),
-      hostname: 'postgres',
-      pathname: `/${environment?.POSTGRES_DB}`,
-      // The network of these containers is the machine's own.
-      search: '?sslmode=disable',
-    });
+    for (const [file, username, password] of [
+      ['owner_url', environment?.POSTGRES_USER, 'postgres_password'],
+      ['database_url', 'daywalk_worker', 'worker_password'],
+    ] as const)
+      expect(new URL(read(`secrets/${file}`))).toMatchObject({
+        username,
+        password: read(`secrets/${password}`),
+        hostname: 'postgres',
+        pathname: `/${environment?.POSTGRES_DB}`,
+        // The network of these containers is the machine's own.
+        search: '?sslmode=disable',
+      });
     const variables = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
     const set = read('.env')
       .split('\n')
@@ -186,4 +191,56 @@ test('the commands of docs/docker.md make the secrets that compose mounts, for t
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test.runIf(spawnSync('psql', ['--version']).status === 0)(
+  'worker-role makes a role that works and is no superuser; again it changes the password',
+  async () => {
+    const server = await createTestDatabase();
+    const folder = mkdtempSync(join(tmpdir(), 'daywalk-compose-'));
+    const role = `${server.name}_worker`;
+    try {
+      const script = String(compose.services['worker-role']?.command?.[2])
+        .replaceAll('$$', '$')
+        .replaceAll('/run/secrets', folder)
+        .replaceAll('daywalk_worker', role);
+      const owner = new URL(server.url);
+      writeFileSync(join(folder, 'postgres_password'), `${decodeURIComponent(owner.password)}\n`);
+      for (const password of ['first-password', 'second "password\\']) {
+        writeFileSync(join(folder, 'worker_password'), `${password}\n`);
+        const env = {
+          PATH: process.env.PATH,
+          PGHOST: owner.searchParams.get('host') ?? owner.hostname,
+          PGPORT: owner.port,
+          PGUSER: decodeURIComponent(owner.username),
+          PGDATABASE: server.name,
+        };
+        execFileSync('sh', ['-euc', script], { env });
+        const url = new URL(server.url);
+        [url.username, url.password] = [role, encodeURIComponent(password)];
+        const client = new pg.Client({ connectionString: url.href });
+        await client.connect();
+        const { rows } = await client.query(
+          `select rolsuper or rolcreaterole or rolcreatedb or rolbypassrls as mighty from pg_roles where rolname = current_user`,
+        );
+        expect(rows).toEqual([{ mighty: false }]);
+        await client.query('select from daywalk.windows');
+        await expect(client.query('delete from daywalk.pages')).rejects.toThrow(
+          /permission denied/,
+        );
+        await client.end();
+      }
+    } finally {
+      await server.query(`drop owned by ${role}`);
+      await server.query(`drop role ${role}`);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+test('the worker is not who owns the schema', () => {
+  const { migrate, worker } = compose.services;
+  expect(migrate?.environment?.DATABASE_URL_FILE).toBe('/run/secrets/owner_url');
+  expect(worker?.environment?.DATABASE_URL_FILE).toBe('/run/secrets/database_url');
+  expect(worker?.secrets).not.toContain('owner_url');
 });

@@ -1,6 +1,6 @@
 /** The two packages as npm would publish them: nothing is left over in them, and from an empty folder they run the demo. */
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -37,6 +37,13 @@ function cloneInto(folder: string): void {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 
+/** As CONTRIBUTING.md tells it. */
+const PACK = ['pack', '--workspaces', '--include-workspace-root', '--ignore-scripts=false'];
+
+test('CONTRIBUTING.md tells how they are packed', () => {
+  expect(readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')).toContain(`npm ${PACK.join(' ')}`);
+});
+
 test(
   'both are whole, install into an empty folder, and run the demo there',
   async () => {
@@ -45,11 +52,10 @@ test(
     const [clone, app] = [join(folder, 'clone'), join(folder, 'app')];
     cloneInto(clone);
 
-    const { stdout } = await run(
-      'npm',
-      ['pack', '--json', '--workspaces', '--include-workspace-root', '--pack-destination', folder],
-      { cwd: clone, maxBuffer: 1e8 },
-    );
+    const { stdout } = await run('npm', [...PACK, '--json', '--pack-destination', folder], {
+      cwd: clone,
+      maxBuffer: 1e8,
+    });
     const packed: Packed[] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
     expect(packed.map(({ name }) => name).sort()).toEqual([
       '@daywalk/embedded-postgres',

@@ -3,30 +3,9 @@ import { expect, test } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
 import { openRedactor } from '../../src/redactor.ts';
 import { SPELLINGS } from '../support/spellings.ts';
-import { CANARY, everythingOf, open } from './open.ts';
+import { CANARY, open } from './open.ts';
+import { expectSilence, IN_HEADERS, KEYS, NEW_KEY, rotated } from './rotated-key.ts';
 import { answer, type Step, scriptedServer } from './scripted-server.ts';
-
-const NEW = 'rotated-Zk81/+q=4471-KEY';
-const KEYS = [CANARY, NEW];
-/** What a header line can carry. */
-const IN_HEADERS = Object.entries(SPELLINGS).filter(
-  ([, spell]) => !/[^\x20-\x7e]/.test(KEYS.map(spell).join('')),
-);
-
-/** Takes the new key only; to that it answers so. */
-const rotated =
-  (step: (text: string) => Step, spell: (key: string) => string): Step =>
-  (asked) =>
-    asked.head.includes(`X-API-Key: ${NEW}\r\n`)
-      ? step(KEYS.map(spell).join(' '))(asked)
-      : answer('', { status: 401 })(asked);
-
-/** Nothing that an error says, also in its causes, has in it what the source said, but for its ends. */
-function expectSilence(error: unknown, spell: (key: string) => string): void {
-  const told = everythingOf(error).toLowerCase();
-  for (const key of KEYS) expect(told).not.toContain(spell(key).slice(6, -6).toLowerCase());
-  expect(told).not.toMatch(/canary|rotated/);
-}
 
 test.each(IN_HEADERS)('%s, in headers', async (_, spell) => {
   const steps: ((text: string) => Step)[] = [
@@ -39,7 +18,7 @@ test.each(IN_HEADERS)('%s, in headers', async (_, spell) => {
   ];
   for (const step of steps) {
     const server = await scriptedServer([rotated(step, spell)]);
-    const options = { refreshKey: async () => NEW, retryTimeMs: 0 };
+    const options = { refreshKey: async () => NEW_KEY, retryTimeMs: 0 };
     expectSilence(await open(server.url, options).fails(), spell);
   }
 });
@@ -52,7 +31,7 @@ test.each(Object.entries(SPELLINGS))('%s, in bodies of errors', async (_, spell)
   ];
   for (const step of steps) {
     const server = await scriptedServer([rotated(step, spell)]);
-    const { fails, source } = open(server.url, { refreshKey: async () => NEW, retryTimeMs: 0 });
+    const { fails, source } = open(server.url, { refreshKey: async () => NEW_KEY, retryTimeMs: 0 });
     expectSilence(await fails(), spell);
     const list = JSON.stringify({ [KEYS.map(spell).join()]: [{ a: 1 }], b: [{ a: 1 }] });
     expect(() => source.findContract(Buffer.from(list))).toThrow(EnvelopeError);
@@ -69,7 +48,7 @@ test('a page with a key in it, the one before or the one now, is no page', async
     for (const name of ['as it is', 'in JSON', 'in base64 behind a name', 'in hexadecimal']) {
       const page = JSON.stringify({ data: [{ log: `GET / ${SPELLINGS[name]?.(key)} 200` }] });
       const server = await scriptedServer([rotated(() => answer(page), String)]);
-      const error = await open(server.url, { refreshKey: async () => NEW }).fails();
+      const error = await open(server.url, { refreshKey: async () => NEW_KEY }).fails();
       expect(error).toBeInstanceOf(EnvelopeError);
       expect(error.message).toContain('the answer holds the API key');
       expectSilence(error, String);

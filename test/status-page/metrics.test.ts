@@ -20,7 +20,7 @@ const nowhere: StateNow = {
   version: '1',
   timeZone: 'UTC',
   standing: null,
-  doing: { startedAt: 0, pass: null, nextTick: null, endedEarly: null },
+  doing: { startedAt: 0, pass: null, nextTick: null, endedEarly: null, refused: null },
   limits: null,
 };
 

@@ -159,9 +159,9 @@ describe('the role of a worker', () => {
     });
     await client.connect();
     try {
-      await client.query(`select daywalk.ensure_partition('2029-05-01')`);
+      await client.query(`select daywalk.ensure_partition('2019-05-01')`);
       expect(
-        (await client.query(`select from pg_class where relname = 'pages_2029_05'`)).rowCount,
+        (await client.query(`select from pg_class where relname = 'pages_2019_05'`)).rowCount,
       ).toBe(1);
       await expect(client.query('create table daywalk.mine ()')).rejects.toThrow(
         /permission denied/,

@@ -122,6 +122,23 @@ describe('the worker', () => {
     expect(await codeOf(worker.query(statement))).toBe(DENIED);
   });
 
+  it('makes partitions of months that can have days, and of no others', async () => {
+    const made = async (month: string) => {
+      const code = await codeOf(worker.query(`select daywalk.ensure_partition(${month})`));
+      const [row] = await server.query<{ there: boolean }>(
+        `select to_regclass('daywalk.pages_' || to_char(${month}, 'YYYY_MM')) is not null as there`,
+      );
+      return row?.there ? code : [code];
+    };
+    const next = `(date_trunc('month', now()) + interval '1 month')::date`;
+    expect(await made(`date '1970-01-01'`)).toBe('done');
+    expect(await made(next)).toBe('done');
+    expect(await made(`date '1969-12-31'`)).toEqual(['22023']);
+    expect(await made(`(${next} + interval '1 month')::date`)).toEqual(['22023']);
+    for (const day of ['0001-01-01', '9999-12-31', 'infinity', '-infinity'])
+      expect(await codeOf(worker.query(`select daywalk.ensure_partition('${day}')`))).toBe('22023');
+  });
+
   it('says what it needs where the schema is missing: exit code 2', async () => {
     const empty = await createEmptyDatabase();
     const ended = await run(['run'], { DATABASE_URL: urlOf(roles[0] ?? '', empty) });

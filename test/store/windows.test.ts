@@ -172,13 +172,12 @@ describe('partitions', () => {
   it('are made for the months of the planned days, over the turn of a year and in leap years', async () => {
     const streamId = await registerEvents(database);
     const days = [
-      '0001-01-02',
+      '1970-01-02',
       '1999-12-31',
       '2024-02-29',
       '2025-12-31',
       '2026-01-01',
       '2026-02-28',
-      '9998-12-31',
     ];
     await planWindows(database, streamId, 'backfill', days.map(dayWindow));
     for (const _ of days) {
@@ -203,23 +202,23 @@ describe('partitions', () => {
 
   it('and windows are made once when several processes plan the same years', async () => {
     const streamId = await registerEvents(database);
-    const days = daysBetween('2030-11-15', '2032-02-10').map(dayWindow);
+    const days = daysBetween('2020-11-15', '2022-02-10').map(dayWindow);
     const planners = Array.from({ length: 6 }, () => openDatabase(server.url, { connections: 2 }));
     const made = await Promise.all(
       planners.map((planner) => planWindows(planner, streamId, 'backfill', days)),
     );
     expect(made.reduce((sum, count) => sum + count, 0)).toBe(days.length);
-    expect((await partitions()).filter((name) => /pages_203[0-2]_/.test(name))).toHaveLength(16);
+    expect((await partitions()).filter((name) => /pages_202[0-2]_/.test(name))).toHaveLength(16);
   });
 
   it('are pruned where the day is named', async () => {
-    await planDays(database, ['2027-01-10', '2027-02-10']);
+    await planDays(database, ['2017-01-10', '2017-02-10']);
     const plan = await server.query<Record<'QUERY PLAN', string>>(
-      `explain select count(*) from daywalk.events where day = '2027-02-10'`,
+      `explain select count(*) from daywalk.events where day = '2017-02-10'`,
     );
     const text = plan.map((row) => row['QUERY PLAN']).join('\n');
-    expect(text).toContain('pages_2027_02');
-    expect(text).not.toContain('pages_2027_01');
+    expect(text).toContain('pages_2017_02');
+    expect(text).not.toContain('pages_2017_01');
   });
 });
 

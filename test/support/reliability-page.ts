@@ -1,21 +1,25 @@
-/** The figures in docs/reliability.md: each command writes its own section, between two marks. */
+/** The figures in docs/reliability.md and SECURITY.md: each command writes its own section, between two marks. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-const PAGE = fileURLToPath(new URL('../../docs/reliability.md', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The page's text with what stands between `<!-- name -->` and `<!-- /name -->` replaced. */
 export function withFigures(page: string, name: string, figures: string): string {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const from = page.indexOf(begin);
   const to = page.indexOf(end);
-  if (from === -1 || to < from) throw new Error(`docs/reliability.md has no marks for ${name}`);
+  if (from === -1 || to < from) throw new Error(`the page has no marks for ${name}`);
   return `${page.slice(0, from + begin.length)}\n${figures.trim()}\n${page.slice(to)}`;
 }
 
 /** Writes the figures of a command into the page. */
-export async function writeFigures(name: string, figures: string): Promise<void> {
-  await writeFile(PAGE, withFigures(await readFile(PAGE, 'utf8'), name, figures));
+export async function writeFigures(
+  name: string,
+  figures: string,
+  page = 'docs/reliability.md',
+): Promise<void> {
+  await writeFile(ROOT + page, withFigures(await readFile(ROOT + page, 'utf8'), name, figures));
 }
 
 /** A table in Markdown; a column whose heading ends in `#` holds numbers. */

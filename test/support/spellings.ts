@@ -68,3 +68,9 @@ export const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
   'in UTF-16 in hexadecimal, big end first': (key) => hex(utf16be(key)),
   'with marks that nobody sees': (key) => Array.from(key).join('\u200b'),
 };
+
+/** Nobody changes the case of a key, or writes UTF-16 in another encoding, in an answer. */
+const NOT_IN_BODIES =
+  /in lower case|in upper case|UTF-16 in|bytes|decimal|hexadecimal (entities|with)|lines|nobody|percent escapes, esc/;
+/** Those that a body is looked through for, before it is stored. */
+export const IN_BODIES = Object.entries(SPELLINGS).filter(([name]) => !NOT_IN_BODIES.test(name));

@@ -4,10 +4,11 @@ import { systemClock } from '../../clock.ts';
 import { DaywalkError, EXIT, outcomeOf, RefusedError, SettingsError } from '../../errors.ts';
 import { Activity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
+import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
 import { catchUp, type RunEvent } from '../../walk/run.ts';
-import { type ExportSession, withExport } from '../pass.ts';
+import { type ExportSession, forgetRefusal, withExport } from '../pass.ts';
 import { openStatusPage } from '../status-page.ts';
-import { told } from '../telling.ts';
+import { tellingFailure, told } from '../telling.ts';
 import { Progress } from '../terminal/progress.ts';
 import { describeRun } from '../terminal/run-text.ts';
 import type { Invocation } from '../verb.ts';
@@ -19,12 +20,15 @@ interface Watchers {
   readonly metrics: Metrics;
 }
 
-/** Runs until it is stopped, or until the key or the settings are refused. */
+/** While the key is refused, it is looked so often whether there is another one in its file. */
+const LOOK_AGAIN_MS = 5_000;
+
+/** Runs until it is stopped, or until the settings are refused. */
 export function worker(invocation: Invocation): Promise<number> {
   const { signal } = invocation;
   const watchers = { activity: new Activity(systemClock), metrics: new Metrics() };
   const untilStopped = async (session: ExportSession) => {
-    await eachTick(session, watchers, signal, () => pass(session, watchers, signal));
+    await eachTick(session, watchers, signal, () => untilAsked(session, watchers, signal));
     return EXIT.done;
   };
   return withExport(invocation, untilStopped, {
@@ -75,27 +79,53 @@ async function eachTick(
   }
 }
 
+/** Passes until one is not ended by a refused key: a process that ends is started again, and would send the key again. */
+async function untilAsked(
+  session: ExportSession,
+  watchers: Watchers,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let logged = 0; ; ) {
+    await pass(session, watchers, signal);
+    const { refused } = watchers.activity;
+    if (refused === null) return;
+    if (logged !== refused.until.getTime())
+      session.log.error(
+        { ...refused },
+        'the API refuses the key; it is not sent again for an hour, or until it changes',
+      );
+    logged = refused.until.getTime();
+    await systemClock.sleep(LOOK_AGAIN_MS, signal);
+  }
+}
+
 /** One pass. An API or a database that is away is no reason to end: the next tick finds everything still due. */
 async function pass(
   session: ExportSession,
   { activity, metrics }: Watchers,
   signal: AbortSignal,
 ): Promise<void> {
-  const { settings, parts, log, limits, teller } = session;
+  const { settings, database, source, parts, log, limits, teller } = session;
+  const { origin } = new URL(settings.apiUrl);
   const progress = new Progress(systemClock, log, { requests: limits });
   const onEvent = (event: RunEvent) => {
     progress.onEvent(event);
     activity.add(event);
     metrics.onEvent(event);
   };
-  activity.begin();
   let endedEarly: string | null = null;
   try {
+    const key = await source.currentKey();
+    const look = () => database.retry(() => readRefusedKey(database, origin, key), signal);
+    activity.refused = await tellingFailure(teller, signal, look);
+    if (activity.refused !== null) return;
+    activity.begin();
     const report = await told(teller, signal, () =>
       catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent).finally(() =>
         progress.end(),
       ),
     );
+    await forgetRefusal(session, report);
     const { gaps, failures, stopped, lost, ...counts } = report;
     const good = gaps.length + failures.length + lost.length === 0;
     metrics.onRunEnd(good ? 'done' : 'gaps');
@@ -106,9 +136,14 @@ async function pass(
   } catch (error) {
     signal.throwIfAborted();
     metrics.onRunEnd(outcomeOf(error));
-    const forAll = error instanceof RefusedError || error instanceof SettingsError;
-    if (forAll || !(error instanceof DaywalkError)) throw error;
+    if (error instanceof SettingsError || !(error instanceof DaywalkError)) throw error;
     endedEarly = error.message;
+    const key = source.refusedKey();
+    if (error instanceof RefusedError && key !== null) {
+      const note = () => noteRefusedKey(database, origin, key, error.message, systemClock.uuid());
+      activity.refused = await database.retry(note, signal, Number.POSITIVE_INFINITY);
+      return;
+    }
     log.error({ err: error }, 'the pass ended early; the next tick goes on');
   } finally {
     progress.end();

@@ -53,6 +53,7 @@ const TITLES: Readonly<Record<HealthLevel, string>> = {
   gaps: 'Days are missing',
   late: 'Late',
   new: 'Nothing yet',
+  refused: 'Key refused',
 };
 
 /** What changes from minute to minute; page.js asks for it again by itself. */

@@ -31,7 +31,7 @@ code { font: .875em/1.4 ui-monospace, "SF Mono", Consolas, "Liberation Mono", "D
 .brand .mark { fill: var(--cell); }
 .health { padding: 1.1rem 1.25rem 1rem; border-radius: 10px; border-left: 6px solid var(--cell); background: var(--good-paper); }
 .health.gaps { border-color: var(--wait); background: var(--wait-paper); }
-.health.late { border-color: var(--bad); background: var(--bad-paper); }
+.health.late, .health.refused { border-color: var(--bad); background: var(--bad-paper); }
 .health.new { border-color: var(--running); background: var(--new-paper); }
 .health p { margin: .3rem 0 0; }
 .health .quiet { color: color-mix(in srgb, var(--ink) 72%, transparent); }

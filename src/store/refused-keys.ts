@@ -1,0 +1,74 @@
+/** The key that an API refused, noted as a salted digest: no worker sends it again too soon, after a restart neither. */
+import { scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Database } from './database.ts';
+
+/** A key that is not to be sent. */
+export interface RefusedKey {
+  /** When it was refused first. */
+  readonly since: Date;
+  /** When it may be sent again; by the clock of the database, as all of it. */
+  readonly until: Date;
+  /** The answer, in words that hold no secret. */
+  readonly said: string;
+}
+
+interface Row extends RefusedKey {
+  readonly salt: string;
+  readonly digest: Buffer;
+  readonly fresh: boolean;
+}
+
+/** Slow, so that a weak key cannot be guessed from the digest either. */
+const digestOf = (key: string, salt: string) =>
+  promisify<string, string, number, Buffer>(scrypt)(key, salt, 32);
+
+/** The note of this API, where it is about this key, however old. One attempt. */
+async function readNote(database: Database, origin: string, key: string): Promise<Row | null> {
+  const [row] = await database.query<Row>(
+    `select since, refused_at + interval '1 hour' as until, said, salt, digest,
+            refused_at + interval '1 hour' > clock_timestamp() as fresh
+       from daywalk.refused_keys where origin = $1`,
+    [origin],
+  );
+  if (row === undefined) return null;
+  return row.digest.equals(await digestOf(key, row.salt)) ? row : null;
+}
+
+/** Whether this key was refused less than an hour ago; null: it may be sent. One attempt. */
+export async function readRefusedKey(
+  database: Database,
+  origin: string,
+  key: string,
+): Promise<RefusedKey | null> {
+  const note = await readNote(database, origin, key);
+  return note?.fresh ? shown(note) : null;
+}
+
+/** Without salt and digest. */
+const shown = ({ since, until, said }: Row): RefusedKey => ({ since, until, said });
+
+/** Notes that this key was refused now; one note for each API. One attempt. @param salt is used where the key is a new one. */
+export async function noteRefusedKey(
+  database: Database,
+  origin: string,
+  key: string,
+  said: string,
+  salt: string,
+): Promise<RefusedKey | null> {
+  const note = await readNote(database, origin, key);
+  const used = note?.salt ?? salt;
+  await database.query(
+    `insert into daywalk.refused_keys as r (origin, salt, digest, said) values ($1, $2, $3, $4)
+     on conflict (origin) do update
+        set salt = excluded.salt, digest = excluded.digest, said = excluded.said, refused_at = excluded.refused_at,
+            since = case when r.digest = excluded.digest then r.since else excluded.since end`,
+    [origin, used, note?.digest ?? (await digestOf(key, used)), said],
+  );
+  return readRefusedKey(database, origin, key);
+}
+
+/** A key was taken. */
+export async function forgetRefusedKey(database: Database, origin: string): Promise<void> {
+  await database.persist('delete from daywalk.refused_keys where origin = $1', [origin]);
+}

@@ -1,0 +1,70 @@
+/** The served archive on a test database: days that are stored and proven, and a server that clients ask. */
+import { onTestFinished } from 'vitest';
+import { type ArchiveOptions, ServedArchive } from '../../src/archive/page.ts';
+import { serveArchive } from '../../src/archive/server.ts';
+import { silentLogger } from '../../src/log.ts';
+import type { TestDatabase } from './database.ts';
+import { handDeadlines } from './hand-deadlines.ts';
+import { proveCutOf, proveTexts, windowOf } from './publishing.ts';
+import { ask } from './status-scene.ts';
+import { openDatabase, planDays } from './store.ts';
+
+export const ARCHIVE_KEY = 'key-of-the-archive';
+export const ARCHIVE_DAY = '2026-03-05';
+
+/** Proves days, each of pages of these records. */
+export async function storeDays(
+  server: TestDatabase,
+  days: Readonly<Record<string, readonly (readonly object[])[]>>,
+): Promise<void> {
+  const database = openDatabase(server.url);
+  const streamId = await planDays(database, Object.keys(days));
+  for (const [day, pages] of Object.entries(days))
+    await proveTexts(
+      database,
+      await windowOf(database, streamId, day),
+      pages.map((list) => list.map((record) => JSON.stringify(record))),
+    );
+  const cuts = await database.query<{ window_id: number }>(
+    `select window_id from daywalk.windows where kind = 'cut'`,
+  );
+  for (const { window_id } of cuts) await proveCutOf(database, window_id);
+}
+
+/** Serves what is stored, until the test ends. */
+export async function serveStored(server: TestDatabase, fields: ArchiveOptions['fields'] = {}) {
+  const deadlines = handDeadlines();
+  const database = openDatabase(server.url, { clock: deadlines.clock, connections: 8 });
+  const archive = new ServedArchive(database, {
+    streams: ['events'],
+    timeZone: 'UTC',
+    fields: {
+      agent: [['agent', 'name']],
+      manager: [['manager', 'name']],
+      rule_level: [['rule', 'level']],
+      hideread: [['read']],
+      ...fields,
+    },
+  });
+  const listener = await serveArchive({
+    archive,
+    address: { host: '127.0.0.1', port: 0 },
+    key: ARCHIVE_KEY,
+    clock: deadlines.clock,
+    log: silentLogger,
+  });
+  onTestFinished(() => listener.close());
+  const get = async (query: string, to = ARCHIVE_DAY) => {
+    const days = `fromDate=${ARCHIVE_DAY}%2000%3A00%3A00&toDate=${to}%2023%3A59%3A59`;
+    const path = `/api/events?${days}&${query}`;
+    const { status, headers, body } = await ask(listener.url, path, {
+      headers: { 'x-api-key': ARCHIVE_KEY },
+    });
+    return { status, headers, body: JSON.parse(body) };
+  };
+  const total = async (query: string, to = ARCHIVE_DAY) => {
+    const { status, headers, body } = await get(query, to);
+    return status === 200 ? Number(headers['x-total-count']) : { status, ...body };
+  };
+  return { ...listener, ...deadlines, get, total };
+}
