@@ -8,7 +8,7 @@ import type { AnswerContext } from './answers.ts';
 import type { Knowledge } from './knowledge.ts';
 import { askShorter } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
-import { volatilePaths, volatilePlace } from './volatile.ts';
+import { volatileInOne, volatilePaths, volatilePlace } from './volatile.ts';
 
 /** What learning needs. */
 export interface LearningContext extends AnswerContext {
@@ -38,7 +38,8 @@ export async function learnPaging(
   const at = (start: number) => lookAt(context, { ...first, start }, walk.walkId);
   const [zero, one] = [await at(0), await at(1)];
   // A list of nothing but one record's copies looks the same from everywhere.
-  if (new Set(zero.facts.hashes).size < 2) return null;
+  if (new Set(zero.facts.hashes).size < 2)
+    return zero.facts.came === 1 ? learnIgnoredAnyOrder(context, first) : null;
   if (knowledge.paging === null && beginAlike(zero, one)) {
     if (!beginAlike(zero, await at(zero.facts.came > 2 ? 2 : 1))) return null;
     // With a record more at each request a list shows the same, too.
@@ -94,7 +95,7 @@ export async function learnIgnoredAnyOrder(
   for (let time = 0; time < 3; time += 1) lists.push((await lookAt(context, first, 0)).list);
   const [one = [], other = [], third = []] = lists;
   if (one.length >= first.length) return null;
-  const path = volatilePlace(one, other);
+  const path = one.length === 1 ? volatileInOne([one, other, third]) : volatilePlace(one, other);
   if (path === null || (volatilePlace(one, third) ?? path) !== path) return null;
   const { knowledge } = context;
   if (knowledge.ignored.includes(path)) return null;

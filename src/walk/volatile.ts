@@ -128,3 +128,20 @@ export function volatilePlace(one: readonly unknown[], other: readonly unknown[]
   }
   return null;
 }
+
+/**
+ * The one place in which the only record of three answers to one question differs, each time anew.
+ * @returns a JSON pointer; null where there is none.
+ */
+export function volatileInOne(answers: readonly (readonly unknown[])[]): string | null {
+  if (answers.some(({ length }) => length !== 1)) return null;
+  const [one, other, third] = answers.map(([record]) => record);
+  const places = [
+    differing(one, other, ''),
+    differing(other, third, ''),
+    differing(one, third, ''),
+  ].map((found) => [...found.keys()].join(' '));
+  const [place = ''] = places;
+  // One key alone: with several it may be another record.
+  return /^\/[^/ ]+$/.test(place) && places.every((found) => found === place) ? place : null;
+}

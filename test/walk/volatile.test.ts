@@ -1,7 +1,7 @@
 /** What is not the record: row numbers, scores and ages are found, and two events are never taken for one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { volatilePaths } from '../../src/walk/volatile.ts';
+import { volatileInOne, volatilePaths } from '../../src/walk/volatile.ts';
 
 const paths = (ones: readonly unknown[], others: readonly unknown[]) =>
   volatilePaths(ones.map((one, index) => [one, others[index]] as const));
@@ -216,4 +216,21 @@ it('what is added to each record and differs each time is found, wherever it sta
       },
     ),
   );
+});
+
+describe('of one record alone', () => {
+  it.each<[string, unknown[][], string | null]>([
+    [
+      'what differs each time is found',
+      [[{ id: 1, s: 1 }], [{ id: 1, s: 2 }], [{ id: 1, s: 3 }]],
+      '/s',
+    ],
+    ['what comes back is none', [[{ id: 1, s: 1 }], [{ id: 1, s: 2 }], [{ id: 1, s: 1 }]], null],
+    [
+      'two places may be another record',
+      [[{ id: 1, s: 1 }], [{ id: 2, s: 2 }], [{ id: 3, s: 3 }]],
+      null,
+    ],
+    ['one more is none', [[{ id: 1 }], [{ id: 2 }, { id: 3 }], [{ id: 4 }]], null],
+  ])('%s', (_, answers, place) => expect(volatileInOne(answers)).toBe(place));
 });
