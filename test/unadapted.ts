@@ -25,7 +25,6 @@ export const UNADAPTED: readonly string[] = [
   'test/chaos/fast.test.ts',
   'test/docs/docs-commands.test.ts',
   'test/torture/fast.test.ts',
-  'test/torture/property.test.ts',
   'test/torture/random/fast.test.ts',
   'test/walk/every-step.test.ts',
   'test/walk/export-property.test.ts',

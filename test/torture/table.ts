@@ -70,7 +70,7 @@ export function tableOf(results: readonly Result[], seconds: number, seed: numbe
     'that the views hold, as a multiset of `jsonb` texts, what the server holds in the days, to their last fraction of a',
     'second. After every trial: no window is complete that lacks a record, every chain of pages is unbroken, every gap has',
     'its reason, every lease is given back. The least possible number of requests is that of full pages, one for an empty',
-    'day; it leaves out seams, probes and everything that the fault itself costs.',
+    'day; it leaves out cuts, probes and everything that the fault itself costs.',
     '',
     `${results.length} cases, ${bad} not as expected; seed ${seed}; ${seconds} s.`,
     '',

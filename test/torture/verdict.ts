@@ -2,7 +2,7 @@
 import type { Case, Expected } from './case.ts';
 import type { Outcome } from './trial.ts';
 
-/** So many requests are granted for each request that is needed, and so many more for probes, seams and retries. */
+/** So many requests are granted for each request that is needed, and so many more for probes, cuts and retries. */
 const REQUESTS_RATIO = 12;
 const REQUESTS_MORE = 80;
 

@@ -5,7 +5,7 @@ import { between, inOneSecond, recordText, spread, timeOf } from '../records.ts'
 
 const records = () => spread(950);
 const NOON = timeOf(`${DAY} 12:00:00`);
-const check = (stage: Stage) => stage.makeChecksDue();
+const check = (stage: Stage) => stage.passDay();
 
 /** Changes during the walks, that end; then what is complete is looked at, or walked again where a look cannot tell. */
 const during = (
@@ -41,7 +41,7 @@ const afterwards = (
       later: [
         async (stage: Stage) => {
           change(stage);
-          await stage.makeChecksDue();
+          await stage.passDay();
         },
       ],
       check: async ({ query, complain }) => {
@@ -124,7 +124,7 @@ export const change: readonly Case[] = [
       later: [
         async (stage) => {
           stage.simulator.set({ arrivals: null });
-          await stage.makeChecksDue();
+          await stage.passDay();
         },
         check,
       ],
@@ -203,7 +203,7 @@ export const change: readonly Case[] = [
         later: [
           async (stage) => {
             stage.simulator.insert(late(30));
-            await stage.makeChecksDue();
+            await stage.passDay();
           },
         ],
       }),
@@ -220,7 +220,7 @@ export const change: readonly Case[] = [
         later: [
           async (stage) => {
             removeIds(10, 20, 500, 501, 900)(stage);
-            await stage.makeChecksDue();
+            await stage.passDay();
           },
         ],
       }),
@@ -245,7 +245,7 @@ export const change: readonly Case[] = [
               time: NOON + 500,
             })),
           );
-          await stage.makeChecksDue();
+          await stage.passDay();
         },
       ],
     }),
@@ -264,7 +264,7 @@ export const change: readonly Case[] = [
             async (stage) => {
               stage.simulator.insert(between(1_500, timeOf(`${DAY} 00:00:00`), 86_000_000, 10_000));
               grown = true;
-              await stage.makeChecksDue();
+              await stage.passDay();
             },
           ],
           watch: async ({ query, complain }) => {
@@ -286,9 +286,9 @@ export const change: readonly Case[] = [
     scene: () => ({
       sim: { records: records() },
       later: [
-        async ({ simulator, makeChecksDue }) => {
+        async ({ simulator, passDay }) => {
           simulator.set({ faults: [{ kind: 'error-object' }] });
-          await makeChecksDue();
+          await passDay();
         },
       ],
     }),

@@ -77,6 +77,7 @@ export const http: readonly Case[] = [
     server: 'refuses more than 60 requests per second, without Retry-After',
     expect: EXACT,
     source: { retryTimeMs: 5_000, retryBaseMs: 20, retryCapMs: 200 },
+    realTime: true,
     scene: () => ({
       sim: { ...records(), rateLimit: { perSecond: 60, burst: 2, retryAfter: 'none' } },
     }),

@@ -87,7 +87,7 @@ const atMidnights: RecordInput[] = [DAY, '2026-03-02', '2026-03-03'].flatMap((da
   });
 });
 
-const seams = (['seconds', 'exact'] as const).flatMap((subSecond) =>
+const cuts = (['seconds', 'exact'] as const).flatMap((subSecond) =>
   (['exact', 'none'] as const).flatMap((totals) =>
     [DAY, '2026-03-02'].map(
       (to): Case => ({
@@ -110,7 +110,7 @@ const seams = (['seconds', 'exact'] as const).flatMap((subSecond) =>
 
 export const time: readonly Case[] = [
   ...changes,
-  ...seams,
+  ...cuts,
   {
     name: 'more than a page in the last fraction of a second',
     server: 'has 260 events between 23:59:59.001 and 23:59:59.999, and compares to the millisecond',
