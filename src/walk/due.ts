@@ -179,12 +179,36 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   onEvent({ kind: 'claimed', window });
   try {
     const end = await whileLeased(keeping, leased, (signal) =>
-      decide(contextOf(context, state, leased, window, signal), leased),
+      afterFirstAnswer(state, (onFirst) =>
+        decide(contextOf(context, state, leased, window, signal, onFirst), leased),
+      ),
     );
     state.failuresInARow = 0;
     onEvent({ ...end, window });
   } catch (error) {
     await settle(context, state, leased, window, error);
+  }
+}
+
+/**
+ * As long as no answer of a stream has shown where its records are, one window is asked for and the others wait: what an
+ * answer without records means is told by one that has some.
+ */
+async function afterFirstAnswer<T>(
+  state: StreamState,
+  work: (onFirst: () => void) => Promise<T>,
+): Promise<T> {
+  while (state.contract.known === null && state.firstAnswer !== null) await state.firstAnswer;
+  if (state.contract.known !== null) return work(() => {});
+  let onFirst = (): void => {};
+  state.firstAnswer = new Promise((resolve) => {
+    onFirst = resolve;
+  });
+  try {
+    return await work(onFirst);
+  } finally {
+    state.firstAnswer = null;
+    onFirst();
   }
 }
 
@@ -194,6 +218,7 @@ function contextOf(
   leased: LeasedWindow,
   window: WindowName,
   signal: AbortSignal,
+  onFirst: () => void,
 ): WindowContext {
   const { database, clock, log, options, onEvent, room, fetchPage } = context;
   const priority = { purpose: leased.purpose };
@@ -216,7 +241,10 @@ function contextOf(
     room,
     believeNothing: (frame) => known.believeNothing(frame),
     checkKnown: () => known.check(),
-    onPage: (page) => onEvent({ kind: 'page', window, ...page }),
+    onPage: (page) => {
+      onFirst();
+      onEvent({ kind: 'page', window, ...page });
+    },
   };
 }
 

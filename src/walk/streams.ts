@@ -14,6 +14,8 @@ export interface StreamState {
   readonly contract: StreamContract;
   failuresInARow: number;
   stopped: boolean;
+  /** Ends when the first answer with records has shown how answers look, or the window that asked for it has ended. */
+  firstAnswer: Promise<void> | null;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
 }
@@ -27,7 +29,15 @@ export async function openStream(
 ): Promise<StreamState> {
   const contract = await StreamContract.open(database, reader, { streamId, ...stream });
   const knowledge = new Knowledge(database, streamId, facts);
-  return { streamId, stream, knowledge, contract, failuresInARow: 0, stopped: false };
+  return {
+    streamId,
+    stream,
+    knowledge,
+    contract,
+    failuresInARow: 0,
+    stopped: false,
+    firstAnswer: null,
+  };
 }
 
 /** @throws {SettingsError} where the address of every stream does not exist. */

@@ -166,7 +166,9 @@ async function runOn(
     if (!state.complete) {
       if (kind === 'exact') kind = end instanceof Error ? 'stopped' : 'failed';
       details.push(...(end instanceof Error ? [`${end.name}: ${end.message}`] : state.reasons));
-      problems.push(...(await completeWithHoles(stage.query, simulator, range, stored)));
+      problems.push(
+        ...(await completeWithHoles(stage.query, simulator, range, stored, testCase.volatile)),
+      );
     }
   }
   problems.push(...(await brokenInvariants(stage.query)));

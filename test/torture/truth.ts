@@ -92,54 +92,28 @@ export async function compareRange(
   return row;
 }
 
-/** The hard rule, window by window: what is complete holds every record that the server holds for it. */
+/** The hard rule, day by day: a day that is called complete holds every record that the server holds for it. */
 export async function completeWithHoles(
   query: Query,
   simulator: Simulator,
   range: Range,
   stored: (text: string) => string,
+  volatile: readonly string[] = [],
 ): Promise<string[]> {
-  const windows = await query<{
-    window_id: number;
-    from_text: string;
-    to_text: string;
-    level_from: number | null;
-    level_to: number | null;
-  }>(
-    `select w.window_id::integer, w.from_time::text as from_text, w.to_time::text as to_text, w.level_from, w.level_to
-       from daywalk.windows w join daywalk.streams s using (stream_id)
-      where s.name = $1 and w.state = 'complete' and w.kind <> 'cut' and w.split_by is null and w.day between $2 and $3`,
+  const days = await query<{ day: string }>(
+    `select day::text as day from daywalk.coverage where stream = $1 and state = 'complete' and day between $2 and $3`,
     [range.stream, range.from, range.to],
   );
   const problems: string[] = [];
-  for (const window of windows) {
-    const levels = {
-      ...(window.level_from === null ? {} : { rule_level_from: String(window.level_from) }),
-      ...(window.level_to === null ? {} : { rule_level_to: String(window.level_to) }),
-    };
-    const truth = simulator.listed({
-      resource: range.resource,
-      from: window.from_text,
-      to: window.to_text,
-      ...levels,
-    });
-    await keepTruth(query, 'window', truth.map(stored));
-    const [row] = await query<{ missing: number }>(
-      DIFFERENCE(
-        `select hash
-           from (select distinct hash, row_number() over (partition by hash, walk_id) as copy
-                   from (select k.walk_id, md5(r.record::text)::uuid as hash
-                           from daywalk.proven_walks($2) as k
-                           join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-                          cross join lateral jsonb_array_elements(p.body #> k.records_path) with ordinality as r (record, position)
-                          where r.position > p.skip) as proven) as copies`,
-      ),
-      ['window', window.window_id],
+  for (const { day } of days) {
+    const one = { ...range, from: day, to: day };
+    const { missing } = await compareRange(
+      query,
+      one,
+      recordsOf(simulator, one).map(stored),
+      volatile,
     );
-    if ((row?.missing ?? 0) > 0)
-      problems.push(
-        `window ${window.from_text} to ${window.to_text} is complete and lacks ${row?.missing} records`,
-      );
+    if (missing > 0) problems.push(`${day} is complete and lacks ${missing} records`);
   }
   return problems;
 }

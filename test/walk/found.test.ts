@@ -62,6 +62,21 @@ async function resultsOf({ source, stream }: Exporting) {
 const dueNow = () =>
   server.query('update daywalk.windows set due_at = clock_timestamp() where due_at is not null');
 
+describe('a record that no answer can carry', () => {
+  it.each([5, 6, 7, 8])('behind %i others: the day is not complete without it', async (others) => {
+    // Every page that would hold it is refused, so that only a page of one record shows what lies before it.
+    const list = records(1, others + 1);
+    const source = sourceOf({ [second]: list }, (held) => ({
+      before: (_, request) => {
+        const shown = held(request).slice(request.start, request.start + request.length);
+        if (shown.includes(list.at(-1) as string)) throw new RequestError(413, 'too large');
+      },
+    }));
+    const exporting = exportingOf(source, { since: second, pageLength: 6 });
+    expect((await exported(exporting)).get(second)?.state).not.toBe('complete');
+  });
+});
+
 describe('markers of failure in answers after the first', () => {
   it.each([
     '"_shards":{"total":5,"successful":4,"failed":1}',
