@@ -24,7 +24,6 @@ export const UNADAPTED: readonly string[] = [
   'test/e2e/worker.test.ts',
   'test/chaos/fast.test.ts',
   'test/docs/docs-commands.test.ts',
-  'test/torture/fast.test.ts',
   'test/torture/random/fast.test.ts',
   'test/walk/every-step.test.ts',
   'test/walk/export-property.test.ts',

@@ -42,6 +42,8 @@ export async function learnPaging(
   if (knowledge.paging === null && shown === head) {
     const two = await at(zero.facts.came > 2 ? 2 : 1);
     if (two.facts.hashes[0] !== head) return null;
+    // A list to which one record came with each question shows the same.
+    if ((await at(0)).facts.hashes[0] !== head) return null;
     const evidence = 'starts 1 and 2 show the page that start 0 shows: pages are counted by number';
     await knowledge.learn('paging', 'number', evidence);
     return evidence;

@@ -52,7 +52,7 @@ export interface Outcome {
 
 const MOST_KILLS = 5;
 /** A run that asks more than this goes round in circles. */
-const MOST_REQUESTS = 5_000;
+const MOST_REQUESTS = 2_500;
 const LEASE_TTL_MS = 10_000;
 const EVENTS: Stream = { name: 'events', resource: 'events', filters: {} };
 

@@ -92,6 +92,18 @@ describe('markers of failure in answers after the first', () => {
     expect(results.get(second)).toMatchObject({ state: 'failed', published: [] });
   });
 
+  it('say nothing against a day that is looked at', async () => {
+    let broken = false;
+    const wrap: Habits['wrap'] = (list, total) =>
+      broken ? '{"error":"search backend unavailable"}' : body(list, total);
+    const source = new ImaginedSource({ [second]: ALL }, { wrap });
+    const exporting = exportingOf(source, { since: second, recheckDays: 7 });
+    await exported(exporting);
+    broken = true;
+    await server.query(`update daywalk.windows set due_at = clock_timestamp()`);
+    expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
+  });
+
   it('take nothing from a day that was proven before', async () => {
     let broken = false;
     const wrap: Habits['wrap'] = (list, total, { start }) =>
