@@ -3,6 +3,7 @@ import { type RequestError, SettingsError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
+import { readLargestAnswer } from '../store/proven.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './knowledge.ts';
 
@@ -29,6 +30,7 @@ export async function openStream(
 ): Promise<StreamState> {
   const contract = await StreamContract.open(database, reader, { streamId, ...stream });
   const knowledge = new Knowledge(database, streamId, facts);
+  knowledge.largestAnswer = await readLargestAnswer(database, streamId);
   return {
     streamId,
     stream,

@@ -77,6 +77,21 @@ describe('a record that no answer can carry', () => {
   });
 });
 
+describe('a process that has only a cut to ask for', () => {
+  it('knows that longer lists than that around the cut were shown', async () => {
+    // Twelve records stand within a second of midnight.
+    const at = (record: string) => (Number(/\d+/.exec(record)?.[0]) <= 12 ? 86_399 : 40_000);
+    const source = new ImaginedSource({ [first]: ALL, [second]: records(100, 40) }, { at });
+    const exporting = exportingOf(source, { pageLength: 30 });
+    expect((await exported(exporting)).get(first)?.state).toBe('complete');
+    await server.query(`delete from daywalk.learned where fact = 'proven_size'`);
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp(), rewalk = true where kind = 'cut'`,
+    );
+    expect((await exported(exporting)).get(first)?.state).toBe('complete');
+  });
+});
+
 describe('markers of failure in answers after the first', () => {
   it.each([
     '"_shards":{"total":5,"successful":4,"failed":1}',
