@@ -200,16 +200,17 @@ async function afterFirstAnswer<T>(
 ): Promise<T> {
   while (state.contract.known === null && state.firstAnswer !== null) await state.firstAnswer;
   if (state.contract.known !== null) return work(() => {});
-  let onFirst = (): void => {};
-  state.firstAnswer = new Promise((resolve) => {
-    onFirst = resolve;
+  let resolve = (): void => {};
+  const first = new Promise<void>((shown) => {
+    resolve = shown;
   });
-  try {
-    return await work(onFirst);
-  } finally {
-    state.firstAnswer = null;
-    onFirst();
-  }
+  const onFirst = (): void => {
+    // Who waits looks again: it must not find what has ended.
+    if (state.firstAnswer === first) state.firstAnswer = null;
+    resolve();
+  };
+  state.firstAnswer = first;
+  return work(onFirst).finally(onFirst);
 }
 
 function contextOf(
@@ -242,7 +243,7 @@ function contextOf(
     believeNothing: (frame) => known.believeNothing(frame),
     checkKnown: () => known.check(),
     onPage: (page) => {
-      onFirst();
+      if (page.records > 0) onFirst();
       onEvent({ kind: 'page', window, ...page });
     },
   };
