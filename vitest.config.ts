@@ -1,11 +1,8 @@
-import { configDefaults, defineConfig } from 'vitest/config';
-import { UNADAPTED } from './test/unadapted.ts';
+import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // With ALL_TESTS they run as well.
-    exclude: [...configDefaults.exclude, ...(process.env.ALL_TESTS ? [] : UNADAPTED)],
     globalSetup: ['test/global-setup.ts'],
     reporters: ['default', './test/support/missing-programs.ts'],
     // Most of the time is spent waiting for Postgres.

@@ -11,7 +11,6 @@ import type { TestProject } from 'vitest/node';
 import { startEmbedded } from '../packages/embedded-postgres/src/index.ts';
 import { migrate } from '../src/store/migrations.ts';
 import { freePort } from './support/ports.ts';
-import { UNADAPTED } from './unadapted.ts';
 
 /** Where tests make their databases; `problem` says why there is no template or no server at all, so that the tests that need neither run all the same. */
 export interface TestServer {
@@ -33,9 +32,6 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Runs before all tests; what it returns runs after them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Told at every run, so that nobody takes them for proof.
-  if (UNADAPTED.length > 0 && !process.env.ALL_TESTS)
-    console.error(`not run (test/unadapted.ts): ${UNADAPTED.join(', ')}`);
   await build();
   const prefix = `daywalk_test_${randomBytes(4).toString('hex')}`;
   const template = `${prefix}_template`;

@@ -22,6 +22,8 @@ const MOST_PARTS_EXPECTED = 16;
 const MIDDLE_LEVEL = 7;
 const LOWEST_LEVEL = 0;
 const HIGHEST_LEVEL = 16;
+/** Seconds between a cut and a time that the clocks show twice: as far as requests reach beyond a cut, so that none ends in it. */
+const CLEAR = 121;
 /** Enough for a day in which the clocks change more than once. */
 const MOST_CHANGES = 4;
 
@@ -42,7 +44,8 @@ export function secondsOf(span: Pick<Span, 'from' | 'to'>): number {
 }
 
 /**
- * Cuts a span into parts: by time where it is long enough, by level where it is one second.
+ * Cuts a span into parts: by time where it is long enough, by level where it is one second, or where all of it lies in a time
+ * that the clocks show twice.
  * @param least seconds below which a span is not cut by time; more than one where requests must reach beyond a cut.
  * @returns null when it can be cut no further.
  */
@@ -52,12 +55,15 @@ export function split(
   repeated: readonly RepeatedTime[],
   least = 2,
 ): Split | null {
-  const byTime = secondsOf(span) >= least ? splitByTime(span, parts, repeated) : null;
-  return byTime ?? (secondsOf(span) === 1 ? splitByLevel(span) : null);
+  const hasLevels = span.levelFrom !== null || span.levelTo !== null;
+  if (hasLevels || secondsOf(span) === 1) return splitByLevel(span);
+  return secondsOf(span) < least
+    ? null
+    : (splitByTime(span, parts, repeated) ?? splitByLevel(span));
 }
 
 /**
- * Cuts by time; a cut never lies in a time that the clocks show twice.
+ * Cuts by time, into so many parts or fewer; a cut never lies in a time that the clocks show twice, nor next to it.
  * @returns null when no cut fits.
  */
 export function splitByTime(
@@ -69,14 +75,19 @@ export function splitByTime(
   const first = secondOf(span.from);
   const last = secondOf(span.to);
   const twice = repeated.map(({ from, to }) => ({ from: secondOf(from), to: secondOf(to) }));
+  const isClear = (cut: number) =>
+    cut >= first &&
+    cut < last &&
+    !twice.some(({ from, to }) => cut > from - 1 - CLEAR && cut < to + CLEAR);
   // A cut is named by the last second before it.
   const cuts = new Set<number>();
   for (let part = 1; part < parts; part++) {
     const wanted = first - 1 + Math.round(((last - first + 1) * part) / parts);
-    // Neither the second before a cut nor the one behind it may be shown twice.
-    const inside = twice.find(({ from, to }) => wanted >= from - 1 && wanted <= to);
-    for (const cut of inside === undefined ? [wanted] : [inside.from - 2, inside.to + 1])
-      if (cut >= first && cut < last) cuts.add(cut);
+    const beside = twice.flatMap(({ from, to }) => [from - 1 - CLEAR, to + CLEAR]);
+    const [cut] = [wanted, ...beside]
+      .filter(isClear)
+      .sort((one, other) => Math.abs(one - wanted) - Math.abs(other - wanted));
+    if (cut !== undefined) cuts.add(cut);
   }
   if (cuts.size === 0) return null;
   const ends = [first - 1, ...[...cuts].sort((a, b) => a - b), last];

@@ -84,6 +84,24 @@ export function readCanaries(database: Database, streamId: number): Promise<Cana
   );
 }
 
+/** Walks whose pages are looked at for the largest answer. */
+const NEWEST_WALKS = 100;
+
+/** The most records that one answer to the newest walks of the last 30 days had; 0: there are none. */
+export async function readLargestAnswer(database: Database, streamId: number): Promise<number> {
+  const [row] = await database.persist<{ largest: number }>(
+    `select coalesce(max(p.records + p.skip), 0)::integer as largest
+       from (select k.walk_id, k.day
+               from daywalk.walks k
+               join daywalk.windows w on w.window_id = k.window_id
+              where w.stream_id = $1 and k.role = 'whole' and k.started_at > clock_timestamp() - interval '30 days'
+              order by k.walk_id desc limit ${NEWEST_WALKS}) as newest
+       join daywalk.pages p on p.walk_id = newest.walk_id and p.day = newest.day`,
+    [streamId],
+  );
+  return row?.largest ?? 0;
+}
+
 /** A complete window with the walks that its newest proof rests on. */
 export interface PublishedWindow extends Span {
   readonly windowId: number;

@@ -25,7 +25,13 @@ import { blaming, KnownAnswers } from './known-answers.ts';
 import { whileLeased } from './lease-keeper.ts';
 import { lookAgain } from './look.ts';
 import { Room } from './prefetch/room.ts';
-import { openStream, refuseMisaddressed, type StreamState } from './streams.ts';
+import {
+  afterFirstAnswer,
+  isMisaddressed,
+  openStream,
+  refuseMisaddressed,
+  type StreamState,
+} from './streams.ts';
 import { walkWindow } from './window.ts';
 
 /** What running windows needs; the wiring fills it. */
@@ -61,8 +67,6 @@ export interface WalkOptions {
   readonly keepBytes: boolean;
 }
 
-/** Redirects, and paths that are not there. */
-const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
 /** So many windows of a stream in a row with an error of their own: the rest of the stream may meet it too. */
 const FAILURES_IN_A_ROW = 3;
 /** Where no known answer tells otherwise, it is given up after so many. */
@@ -179,7 +183,9 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
   onEvent({ kind: 'claimed', window });
   try {
     const end = await whileLeased(keeping, leased, (signal) =>
-      decide(contextOf(context, state, leased, window, signal), leased),
+      afterFirstAnswer(state, (onFirst) =>
+        decide(contextOf(context, state, leased, window, signal, onFirst), leased),
+      ),
     );
     state.failuresInARow = 0;
     onEvent({ ...end, window });
@@ -194,6 +200,7 @@ function contextOf(
   leased: LeasedWindow,
   window: WindowName,
   signal: AbortSignal,
+  onFirst: () => void,
 ): WindowContext {
   const { database, clock, log, options, onEvent, room, fetchPage } = context;
   const priority = { purpose: leased.purpose };
@@ -216,7 +223,10 @@ function contextOf(
     room,
     believeNothing: (frame) => known.believeNothing(frame),
     checkKnown: () => known.check(),
-    onPage: (page) => onEvent({ kind: 'page', window, ...page }),
+    onPage: (page) => {
+      if (page.records > 0) onFirst();
+      onEvent({ kind: 'page', window, ...page });
+    },
   };
 }
 
@@ -272,11 +282,6 @@ async function settle(
   if (failuresInARow < FAILURES_IN_A_ROW) return;
   const others = failuresInARow < MOST_FAILURES_IN_A_ROW && (await answersOthers(context, leased));
   if (!others) stopStream(context, state, failure.reason);
-}
-
-/** Whether an answer says that the address is wrong, not the window. */
-function isMisaddressed(error: unknown): error is RequestError {
-  return error instanceof RequestError && MISADDRESSED.has(error.status);
 }
 
 /** Whether a known answer is as ever: then the failures are those of their windows. */

@@ -21,7 +21,7 @@ export class Knowledge {
   readonly streamId: number;
   /** How far ahead pages may be asked for. */
   readonly trust = new Trust();
-  /** The largest answer of this process. */
+  /** The largest answer, of this process and to the newest walks before. */
   largestAnswer = 0;
   /** The newest request that was answered with records: asked again, it must be again. */
   lastGood: PageRequest | null = null;

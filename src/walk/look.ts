@@ -1,5 +1,5 @@
 /** Looks: later, independent questions whether a complete window is still what is stored. One that differs is walked again. */
-import { PageFailedError, RequestError, TooLargeError } from '../errors.ts';
+import { EnvelopeError, PageFailedError, RequestError, TooLargeError } from '../errors.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { confirmFrame } from '../store/contracts.ts';
 import { readHashes } from '../store/evidence.ts';
@@ -43,6 +43,7 @@ export async function lookAgain(context: WindowContext, window: LeasedWindow): P
 }
 
 const isRefused = (error: unknown): boolean =>
+  error instanceof EnvelopeError ||
   error instanceof RequestError ||
   error instanceof PageFailedError ||
   error instanceof TooLargeError;

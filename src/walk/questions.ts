@@ -39,14 +39,21 @@ export async function question(
   return (await askShorter(context, request, walkId)).facts;
 }
 
-/** Asks, with ever shorter lengths where the source fails on the length; what works is remembered for a day. */
+/**
+ * Asks, with ever shorter lengths where the source fails on the length; what works is remembered for a day. Never for one
+ * record instead of several: one alone does not show whether there is another one behind it.
+ */
 export async function askShorter(
   context: Omit<QuestionContext, 'stream'>,
   request: PageRequest,
   walkId = 0,
 ): Promise<Answer<ProbeFacts>> {
   const { database, knowledge } = context;
-  for (let { length } = request, refused: unknown = null; ; length = Math.floor(length / 2)) {
+  for (
+    let { length } = request, refused: unknown = null;
+    ;
+    length = Math.max(2, Math.floor(length / 2))
+  ) {
     const asked = { ...request, length };
     try {
       const answer = await ask(context, asked, (page, contract) =>

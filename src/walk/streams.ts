@@ -1,11 +1,15 @@
 /** What is known of the streams while their windows are run. */
-import { type RequestError, SettingsError } from '../errors.ts';
+import { RequestError, SettingsError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
 import { unfail } from '../store/leases.ts';
+import { readLargestAnswer } from '../store/proven.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './knowledge.ts';
+
+/** Redirects, and paths that are not there. */
+const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);
 
 /** One stream. */
 export interface StreamState {
@@ -15,6 +19,8 @@ export interface StreamState {
   readonly contract: StreamContract;
   failuresInARow: number;
   stopped: boolean;
+  /** Ends when the first answer with records has shown how answers look, or the window that asked for it has ended. */
+  firstAnswer: Promise<void> | null;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
   /** Windows that failed by such answers. */
@@ -30,6 +36,7 @@ export async function openStream(
 ): Promise<StreamState> {
   const contract = await StreamContract.open(database, reader, { streamId, ...stream });
   const knowledge = new Knowledge(database, streamId, facts);
+  knowledge.largestAnswer = await readLargestAnswer(database, streamId);
   return {
     streamId,
     stream,
@@ -38,7 +45,36 @@ export async function openStream(
     failuresInARow: 0,
     stopped: false,
     failedByAddress: [],
+    firstAnswer: null,
   };
+}
+
+/**
+ * As long as no answer of a stream has shown where its records are, one window is asked for and the others wait: what an
+ * answer without records means is told by one that has some.
+ */
+export async function afterFirstAnswer<T>(
+  state: StreamState,
+  work: (onFirst: () => void) => Promise<T>,
+): Promise<T> {
+  while (state.contract.known === null && state.firstAnswer !== null) await state.firstAnswer;
+  if (state.contract.known !== null) return work(() => {});
+  let resolve = (): void => {};
+  const first = new Promise<void>((shown) => {
+    resolve = shown;
+  });
+  const onFirst = (): void => {
+    // Who waits looks again: it must not find what has ended.
+    if (state.firstAnswer === first) state.firstAnswer = null;
+    resolve();
+  };
+  state.firstAnswer = first;
+  return work(onFirst).finally(onFirst);
+}
+
+/** Whether an answer says that the address is wrong, not the window. */
+export function isMisaddressed(error: unknown): error is RequestError {
+  return error instanceof RequestError && MISADDRESSED.has(error.status);
 }
 
 /**

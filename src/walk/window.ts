@@ -251,21 +251,21 @@ async function ended(
   if (PASSING.has(error.fault)) return null;
   if (error.fault === 'large') {
     if (!(await totalsCount(context, window, null))) return null;
-    const [newest] = (await readWalks(context.database, window)).slice(-1);
-    const total = newest?.claims.at(-1)?.total ?? null;
     return splitUp(context, window, {
       reason: error.message,
-      total,
+      total: (await newestClaim(context, window))?.total ?? null,
       size: context.windowRecords ?? null,
     });
   }
   const halved = error.fault === 'page-failed' && window.kind === 'day';
   if (!SPLITS.has(error.fault) && !halved) throw error;
-  const { offsetCap } = context.knowledge;
+  const { offsetCap, learned } = context.knowledge;
+  const claim = await newestClaim(context, window);
+  const exact = learned.calibrated > 0 && claim?.lowerBound === false;
   try {
     return await splitUp(context, window, {
       reason: error.message,
-      total: null,
+      total: exact ? claim.total : null,
       size: offsetCap ?? records,
     });
   } catch (impossible) {
@@ -274,6 +274,14 @@ async function ended(
       return null;
     throw impossible;
   }
+}
+
+/** What the newest answer of the newest walk said. */
+async function newestClaim(
+  { database }: WindowContext,
+  window: LeasedWindow,
+): Promise<Claim | undefined> {
+  return (await readWalks(database, window)).at(-1)?.claims.at(-1);
 }
 
 function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWindow) {

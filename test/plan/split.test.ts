@@ -193,6 +193,33 @@ describe('clocks that are set back', () => {
   });
 });
 
+describe('a time that the clocks show twice, and that no cut fits into', () => {
+  const day = '2026-10-25';
+  const repeated = repeatedTimes(day, 'Europe/London');
+  const hour = open(`${day} 00:57:59`, `${day} 02:02:00`);
+
+  it('is cut by level, again and again', () => {
+    const [low, high] = split(hour, 2, repeated)?.parts ?? [];
+    expect(low).toEqual({ ...hour, levelTo: 7 });
+    expect(high).toEqual({ ...hour, levelFrom: 8 });
+    expect(split(high as Span, 2, repeated)?.parts).toHaveLength(2);
+    expect(atoms(hour, 2, repeated)).toHaveLength(17);
+  });
+
+  it('is cut by time on any other day, and where there is time beside it', () => {
+    expect(split(hour, 2, [])?.by).toBe('time');
+    expect(split({ ...hour, to: `${day} 02:30:00` }, 2, repeated)?.by).toBe('time');
+  });
+
+  it('is on one side of the one cut of a span that is halved', () => {
+    const whole = open(`${day} 00:00:00`, `${day} 02:59:59`);
+    expect(split(whole, 2, repeated)?.parts).toEqual([
+      { ...whole, to: `${day} 00:57:58` },
+      { ...whole, from: `${day} 00:57:59` },
+    ]);
+  });
+});
+
 describe('parts by level', () => {
   const level = fc.option(fc.integer({ min: 0, max: 20 }), { nil: null });
 

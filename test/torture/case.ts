@@ -35,8 +35,8 @@ export interface Stage {
     sql: string,
     values?: readonly unknown[],
   ): Promise<Row[]>;
-  /** Complete windows are looked at again in the next run. */
-  makeChecksDue(): Promise<void>;
+  /** A day passes: in the next run complete windows are looked at again, and what was missing is confirmed. */
+  passDay(): Promise<void>;
   /** Notes what must not be. */
   complain(problem: string): void;
 }
@@ -82,6 +82,8 @@ export interface Case {
   readonly mostRatio?: number;
   /** Not killed: too large to be walked twice. */
   readonly kills?: false;
+  /** The server measures time: what is waited is waited. */
+  readonly realTime?: true;
   /** Part of `npm test`. */
   readonly fast?: true;
 }

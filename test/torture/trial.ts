@@ -1,15 +1,17 @@
 /** One trial of a case: runs until the end, killed on the way or not, and what came out. */
 
-import { Dice } from '../../simulator/random.ts';
+import { Dice, seedNumber } from '../../simulator/random.ts';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Logger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
 import { backfill, type ExportOptions, type RunReport } from '../../src/walk/run.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { SOURCE } from '../support/source-options.ts';
 import { expireLeases } from '../support/store.ts';
 import { type Case, DAY, type Scene, type Stage } from './case.ts';
+import { hastyClock } from './hasty-clock.ts';
 import { leastRequests } from './least.ts';
 import { KilledError, Life, MortalDatabase } from './mortality.ts';
 import {
@@ -17,6 +19,7 @@ import {
   compareRange,
   completeWithHoles,
   type Difference,
+  noLongerShown,
   type Range,
   recordsOf,
 } from './truth.ts';
@@ -48,6 +51,8 @@ export interface Outcome {
 }
 
 const MOST_KILLS = 5;
+/** A run that asks more than this goes round in circles. */
+const MOST_REQUESTS = 2_500;
 const LEASE_TTL_MS = 10_000;
 const EVENTS: Stream = { name: 'events', resource: 'events', filters: {} };
 
@@ -104,11 +109,7 @@ async function runOn(
   const stage: Stage = {
     simulator,
     query: (sql, values) => database.query(sql, values),
-    makeChecksDue: async () => {
-      await database.query(
-        `update daywalk.windows set due_at = clock_timestamp() where state = 'complete'`,
-      );
-    },
+    passDay: () => letTimePass((sql, values) => database.query(sql, values), '25 hours'),
     complain: (problem) => problems.push(problem),
   };
   const streams = testCase.streams ?? [EVENTS];
@@ -121,6 +122,9 @@ async function runOn(
     }),
   );
   const dice = killing === null ? null : new Dice(killing.seed);
+  const clock = testCase.realTime
+    ? systemClock
+    : hastyClock(new Dice(killing?.seed ?? seedNumber(testCase.name)));
   let kills = 0;
   let moments = 0;
   const runOnce = async (rewalk: boolean): Promise<RunReport | Error> => {
@@ -128,8 +132,9 @@ async function runOn(
       const mortal = dice !== null && killing !== null && kills < MOST_KILLS;
       const among = Math.max(8, killing?.moments ?? 0) / (1 + (scene.later?.length ?? 0));
       const life = new Life(mortal ? 1 + dice.below(among) : Infinity);
-      const end = await live(testCase, scene, stage, database, life, ranges, rewalk);
+      const end = await live(testCase, scene, stage, database, clock, life, ranges, rewalk);
       moments += life.moments;
+      problems.push(...(await noLongerShown(stage.query)));
       if (!life.ended) return end;
       kills += 1;
       await expireLeases(database);
@@ -161,13 +166,15 @@ async function runOn(
     if (!state.complete) {
       if (kind === 'exact') kind = end instanceof Error ? 'stopped' : 'failed';
       details.push(...(end instanceof Error ? [`${end.name}: ${end.message}`] : state.reasons));
-      problems.push(...(await completeWithHoles(stage.query, simulator, range, stored)));
+      problems.push(
+        ...(await completeWithHoles(stage.query, simulator, range, stored, testCase.volatile)),
+      );
     }
   }
   problems.push(...(await brokenInvariants(stage.query)));
   if (kind === 'failed' && details.length === 0) problems.push('not complete, without any reason');
   const quarantine = await database.query<{ what: string }>(
-    'select distinct what from daywalk.quarantine where published order by what',
+    'select distinct what from daywalk.quarantine where shown order by what',
   );
   return {
     kind,
@@ -189,6 +196,7 @@ async function live(
   scene: Scene,
   stage: Stage,
   { url }: TrialDatabase,
+  clock: Clock,
   life: Life,
   ranges: readonly Range[],
   rewalk: boolean,
@@ -199,7 +207,7 @@ async function live(
       connections: 4,
       statementTimeoutMs: 120_000,
       patienceMs: 30_000,
-      clock: systemClock,
+      clock,
       log: silent,
     },
     life,
@@ -208,7 +216,7 @@ async function live(
     ...SOURCE,
     baseUrl: stage.simulator.url,
     key: 'demo-key',
-    clock: systemClock,
+    clock,
     retryTimeMs: 500,
     retryBaseMs: 5,
     retryCapMs: 20,
@@ -228,14 +236,18 @@ async function live(
     ...testCase.options,
   };
   const fetchPage = life.fetching((request, given) => source.fetchPage(request, given));
+  const budget = new AbortController();
+  const most = stage.simulator.counts.requests + MOST_REQUESTS;
   const parts = {
     database,
     fetchPage: async (...given: Parameters<typeof fetchPage>) => {
       await scene.watch?.(stage);
+      if (stage.simulator.counts.requests > most)
+        budget.abort(new Error(`more than ${MOST_REQUESTS} requests`));
       return fetchPage(...given);
     },
     reader: source,
-    clock: systemClock,
+    clock,
     log: silent,
     owner: `torture:${life.moments}:${performance.now()}`,
   };
@@ -248,7 +260,7 @@ async function live(
     ...(rewalk ? ({ only: 'all' } as const) : {}),
   };
   try {
-    return await backfill(parts, options, request, life.signal);
+    return await backfill(parts, options, request, AbortSignal.any([life.signal, budget.signal]));
   } catch (error) {
     if (error instanceof KilledError && !life.ended) throw error;
     return error as Error;

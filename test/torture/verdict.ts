@@ -2,9 +2,9 @@
 import type { Case, Expected } from './case.ts';
 import type { Outcome } from './trial.ts';
 
-/** So many requests are granted for each request that is needed, and so many more for probes, seams and retries. */
-const REQUESTS_RATIO = 12;
-const REQUESTS_MORE = 80;
+/** So many requests are granted for each request that is needed, and so many more for probes, cuts and retries. */
+const REQUESTS_RATIO = 16;
+const REQUESTS_MORE = 100;
 
 /** The outcome in a few words, for the table. */
 export function tellOutcome({ kind, detail, quarantine }: Outcome): string {

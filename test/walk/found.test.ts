@@ -62,6 +62,36 @@ async function resultsOf({ source, stream }: Exporting) {
 const dueNow = () =>
   server.query('update daywalk.windows set due_at = clock_timestamp() where due_at is not null');
 
+describe('a record that no answer can carry', () => {
+  it.each([5, 6, 7, 8])('behind %i others: the day is not complete without it', async (others) => {
+    // Every page that would hold it is refused, so that only a page of one record shows what lies before it.
+    const list = records(1, others + 1);
+    const source = sourceOf({ [second]: list }, (held) => ({
+      before: (_, request) => {
+        const shown = held(request).slice(request.start, request.start + request.length);
+        if (shown.includes(list.at(-1) as string)) throw new RequestError(413, 'too large');
+      },
+    }));
+    const exporting = exportingOf(source, { since: second, pageLength: 6 });
+    expect((await exported(exporting)).get(second)?.state).not.toBe('complete');
+  });
+});
+
+describe('a process that has only a cut to ask for', () => {
+  it('knows that longer lists than that around the cut were shown', async () => {
+    // Twelve records stand within a second of midnight.
+    const at = (record: string) => (Number(/\d+/.exec(record)?.[0]) <= 12 ? 86_399 : 40_000);
+    const source = new ImaginedSource({ [first]: ALL, [second]: records(100, 40) }, { at });
+    const exporting = exportingOf(source, { pageLength: 30 });
+    expect((await exported(exporting)).get(first)?.state).toBe('complete');
+    await server.query(`delete from daywalk.learned where fact = 'proven_size'`);
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp(), rewalk = true where kind = 'cut'`,
+    );
+    expect((await exported(exporting)).get(first)?.state).toBe('complete');
+  });
+});
+
 describe('markers of failure in answers after the first', () => {
   it.each([
     '"_shards":{"total":5,"successful":4,"failed":1}',
@@ -75,6 +105,18 @@ describe('markers of failure in answers after the first', () => {
     const source = new ImaginedSource({ [second]: ALL }, { wrap });
     const results = await exported(exportingOf(source, { since: second }));
     expect(results.get(second)).toMatchObject({ state: 'failed', published: [] });
+  });
+
+  it('say nothing against a day that is looked at', async () => {
+    let broken = false;
+    const wrap: Habits['wrap'] = (list, total) =>
+      broken ? '{"error":"search backend unavailable"}' : body(list, total);
+    const source = new ImaginedSource({ [second]: ALL }, { wrap });
+    const exporting = exportingOf(source, { since: second, recheckDays: 7 });
+    await exported(exporting);
+    broken = true;
+    await server.query(`update daywalk.windows set due_at = clock_timestamp()`);
+    expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
   });
 
   it('take nothing from a day that was proven before', async () => {

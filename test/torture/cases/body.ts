@@ -167,7 +167,6 @@ export const body: readonly Case[] = [
       server: `wraps its pages as ${envelope}`,
       expect: EXACT,
       scene: () => ({ sim: { ...sim, envelope } }),
-      ...(envelope === 'hits' ? { fast: true } : {}),
     }),
   ),
   ...(['array', 'datatables', 'hits', 'nested', 'list'] as const).flatMap((envelope) =>

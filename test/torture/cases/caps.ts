@@ -12,7 +12,7 @@ const matrix = ([500, 400, 422, 'empty'] as const).flatMap((answer) =>
         name: `${answer} beyond ${LIMIT} by ${by}, totals ${totals}`,
         server: `answers ${answer === 'empty' ? 'an empty page' : answer} where ${by === 'start' ? 'start' : 'start + length'} passes ${LIMIT}; totals ${totals}`,
         expect: EXACT,
-        ...(answer === 400 && by === 'end' ? { fast: true } : {}),
+        ...(answer === 400 && by === 'end' && totals === 'exact' ? { fast: true } : {}),
         scene: () => ({
           sim: { records: RECORDS, totals, offsetCap: { limit: LIMIT, answer, by } },
         }),
@@ -86,13 +86,13 @@ export const capped: readonly Case[] = [
   {
     name: '4,000 records of one level in one second',
     server: 'has 4,000 records of the same level in one second, and pages 1,000 deep',
-    expect: failed(/one second and one level/),
+    expect: failed(/too short to be split further/),
     scene: () => ({ sim: { records: second(4_000, 3), offsetCap: { limit: 1000, answer: 400 } } }),
   },
   {
     name: '4,000 records in one second, no totals',
     server: 'has 4,000 records in one second, and pages 1,000 deep; no totals',
-    expect: failed(/without an exact total nothing shows that levels add up/),
+    expect: failed(/stand in one second|nothing shows that levels add up/),
     scene: () => ({
       sim: {
         records: second(4_000),

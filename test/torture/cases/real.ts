@@ -38,11 +38,11 @@ else {
         offsetCap: { limit: 1000, answer: 'empty' },
       },
       later: [
-        (stage) => stage.makeChecksDue(),
+        (stage) => stage.passDay(),
         async (stage) => {
           const middle = Date.parse(`${addDays(last, 0)}T00:00:00Z`);
           stage.simulator.insert(between(200, middle, 3_600_000, 500_000));
-          await stage.makeChecksDue();
+          await stage.passDay();
         },
       ],
     }),

@@ -1,7 +1,7 @@
 /** Exports a random server as a scheduled worker would in the course of days, killed on the way where its nature says so. */
 
 import { Dice, mix } from '../../../simulator/random.ts';
-import { type Clock, systemClock } from '../../../src/clock.ts';
+import type { Clock } from '../../../src/clock.ts';
 import { silentLogger } from '../../../src/log.ts';
 import type { Stream } from '../../../src/model.ts';
 import { openSource } from '../../../src/source/source.ts';
@@ -9,6 +9,7 @@ import { backfill, type ExportOptions } from '../../../src/walk/run.ts';
 import { letTimePass } from '../../support/pass-time.ts';
 import { SOURCE } from '../../support/source-options.ts';
 import { expireLeases } from '../../support/store.ts';
+import { hastyClock } from '../hasty-clock.ts';
 import { KilledError, Life, MortalDatabase } from '../mortality.ts';
 import type { TrialDatabase } from '../trial.ts';
 import type { Nature } from './nature.ts';
@@ -31,25 +32,6 @@ export interface Passes {
   readonly stops: readonly string[];
 }
 
-/** A clock on which waiting takes no time; what is waited passes for the server, too. Chance comes again with the seed. */
-function hastyClock(server: RandomServer, dice: Dice): Clock {
-  let ahead = 0;
-  const monotonic = () => performance.now() + ahead;
-  return {
-    ...systemClock,
-    monotonic,
-    random: () => dice.next(),
-    sleep: async (ms, signal) => {
-      const until = monotonic() + ms;
-      await systemClock.sleep(0, signal);
-      const left = until - monotonic();
-      if (left <= 0) return;
-      ahead += left;
-      server.world.pass(left / 1_000);
-    },
-  };
-}
-
 /**
  * Runs all passes.
  * @param seen is called after each.
@@ -63,7 +45,7 @@ export async function exportInPasses(
   const dice = new Dice(mix(31, nature.seed));
   const stops: string[] = [];
   let kills = 0;
-  const clock = hastyClock(server, new Dice(mix(37, nature.seed)));
+  const clock = hastyClock(new Dice(mix(37, nature.seed)), (ms) => server.world.pass(ms / 1_000));
   for (const pause of PAUSES) {
     server.world.pass(pause);
     if (pause > 0)
