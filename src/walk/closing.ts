@@ -28,7 +28,11 @@ export async function closeWindow(
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
   const addsUp = total === null || (exact ? total === records : total <= records);
   if (exact && total < records && split.cuts.length > 0 && split.cutsAsked) {
-    // Parts that were proven each hold more than the total: it is a lower bound from there on.
+    // Records may have gone from the source since a part was walked.
+    const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split, total) : [];
+    if (moved.length > 0)
+      return again(context, window, split, numbersOf(split, total, records), moved);
+    // Parts that still hold more than the total: it is a lower bound from there on.
     await knowledge.learn(
       'lower_bound',
       total,
@@ -67,31 +71,45 @@ async function notYet(
   total: number,
   records: number,
 ): Promise<WindowEnd> {
-  const { database } = context;
-  const numbers = `its ${split.parts.length} parts hold ${records} records, and the total says ${total}`;
-  const again = (parts: readonly number[], cuts: readonly string[]) =>
-    replanParts(database, window, { parts, cuts });
-  const told: WindowEnd = {
-    kind: 'split',
-    by: split.by,
-    parts: split.parts.length,
-    reason: numbers,
-  };
+  const numbers = numbersOf(split, total, records);
   if (split.by === 'time' && !split.cutsAsked) {
-    await again(
-      [],
-      split.parts.slice(0, -1).map(({ to }) => to),
-    );
-    return told;
+    const cuts = split.parts.slice(0, -1).map(({ to }) => to);
+    return again(context, window, split, numbers, [], cuts);
   }
-  if (window.attempts <= ATTEMPTS) {
-    const moved: number[] = [];
-    for (const part of split.parts)
-      if ((await question(context, part, 0, 1)).total !== part.records) moved.push(part.windowId);
-    if (moved.length > 0) {
-      await again(moved, []);
-      return told;
-    }
-  }
+  const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split) : [];
+  if (moved.length > 0) return again(context, window, split, numbers, moved);
   throw new WalkError('contradicted', `split by ${split.by}, ${numbers}`);
+}
+
+const numbersOf = ({ parts }: SplitParts, total: number, records: number): string =>
+  `its ${parts.length} parts hold ${records} records, and the total says ${total}`;
+
+/**
+ * Parts that tell another total than they hold.
+ * @param whole the total of the whole; a part that tells the same, and holds more, is no sign that it moved.
+ */
+async function movedParts(
+  context: WindowContext,
+  { parts }: SplitParts,
+  whole: number | null = null,
+): Promise<number[]> {
+  const moved: number[] = [];
+  for (const part of parts) {
+    const { total } = await question(context, part, 0, 1);
+    if (total !== part.records && total !== whole) moved.push(part.windowId);
+  }
+  return moved;
+}
+
+/** Has parts walked, and cuts asked, before the window is closed. */
+async function again(
+  { database }: WindowContext,
+  window: LeasedWindow,
+  { by, parts: { length } }: SplitParts,
+  reason: string,
+  parts: readonly number[],
+  cuts: readonly string[] = [],
+): Promise<WindowEnd> {
+  await replanParts(database, window, { parts, cuts });
+  return { kind: 'split', by, parts: length, reason };
 }

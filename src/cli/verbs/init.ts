@@ -37,7 +37,7 @@ export async function init(invocation: Invocation): Promise<number> {
     '',
   );
   const { exitCode, identities } = await examine({ ...invocation, options: { config: path } });
-  const idPath = sameOf(settings.streams.map(({ name }) => identities.get(name)));
+  const idPath = sameOf([...identities.values()]);
   if (settings.idPath !== undefined || idPath === null) return exitCode;
   const origins = { ...settings.origins, id_path: { source: 'file', place: path } as const };
   await write(path, newFile({ ...settings, idPath, origins }, folder), true);
@@ -46,11 +46,10 @@ export async function init(invocation: Invocation): Promise<number> {
   return exitCode;
 }
 
-/** The path that all of them are; null where they differ, or one is not there. */
-function sameOf(paths: readonly (readonly string[] | undefined)[]): readonly string[] | null {
-  const [first] = paths;
-  const same = paths.every((path) => JSON.stringify(path) === JSON.stringify(first));
-  return same && first !== undefined ? first : null;
+/** The path that all of them are; null where they differ, or there is none. */
+function sameOf(paths: readonly (readonly string[])[]): readonly string[] | null {
+  const [first = null] = paths;
+  return paths.every((path) => JSON.stringify(path) === JSON.stringify(first)) ? first : null;
 }
 
 async function write(path: string, text: string, overwrite: boolean): Promise<void> {
