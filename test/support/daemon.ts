@@ -18,13 +18,13 @@ const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
 
 /**
  * Why a test of this program cannot run; null: it can.
- * @throws where `DAYWALK_TEST_ALL=1` says that all tests must run.
+ * @throws where `TEST_ALL_PROGRAMS=1` says that all tests must run.
  */
 export function absenceOf(name: DaemonName): string | null {
   const flag = name === 'haproxy' ? '-vv' : '-v';
   if (spawnSync(name, [flag], { env: { PATH } }).error === undefined) return null;
   const reason = `${name} is not installed (Debian: apt-get install ${PACKAGES[name]})`;
-  if (process.env.DAYWALK_TEST_ALL === '1') throw new Error(reason);
+  if (process.env.TEST_ALL_PROGRAMS === '1') throw new Error(reason);
   return reason;
 }
 

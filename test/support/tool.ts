@@ -1,4 +1,4 @@
-/** Programs of Debian packages that some tests need; where one is absent the test is skipped and says why, or fails if DAYWALK_TEST_ALL=1. */
+/** Programs of Debian packages that some tests need; where one is absent the test is skipped and says why, or fails if TEST_ALL_PROGRAMS=1. */
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ export function testWith(
 ): void {
   const missing = programs.filter((program) => pathOf(program) === undefined);
   if (missing.length === 0) test(name, body, timeout);
-  else if (process.env.DAYWALK_TEST_ALL === '1')
+  else if (process.env.TEST_ALL_PROGRAMS === '1')
     test(name, () => expect(missing, 'programs that are not installed').toEqual([]));
   else test.skip(`${name} [skipped: ${missing.join(', ')} not installed]`);
 }

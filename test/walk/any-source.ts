@@ -13,6 +13,9 @@ export const HOLES = {
   shuffled: true,
 };
 
+/** Questions for totals and known answers ask for fewer records than this, or one more. */
+const LONGEST_QUESTION = 4;
+
 /** Without totals a result cap is found where it is larger than this; no source caps at so few records. */
 const LEAST_CAP = 10;
 
@@ -117,7 +120,7 @@ function equalOnSinglePages({ ids: list, clamp, short, pageLength }: Imagined): 
 
 /** The source of a case: one day with its list. */
 export function sourceOf(drawn: Imagined, day: string): ImaginedSource {
-  const { ids: list, totals: kind, clamp, short, happenings, shuffled, hidden } = drawn;
+  const { ids: list, totals: kind, clamp, short, happenings, shuffled, hidden, pageLength } = drawn;
   let arrived = 1000;
   const habits: Habits = {
     totals: kind,
@@ -128,8 +131,10 @@ export function sourceOf(drawn: Imagined, day: string): ImaginedSource {
         : room,
     arrange: (whole, number) => (shuffled ? shuffle(whole, number) : whole),
     before: (source, request, number) => {
-      // What comes into a part that is proven already comes too late for it; the recheck finds it.
-      const whole = request.to.endsWith('23:59:59') && request.from.endsWith('00:00:00');
+      // What comes into a part that is proven already comes too late for it, and what comes when a short question asks for
+      // a total or a known answer, too late for the day; a look finds it.
+      const wholeDay = request.to.endsWith('23:59:59') && request.from.endsWith('00:00:00');
+      const whole = wholeDay && request.length >= Math.min(pageLength, LONGEST_QUESTION);
       const current = source.lists.get(listOf(request)) ?? [];
       for (const { kind: what, place } of happenings.filter((each) => each.request === number)) {
         if (!whole && (what === 'arrival' || what === 'deletion')) continue;

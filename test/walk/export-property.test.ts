@@ -53,7 +53,7 @@ it('a complete window misses nothing and doubles nothing, and an honest source i
       const walks = 3 * (drawn.kills.length + CALM_RUNS);
       // A window may be walked in parts of a record or two, each of them with its halves.
       // Where each answer has another order, only chance makes two of them agree.
-      const most = drawn.shuffled ? 60 : 24;
+      const most = drawn.shuffled ? 60 : 40;
       expect(source.asked.length).toBeLessThan(walks * (most * records + 40));
     }),
     // A smaller case takes many runs to find; the seed is told.
