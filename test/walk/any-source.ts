@@ -9,8 +9,10 @@ export const HOLES = {
   deletedWithoutTotals: false,
   /** A probe may come short, as any page. */
   shortProbes: false,
-  /** Every request sees another order; two walks may miss the same record by chance. */
+  /** Every request sees another order. */
   shuffled: true,
+  /** The same with equal records: two walks may miss the same one by chance, and pages may seem to follow each other. */
+  shuffledTwins: false,
 };
 
 /** Questions for totals and known answers ask for fewer records than this, or one more. */
@@ -81,8 +83,10 @@ export const imagined: fc.Arbitrary<Imagined> = fc
     const deletes = told || HOLES.deletedWithoutTotals;
     // A deletion and an arrival that leave the total as it was are seen by no walk, whatever the totals.
     const arrives = drawn.happenings.some(({ kind }) => kind === 'arrival');
+    const twins = !drawn.shuffled || HOLES.shuffledTwins;
     return {
       ...drawn,
+      ids: twins ? drawn.ids : drawn.ids.map((_, index) => index),
       happenings: drawn.happenings.filter(
         ({ kind }) => kind !== 'deletion' || (deletes && !arrives),
       ),

@@ -12,6 +12,8 @@ import { Killed, killedAt, openGate } from './perils.ts';
 let server: TestDatabase;
 const [day = ''] = closedDays(1);
 const RUNS = Number(process.env.EXPORT_RUNS ?? 10);
+/** The same cases at each run; `EXPORT_SEED` and `EXPORT_RUNS` try others, and more. */
+const SEED = Number(process.env.EXPORT_SEED ?? 7);
 /** Runs after the last kill, in which a window that failed for a while gets its chance. */
 const CALM_RUNS = 3;
 
@@ -57,7 +59,7 @@ it('a complete window misses nothing and doubles nothing, and an honest source i
       expect(source.asked.length).toBeLessThan(walks * (most * records + 40));
     }),
     // A smaller case takes many runs to find; the seed is told.
-    { numRuns: RUNS, endOnFailure: true },
+    { numRuns: RUNS, endOnFailure: true, seed: SEED },
   );
 });
 
