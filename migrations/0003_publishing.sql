@@ -721,7 +721,7 @@ begin
   if me.window_id is null then
     return case when exists (select from daywalk.windows where window_id = target and state = 'split' and due_at is null) then 'split' else 'lost' end;
   end if;
-  update daywalk.windows set state = case when split_by is null then 'pending' else state end, due_at = clock_timestamp(), purpose = me.purpose
+  update daywalk.windows set state = case when split_by is null then 'pending' else 'split' end, due_at = clock_timestamp(), purpose = me.purpose
    where split_from = target and state <> 'replaced' and window_id = any (parts);
   insert into daywalk.windows (stream_id, kind, day, from_time, to_time, level_from, level_to, split_from, purpose)
   select me.stream_id, 'cut', me.day, s, s + interval '1 second', me.level_from, me.level_to, target, me.purpose

@@ -309,6 +309,15 @@ describe('parts of parts', () => {
       { state: 'pending' },
     ]);
     await close(morning, 3);
+    // Asked again because its total moved, a part of parts is closed anew, so that the day does not wait for ever.
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp() where window_id = $1`,
+      [day],
+    );
+    await replanParts(database, await leaseWindow(database, day), { parts: [morning], cuts: [] });
+    expect(await stateOf(morning)).toEqual({ state: 'split', due: true });
+    await close(morning, 3);
+    expect(await stateOf(day)).toEqual({ state: 'split', due: true });
     await close(day, 4);
     expect(await shown()).toEqual(['1', '2', '5', '9']);
     expect(await audit(server)).toEqual([]);
