@@ -7,7 +7,7 @@ import type { OpenWalk } from '../store/walks.ts';
 import type { AnswerContext } from './answers.ts';
 import type { Facts, Frame } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
-import { askShorter } from './questions.ts';
+import { askShorter, learnLength } from './questions.ts';
 import { mayRefuseDepth, refusesLength } from './refusals.ts';
 import type { WalkSeen } from './seen.ts';
 import type { WalkTarget } from './span.ts';
@@ -87,10 +87,11 @@ export class Asking {
       try {
         const answer = await askFor(length);
         if (refused !== null && seen.records === 0)
-          await knowledge.learn(
-            'page_length',
+          await learnLength(
+            this.#context,
+            { ...this.#target, start: 0, length: refused.length },
+            refused.error,
             length,
-            `${refused.length} was too long: ${refused.error.message}`,
           );
         return answer;
       } catch (error) {

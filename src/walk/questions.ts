@@ -1,4 +1,5 @@
 /** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
+import { RequestError } from '../errors.ts';
 import type { Claim, PageRequest, Span, Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { compareProbe, type ProbeFacts } from '../store/probes.ts';
@@ -50,7 +51,7 @@ export async function askShorter(
 ): Promise<Answer<ProbeFacts>> {
   const { database, knowledge } = context;
   for (
-    let { length } = request, refused: unknown = null;
+    let { length } = request, refused: { length: number; error: Error } | null = null;
     ;
     length = Math.max(2, Math.floor(length / 2))
   ) {
@@ -61,17 +62,34 @@ export async function askShorter(
       );
       if (answer.facts.came > 0 && request.start === 0) knowledge.lastGood = asked;
       if (refused !== null && request.start === 0)
-        await knowledge.learn(
-          'page_length',
-          length,
-          `longer pages fail: ${(refused as Error).message}`,
-        );
+        await learnLength(context, { ...request, length: refused.length }, refused.error, length);
       return answer;
     } catch (error) {
       if (length <= 2 || !refusesLength(error)) throw error;
-      refused = error;
+      refused = { length, error: error as Error };
     }
   }
+}
+
+/**
+ * Remembers for a day that pages longer than `length` fail. What was refused at once is asked for again first: a refusal may
+ * be of the moment.
+ */
+export async function learnLength(
+  { fetchPage, signal, priority, knowledge }: Omit<QuestionContext, 'stream' | 'database'>,
+  refused: PageRequest,
+  error: Error,
+  length: number,
+): Promise<void> {
+  if (error instanceof RequestError) {
+    const again = await fetchPage(refused, { signal, priority }).then(
+      (page) => page.release?.(),
+      (failure: unknown) => failure,
+    );
+    signal.throwIfAborted();
+    if (!refusesLength(again)) return;
+  }
+  await knowledge.learn('page_length', length, `${refused.length} was too long: ${error.message}`);
 }
 
 /**

@@ -84,6 +84,18 @@ describe('a source that ignores start', () => {
 });
 
 describe('a length that is refused', () => {
+  it('once is not remembered: equal records on pages of two stay provable', async () => {
+    const list = ['{"id": 2}', '{"id": 2}', '{"id": 1}'];
+    const before: Habits['before'] = (_, __, number) => {
+      if (number === 1) throw new RequestError(400, 'length is too large');
+    };
+    const result = await exportDay(list, { before }, { pageLength: 2 });
+    expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
+    expect(await server.query(`select from daywalk.learned where fact = 'page_length'`)).toEqual(
+      [],
+    );
+  });
+
   it('is learned with the one that works, and the one that did not', async () => {
     const before: Habits['before'] = (_, { length }) => {
       if (length > 3) throw new RequestError(400, 'at most 3');
