@@ -7,8 +7,6 @@ import { type FactsRow, factsOf, type PageFacts, readAsJsonb } from './page-fact
 export interface ProbeFacts extends PageFacts {
   /** Its first record is the last one stored. */
   readonly beginsWithLast: boolean;
-  /** Its first record is one of those stored. */
-  readonly beginsWithKnown: boolean;
   /** Of its records, in order, to be compared as multisets. */
   readonly hashes: readonly string[];
 }
@@ -48,9 +46,7 @@ async function readProbe(
   body: Buffer,
   { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<ProbeFacts> {
-  const [row] = await database.persist<
-    FactsRow & { begins_with_last: boolean; begins_with_known: boolean; hashes: string[] }
-  >(
+  const [row] = await database.persist<FactsRow & { begins_with_last: boolean; hashes: string[] }>(
     `with walk as materialized (
        select k.walk_id, k.day, k.ignored, w.stream_id
          from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
@@ -67,9 +63,7 @@ async function readProbe(
             pg_catalog.hash_array_extended(f.hashes, 0)::text as digest, f.hashes::text[] as hashes,
             f.hashes[1]::text as first_hash, f.hashes[f.came]::text as last_hash,
             true as continues, true as fits, false as stored,
-            coalesce((select hash from last) = f.hashes[1], false) as begins_with_last,
-            exists (select from daywalk.pages p
-                     where p.walk_id = walk.walk_id and p.day = walk.day and f.hashes[1] = any (p.record_hashes)) as begins_with_known
+            coalesce((select hash from last) = f.hashes[1], false) as begins_with_last
        from (select) as one left join walk on true
       cross join lateral daywalk.read_page($7::text::jsonb, $6, $1, $2, $3, coalesce(walk.ignored, '{}'), null) as f`,
     [recordsPath, totalPath, relationPath, walkId, page.start, page.status ?? 200, body],
@@ -77,7 +71,6 @@ async function readProbe(
   return {
     ...factsOf(row, 0),
     beginsWithLast: row?.begins_with_last ?? false,
-    beginsWithKnown: row?.begins_with_known ?? false,
     hashes: row?.hashes ?? [],
   };
 }

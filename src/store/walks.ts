@@ -25,16 +25,12 @@ export interface OpenWalk extends WalkPlan {
   /** The checkpoint: records stored, and the offset of the next page. */
   readonly nextStart: number;
   readonly pages: number;
-  readonly firstTotal: number | null;
-  readonly lastTotal: number | null;
-  /** What answers that are no pages of it said. */
-  readonly claims: readonly Claim[];
 }
 
 /** The columns of a walk `k` as {@link OpenWalkRow}. */
 const OPEN_WALK_COLUMNS = `k.walk_id as "walkId", k.number, k.role, k.from_time as "from", k.to_time as "to",
             k.level_from as "levelFrom", k.level_to as "levelTo", k.page_length as "pageLength", k.ignored,
-            k.next_start as "nextStart", k.pages, k.first_total as "firstTotal", k.last_total as "lastTotal", k.claims`;
+            k.next_start as "nextStart", k.pages`;
 
 /** Without a walk in progress all is null. */
 type OpenWalkRow = Omit<OpenWalk, 'walkId'> & { readonly walkId: number | null };

@@ -35,8 +35,6 @@ export interface WalkEnd {
   readonly heard: readonly Claim[];
   /** Of the answers that are no stored pages; those of pages are in their rows. */
   readonly claims: readonly Claim[];
-  /** The signature of a frame that was believed for this window alone; it is known once the window is looked at. */
-  readonly newFrame: string | null;
 }
 
 /** What proving a window needs besides what a walk needs. */

@@ -16,26 +16,19 @@ export interface LearningContext extends AnswerContext {
   readonly knowledge: Knowledge;
 }
 
-/** A walk whose pages are to be understood. */
-export interface WalkSoFar {
-  readonly walkId: number;
-  readonly ignored: readonly string[];
-  /** Of its records, in order. */
-  readonly hashes: readonly string[];
-}
-
 /**
  * Asks for the first page at offsets 0, 1 and 2, and at 0 again.
  * @param first the request for the first page.
+ * @param walkId the walk whose pages are to be understood.
  * @returns what was learned, as a sentence; null: nothing, so the list has moved.
  */
 export async function learnPaging(
   context: LearningContext,
   first: PageRequest,
-  walk: WalkSoFar,
+  walkId: number,
 ): Promise<string | null> {
   const { knowledge } = context;
-  const at = (start: number) => lookAt(context, { ...first, start }, walk.walkId);
+  const at = (start: number) => lookAt(context, { ...first, start }, walkId);
   const [zero, one] = [await at(0), await at(1)];
   // A list of nothing but one record's copies looks the same from everywhere.
   if (new Set(zero.facts.hashes).size < 2)

@@ -1,7 +1,6 @@
 /** One walk: page after page from the checkpoint to the end of the list (I1, I5). It collects claims; it judges nothing. */
 import { WalkError } from '../errors.ts';
 import type { Claim, ListEnd, PageRequest } from '../model.ts';
-import { readHashes } from '../store/evidence.ts';
 import type { Lease } from '../store/leases.ts';
 import { listPagesSeen, storePage } from '../store/pages.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
@@ -74,7 +73,7 @@ export class Walk {
   /**
    * @throws {WalkError} where the list moved, cannot be paged, or is capped.
    * @throws {LearnedError} where it is to be begun anew.
-   * @throws {ContractError} where an answer is no page.
+   * @throws {EnvelopeError} where an answer is no page.
    * @throws {BrokenChainError} where the stored pages are not those that the checkpoint counts.
    * @throws whatever fetching and storing throw.
    */
@@ -92,8 +91,7 @@ export class Walk {
 
   #endAs(end: ListEnd): WalkEnd {
     const { records: stored, pages, largestPage } = this.#seen;
-    const newFrame = this.#asking.frame?.known === false ? this.#believed : null;
-    return { end, stored, pages, largestPage, heard: this.#heard, claims: this.claims, newFrame };
+    return { end, stored, pages, largestPage, heard: this.#heard, claims: this.claims };
   }
 
   /** @returns how the list ended; null: it has not yet. */
@@ -285,12 +283,9 @@ export class Walk {
       if (pages < 2) throw new WalkError('shifted', reason);
       throw await this.#asking.capped(records, reason);
     }
-    const stored = await readHashes(this.#context.database, this.#walk.walkId);
-    const learned = await learnPaging(
-      this.#context,
-      { ...this.#target, start: 0, length: this.#walk.pageLength },
-      { walkId: this.#walk.walkId, ignored: this.#walk.ignored, hashes: stored },
-    );
+    const { walkId, pageLength } = this.#walk;
+    const first = { ...this.#target, start: 0, length: pageLength };
+    const learned = await learnPaging(this.#context, first, walkId);
     if (learned !== null) throw new LearnedError(learned);
     throw new WalkError(
       'shifted',
