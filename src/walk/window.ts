@@ -79,7 +79,7 @@ async function advance(
     );
   if (newest === undefined || (moved.at(-1)?.walkId ?? 0) > newest.walkId)
     return again(context, window, wholes);
-  return judge(context, window, wholes, newest, { halves: null, totalOfHalves: null });
+  return judge(context, window, wholes, newest);
 }
 
 /** Judges the newest walk, and gets what it lacks. */
@@ -88,60 +88,52 @@ async function judge(
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
-  asked: { halves: HalvesSeen | null; totalOfHalves: number | null },
 ): Promise<WindowEnd | null> {
-  const heard = wholes
-    .filter(({ walkId }) => walkId >= newest.walkId)
-    .flatMap(({ claims }) => claims);
+  const { walkId, stored, pages } = newest;
+  const split = (reason: string) =>
+    splitUp(context, window, { reason, total: null, size: Math.ceil(stored / pages) });
   const order = await orderOf(context, wholes, newest);
   if (order === 'disagree')
-    return splitUp(context, window, {
-      reason: 'a content stands on two pages, and other page boundaries bring other records',
-      total: null,
-      size: Math.ceil(newest.stored / newest.pages),
-    });
-  const { stored } = newest;
-  const evidence = evidenceOf(window, { stored, end: newest.end ?? 'open', heard });
-  const said = verdict({ ...evidence, ...order, ...asked }, context.knowledge.learned);
-  if (said.kind === 'complete') {
-    const { walkId, pages } = newest;
-    return publish(context, window, { walkId, stored, pages, claims: [], heard }, said.proof, 0);
-  }
-  if (said.kind === 'against') {
-    const next = await settleContradiction(context, window, wholes, newest, said);
-    return next === 'again' && !context.knowledge.restless
-      ? again(context, window, wholes)
-      : next === 'again'
-        ? null
-        : next;
-  }
-  switch (said.needs) {
-    case 'end':
-    case 'another length':
-      if (wholes.length >= MOST_WALKS)
-        return splitUp(context, window, {
-          reason: `${wholes.length} walks with other page boundaries do not settle it`,
-          total: null,
-          size: Math.ceil(stored / newest.pages),
-        });
-      return again(context, window, wholes);
-    case 'totals of halves': {
-      const sum = await sumTotalsOfHalves(context, window, newest);
-      // Where it cannot be told, the halves are walked.
-      return judge(context, window, wholes, newest, { ...asked, totalOfHalves: sum ?? -1 });
+    return split('a content stands on two pages, and other page boundaries bring other records');
+  const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);
+  const end = newest.end ?? 'open';
+  let evidence: Evidence = { ...evidenceOf(window, { stored, end, heard }), ...order };
+  for (;;) {
+    const said = verdict(evidence, context.knowledge.learned);
+    if (said.kind === 'complete')
+      return publish(context, window, { walkId, stored, pages, claims: [], heard }, said.proof, 0);
+    if (said.kind === 'against') {
+      const next = await settleContradiction(context, window, wholes, newest, said);
+      if (next !== 'again') return next;
+      return context.knowledge.restless ? null : again(context, window, wholes);
     }
-    case 'halves':
-      return byHalves(context, window, wholes, newest, asked);
+    switch (said.needs) {
+      case 'end':
+      case 'another length':
+        if (wholes.length < MOST_WALKS) return again(context, window, wholes);
+        return split(`${wholes.length} walks with other page boundaries do not settle it`);
+      case 'totals of halves': {
+        const sum = await sumTotalsOfHalves(context, window, newest);
+        // Where it cannot be told, the halves are walked.
+        evidence = { ...evidence, totalOfHalves: sum ?? -1 };
+        break;
+      }
+      case 'halves': {
+        const halves = await halvesOf(context, window, wholes, newest);
+        if (halves === null || 'kind' in halves) return halves;
+        evidence = { ...evidence, halves };
+      }
+    }
   }
 }
 
-async function byHalves(
+/** The halves beside the whole, where they show nothing that it lacks; otherwise what follows from that. */
+async function halvesOf(
   context: WindowContext,
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
-  asked: { totalOfHalves: number | null },
-): Promise<WindowEnd | null> {
+): Promise<HalvesSeen | WindowEnd | null> {
   const size = newest.stored;
   let halves: HalvesSeen;
   try {
@@ -153,11 +145,9 @@ async function byHalves(
     await refuseForeignTotal(context, window, newest, error.message);
     return splitUp(context, window, { reason: error.message, total: null, size });
   }
-  if (halves.more > 0) {
-    const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
-    return splitUp(context, window, { reason, total: null, size });
-  }
-  return judge(context, window, wholes, newest, { ...asked, halves });
+  if (halves.more === 0) return halves;
+  const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
+  return splitUp(context, window, { reason, total: null, size });
 }
 
 /** Whether a content stands on several pages, and another walk with other boundaries agrees all the same. */
@@ -227,13 +217,8 @@ async function again(
     await walkOnce(context, window, 'whole', window, wholes, manner);
     return null;
   } catch (error) {
-    const end = await ended(
-      context,
-      window,
-      error,
-      Math.max(1, ...wholes.map(({ stored }) => stored)),
-    );
-    return end;
+    const most = Math.max(1, ...wholes.map(({ stored }) => stored));
+    return ended(context, window, error, most);
   }
 }
 
