@@ -99,7 +99,7 @@ export class Walk {
     this.#context.signal.throwIfAborted();
     const { offsetCap } = this.#context.knowledge;
     const { pageLength } = this.#walk;
-    const suffices = this.#seen.records > 0 && this.#endSuffices();
+    const suffices = this.#endSuffices();
     switch (nextStep(this.#seen, { ...this.#manner, offsetCap, pageLength, suffices })) {
       case 'open':
         return 'open';
@@ -112,17 +112,22 @@ export class Walk {
     }
   }
 
-  /** Nothing more need be asked: the verdict lacks no end, or something speaks against the records that no page can mend. */
+  /** Nothing more need be asked: the verdict lacks no end, as only a total that is believed can say. */
   #endSuffices(): boolean {
+    const { records, lastTotal } = this.#seen;
+    const { learned } = this.#context.knowledge;
+    // Judged at every page: all that was heard is not gone through again where no total can suffice.
+    if (records === 0 || learned.calibrated === 0 || (lastTotal ?? records) !== records)
+      return false;
     const said = verdict(
       {
         ...UNASKED,
-        stored: this.#seen.records,
+        stored: records,
         end: 'open',
         claims: this.#heard,
         audited: this.#manner.audited,
       },
-      this.#context.knowledge.learned,
+      learned,
     );
     return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';
   }
