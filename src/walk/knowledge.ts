@@ -135,6 +135,14 @@ export class Knowledge {
     await learn(this.#database, this.streamId, fact, value, evidence);
   }
 
+  /** Adds places in a record that are not the record. @returns whether any of them is news. */
+  async ignore(places: readonly string[], evidence: string): Promise<boolean> {
+    const all = [...new Set([...this.ignored, ...places])].sort();
+    if (all.length === this.ignored.length) return false;
+    await this.learn('ignored', all, evidence);
+    return true;
+  }
+
   /** Forgets a fact that is in doubt; where it holds it is learned again. */
   async doubt(fact: Fact): Promise<boolean> {
     if (!this.#facts.delete(fact)) return false;

@@ -65,18 +65,19 @@ async function learnIgnored(
   first: PageRequest,
   [zero, one]: readonly [readonly unknown[], readonly unknown[]],
 ): Promise<string | null> {
-  const shifted = zero.slice(1).map((record, index) => [record, one[index]] as const);
-  const paths = volatilePaths(shifted.filter(([, other]) => other !== undefined));
+  const paths = volatilePaths(pairsOf(zero.slice(1), one));
   if (paths === null || paths.length === 0) return learnIgnoredAnyOrder(context, first);
   const two = (await lookAt(context, { ...first, start: 2 }, 0)).list;
-  const again = zero.slice(2).map((record, index) => [record, two[index]] as const);
-  const same = volatilePaths(again.filter(([, other]) => other !== undefined));
-  if (again.length > 0 && JSON.stringify(same) !== JSON.stringify(paths)) return null;
+  const same = volatilePaths(pairsOf(zero.slice(2), two));
+  if (zero.length > 2 && JSON.stringify(same) !== JSON.stringify(paths)) return null;
   const evidence = `records differ from one offset to another in ${paths.join(', ')} only`;
-  const all = [...new Set([...context.knowledge.ignored, ...paths])].sort();
-  if (all.length === context.knowledge.ignored.length) return null;
-  await context.knowledge.learn('ignored', all, evidence);
-  return evidence;
+  return (await context.knowledge.ignore(paths, evidence)) ? evidence : null;
+}
+
+/** Records of two lists at the same places, as far as the shorter goes. */
+function pairsOf(ones: readonly unknown[], others: readonly unknown[]) {
+  const length = Math.min(ones.length, others.length);
+  return ones.slice(0, length).map((record, index) => [record, others[index]] as const);
 }
 
 /** The same where the order does not hold: one question, asked three times, shows the same records but for one place in them. */
@@ -90,11 +91,8 @@ export async function learnIgnoredAnyOrder(
   if (one.length >= first.length) return null;
   const path = one.length === 1 ? volatileInOne([one, other, third]) : volatilePlace(one, other);
   if (path === null || (volatilePlace(one, third) ?? path) !== path) return null;
-  const { knowledge } = context;
-  if (knowledge.ignored.includes(path)) return null;
   const evidence = `asked again, the records are the same but for ${path}`;
-  await knowledge.learn('ignored', [...knowledge.ignored, path].sort(), evidence);
-  return evidence;
+  return (await context.knowledge.ignore([path], evidence)) ? evidence : null;
 }
 
 async function lookAt(
@@ -115,16 +113,9 @@ export async function learnIgnoredSince(
   const now = await lookAt(context, first, walkId);
   const stored = await readFirstRecords(context.database, walkId);
   if (stored.length < 2 || now.list.length < stored.length) return;
-  const pairs = stored.map((record, index) => [record, now.list[index]] as const);
-  const paths = volatilePaths(pairs);
-  if (paths === null || paths.length === 0) return;
-  const { knowledge } = context;
-  const all = [...new Set([...knowledge.ignored, ...paths])].sort();
-  await knowledge.learn(
-    'ignored',
-    all,
-    `records differ from what they were in ${paths.join(', ')} only`,
-  );
+  const paths = volatilePaths(pairsOf(stored, now.list)) ?? [];
+  const evidence = `records differ from what they were in ${paths.join(', ')} only`;
+  await context.knowledge.ignore(paths, evidence);
 }
 
 /**
@@ -139,21 +130,16 @@ export async function learnIgnoredInParts(
   whole: Span,
   parts: readonly (Span & { readonly walkId: number; readonly stored: number })[],
 ): Promise<boolean> {
-  const { knowledge, database } = context;
   for (const part of parts) {
-    const stored = await readFirstRecords(database, part.walkId);
+    const stored = await readFirstRecords(context.database, part.walkId);
     if (stored.length < 2) continue;
     // Where the part begins in the whole, whichever part comes first.
     for (const start of new Set([0, ...parts.map((other) => other.stored)])) {
       const first = { ...targetOf(context.stream, spanOf(whole)), length: stored.length };
       const { list } = await lookAt(context, { ...first, start }, 0);
-      const pairs = stored.map((record, index) => [record, list[index]] as const);
-      const paths = volatilePaths(pairs.filter(([, other]) => other !== undefined)) ?? [];
-      const all = [...new Set([...knowledge.ignored, ...paths])].sort();
-      if (all.length === knowledge.ignored.length) continue;
+      const paths = volatilePaths(pairsOf(stored, list)) ?? [];
       const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${paths.join(', ')} only`;
-      await knowledge.learn('ignored', all, evidence);
-      return true;
+      if (await context.knowledge.ignore(paths, evidence)) return true;
     }
   }
   return false;
