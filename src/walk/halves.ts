@@ -11,11 +11,8 @@ import { learnIgnoredInParts } from './paging.ts';
 import { question } from './questions.ts';
 import { divide } from './reach.ts';
 import { settleSpan } from './settle.ts';
-import { spanOf } from './span.ts';
+import { MOST_HALVINGS, spanOf } from './span.ts';
 import { type HalvesSeen, LEAST_CAP } from './verdict.ts';
-
-/** A day has 86,400 seconds: after so many halvings one is left. */
-const MOST_HALVINGS = 18;
 
 /**
  * Compares the records of a walk with those of its halves and the cut between them. A half that shows as many as the whole

@@ -7,7 +7,7 @@ import { type Answer, type AnswerContext, ask } from './answers.ts';
 import type { Facts } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { refusesLength } from './refusals.ts';
-import { spanOf, splitSpan, targetOf } from './span.ts';
+import { MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
 
 /** What asking needs. */
 export interface QuestionContext extends AnswerContext {
@@ -131,9 +131,6 @@ export async function isRestless(context: PartsContext, span: Span): Promise<boo
     );
   return !same;
 }
-
-/** A day has 86,400 seconds: after so many halvings one is left. */
-const MOST_HALVINGS = 18;
 
 /**
  * Whether totals count the records of what is asked for: in ever smaller parts of the window they must become less, until one

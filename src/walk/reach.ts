@@ -6,11 +6,9 @@ import { around, type Split, secondsOf, splitByTime } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { type PartsContext, question } from './questions.ts';
-import { SHORTEST_CUT, splitSpan } from './span.ts';
+import { MOST_HALVINGS, SHORTEST_CUT, splitSpan } from './span.ts';
 
 const REACH_ATTEMPTS = 3;
-/** A day has 86,400 seconds. */
-const MOST_HALVINGS = 18;
 
 /** The error of a source whose windows cannot be cut. */
 export const ignoresTime = (): WalkError =>
