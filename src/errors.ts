@@ -114,6 +114,10 @@ export class PageFailedError extends WalkError {
 /** Another worker holds the window now: drop everything in memory about it. */
 export class LeaseLostError extends DaywalkError {}
 
+/** The lease of this window is another worker's now. */
+export const leaseLost = (windowId: number): LeaseLostError =>
+  new LeaseLostError(`another worker holds window ${windowId} now`);
+
 /** Someone asked us to stop (SIGINT, SIGTERM); checkpoints are safe. */
 export class InterruptedError extends DaywalkError {
   readonly signal: 'SIGINT' | 'SIGTERM';

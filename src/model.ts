@@ -66,7 +66,7 @@ export interface Span {
   readonly levelTo: number | null;
 }
 
-/** Why a window is walked; earlier words go first (DESIGN 4). */
+/** Why a window is walked; earlier words go first. */
 export const PURPOSES = ['scheduled', 'look', 'backfill'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 

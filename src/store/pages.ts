@@ -1,5 +1,5 @@
 /** Commits a page: parse, count, fence, move the checkpoint and store, in one statement, all or nothing (I1, I2, I3, I5). */
-import { LeaseLostError } from '../errors.ts';
+import { leaseLost } from '../errors.ts';
 import type { Claim, Contract, Page } from '../model.ts';
 import type { Repaired } from './body-repair.ts';
 import type { Database } from './database.ts';
@@ -47,7 +47,7 @@ export async function storePage(
     if (facts.stored || !tried) return facts;
     if (await pageIsMine(database, lease, checkpoint, page.sha256))
       return { ...facts, stored: true };
-    throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
+    throw leaseLost(lease.windowId);
   }, signal);
 }
 

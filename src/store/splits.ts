@@ -1,5 +1,5 @@
 /** Windows that are split: parts put in their place, read when they are complete, and closed together. */
-import { LeaseLostError } from '../errors.ts';
+import { LeaseLostError, leaseLost } from '../errors.ts';
 import type { Proof, Span, WallTime } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
@@ -135,6 +135,5 @@ export async function closeSplit(database: Database, lease: Lease, proof: Proof)
 }
 
 function refuseLost(lease: Lease, outcome: string | undefined, wanted: string): void {
-  if (outcome !== wanted)
-    throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
+  if (outcome !== wanted) throw leaseLost(lease.windowId);
 }

@@ -1,5 +1,5 @@
 /** Walks in the database: opened, looked up after a doubt, ended with an outcome, and proven. Every write is fenced by the lease (I2). */
-import { DaywalkError, LeaseLostError } from '../errors.ts';
+import { DaywalkError, leaseLost } from '../errors.ts';
 import type { Claim, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
@@ -199,8 +199,7 @@ export async function proveCut(database: Database, lease: Lease, proof: Proof): 
 
 function refuse(lease: Lease, outcome: string | undefined, broken: string): void {
   if (outcome === 'proven') return;
-  if (outcome === 'lost')
-    throw new LeaseLostError(`another worker holds window ${lease.windowId} now`);
+  if (outcome === 'lost') throw leaseLost(lease.windowId);
   throw new BrokenChainError(broken, {
     hint: 'Something else than daywalk changed the table daywalk.pages.',
   });

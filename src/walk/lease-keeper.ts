@@ -1,6 +1,6 @@
 /** Keeps a lease while its window is walked, and stops the walk when the lease is lost. */
 import type { Clock } from '../clock.ts';
-import { LeaseLostError } from '../errors.ts';
+import { leaseLost } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { type Lease, renewLease } from '../store/leases.ts';
@@ -24,8 +24,7 @@ export async function whileLeased<T>(
   const stop = clock.every(leaseTtlMs / 3, () => {
     renewLease(database, lease, leaseTtlMs).then(
       (held) => {
-        if (!held)
-          lost.abort(new LeaseLostError(`another worker holds window ${lease.windowId} now`));
+        if (!held) lost.abort(leaseLost(lease.windowId));
       },
       // The next renewal, or the fence on the next page, tells.
       (error) => log.debug({ err: error }, 'the lease could not be renewed'),

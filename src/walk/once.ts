@@ -1,6 +1,6 @@
 /** Opens a walk, or takes up the one that a worker before left open, walks it once and notes how it ended. */
 
-import { LeaseLostError, WalkError } from '../errors.ts';
+import { leaseLost, WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
@@ -123,7 +123,7 @@ export async function openOrResume(
   span: Span,
   earlier: readonly EndedWalk[],
 ): Promise<OpenWalk> {
-  const lost = () => new LeaseLostError(`another worker holds window ${window.windowId} now`);
+  const lost = () => leaseLost(window.windowId);
   const length = nextPageLength(knowledge.pageLength(pageLength), earlier);
   const asked = { ...spanOf(span), role, pageLength: length, ignored: knowledge.ignored };
   for (;;) {

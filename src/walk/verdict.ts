@@ -129,7 +129,7 @@ function against({
   claims,
   halves,
 }: Evidence): Extract<Verdict, { kind: 'against' }> | null {
-  const least = Math.max(0, ...claims.map(leastOf));
+  const least = claims.reduce((most, claim) => Math.max(most, leastOf(claim)), 0);
   const says = (rule: string, reason: string): Verdict & { kind: 'against' } => ({
     kind: 'against',
     rule,

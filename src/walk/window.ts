@@ -176,10 +176,9 @@ async function afterMoves(
   if (await isRestless(context, window)) return byUnion(context, window, wholes);
   const last = wholes.at(-1) as EndedWalk;
   const page = Math.max(1, ...wholes.map(({ largestPage }) => largestPage));
-  const total = Math.max(
-    0,
-    ...wholes.flatMap(({ claims }) => claims.map((claim) => claim.total ?? 0)),
-  );
+  const total = wholes
+    .flatMap(({ claims }) => claims)
+    .reduce((most, claim) => Math.max(most, claim.total ?? 0), 0);
   const several = last.pages > 1 || total > page || page >= last.pageLength;
   if (several && splitSpan(window, window, context, 2)?.by === 'time') {
     const reason = 'the list moved under two walks; in windows of one page it cannot';
