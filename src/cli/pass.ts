@@ -10,8 +10,7 @@ import type { Source, SourceWatch } from '../source/source.ts';
 import type { StatusServer } from '../status-page/status-server.ts';
 import type { Database } from '../store/database.ts';
 import { forgetRefusedKey } from '../store/refused-keys.ts';
-import type { WalkParts } from '../walk/due.ts';
-import type { RunEvent, RunReport } from '../walk/run.ts';
+import type { ExportParts, RunEvent, RunReport } from '../walk/run.ts';
 import { LimitNews, tellAway } from './limit-news.ts';
 import { RateBudget } from './rate-budget.ts';
 import { redactor } from './redactor.ts';
@@ -37,7 +36,7 @@ export interface SessionStart {
 export interface ExportSession extends SessionStart {
   readonly database: Database;
   readonly source: Source;
-  readonly parts: WalkParts;
+  readonly parts: ExportParts;
   readonly teller: Teller;
 }
 

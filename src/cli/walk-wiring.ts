@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { systemClock } from '../clock.ts';
+import { sealing } from '../ledger/seal.ts';
 import type { ProcessLogger } from '../log.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import { openSource, type Source, type SourceOptions } from '../source/source.ts';
 import type { Database } from '../store/database.ts';
-import type { WalkParts } from '../walk/due.ts';
-import type { ExportOptions } from '../walk/run.ts';
+import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { keepHeapSmall } from './heap.ts';
 import { redactor } from './redactor.ts';
 import { windowsAtATime } from './wiring.ts';
@@ -67,7 +67,7 @@ function defined<T extends object>(values: T): Defined<T> {
 export const owner = (): string => `${hostname()}:${process.pid}:${systemClock.uuid().slice(0, 6)}`;
 
 /** What the export needs of the other parts. */
-export function exportParts(database: Database, source: Source, log: ProcessLogger): WalkParts {
+export function exportParts(database: Database, source: Source, log: ProcessLogger): ExportParts {
   return {
     database,
     fetchPage: source.fetchPage,
@@ -75,6 +75,7 @@ export function exportParts(database: Database, source: Source, log: ProcessLogg
     clock: systemClock,
     log,
     owner: owner(),
+    followers: [sealing({ database, log })],
   };
 }
 

@@ -1,6 +1,7 @@
 /** Sealing: complete days get their digests and their row in the ledger, beside the walking and not in its way. */
 import type { Logger } from '../log.ts';
 import type { Database } from '../store/database.ts';
+import type { Follower } from '../walk/followers.ts';
 import {
   appendToLedger,
   listDueDays,
@@ -77,57 +78,8 @@ async function sealChunks(
   }
 }
 
-/**
- * Seals complete days while others are walked, one after the other on one connection. What is left undone, the next run
- * does.
- */
-export class Sealer {
-  readonly #parts: SealParts;
-  readonly #streamIds: readonly number[];
-  readonly #stop = new AbortController();
-  readonly #signal: AbortSignal;
-  #woken = false;
-  #work: Promise<void> | null = null;
-
-  constructor(parts: SealParts, streamIds: readonly number[], signal: AbortSignal) {
-    this.#parts = parts;
-    this.#streamIds = streamIds;
-    this.#signal = AbortSignal.any([signal, this.#stop.signal]);
-  }
-
-  /** Says that a window has become complete, and its day may be; returns at once. */
-  wake(): void {
-    this.#woken = true;
-    this.#work ??= this.#run();
-  }
-
-  /** Looks at all days once more, and waits until nothing is left. Never throws: the export is done without it. */
-  async finish(): Promise<void> {
-    this.wake();
-    while (this.#work !== null) await this.#work;
-  }
-
-  /** Leaves off after the statement that is under way. */
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    while (this.#work !== null) await this.#work;
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (this.#woken) {
-        this.#woken = false;
-        await appendDays(this.#parts, this.#streamIds, this.#signal);
-      }
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      this.#parts.log.warn(
-        { err: error },
-        'complete days could not be put into the ledger; the next run tries again',
-      );
-    } finally {
-      // With the last look at what is to be sealed: who wakes it from now on begins anew.
-      this.#work = null;
-    }
-  }
-}
+/** The ledger as something that follows what is published. */
+export const sealing = (parts: SealParts): Follower => ({
+  what: 'the ledger',
+  catchUp: (streamIds, signal) => appendDays(parts, streamIds, signal),
+});

@@ -2,7 +2,6 @@
 
 import { type GapRow, readGaps } from '../days/coverage-rows.ts';
 import { outcomeOf, type RunOutcome } from '../errors.ts';
-import { Sealer } from '../ledger/seal.ts';
 import type { Day, DayRange, Stream } from '../model.ts';
 import {
   type BackfillOnly,
@@ -27,7 +26,14 @@ import {
 } from '../store/windows.ts';
 import { runDueWindows, type WalkOptions, type WalkParts } from './due.ts';
 import type { WalkEvent } from './events.ts';
+import { type Follower, Followers } from './followers.ts';
 import { Tally, type WindowFailed } from './tally.ts';
+
+/** What a run needs. */
+export interface ExportParts extends WalkParts {
+  /** What is kept in step with what is published. */
+  readonly followers: readonly Follower[];
+}
 
 /** What is exported, and in which calendar. */
 export interface ExportOptions extends WalkOptions {
@@ -72,7 +78,7 @@ const DAYS_BACK = 7;
 
 /** One catch-up pass: everything that is due, scheduled work first. */
 export async function catchUp(
-  parts: WalkParts,
+  parts: ExportParts,
   options: ExportOptions,
   trigger: Exclude<RunTrigger, 'backfill'>,
   signal: AbortSignal,
@@ -107,7 +113,7 @@ export async function previewBackfill(
 
 /** Plans and walks an inclusive range of days. */
 export async function backfill(
-  parts: WalkParts,
+  parts: ExportParts,
   options: ExportOptions,
   request: BackfillRequest,
   signal: AbortSignal,
@@ -205,7 +211,7 @@ interface Scope {
 const MOST_PASSES = 3;
 
 async function runAndReport(
-  parts: WalkParts,
+  parts: ExportParts,
   options: ExportOptions,
   calendar: Calendar,
   scope: Scope,
@@ -221,7 +227,7 @@ async function runAndReport(
   const streams = new Map(
     options.streams.map((stream, index) => [streamIds[index] as number, stream]),
   );
-  const sealer = new Sealer({ database, log }, streamIds, signal);
+  const followers = new Followers(parts.followers, streamIds, log, signal);
   const end = (outcome: RunOutcome, error: string | null) =>
     endRun(database, runId, outcome, tally.counts, error).catch((failure) =>
       log.warn({ err: failure, runId }, 'the end of the run could not be noted'),
@@ -231,12 +237,12 @@ async function runAndReport(
     for (let pass = 0, left = 1; left > 0 && pass < MOST_PASSES; pass += 1) {
       await runDueWindows(parts, options, streams, scope, signal, (event) => {
         tally.add(event);
-        if (event.kind === 'complete') sealer.wake();
+        if (event.kind === 'complete') followers.wake();
         onEvent(event);
       });
       left = await scope.planMissing();
     }
-    await sealer.finish();
+    await followers.finish();
     const gaps = await readGaps(
       database,
       options.streams.map((stream) => stream.name),
@@ -246,7 +252,7 @@ async function runAndReport(
     await end(gaps.length === 0 && lost.length === 0 ? 'done' : 'gaps', null);
     return { ...tally.counts, gaps, lost, failures: tally.failures, stopped: tally.stopped };
   } catch (error) {
-    await sealer.stop();
+    await followers.stop();
     await end(outcomeOf(error), error instanceof Error ? error.message : String(error));
     throw error;
   }

@@ -103,7 +103,6 @@ export const EXCEPTIONS: readonly string[] = [
   'src/tables/field-rows.ts -> src/files/rows.ts',
   'src/tables/fields.ts -> src/files/rows.ts',
   'src/walk/run.ts -> src/days/coverage-rows.ts',
-  'src/walk/run.ts -> src/ledger/seal.ts',
 ];
 
 /** `src/store/pages.ts` is of the part `store`, `src/log.ts` of `log`, all below `simulator/` of `simulator`. */

@@ -1,7 +1,7 @@
 /** Sealing: a day is put into the ledger when it is complete, and again when something else is shown of it. */
 import { expect, it } from 'vitest';
 import { checkLedger } from '../../src/ledger/rows.ts';
-import { Sealer } from '../../src/ledger/seal.ts';
+import { sealing } from '../../src/ledger/seal.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
 import { audit } from '../support/audit.ts';
@@ -17,13 +17,7 @@ freshStore((store) => {
 
 /** Seals what is to be sealed; the entries of the ledger. */
 async function seal(streamId: number) {
-  const sealer = new Sealer(
-    { database, log: silentLogger },
-    [streamId],
-    new AbortController().signal,
-  );
-  sealer.wake();
-  await sealer.finish();
+  await sealing({ database, log: silentLogger }).catchUp([streamId], new AbortController().signal);
   expect(await audit(server)).toEqual([]);
   expect(await checkLedger(database, ['events'])).toEqual([]);
   return server.query(

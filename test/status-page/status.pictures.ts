@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/clock.ts';
+import { sealing } from '../../src/ledger/seal.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
@@ -39,6 +40,7 @@ test('docs/images/status.png and status-dark.png', async () => {
     clock: systemClock,
     log: silentLogger,
     owner: 'soc-1:4711',
+    followers: [sealing({ database, log: silentLogger })],
   };
   const options = {
     streams: STREAMS,

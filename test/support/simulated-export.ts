@@ -6,12 +6,12 @@ import {
   startSimulator,
 } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/clock.ts';
+import { sealing } from '../../src/ledger/seal.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
 import { Database } from '../../src/store/database.ts';
-import type { WalkParts } from '../../src/walk/due.ts';
-import { backfill, type ExportOptions } from '../../src/walk/run.ts';
+import { backfill, type ExportOptions, type ExportParts } from '../../src/walk/run.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { SOURCE } from './source-options.ts';
 
@@ -23,7 +23,7 @@ export interface SimulatedExport {
   readonly api: Simulator;
   readonly server: TestDatabase;
   readonly database: Database;
-  readonly parts: WalkParts;
+  readonly parts: ExportParts;
   readonly streams: readonly Stream[];
   readonly day: string;
   /** Exports the days again, as `backfill --only all` does. */
@@ -60,13 +60,14 @@ export async function simulateExport(
     retryTimeMs: 0,
   });
   const streams: Stream[] = [{ name: 'events', resource: 'events', filters: {} }];
-  const parts: WalkParts = {
+  const parts: ExportParts = {
     database,
     fetchPage: (request, options) => source.fetchPage(request, options),
     reader: source,
     clock: systemClock,
     log: silentLogger,
     owner: 'test',
+    followers: [sealing({ database, log: silentLogger })],
   };
   const options: ExportOptions = {
     streams,

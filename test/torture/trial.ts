@@ -3,6 +3,7 @@
 import { Dice, seedNumber } from '../../simulator/random.ts';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
+import { sealing } from '../../src/ledger/seal.ts';
 import type { Logger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
@@ -250,6 +251,7 @@ async function live(
     clock,
     log: silent,
     owner: `torture:${life.moments}:${performance.now()}`,
+    followers: [sealing({ database, log: silent })],
   };
   const [range] = ranges;
   if (range === undefined) throw new Error('a case without streams');

@@ -1,5 +1,6 @@
 /** Exports an imagined source into a test database: a stream, its days, one run after the other, and what came of it. */
 import type { Clock } from '../../src/clock.ts';
+import { sealing } from '../../src/ledger/seal.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { addDays, lastClosedDay } from '../../src/plan/days.ts';
@@ -75,6 +76,7 @@ function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
       clock,
       log: silentLogger,
       owner: exporting.owner ?? 'test',
+      followers: [sealing({ database, log: silentLogger })],
     },
     {
       streams: [stream],

@@ -2,6 +2,7 @@
 
 import { Dice, mix } from '../../../simulator/random.ts';
 import type { Clock } from '../../../src/clock.ts';
+import { sealing } from '../../../src/ledger/seal.ts';
 import { silentLogger } from '../../../src/log.ts';
 import type { Stream } from '../../../src/model.ts';
 import { openSource } from '../../../src/source/source.ts';
@@ -112,6 +113,7 @@ async function live(
     clock,
     log: silentLogger,
     owner: 'torture',
+    followers: [sealing({ database, log: silentLogger })],
   };
   const request = { from: FIRST_DAY, to: LAST_DAY, newestFirst: false };
   try {

@@ -1,0 +1,75 @@
+/** What follows the data beside the walking and never in its way: seals, tables, search filters. The wiring names them. */
+import type { Logger } from '../log.ts';
+
+/** Something that is kept in step with what is published. It keeps its own place, so that it can be left at any moment. */
+export interface Follower {
+  /** What is not in step where it fails, for the log. */
+  readonly what: string;
+  /** Brings it in step with all that was published of these streams. */
+  catchUp(streamIds: readonly number[], signal: AbortSignal): Promise<void>;
+}
+
+/** Lets followers catch up, one after the other on one connection. What is left undone, the next run does. */
+export class Followers {
+  readonly #followers: readonly Follower[];
+  readonly #streamIds: readonly number[];
+  readonly #log: Logger;
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  #woken = false;
+  #work: Promise<void> | null = null;
+
+  constructor(
+    followers: readonly Follower[],
+    streamIds: readonly number[],
+    log: Logger,
+    signal: AbortSignal,
+  ) {
+    this.#followers = followers;
+    this.#streamIds = streamIds;
+    this.#log = log;
+    this.#signal = AbortSignal.any([signal, this.#stop.signal]);
+  }
+
+  /** Says that a window has become complete, and something may be published; returns at once. */
+  wake(): void {
+    this.#woken = true;
+    this.#work ??= this.#run();
+  }
+
+  /** Looks at all once more, and waits until nothing is left. Never throws: the export is done without it. */
+  async finish(): Promise<void> {
+    this.wake();
+    while (this.#work !== null) await this.#work;
+  }
+
+  /** Leaves off after the statement that is under way. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    while (this.#work !== null) await this.#work;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#woken && !this.#signal.aborted) {
+        this.#woken = false;
+        for (const follower of this.#followers) await this.#catchUp(follower);
+      }
+    } finally {
+      // With the last look at what is to be done: who wakes it from now on begins anew.
+      this.#work = null;
+    }
+  }
+
+  async #catchUp(follower: Follower): Promise<void> {
+    try {
+      await follower.catchUp(this.#streamIds, this.#signal);
+    } catch (error) {
+      if (!this.#signal.aborted)
+        this.#log.warn(
+          { err: error },
+          `${follower.what} could not be brought in step; the next run tries again`,
+        );
+    }
+  }
+}
