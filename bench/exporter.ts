@@ -52,7 +52,7 @@ export async function exportRange(order: ExportOrder): Promise<Exported> {
   const source = await openApi(settings);
   const { database, close } = await openDatabase(settings, log, order.signal);
   try {
-    const parts = exportParts(database, source, log);
+    const parts = exportParts(database, source, log, settings);
     const request = { from: order.from, to: order.to, newestFirst: false };
     const cpu = process.cpuUsage();
     const began = performance.now();

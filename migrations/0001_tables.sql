@@ -13,6 +13,8 @@ create table daywalk.streams (
   time_zone   text not null,
   settle      interval not null check (settle >= interval '0'),
   id_path     text[],
+  time_path   text[],
+  time_format text[],
   accepted_at timestamptz,
   created_at  timestamptz not null default clock_timestamp()
 );
@@ -26,6 +28,8 @@ comment on column daywalk.streams.since is 'The first day that the schedule expo
 comment on column daywalk.streams.time_zone is 'IANA time zone of the source, in which its days begin and end.';
 comment on column daywalk.streams.settle is 'How long after its end a day counts as closed.';
 comment on column daywalk.streams.id_path is 'Keys from the top of a record to what identifies it, as the settings say; null: a record is its content.';
+comment on column daywalk.streams.time_path is 'Keys from the top of a record to the time of the event, as the settings say; null: the views have none.';
+comment on column daywalk.streams.time_format is 'A pattern of that time, and what makes ISO 8601 of it; null: it is ISO 8601, or counts from 1970 on.';
 comment on column daywalk.streams.accepted_at is 'When a person last accepted the source as it is (daywalk accept); what was proven before is no known answer any more.';
 comment on column daywalk.streams.created_at is 'When the stream was first planned.';
 
@@ -223,6 +227,7 @@ create table daywalk.walks (
   reason        text,
   proof         jsonb,
   shown         text not null default 'no' check (shown in ('no', 'whole', 'part')),
+  beside        text not null default 'no' check (beside in ('no', 'whole', 'part')),
   started_at    timestamptz not null default clock_timestamp(),
   finished_at   timestamptz,
   pruning       bigint references daywalk.prunings,
@@ -261,6 +266,7 @@ comment on column daywalk.walks.outcome is 'proven; ended: at its end, not belie
 comment on column daywalk.walks.reason is 'Why it is not proven.';
 comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers; before it is proven, how it ended.';
 comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked hidden or old; part: those marked shown, missing or gone.';
+comment on column daywalk.walks.beside is 'Its records are in the view of its own stream only, because another stream of the resource shows the same; part: those in daywalk.shared_records.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
 comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';
@@ -342,6 +348,17 @@ comment on column daywalk.marks.first_seen is 'When the first version of it was 
 comment on column daywalk.marks.revision is '1, and one more for each newer version.';
 comment on column daywalk.marks.hidden_by is 'The cut that hides it; null of a hidden record: for good, because its window does not show it any more.';
 
+create table daywalk.shared_records (
+  walk_id bigint not null references daywalk.walks,
+  page_no integer not null,
+  place   integer not null,
+  primary key (walk_id, page_no, place)
+);
+comment on table daywalk.shared_records is 'Records that another stream of the same resource shows, too: the views of the resource leave them out here.';
+comment on column daywalk.shared_records.walk_id is 'The walk.';
+comment on column daywalk.shared_records.page_no is 'The page within the walk.';
+comment on column daywalk.shared_records.place is 'Position among the records of the page, from 1.';
+
 -- What is shown of a day, added up when it changes, so that what is asked of many days need not read every walk.
 create table daywalk.days (
   stream_id     integer not null references daywalk.streams,
@@ -354,6 +371,7 @@ create table daywalk.days (
   proof         text,
   revision      integer not null,
   unsealed      boolean not null default true,
+  publication   uuid not null,
   retired_since timestamptz,
   primary key (stream_id, day)
 );
@@ -370,6 +388,7 @@ comment on column daywalk.days.bytes is 'Bytes received for them.';
 comment on column daywalk.days.proof is 'Kinds of proof of its windows.';
 comment on column daywalk.days.revision is 'How often what is shown of it has changed.';
 comment on column daywalk.days.unsealed is 'Something changed since the ledger was last compared with the day.';
+comment on column daywalk.days.publication is 'The key of its newest publication.';
 comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not looked at.';
 
 create table daywalk.publications (

@@ -280,18 +280,64 @@ declare
   lost_before bigint := coalesce((select d.lost from daywalk.days d where d.stream_id = of_stream and d.day = on_day), 0);
   noted daywalk.days;
 begin
-  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision)
-  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1
+  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision, publication)
+  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1, gen_random_uuid()
     from daywalk.contents_of(of_stream, on_day) as c
   on conflict (stream_id, day) do update
      set records = excluded.records, gone = excluded.gone, lost = excluded.lost, pages = excluded.pages, bytes = excluded.bytes,
-         proof = excluded.proof, revision = d.revision + 1, unsealed = true
+         proof = excluded.proof, revision = d.revision + 1, publication = excluded.publication, unsealed = true
   returning * into noted;
-  insert into daywalk.publications (stream_id, seq, day, revision, records, appeared, gone, lost, published_at)
-  select of_stream, 1 + coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = of_stream), 0), on_day,
+  insert into daywalk.publications (stream_id, seq, key, day, revision, records, appeared, gone, lost, published_at)
+  select of_stream, 1 + coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = of_stream), 0), noted.publication, on_day,
          noted.revision, noted.records, note_day.appeared, note_day.gone, greatest(noted.lost - lost_before, 0), at;
+  perform daywalk.share_day(s.resource, on_day) from daywalk.streams s where s.stream_id = of_stream;
 end $$;
 comment on function daywalk.note_day is 'Notes what is shown of a day now, as a publication, and that the ledger is to be compared with it.';
+
+-- Several streams of one resource may show the same record; the views of the resource show it once. Where a stream without
+-- filters shows the day, it is that one's; else what the streams share is found here, by identity or content.
+create function daywalk.share_day(of_resource text, on_day date) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  shown_by integer[];
+  without_filters integer[];
+  under text[];
+begin
+  if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
+  perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
+  select array_agg(shows.stream_id order by shows.stream_id), array_agg(shows.stream_id order by shows.stream_id) filter (where shows.filters = '{}')
+    into shown_by, without_filters
+    from (select distinct s.stream_id, s.filters
+            from daywalk.streams s
+            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day and w.kind <> 'cut'
+            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+           where s.resource = of_resource) as shows;
+  shown_by := coalesce(without_filters, shown_by);
+  update daywalk.walks k
+     set beside = case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end
+    from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id and s.resource = of_resource
+   where w.window_id = k.window_id and k.day = on_day and w.day = on_day and k.shown <> 'no'
+     and k.beside <> case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end;
+  delete from daywalk.shared_records x
+   using daywalk.walks k join daywalk.windows w on w.window_id = k.window_id join daywalk.streams s on s.stream_id = w.stream_id
+   where x.walk_id = k.walk_id and k.day = on_day and w.day = on_day and s.resource = of_resource;
+  if cardinality(shown_by) < 2 then return; end if;
+  select array_agg(distinct pointer) into under
+    from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = any (shown_by) cross join lateral unnest(k.ignored) as pointer
+   where w.day = on_day and k.shown <> 'no';
+  insert into daywalk.shared_records (walk_id, page_no, place)
+  with shown as materialized (
+    select r.walk_id, r.page_no, r.place, array_position(shown_by, r.stream_id) as number,
+           coalesce(r.record #>> s.id_path, (daywalk.hashes_of(jsonb_build_array(r.record), coalesce(under, '{}')))[1]::text) as key
+      from daywalk.shown_records r join daywalk.streams s on s.stream_id = r.stream_id
+     where r.stream_id = any (shown_by) and r.day = on_day
+  ), counted as materialized (
+    select shown.*, row_number() over (partition by key, number order by walk_id, page_no, place) as copy from shown
+  )
+  select later.walk_id, later.page_no, later.place from counted later
+   where exists (select from counted earlier where earlier.key = later.key and earlier.copy = later.copy and earlier.number < later.number);
+end $$;
+comment on function daywalk.share_day is 'Finds what several streams of one resource show of a day, so that its views show it once.';
 
 -- What is shown of a day, added up anew.
 create function daywalk.contents_of(of_stream integer, on_day date)

@@ -1,14 +1,48 @@
 -- The views: the only read contract. They leave out what is pruned from the moment on at which it is marked.
 
+-- A time in a record as an instant; null where it is none that is understood, never a guess and never an error: ISO 8601
+-- (RFC 3339), seconds, milliseconds, microseconds or nanoseconds since 1970 by their number of digits, or what a format says
+-- (a pattern, and what it is to be replaced by so that it is ISO 8601). Without an offset it is of the time zone. What is
+-- finer than a microsecond is cut off, and not rounded up into the next day.
+create function daywalk.time_of(value jsonb, zone text, format text[]) returns timestamptz
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+  said text := value #>> '{}';
+  number bigint;
+  month integer;
+begin
+  if said is null then return null; end if;
+  if format is not null then
+    if said !~ format[1] then return null; end if;
+    said := regexp_replace(said, format[1], format[2]);
+    month := array_position('{jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec}', lower(substring(said from '^[0-9]{4}-([A-Za-z]{3})-')));
+    if month is not null then said := overlay(said placing lpad(month::text, 2, '0') from 6 for 3); end if;
+  end if;
+  if said ~ '^(?!0000)[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-9]))([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)?( ?([Zz]|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?))?)?$' then
+    if substr(said, 6, 5) = '02-29' and extract(day from make_date(substr(said, 1, 4)::integer, 3, 1) - 1) <> 29 then return null; end if;
+    said := regexp_replace(said, '[.,]([0-9]{1,6})[0-9]*', '.\1');
+    if said ~ '[Zz]$|[0-9:] ?[+-][0-9:]{2,5}$' and length(said) > 16 then return said::timestamptz; end if;
+    return said::timestamp at time zone zone;
+  end if;
+  if format is null and said ~ '^([0-9]{9,10}|[0-9]{12,13}|[0-9]{15,16}|[0-9]{18,19})([.][0-9]+)?$' then
+    number := case length(split_part(said, '.', 1)) / 3 * 3
+                when 9 then trunc(said::numeric * 1000000) when 12 then trunc(said::numeric * 1000)
+                when 15 then trunc(said::numeric) else trunc(said::numeric / 1000) end;
+    return timestamptz 'epoch' + number / 1000000 * interval '1 second' + number % 1000000 * interval '1 microsecond';
+  end if;
+  return null;
+end $$;
+comment on function daywalk.time_of is 'A time in a record as an instant; null where it is none that is understood.';
+
 -- What is shown: a record of a walk that is shown whole, unless a mark hides it or a newer version of it is shown; of a
 -- walk that is shown in part only what is marked. Whatever reads records reads them from here.
 --
 -- The condition on skip is written as a case: where it is a comparison, Postgres expects to expand the same page again, and
 -- keeps a copy of its records for that (Memoize), which takes two to three times as long.
 create view daywalk.shown_records as
-select s.stream_id, s.name as stream, s.resource, p.day, r.record, p.walk_id, p.page_no, (r.position - p.skip)::integer as place,
+select s.stream_id, s.name as stream, s.resource, p.day, daywalk.time_of(r.record #> s.time_path, s.time_zone, s.time_format) as at, r.record, p.walk_id, p.page_no, (r.position - p.skip)::integer as place,
        (p.start + r.position - 1) as position, p.fetched_at, coalesce(mark.first_seen, p.fetched_at) as first_seen,
-       case when mark.state = 'gone' then mark.since end as gone_since, coalesce(mark.revision, 1) as revision
+       case when mark.state = 'gone' then mark.since end as gone_since, coalesce(mark.revision, 1) as revision, k.beside
   from daywalk.pages p
   join daywalk.walks k on k.walk_id = p.walk_id and k.shown <> 'no' and k.pruning is null
   join daywalk.windows w on w.window_id = k.window_id
@@ -19,11 +53,12 @@ select s.stream_id, s.name as stream, s.resource, p.day, r.record, p.walk_id, p.
  where p.records > 0
    and case when p.skip = 0 then true else r.position > p.skip end
    and case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end;
-comment on view daywalk.shown_records is 'Every record that is shown, of all streams; events and smart_events are made of it.';
+comment on view daywalk.shown_records is 'Every record that is shown, of every stream: one that several streams show stands here once for each.';
 comment on column daywalk.shown_records.stream_id is 'The stream.';
 comment on column daywalk.shown_records.stream is 'Its name.';
 comment on column daywalk.shown_records.resource is 'Its resource.';
 comment on column daywalk.shown_records.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.shown_records.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.shown_records.record is 'The record as sent.';
 comment on column daywalk.shown_records.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.shown_records.page_no is 'The page within the walk.';
@@ -32,14 +67,19 @@ comment on column daywalk.shown_records.position is 'Offset of the record within
 comment on column daywalk.shown_records.fetched_at is 'When the page arrived.';
 comment on column daywalk.shown_records.first_seen is 'When the first version of the record arrived.';
 comment on column daywalk.shown_records.gone_since is 'Since when the source does not show it any more; null: it does.';
+comment on column daywalk.shown_records.beside is 'no: the views of the resource show it; whole: another stream shows its day there; part: they do unless daywalk.shared_records has it.';
 comment on column daywalk.shown_records.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
 create view daywalk.events as
-select stream, day, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
-  from daywalk.shown_records where resource = 'events';
-comment on view daywalk.events is 'One row per record of the resource events: every one that was ever proven.';
+select stream, day, at, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
+  from daywalk.shown_records
+ where resource = 'events'
+   and case beside when 'no' then true when 'whole' then false
+            else not exists (select from daywalk.shared_records x where x.walk_id = shown_records.walk_id and x.page_no = shown_records.page_no and x.place = shown_records.place) end;
+comment on view daywalk.events is 'One row per event: every one that was ever proven, once, whatever streams there are.';
 comment on column daywalk.events.stream is 'The stream.';
 comment on column daywalk.events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.events.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.events.record is 'The record as sent.';
 comment on column daywalk.events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.events.page_no is 'The page within the walk.';
@@ -50,11 +90,15 @@ comment on column daywalk.events.gone_since is 'Since when the source does not s
 comment on column daywalk.events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
 create view daywalk.smart_events as
-select stream, day, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
-  from daywalk.shown_records where resource = 'smart-event';
-comment on view daywalk.smart_events is 'One row per record of the resource smart-event: every one that was ever proven.';
+select stream, day, at, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
+  from daywalk.shown_records
+ where resource = 'smart-event'
+   and case beside when 'no' then true when 'whole' then false
+            else not exists (select from daywalk.shared_records x where x.walk_id = shown_records.walk_id and x.page_no = shown_records.page_no and x.place = shown_records.place) end;
+comment on view daywalk.smart_events is 'One row per smart event: every one that was ever proven, once, whatever streams there are.';
 comment on column daywalk.smart_events.stream is 'The stream.';
 comment on column daywalk.smart_events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.smart_events.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.smart_events.record is 'The record as sent.';
 comment on column daywalk.smart_events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.smart_events.page_no is 'The page within the walk.';
@@ -65,12 +109,16 @@ comment on column daywalk.smart_events.gone_since is 'Since when the source does
 comment on column daywalk.smart_events.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
 create view daywalk.events_now as
-select stream, resource, day, record, walk_id, page_no, position, fetched_at, first_seen, revision
-  from daywalk.shown_records where gone_since is null;
+select stream, resource, day, at, record, walk_id, page_no, position, fetched_at, first_seen, revision
+  from daywalk.shown_records
+ where gone_since is null
+   and case beside when 'no' then true when 'whole' then false
+            else not exists (select from daywalk.shared_records x where x.walk_id = shown_records.walk_id and x.page_no = shown_records.page_no and x.place = shown_records.place) end;
 comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked.';
 comment on column daywalk.events_now.stream is 'The stream.';
 comment on column daywalk.events_now.resource is 'Its resource.';
 comment on column daywalk.events_now.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.events_now.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.events_now.record is 'The record as sent.';
 comment on column daywalk.events_now.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.events_now.page_no is 'The page within the walk.';
@@ -78,6 +126,33 @@ comment on column daywalk.events_now.position is 'Offset of the record within it
 comment on column daywalk.events_now.fetched_at is 'When the page arrived.';
 comment on column daywalk.events_now.first_seen is 'When the first version of the record arrived.';
 comment on column daywalk.events_now.revision is '1, and one more for each newer version.';
+
+create view daywalk.time_faults as
+select r.stream, r.day, r.record #> s.time_path as found, r.walk_id, r.page_no, r.position
+  from daywalk.shown_records r join daywalk.streams s on s.stream_id = r.stream_id and s.time_path is not null
+ where r.at is null;
+comment on view daywalk.time_faults is 'Records whose time is not understood, so that at is null; filter on day.';
+comment on column daywalk.time_faults.stream is 'The stream.';
+comment on column daywalk.time_faults.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.time_faults.found is 'What stands at the time_path; null: nothing.';
+comment on column daywalk.time_faults.walk_id is 'The walk; with page_no the page in daywalk.pages.';
+comment on column daywalk.time_faults.page_no is 'The page within the walk.';
+comment on column daywalk.time_faults.position is 'Offset of the record within its window, as the source listed it.';
+
+-- A stream with filters has a view of its own, named after it; made when the stream is planned first, by any worker.
+create function daywalk.show_stream(called text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  relation text := left('stream_' || replace(called, '-', '_'), 63);
+begin
+  if not exists (select from daywalk.streams where name = called) or to_regclass('daywalk.' || quote_ident(relation)) is not null then return; end if;
+  perform pg_advisory_xact_lock(hashtext('daywalk.show_stream'));
+  execute format('create or replace view daywalk.%I as select day, at, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
+                    from daywalk.shown_records where stream = %L', relation, called);
+  execute format('comment on view daywalk.%I is %L', relation, 'The records of the stream ' || called || '; columns as in daywalk.events.');
+  perform daywalk.let_read_too(relation, 'events');
+end $$;
+comment on function daywalk.show_stream is 'Makes the view of a stream, where there is none.';
 
 create view daywalk.record_versions as
 select s.name as stream, s.resource, p.day, r.record #>> s.id_path as id, mark.revision, r.record, mark.since as replaced_at,

@@ -17,7 +17,7 @@ comment on function daywalk.windows_with is 'The windows that go with a day.';
 -- Marks a day, or its superseded walks, as pruned; the pages are removed afterwards, some at a time. It is what readers
 -- see that is decided here, so all of it is looked at again under the locks: shown_walks and shown_marks are what the
 -- person, or the export, saw. Returns pruned, held (a worker has to do with the day, or it is not complete), changed
--- (something else is shown since) or unsealed (not in the ledger yet).
+-- (something else is shown since), unsealed (not in the ledger yet) or wanted (a record table that outlives the pages lacks it).
 create function daywalk.mark_pruned(of_stream integer, on_day date, which text, shown_walks bigint[], shown_marks bytea)
 returns text
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -41,6 +41,11 @@ begin
     return 'changed';
   end if;
   if exists (select from daywalk.ledger_due where stream_id = of_stream and day = on_day) then return 'unsealed'; end if;
+  if which = 'day' and exists (select from daywalk.streams s cross join lateral daywalk.table_work(array[s.name]) w
+                                 join daywalk.record_tables t on t.table_id = w.table_id and t.outlives
+                                where s.stream_id = of_stream and w.day = on_day and w.work = 'replace') then
+    return 'wanted';
+  end if;
   -- What a killed worker left is not gone on with.
   perform daywalk.end_open_walk(w.current_walk, 'its window was pruned') from daywalk.windows_with(of_stream, on_day) w;
   update daywalk.windows set current_walk = null, lease_id = null, lease_owner = null, lease_expires = null

@@ -21,17 +21,21 @@ begin
      where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
   loop
     execute format('grant select on daywalk.%I to %I', own.relname, role);
-    if own.relkind <> 'v' and own.relname <> 'migrations' then
+    if own.relkind <> 'v' and own.relname <> 'migrations'
+       and own.relname not in (select daywalk.relation_of(t) from daywalk.record_tables t) then
       execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
     end if;
   end loop;
   execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
   execute format('revoke insert, update on daywalk.prunings from %I', role);
+  -- What is believed of record tables is changed by their functions only.
+  execute format('revoke insert, update on daywalk.record_tables, daywalk.table_days, daywalk.misfits from %I', role);
   for own in
     select p.oid::regprocedure as signature from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
-       and (not p.prosecdef or p.provolatile <> 'v' or p.proname = 'ensure_partition')
+       and (not p.prosecdef or p.provolatile <> 'v' or p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
+                                                                                 'drop_table_day', 'swap_table']))
        and p.proname not in ('let_work', 'let_read')
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
@@ -49,7 +53,9 @@ begin
   revoke execute on all routines in schema daywalk from public;
   execute format('grant usage on schema daywalk to %I', role);
   for own in
-    select c.relname from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
+    select c.relname from pg_class c
+     where c.relnamespace = 'daywalk'::regnamespace
+       and (c.relkind = 'v' or c.relname in (select daywalk.relation_of(t) from daywalk.record_tables t))
   loop
     execute format('grant select on daywalk.%I to %I', own.relname, role);
   end loop;

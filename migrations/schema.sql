@@ -34,6 +34,7 @@ create table daywalk.days (
   proof text,
   revision integer not null,
   unsealed boolean default true not null,
+  publication uuid not null,
   retired_since timestamp with time zone,
   constraint days_pkey PRIMARY KEY (stream_id, day),
   constraint days_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
@@ -99,6 +100,18 @@ create table daywalk.marks (
   constraint marks_revision_check CHECK ((revision > 0)),
   constraint marks_state_check CHECK ((state = ANY (ARRAY['shown'::text, 'missing'::text, 'gone'::text, 'hidden'::text, 'old'::text]))),
   constraint marks_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
+);
+
+create table daywalk.misfits (
+  table_id integer not null,
+  day date not null,
+  "column" text not null,
+  walk_id bigint not null,
+  page_no integer not null,
+  place integer not null,
+  found text not null,
+  reason text not null,
+  constraint misfits_table_id_fkey FOREIGN KEY (table_id) REFERENCES daywalk.record_tables(table_id) ON DELETE CASCADE
 );
 
 create table daywalk.pages (
@@ -171,6 +184,23 @@ create table daywalk.rates (
   constraint rates_pkey PRIMARY KEY (origin)
 );
 
+create table daywalk.record_tables (
+  table_id integer generated always as identity not null,
+  name text not null,
+  stream text not null,
+  columns jsonb not null,
+  keep_record boolean not null,
+  outlives boolean not null,
+  retention interval,
+  state text not null,
+  trouble text,
+  defined_at timestamp with time zone default clock_timestamp() not null,
+  constraint record_tables_name_check CHECK ((name ~ '^[a-z_][a-z0-9_]{0,39}$'::text)),
+  constraint record_tables_name_state_key UNIQUE (name, state),
+  constraint record_tables_pkey PRIMARY KEY (table_id),
+  constraint record_tables_state_check CHECK ((state = ANY (ARRAY['building'::text, 'live'::text])))
+);
+
 create table daywalk.refused_keys (
   origin text not null,
   salt uuid not null,
@@ -220,6 +250,14 @@ create table daywalk.seals (
   constraint seals_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
 );
 
+create table daywalk.shared_records (
+  walk_id bigint not null,
+  page_no integer not null,
+  place integer not null,
+  constraint shared_records_pkey PRIMARY KEY (walk_id, page_no, place),
+  constraint shared_records_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
+);
+
 create table daywalk.streams (
   stream_id integer generated always as identity not null,
   name text not null,
@@ -230,6 +268,8 @@ create table daywalk.streams (
   time_zone text not null,
   settle interval not null,
   id_path text[],
+  time_path text[],
+  time_format text[],
   accepted_at timestamp with time zone,
   created_at timestamp with time zone default clock_timestamp() not null,
   constraint streams_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'::text)),
@@ -237,6 +277,17 @@ create table daywalk.streams (
   constraint streams_pkey PRIMARY KEY (stream_id),
   constraint streams_resource_check CHECK ((resource = ANY (ARRAY['events'::text, 'smart-event'::text]))),
   constraint streams_settle_check CHECK ((settle >= '00:00:00'::interval))
+);
+
+create table daywalk.table_days (
+  table_id integer not null,
+  day date not null,
+  publication uuid not null,
+  records bigint not null,
+  faults bigint not null,
+  synced_at timestamp with time zone not null,
+  constraint table_days_pkey PRIMARY KEY (table_id, day),
+  constraint table_days_table_id_fkey FOREIGN KEY (table_id) REFERENCES daywalk.record_tables(table_id) ON DELETE CASCADE
 );
 
 create table daywalk.walks (
@@ -266,9 +317,11 @@ create table daywalk.walks (
   reason text,
   proof jsonb,
   shown text default 'no'::text not null,
+  beside text default 'no'::text not null,
   started_at timestamp with time zone default clock_timestamp() not null,
   finished_at timestamp with time zone,
   pruning bigint,
+  constraint walks_beside_check CHECK ((beside = ANY (ARRAY['no'::text, 'whole'::text, 'part'::text]))),
   constraint walks_check CHECK ((from_time <= to_time)),
   constraint walks_check1 CHECK (((outcome IS NULL) = (finished_at IS NULL))),
   constraint walks_check2 CHECK (((outcome <> 'proven'::text) OR (proof IS NOT NULL))),
@@ -347,6 +400,8 @@ CREATE INDEX marks_day ON daywalk.marks USING btree (day);
 CREATE INDEX marks_gone ON daywalk.marks USING btree (id_hash) WHERE ((state = 'gone'::text) AND (id_hash IS NOT NULL));
 
 CREATE INDEX marks_hidden ON daywalk.marks USING btree (hidden_by) WHERE (hidden_by IS NOT NULL);
+
+CREATE INDEX misfits_day ON daywalk.misfits USING btree (table_id, day);
 
 CREATE UNIQUE INDEX prunings_day ON daywalk.prunings USING btree (stream_id, day) WHERE (what = 'day'::text);
 
@@ -487,6 +542,30 @@ AS $function$
    where w.window_id = again.window_id
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.begin_table_day(id integer, on_day date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  t daywalk.record_tables;
+  held uuid;
+  newest uuid;
+begin
+  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  select d.publication into newest from daywalk.days d join daywalk.streams s on s.stream_id = d.stream_id where s.name = t.stream and d.day = on_day;
+  if newest is null then return false; end if;
+  insert into daywalk.table_days as y (table_id, day, publication, records, faults, synced_at)
+  values (id, on_day, gen_random_uuid(), 0, 0, clock_timestamp())
+  on conflict (table_id, day) do update set synced_at = excluded.synced_at
+  returning y.publication into held;
+  if held = newest then return false; end if;
+  delete from daywalk.misfits m where m.table_id = id and m.day = on_day;
+  execute format('delete from daywalk.%I where day = $1', daywalk.relation_of(t)) using on_day;
+  return true;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.body_digest(body jsonb)
  RETURNS bytea
  LANGUAGE sql
@@ -598,6 +677,22 @@ AS $function$
   select ((day + 1)::timestamp at time zone time_zone) + settle
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.column_value(col jsonb, called text, zone text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case col ->> 'type'
+    when 'jsonb' then format('nullif(%1$s, ''null'')', called)
+    when 'text' then format('case when jsonb_typeof(%1$s) in (''object'', ''array'') then daywalk.misfit() else %1$s #>> ''{}'' end', called)
+    when 'timestamptz' then format('case when %1$s #>> ''{}'' is not null then coalesce(daywalk.time_of(%1$s, %2$L, %3$L::text[]), daywalk.misfit()::timestamptz) end',
+                                   called, zone, (select array_agg(f) from jsonb_array_elements_text(col -> 'format') as f))
+    when 'date' then format('case when %1$s #>> ''{}'' ~ ''^[0-9]{4}-[0-9]{2}-[0-9]{2}$'' then (%1$s #>> ''{}'')::date when %1$s #>> ''{}'' is not null then daywalk.misfit()::date end', called)
+    else format('(%s #>> ''{}'')::%s', called, case when col ->> 'type' in ('boolean', 'smallint', 'integer', 'bigint', 'numeric', 'inet', 'uuid') then col ->> 'type' end)
+  end
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.complete_window(me daywalk.windows, evidence jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -659,6 +754,42 @@ AS $function$
    where w.stream_id = of_stream and w.day = on_day
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.define_table(called text, of_stream text, with_columns jsonb, with_record boolean, outliving boolean, for_age interval)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  made daywalk.record_tables;
+  relation text;
+  col jsonb;
+begin
+  perform pg_advisory_xact_lock(hashtext('daywalk.define_table'));
+  perform daywalk.drop_table(t.table_id) from daywalk.record_tables t where t.name = called and t.state = 'building';
+  if not exists (select from daywalk.record_tables t where t.name = called and t.state = 'live') and to_regclass('daywalk.' || quote_ident(called)) is not null then
+    raise duplicate_table using message = 'daywalk.' || called || ' is there already, and is no record table';
+  end if;
+  insert into daywalk.record_tables as t (name, stream, columns, keep_record, outlives, retention, state)
+  values (called, of_stream, with_columns, with_record, outliving, for_age,
+          case when exists (select from daywalk.record_tables t where t.name = called) then 'building' else 'live' end)
+  returning * into made;
+  relation := daywalk.relation_of(made);
+  execute format(
+    'create table daywalk.%I (day date not null, %s%swalk_id bigint not null, page_no integer not null, place integer not null,
+     first_seen timestamptz not null, gone_since timestamptz, revision integer not null) partition by range (day)',
+    relation,
+    (select string_agg(format('%I %s, ', c.col ->> 'name', c.col ->> 'type'), '' order by c.place) from jsonb_array_elements(with_columns) with ordinality as c (col, place)),
+    case when with_record then 'record jsonb not null, ' else '' end);
+  execute format('create index on daywalk.%I (day)', relation);
+  for col in select c from jsonb_array_elements(with_columns) as c where (c ->> 'index')::boolean loop
+    execute format('create index on daywalk.%I %s', relation,
+                   format(case col ->> 'type' when 'jsonb' then 'using gin (%I jsonb_path_ops)' else '(%I)' end, col ->> 'name'));
+  end loop;
+  perform daywalk.explain_table(made.table_id);
+  perform daywalk.let_read_too(relation, 'events');
+  return made.table_id;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.differing(top bigint, under text[])
  RETURNS TABLE(hash bigint, wanted bigint, twins bigint)
  LANGUAGE sql
@@ -674,6 +805,35 @@ AS $function$
             full join daywalk.held_counts(top, under) as held on held.hash = proven.hash) as both_sides
    where wanted <> held_copies or doubt
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.drop_table(id integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  t daywalk.record_tables;
+begin
+  select * into strict t from daywalk.record_tables where table_id = id for update;
+  execute format('drop table daywalk.%I', daywalk.relation_of(t));
+  delete from daywalk.record_tables where table_id = id;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.drop_table_day(id integer, on_day date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  t daywalk.record_tables;
+begin
+  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  if not exists (select from daywalk.table_work(array[t.stream]) w where w.table_id = id and w.day = on_day and w.work = 'drop') then return; end if;
+  execute format('delete from daywalk.%I where day = $1', daywalk.relation_of(t)) using on_day;
+  delete from daywalk.misfits m where m.table_id = id and m.day = on_day;
+  update daywalk.table_days y set records = 0, faults = 0, synced_at = clock_timestamp() where y.table_id = id and y.day = on_day;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.empty_month(month date)
  RETURNS boolean
@@ -707,6 +867,17 @@ AS $function$
   update daywalk.walks set outcome = 'failed', reason = why, finished_at = clock_timestamp() where walk_id = walk and outcome is null
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.end_table_day(id integer, on_day date, with_records bigint, with_faults bigint)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update daywalk.table_days y set publication = d.publication, records = with_records, faults = with_faults, synced_at = clock_timestamp()
+    from daywalk.record_tables t join daywalk.streams s on s.name = t.stream join daywalk.days d on d.stream_id = s.stream_id
+   where t.table_id = id and d.day = on_day and y.table_id = id and y.day = on_day
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.ensure_partition(day date)
  RETURNS void
  LANGUAGE plpgsql
@@ -726,6 +897,115 @@ begin
     execute format('create table if not exists daywalk.%I partition of daywalk.pages for values from (%L) to (%L)',
                    partition, first_day, (first_day + interval '1 month')::date);
   end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.ensure_table_partition(id integer, on_day date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  t daywalk.record_tables;
+  partition text;
+begin
+  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  partition := t.name || '_' || id || '_' || to_char(on_day, 'YYYY_MM');
+  if to_regclass('daywalk.' || quote_ident(partition)) is not null then return; end if;
+  if not exists (select from daywalk.days d join daywalk.streams s using (stream_id) where s.name = t.stream and d.day = on_day) then return; end if;
+  perform pg_advisory_xact_lock(hashtext('daywalk.ensure_table_partition'));
+  execute format('create table if not exists daywalk.%I partition of daywalk.%I for values from (%L) to (%L)', partition, daywalk.relation_of(t),
+                 date_trunc('month', on_day)::date, (date_trunc('month', on_day) + interval '1 month')::date);
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.explain_table(id integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  t daywalk.record_tables;
+  relation text;
+  col record;
+begin
+  select * into strict t from daywalk.record_tables where table_id = id;
+  relation := daywalk.relation_of(t);
+  execute format('comment on table daywalk.%I is %L', relation, 'The records of the stream ' || t.stream || ', as daywalk.tables tells how far.');
+  for col in
+    select c ->> 'name' as name, 'From ' || array_to_string(array(select jsonb_array_elements_text(c -> 'path')), '.') || ' of the record.' as says
+      from jsonb_array_elements(t.columns) as c
+     union all
+    select * from (values ('day', 'The day of the source''s calendar; filter on it, it prunes partitions.'),
+                          ('walk_id', 'The walk; with page_no the page in daywalk.pages.'), ('page_no', 'The page within the walk.'),
+                          ('place', 'Position among the records of the page, from 1.'), ('first_seen', 'When the first version of the record arrived.'),
+                          ('gone_since', 'Since when the source does not show it any more; null: it does.'),
+                          ('revision', '1, and one more for each newer version.')) as own (name, says)
+     union all
+    select 'record', 'The record as sent.' where t.keep_record
+  loop
+    execute format('comment on column daywalk.%I.%I is %L', relation, col.name, col.says);
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.fill_table_day(id integer, on_day date, of_walk bigint, first_page integer, last_page integer)
+ RETURNS TABLE(records bigint, faults bigint)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+AS $function$
+declare
+  t daywalk.record_tables;
+  of_stream daywalk.streams;
+  columns_named text;
+  columns_made text;
+  records_of constant text := 'from daywalk.shown_records s
+    cross join lateral (select %s) as v where s.stream_id = $1 and s.day = $2 and s.walk_id = $3 and s.page_no between $4 and $5';
+  own constant text := 's.walk_id, s.page_no, s.place, s.first_seen, s.gone_since, s.revision';
+  picked text;
+begin
+  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  select * into strict of_stream from daywalk.streams s where s.name = t.stream;
+  select string_agg(format('%I, ', c.col ->> 'name'), '' order by c.place),
+         string_agg(daywalk.column_value(c.col, 'v.v' || c.place, of_stream.time_zone) || ', ', '' order by c.place),
+         string_agg(format('s.record #> %L as v%s', array(select jsonb_array_elements_text(c.col -> 'path')), c.place), ', ' order by c.place)
+    into columns_named, columns_made, picked
+    from jsonb_array_elements(t.columns) with ordinality as c (col, place);
+  columns_named := format('(day, %s%swalk_id, page_no, place, first_seen, gone_since, revision)', columns_named, case when t.keep_record then 'record, ' else '' end);
+  begin
+    execute format('insert into daywalk.%I %s select s.day, %s%s' || own || ' ' || format(records_of, picked), daywalk.relation_of(t), columns_named,
+                   columns_made, case when t.keep_record then 's.record, ' else '' end)
+      using of_stream.stream_id, on_day, of_walk, first_page, last_page;
+    get diagnostics records = row_count;
+    faults := 0;
+    return next;
+    return;
+  exception when data_exception or program_limit_exceeded then
+    null;
+  end;
+  select string_agg(format('case when v.m%s is null then %s end, ', c.place, daywalk.column_value(c.col, 'v.v' || c.place, of_stream.time_zone)), '' order by c.place)
+    into columns_made
+    from jsonb_array_elements(t.columns) with ordinality as c (col, place);
+  return query execute format(
+    'with judged as materialized (
+       select s.*, v.*, %s %s
+     ), filled as (
+       insert into daywalk.%I %s select v.day, %s%s' || replace(own, 's.', 'v.') || ' from judged v returning 1
+     ), listed as (
+       insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
+       select %s, v.day, f.name, v.walk_id, v.page_no, v.place, left(f.found::text, 200), f.reason
+         from judged v cross join lateral (values %s) as f (name, found, reason)
+        where f.reason is not null
+       returning 1
+     )
+     select (select count(*) from filled), (select count(*) from listed)',
+    (select string_agg(format('daywalk.reason_of(v.v%s, %L, %L, %L, %L::text[]) as m%1$s', c.place, c.col ->> 'type', (c.col ->> 'index')::boolean, of_stream.time_zone,
+                              (select array_agg(f) from jsonb_array_elements_text(c.col -> 'format') as f)), ', ' order by c.place)
+       from jsonb_array_elements(t.columns) with ordinality as c (col, place)),
+    format(records_of, picked), daywalk.relation_of(t), columns_named, columns_made, case when t.keep_record then 'v.record, ' else '' end, id,
+    (select string_agg(format('(%L, v.v%s, v.m%s)', c.col ->> 'name', c.place, c.place), ', ' order by c.place)
+       from jsonb_array_elements(t.columns) with ordinality as c (col, place)))
+    using of_stream.stream_id, on_day, of_walk, first_page, last_page;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.frame_of(body jsonb, records_path text[], total_path text[], relation_path text[], status integer, OUT signature text, OUT wordless boolean)
@@ -939,6 +1219,31 @@ AS $function$
    where k.walk_id = walk
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.keep_pruned_days(old_one daywalk.record_tables, new_one daywalk.record_tables)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  lost record;
+  shared text;
+begin
+  select string_agg(quote_ident(a.attname), ', ') into shared
+    from pg_attribute a
+    join pg_attribute b on b.attname = a.attname and b.atttypid = a.atttypid and b.attrelid = to_regclass('daywalk.' || quote_ident(daywalk.relation_of(new_one)))
+   where a.attrelid = to_regclass('daywalk.' || quote_ident(old_one.name)) and a.attnum > 0 and not a.attisdropped and not b.attisdropped;
+  for lost in
+    select y.* from daywalk.table_days y
+     where y.table_id = old_one.table_id and y.records > 0
+       and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = old_one.stream and g.day = y.day and g.what = 'day')
+       and not exists (select from daywalk.table_days n where n.table_id = new_one.table_id and n.day = y.day)
+  loop
+    perform daywalk.ensure_table_partition(new_one.table_id, lost.day), daywalk.begin_table_day(new_one.table_id, lost.day);
+    execute format('insert into daywalk.%I (%s) select %2$s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, old_one.name) using lost.day;
+    perform daywalk.end_table_day(new_one.table_id, lost.day, lost.records, lost.faults);
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.key_says(name text, value jsonb, status integer, OUT fault boolean, OUT more boolean)
  RETURNS record
  LANGUAGE plpgsql
@@ -1035,7 +1340,9 @@ begin
   revoke execute on all routines in schema daywalk from public;
   execute format('grant usage on schema daywalk to %I', role);
   for own in
-    select c.relname from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
+    select c.relname from pg_class c
+     where c.relnamespace = 'daywalk'::regnamespace
+       and (c.relkind = 'v' or c.relname in (select daywalk.relation_of(t) from daywalk.record_tables t))
   loop
     execute format('grant select on daywalk.%I to %I', own.relname, role);
   end loop;
@@ -1050,6 +1357,23 @@ begin
        and p.pronamespace = 'daywalk'::regnamespace and p.provolatile <> 'v'
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.let_read_too(relation text, of_relation text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  own record;
+begin
+  for own in
+    select distinct a.grantee, r.rolname
+      from pg_class c cross join lateral aclexplode(c.relacl) as a left join pg_roles r on r.oid = a.grantee
+     where c.oid = to_regclass('daywalk.' || quote_ident(of_relation)) and a.privilege_type = 'SELECT' and a.grantee <> c.relowner
+  loop
+    execute format('grant select on daywalk.%I to %s', relation, case when own.grantee = 0 then 'public' else quote_ident(own.rolname) end);
   end loop;
 end $function$;
 
@@ -1069,17 +1393,21 @@ begin
      where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
   loop
     execute format('grant select on daywalk.%I to %I', own.relname, role);
-    if own.relkind <> 'v' and own.relname <> 'migrations' then
+    if own.relkind <> 'v' and own.relname <> 'migrations'
+       and own.relname not in (select daywalk.relation_of(t) from daywalk.record_tables t) then
       execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
     end if;
   end loop;
   execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
   execute format('revoke insert, update on daywalk.prunings from %I', role);
+  -- What is believed of record tables is changed by their functions only.
+  execute format('revoke insert, update on daywalk.record_tables, daywalk.table_days, daywalk.misfits from %I', role);
   for own in
     select p.oid::regprocedure as signature from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
-       and (not p.prosecdef or p.provolatile <> 'v' or p.proname = 'ensure_partition')
+       and (not p.prosecdef or p.provolatile <> 'v' or p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
+                                                                                 'drop_table_day', 'swap_table']))
        and p.proname not in ('let_work', 'let_read')
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
@@ -1162,6 +1490,16 @@ AS $function$
      and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null)
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.misfit()
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  raise data_exception using message = 'a value does not fit its type';
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.need_read_committed()
  RETURNS void
  LANGUAGE plpgsql
@@ -1194,16 +1532,17 @@ declare
   lost_before bigint := coalesce((select d.lost from daywalk.days d where d.stream_id = of_stream and d.day = on_day), 0);
   noted daywalk.days;
 begin
-  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision)
-  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1
+  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision, publication)
+  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1, gen_random_uuid()
     from daywalk.contents_of(of_stream, on_day) as c
   on conflict (stream_id, day) do update
      set records = excluded.records, gone = excluded.gone, lost = excluded.lost, pages = excluded.pages, bytes = excluded.bytes,
-         proof = excluded.proof, revision = d.revision + 1, unsealed = true
+         proof = excluded.proof, revision = d.revision + 1, publication = excluded.publication, unsealed = true
   returning * into noted;
-  insert into daywalk.publications (stream_id, seq, day, revision, records, appeared, gone, lost, published_at)
-  select of_stream, 1 + coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = of_stream), 0), on_day,
+  insert into daywalk.publications (stream_id, seq, key, day, revision, records, appeared, gone, lost, published_at)
+  select of_stream, 1 + coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = of_stream), 0), noted.publication, on_day,
          noted.revision, noted.records, note_day.appeared, note_day.gone, greatest(noted.lost - lost_before, 0), at;
+  perform daywalk.share_day(s.resource, on_day) from daywalk.streams s where s.stream_id = of_stream;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.object_says(place jsonb, onward text, status integer, OUT fault text, OUT more boolean)
@@ -1269,6 +1608,23 @@ AS $function$
      group by held.hash
   )
   select across.hash from across join beside on beside.hash = across.hash and beside.copies >= across.copies
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.pieces_of_day(id integer, on_day date, piece_bytes bigint)
+ RETURNS TABLE(walk_id bigint, first_page integer, last_page integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select p.walk_id, min(p.page_no), max(p.page_no)
+    from (select g.walk_id, g.page_no, sum(g.byte_count) over (partition by g.walk_id order by g.page_no) / piece_bytes as piece
+            from daywalk.record_tables t
+            join daywalk.streams s on s.name = t.stream
+            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
+            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+            join daywalk.pages g on g.walk_id = k.walk_id and g.day = on_day and g.records > 0
+           where t.table_id = id) as p
+   group by p.walk_id, p.piece order by p.walk_id, p.piece
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.prove_cut(target bigint, lease uuid, evidence jsonb)
@@ -1421,6 +1777,37 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.reason_of(value jsonb, kind text, indexed boolean, zone text, format text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  said text := value #>> '{}';
+begin
+  if said is null then return null; end if;
+  if kind <> 'jsonb' and indexed and octet_length(said) > 2500 then return 'it is too long for an index: ' || octet_length(said) || ' bytes'; end if;
+  case kind
+    when 'jsonb' then null;
+    when 'text' then if jsonb_typeof(value) in ('object', 'array') then return 'it is an ' || jsonb_typeof(value) || ', not a text'; end if;
+    when 'timestamptz' then if daywalk.time_of(value, zone, format) is null then return 'it is no time that is understood'; end if;
+    when 'date' then
+      if said !~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then return 'it is no date such as 2026-03-01'; end if;
+      perform said::date;
+    when 'boolean' then perform said::boolean;
+    when 'smallint' then perform said::smallint;
+    when 'integer' then perform said::integer;
+    when 'bigint' then perform said::bigint;
+    when 'numeric' then perform said::numeric;
+    when 'inet' then perform said::inet;
+    when 'uuid' then perform said::uuid;
+  end case;
+  return null;
+exception when data_exception then
+  return regexp_replace(sqlerrm, ': ".*', '', 's');
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1429,6 +1816,15 @@ AS $function$
 begin
   raise exception 'daywalk.% is append-only', tg_table_name using errcode = 'integrity_constraint_violation';
 end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.relation_of(t daywalk.record_tables)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case t.state when 'live' then t.name else t.name || '_' || t.table_id end
+$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.replace_gone(of_stream integer, gone_from bigint[], shown_by bigint[], at timestamp with time zone)
  RETURNS SETOF date
@@ -1512,6 +1908,51 @@ AS $function$
     from daywalk.seals s where s.walk_id = any (of_walks)
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.share_day(of_resource text, on_day date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  shown_by integer[];
+  without_filters integer[];
+  under text[];
+begin
+  if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
+  perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
+  select array_agg(shows.stream_id order by shows.stream_id), array_agg(shows.stream_id order by shows.stream_id) filter (where shows.filters = '{}')
+    into shown_by, without_filters
+    from (select distinct s.stream_id, s.filters
+            from daywalk.streams s
+            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day and w.kind <> 'cut'
+            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+           where s.resource = of_resource) as shows;
+  shown_by := coalesce(without_filters, shown_by);
+  update daywalk.walks k
+     set beside = case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end
+    from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id and s.resource = of_resource
+   where w.window_id = k.window_id and k.day = on_day and w.day = on_day and k.shown <> 'no'
+     and k.beside <> case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end;
+  delete from daywalk.shared_records x
+   using daywalk.walks k join daywalk.windows w on w.window_id = k.window_id join daywalk.streams s on s.stream_id = w.stream_id
+   where x.walk_id = k.walk_id and k.day = on_day and w.day = on_day and s.resource = of_resource;
+  if cardinality(shown_by) < 2 then return; end if;
+  select array_agg(distinct pointer) into under
+    from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = any (shown_by) cross join lateral unnest(k.ignored) as pointer
+   where w.day = on_day and k.shown <> 'no';
+  insert into daywalk.shared_records (walk_id, page_no, place)
+  with shown as materialized (
+    select r.walk_id, r.page_no, r.place, array_position(shown_by, r.stream_id) as number,
+           coalesce(r.record #>> s.id_path, (daywalk.hashes_of(jsonb_build_array(r.record), coalesce(under, '{}')))[1]::text) as key
+      from daywalk.shown_records r join daywalk.streams s on s.stream_id = r.stream_id
+     where r.stream_id = any (shown_by) and r.day = on_day
+  ), counted as materialized (
+    select shown.*, row_number() over (partition by key, number order by walk_id, page_no, place) as copy from shown
+  )
+  select later.walk_id, later.page_no, later.place from counted later
+   where exists (select from counted earlier where earlier.key = later.key and earlier.copy = later.copy and earlier.number < later.number);
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.show(top bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -1552,6 +1993,23 @@ begin
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
                            case when d.day = me.day then gone else 0 end)
      from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.show_stream(called text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  relation text := left('stream_' || replace(called, '-', '_'), 63);
+begin
+  if not exists (select from daywalk.streams where name = called) or to_regclass('daywalk.' || quote_ident(relation)) is not null then return; end if;
+  perform pg_advisory_xact_lock(hashtext('daywalk.show_stream'));
+  execute format('create or replace view daywalk.%I as select day, at, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
+                    from daywalk.shown_records where stream = %L', relation, called);
+  execute format('comment on view daywalk.%I is %L', relation, 'The records of the stream ' || called || '; columns as in daywalk.events.');
+  perform daywalk.let_read_too(relation, 'events');
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.split_window(target bigint, lease uuid, by_what text, why text, total bigint, parts_from timestamp without time zone[], parts_to timestamp without time zone[], levels_from integer[], levels_to integer[], cuts timestamp without time zone[])
@@ -1664,6 +2122,57 @@ AS $function$
   select window_id from tree
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.swap_table(id integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  new_one daywalk.record_tables;
+  old_one daywalk.record_tables;
+begin
+  select * into new_one from daywalk.record_tables where table_id = id and state = 'building' for update;
+  if not found then return false; end if;
+  select * into strict old_one from daywalk.record_tables where name = new_one.name and state = 'live' for update;
+  if exists (select from daywalk.table_work(array[new_one.stream]) w where w.table_id = id) then return false; end if;
+  execute format('lock table daywalk.%I in access exclusive mode', old_one.name);
+  if new_one.outlives and old_one.outlives and new_one.stream = old_one.stream then
+    perform daywalk.keep_pruned_days(old_one, new_one);
+  end if;
+  begin
+    perform daywalk.let_read_too(daywalk.relation_of(new_one), old_one.name);
+    perform daywalk.drop_table(old_one.table_id);
+  exception when dependent_objects_still_exist then
+    update daywalk.record_tables set trouble = 'something depends on the old table: ' || sqlerrm where table_id = id;
+    return false;
+  end;
+  execute format('alter table daywalk.%I rename to %I', daywalk.relation_of(new_one), new_one.name);
+  update daywalk.record_tables set state = 'live', trouble = null where table_id = id;
+  perform daywalk.explain_table(id);
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.table_work(of_streams text[])
+ RETURNS TABLE(table_id integer, name text, stream text, day date, work text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select t.table_id, t.name, t.stream, d.day, case when late.over then 'drop' else 'replace' end
+    from daywalk.record_tables t
+    join daywalk.streams s on s.name = t.stream
+    join daywalk.days d on d.stream_id = s.stream_id
+    left join daywalk.table_days y on y.table_id = t.table_id and y.day = d.day
+   cross join lateral (select coalesce(daywalk.closed_at(d.day, s.time_zone, s.settle) + t.retention <= clock_timestamp(), false) as over) as late
+   where t.stream = any (of_streams)
+     and case when late.over then y.records > 0
+              else y.publication is distinct from d.publication
+                   and not (t.outlives and exists (select from daywalk.prunings g
+                                                    where g.stream_id = d.stream_id and g.day = d.day and g.what = 'day')) end
+   order by d.day desc, t.table_id
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.tells_total(of_stream integer, at_path text[], start bigint)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1684,6 +2193,40 @@ CREATE OR REPLACE FUNCTION daywalk.text_digest(content text)
 AS $function$
   select sha256(convert_to(content, 'UTF8'))
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.time_of(value jsonb, zone text, format text[])
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  said text := value #>> '{}';
+  number bigint;
+  month integer;
+begin
+  if said is null then return null; end if;
+  if format is not null then
+    said := substring(said from format[1]);
+    if said is null then return null; end if;
+    said := regexp_replace(said, format[1], format[2]);
+    month := (position(lower(substring(said from '^[0-9]{4}-([A-Za-z]{3})-')) in 'janfebmaraprmayjunjulaugsepoctnovdec') + 2) / 3;
+    if month > 0 then said := overlay(said placing lpad(month::text, 2, '0') from 6 for 3); end if;
+  end if;
+  if said ~ '^(?!0000)[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-9]))([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)?( ?([Zz]|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?))?)?$' then
+    if substr(said, 6, 5) = '02-29' and extract(day from make_date(substr(said, 1, 4)::integer, 3, 1) - 1) <> 29 then return null; end if;
+    said := regexp_replace(said, '[.,]([0-9]{1,6})[0-9]*', '.\1');
+    if said ~ '[Zz]$|[0-9:] ?[+-][0-9:]{2,5}$' and length(said) > 16 then return said::timestamptz; end if;
+    return said::timestamp at time zone zone;
+  end if;
+  if format is null and said ~ '^([0-9]{9,10}|[0-9]{12,13}|[0-9]{15,16}|[0-9]{18,19})([.][0-9]+)?$' then
+    number := case length(split_part(said, '.', 1)) / 3 * 3
+                when 9 then trunc(said::numeric * 1000000) when 12 then trunc(said::numeric * 1000)
+                when 15 then trunc(said::numeric) else trunc(said::numeric / 1000) end;
+    return timestamptz 'epoch' + number / 1000000 * interval '1 second' + number % 1000000 * interval '1 microsecond';
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.verdicts(top bigint, at timestamp with time zone)
  RETURNS TABLE(verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamp with time zone, hash bigint, id_hash bigint, first_seen timestamp with time zone, revision integer)
@@ -1915,6 +2458,7 @@ create view daywalk.day_errors as
 create view daywalk.events as
  SELECT stream,
     day,
+    at,
     record,
     walk_id,
     page_no,
@@ -1924,12 +2468,20 @@ create view daywalk.events as
     gone_since,
     revision
    FROM daywalk.shown_records
-  WHERE resource = 'events'::text;
+  WHERE resource = 'events'::text AND
+        CASE beside
+            WHEN 'no'::text THEN true
+            WHEN 'whole'::text THEN false
+            ELSE NOT (EXISTS ( SELECT
+               FROM daywalk.shared_records x
+              WHERE x.walk_id = shown_records.walk_id AND x.page_no = shown_records.page_no AND x.place = shown_records.place))
+        END;
 
 create view daywalk.events_now as
  SELECT stream,
     resource,
     day,
+    at,
     record,
     walk_id,
     page_no,
@@ -1938,7 +2490,14 @@ create view daywalk.events_now as
     first_seen,
     revision
    FROM daywalk.shown_records
-  WHERE gone_since IS NULL;
+  WHERE gone_since IS NULL AND
+        CASE beside
+            WHEN 'no'::text THEN true
+            WHEN 'whole'::text THEN false
+            ELSE NOT (EXISTS ( SELECT
+               FROM daywalk.shared_records x
+              WHERE x.walk_id = shown_records.walk_id AND x.page_no = shown_records.page_no AND x.place = shown_records.place))
+        END;
 
 create view daywalk.gaps as
  SELECT s.name AS stream,
@@ -2119,6 +2678,7 @@ create view daywalk.shown_records as
     s.name AS stream,
     s.resource,
     p.day,
+    daywalk.time_of(r.record #> s.time_path, s.time_zone, s.time_format) AS at,
     r.record,
     p.walk_id,
     p.page_no,
@@ -2130,7 +2690,8 @@ create view daywalk.shown_records as
             WHEN mark.state = 'gone'::text THEN mark.since
             ELSE NULL::timestamp with time zone
         END AS gone_since,
-    COALESCE(mark.revision, 1) AS revision
+    COALESCE(mark.revision, 1) AS revision,
+    k.beside
    FROM daywalk.pages p
      JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.shown <> 'no'::text AND k.pruning IS NULL
      JOIN daywalk.windows w ON w.window_id = k.window_id
@@ -2150,6 +2711,7 @@ create view daywalk.shown_records as
 create view daywalk.smart_events as
  SELECT stream,
     day,
+    at,
     record,
     walk_id,
     page_no,
@@ -2159,7 +2721,62 @@ create view daywalk.smart_events as
     gone_since,
     revision
    FROM daywalk.shown_records
-  WHERE resource = 'smart-event'::text;
+  WHERE resource = 'smart-event'::text AND
+        CASE beside
+            WHEN 'no'::text THEN true
+            WHEN 'whole'::text THEN false
+            ELSE NOT (EXISTS ( SELECT
+               FROM daywalk.shared_records x
+              WHERE x.walk_id = shown_records.walk_id AND x.page_no = shown_records.page_no AND x.place = shown_records.place))
+        END;
+
+create view daywalk.table_faults as
+ SELECT t.name AS "table",
+    m."column",
+    m.day,
+    m.found,
+    m.reason,
+    m.walk_id,
+    m.page_no,
+    m.place
+   FROM daywalk.misfits m
+     JOIN daywalk.record_tables t ON t.table_id = m.table_id AND t.state = 'live'::text;
+
+create view daywalk.tables as
+ SELECT t.name AS "table",
+    t.stream,
+    t.state,
+    COALESCE(d.days, 0::bigint) AS days,
+    COALESCE(d.records, 0::bigint) AS records,
+    COALESCE(d.faults, 0::bigint) AS faults,
+    ( SELECT count(*) AS count
+           FROM daywalk.table_work(ARRAY[t.stream]) w(table_id, name, stream, day, work)
+          WHERE w.table_id = t.table_id) AS behind,
+    d.first_day,
+    d.last_day,
+    d.synced_at,
+    t.trouble
+   FROM daywalk.record_tables t
+     LEFT JOIN ( SELECT table_days.table_id,
+            count(*) FILTER (WHERE table_days.records > 0) AS days,
+            sum(table_days.records)::bigint AS records,
+            sum(table_days.faults)::bigint AS faults,
+            min(table_days.day) FILTER (WHERE table_days.records > 0) AS first_day,
+            max(table_days.day) FILTER (WHERE table_days.records > 0) AS last_day,
+            max(table_days.synced_at) AS synced_at
+           FROM daywalk.table_days
+          GROUP BY table_days.table_id) d ON d.table_id = t.table_id;
+
+create view daywalk.time_faults as
+ SELECT r.stream,
+    r.day,
+    r.record #> s.time_path AS found,
+    r.walk_id,
+    r.page_no,
+    r."position"
+   FROM daywalk.shown_records r
+     JOIN daywalk.streams s ON s.stream_id = r.stream_id AND s.time_path IS NOT NULL
+  WHERE r.at IS NULL;
 
 create view daywalk.unfinished_days as
  SELECT stream_id,
@@ -2242,11 +2859,13 @@ comment on column daywalk.days.bytes is 'Bytes received for them.';
 comment on column daywalk.days.proof is 'Kinds of proof of its windows.';
 comment on column daywalk.days.revision is 'How often what is shown of it has changed.';
 comment on column daywalk.days.unsealed is 'Something changed since the ledger was last compared with the day.';
+comment on column daywalk.days.publication is 'The key of its newest publication.';
 comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not looked at.';
 
-comment on view daywalk.events is 'One row per record of the resource events: every one that was ever proven.';
+comment on view daywalk.events is 'One row per event: every one that was ever proven, once, whatever streams there are.';
 comment on column daywalk.events.stream is 'The stream.';
 comment on column daywalk.events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.events.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.events.record is 'The record as sent.';
 comment on column daywalk.events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.events.page_no is 'The page within the walk.';
@@ -2260,6 +2879,7 @@ comment on view daywalk.events_now is 'The records of all streams that the sourc
 comment on column daywalk.events_now.stream is 'The stream.';
 comment on column daywalk.events_now.resource is 'Its resource.';
 comment on column daywalk.events_now.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.events_now.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.events_now.record is 'The record as sent.';
 comment on column daywalk.events_now.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.events_now.page_no is 'The page within the walk.';
@@ -2350,6 +2970,16 @@ comment on column daywalk.marks.first_seen is 'When the first version of it was 
 comment on column daywalk.marks.revision is '1, and one more for each newer version.';
 comment on column daywalk.marks.hidden_by is 'The cut that hides it; null of a hidden record: for good, because its window does not show it any more.';
 
+comment on table daywalk.misfits is 'Values that do not fit the type of their column; daywalk.table_faults shows them.';
+comment on column daywalk.misfits.table_id is 'The record table.';
+comment on column daywalk.misfits.day is 'The day of the source''s calendar.';
+comment on column daywalk.misfits."column" is 'The column that is null instead.';
+comment on column daywalk.misfits.walk_id is 'The walk; with page_no the page in daywalk.pages.';
+comment on column daywalk.misfits.page_no is 'The page within the walk.';
+comment on column daywalk.misfits.place is 'Position among the records of the page, from 1.';
+comment on column daywalk.misfits.found is 'The beginning of the value, as jsonb writes it.';
+comment on column daywalk.misfits.reason is 'What does not fit.';
+
 comment on view daywalk.missing_days is 'The closed days that a stream wants and that have no window; the coverage and the gaps are made of it.';
 comment on column daywalk.missing_days.stream_id is 'The stream.';
 comment on column daywalk.missing_days.stream is 'Its name.';
@@ -2421,6 +3051,18 @@ comment on table daywalk.rates is 'When the next request to an API may go, where
 comment on column daywalk.rates.origin is 'Scheme, host and port of the API.';
 comment on column daywalk.rates.next_slot is 'The first instant that no worker has taken yet; it may be past.';
 
+comment on table daywalk.record_tables is 'The record tables: what the settings said when they were applied last. One whose definition changed is built beside the old one.';
+comment on column daywalk.record_tables.table_id is 'Key.';
+comment on column daywalk.record_tables.name is 'The name of the table in this schema.';
+comment on column daywalk.record_tables.stream is 'The stream whose records it has.';
+comment on column daywalk.record_tables.columns is 'Its columns in order: name, path, type, index, and how a time is written where that is no ISO 8601.';
+comment on column daywalk.record_tables.keep_record is 'It has the records themselves, too.';
+comment on column daywalk.record_tables.outlives is 'It has a retention of its own: a day stays in it when its pages are pruned.';
+comment on column daywalk.record_tables.retention is 'How long after it closed a day stays; null: as long as its pages, or for ever where it outlives them.';
+comment on column daywalk.record_tables.state is 'live: it is what its name says; building: it takes the place of the live one when it is in step.';
+comment on column daywalk.record_tables.trouble is 'Why it could not take the place of the live one, in words; null: nothing is in the way.';
+comment on column daywalk.record_tables.defined_at is 'When it was defined.';
+
 comment on view daywalk.record_versions is 'Older versions of records that are shown in a newer one, newest first; for streams with an id_path.';
 comment on column daywalk.record_versions.stream is 'The stream.';
 comment on column daywalk.record_versions.resource is 'Its resource.';
@@ -2470,16 +3112,22 @@ comment on column daywalk.seals.body_sha256 is 'daywalk.body_digest of the body:
 comment on column daywalk.seals.digest is 'daywalk.page_digest of the row: SHA-256 over all its columns, the body as body_sha256.';
 comment on column daywalk.seals.sealed_at is 'When it was made.';
 
+comment on table daywalk.shared_records is 'Records that another stream of the same resource shows, too: the views of the resource leave them out here.';
+comment on column daywalk.shared_records.walk_id is 'The walk.';
+comment on column daywalk.shared_records.page_no is 'The page within the walk.';
+comment on column daywalk.shared_records.place is 'Position among the records of the page, from 1.';
+
 comment on view daywalk.shown_days is 'The walks of every complete day that are shown.';
 comment on column daywalk.shown_days.stream_id is 'The stream.';
 comment on column daywalk.shown_days.day is 'The day of the source''s calendar.';
 comment on column daywalk.shown_days.walks is 'Its walks that are shown.';
 
-comment on view daywalk.shown_records is 'Every record that is shown, of all streams; events and smart_events are made of it.';
+comment on view daywalk.shown_records is 'Every record that is shown, of every stream: one that several streams show stands here once for each.';
 comment on column daywalk.shown_records.stream_id is 'The stream.';
 comment on column daywalk.shown_records.stream is 'Its name.';
 comment on column daywalk.shown_records.resource is 'Its resource.';
 comment on column daywalk.shown_records.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.shown_records.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.shown_records.record is 'The record as sent.';
 comment on column daywalk.shown_records.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.shown_records.page_no is 'The page within the walk.';
@@ -2489,10 +3137,12 @@ comment on column daywalk.shown_records.fetched_at is 'When the page arrived.';
 comment on column daywalk.shown_records.first_seen is 'When the first version of the record arrived.';
 comment on column daywalk.shown_records.gone_since is 'Since when the source does not show it any more; null: it does.';
 comment on column daywalk.shown_records.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
+comment on column daywalk.shown_records.beside is 'no: the views of the resource show it; whole: another stream shows its day there; part: they do unless daywalk.shared_records has it.';
 
-comment on view daywalk.smart_events is 'One row per record of the resource smart-event: every one that was ever proven.';
+comment on view daywalk.smart_events is 'One row per smart event: every one that was ever proven, once, whatever streams there are.';
 comment on column daywalk.smart_events.stream is 'The stream.';
 comment on column daywalk.smart_events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.smart_events.at is 'When the event happened, from the time_path of the settings; null: there is none that is understood (daywalk.time_faults).';
 comment on column daywalk.smart_events.record is 'The record as sent.';
 comment on column daywalk.smart_events.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.smart_events.page_no is 'The page within the walk.';
@@ -2512,8 +3162,49 @@ comment on column daywalk.streams.since is 'The first day that the schedule expo
 comment on column daywalk.streams.time_zone is 'IANA time zone of the source, in which its days begin and end.';
 comment on column daywalk.streams.settle is 'How long after its end a day counts as closed.';
 comment on column daywalk.streams.id_path is 'Keys from the top of a record to what identifies it, as the settings say; null: a record is its content.';
+comment on column daywalk.streams.time_path is 'Keys from the top of a record to the time of the event, as the settings say; null: the views have none.';
+comment on column daywalk.streams.time_format is 'A pattern of that time, and what makes ISO 8601 of it; null: it is ISO 8601, or counts from 1970 on.';
 comment on column daywalk.streams.accepted_at is 'When a person last accepted the source as it is (daywalk accept); what was proven before is no known answer any more.';
 comment on column daywalk.streams.created_at is 'When the stream was first planned.';
+
+comment on table daywalk.table_days is 'Which publication of a day a record table holds: where it is not the newest one, the day is replaced.';
+comment on column daywalk.table_days.table_id is 'The record table.';
+comment on column daywalk.table_days.day is 'The day of the source''s calendar.';
+comment on column daywalk.table_days.publication is 'The key of the publication, as in daywalk.publications.';
+comment on column daywalk.table_days.records is 'Rows of the day.';
+comment on column daywalk.table_days.faults is 'Values of the day that do not fit their types; they are null, and listed in daywalk.table_faults.';
+comment on column daywalk.table_days.synced_at is 'When the day was replaced last.';
+
+comment on view daywalk.table_faults is 'Values that do not fit the type of their column in a record table: there they are null.';
+comment on column daywalk.table_faults."table" is 'The record table.';
+comment on column daywalk.table_faults."column" is 'The column that is null instead.';
+comment on column daywalk.table_faults.day is 'The day of the source''s calendar.';
+comment on column daywalk.table_faults.found is 'The beginning of the value, as jsonb writes it.';
+comment on column daywalk.table_faults.reason is 'What does not fit.';
+comment on column daywalk.table_faults.walk_id is 'The walk; with page_no and place the row of the table.';
+comment on column daywalk.table_faults.page_no is 'The page within the walk.';
+comment on column daywalk.table_faults.place is 'Position among the records of the page, from 1.';
+
+comment on view daywalk.tables is 'How far each record table is in step with what is shown.';
+comment on column daywalk.tables."table" is 'Its name.';
+comment on column daywalk.tables.stream is 'The stream whose records it has.';
+comment on column daywalk.tables.state is 'live: queries see it; building: it takes the place of the live one when it is in step.';
+comment on column daywalk.tables.days is 'Days that it holds records of.';
+comment on column daywalk.tables.records is 'Its rows.';
+comment on column daywalk.tables.faults is 'Values that do not fit their types; daywalk.table_faults lists them.';
+comment on column daywalk.tables.behind is 'Days that are not in step; 0: it is equal to what is shown of the days that it holds.';
+comment on column daywalk.tables.first_day is 'The first day that it holds records of.';
+comment on column daywalk.tables.last_day is 'The last one.';
+comment on column daywalk.tables.synced_at is 'When it was changed last.';
+comment on column daywalk.tables.trouble is 'Why it could not take the place of the live one; null: nothing is in the way.';
+
+comment on view daywalk.time_faults is 'Records whose time is not understood, so that at is null; filter on day.';
+comment on column daywalk.time_faults.stream is 'The stream.';
+comment on column daywalk.time_faults.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
+comment on column daywalk.time_faults.found is 'What stands at the time_path; null: nothing.';
+comment on column daywalk.time_faults.walk_id is 'The walk; with page_no the page in daywalk.pages.';
+comment on column daywalk.time_faults.page_no is 'The page within the walk.';
+comment on column daywalk.time_faults."position" is 'Offset of the record within its window, as the source listed it.';
 
 comment on view daywalk.unfinished_days is 'The days with a window that are not complete; the coverage and the gaps are made of it.';
 comment on column daywalk.unfinished_days.stream_id is 'The stream.';
@@ -2549,6 +3240,7 @@ comment on column daywalk.walks.outcome is 'proven; ended: at its end, not belie
 comment on column daywalk.walks.reason is 'Why it is not proven.';
 comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers; before it is proven, how it ended.';
 comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked hidden or old; part: those marked shown, missing or gone.';
+comment on column daywalk.walks.beside is 'Its records are in the view of its own stream only, because another stream of the resource shows the same; part: those in daywalk.shared_records.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
 comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';

@@ -36,8 +36,57 @@ export interface Stream {
   readonly totalPath?: readonly string[] | null;
   /** Where in a record that stands which identifies it; absent: a record is its content. */
   readonly idPath?: readonly string[];
+  /** Where in a record the time of the event stands; absent: the views have no time. */
+  readonly timePath?: readonly string[];
+  /** How that time is written; absent: it is ISO 8601, or counts from 1970 on. */
+  readonly timeFormat?: TimeFormat;
   /** How long a closed day is kept at least, milliseconds; absent: for ever. Only `daywalk prune` acts on it. */
   readonly retention?: number;
+}
+
+/** How a time is written that is no ISO 8601: a pattern of Postgres, and by what it is replaced so that it is. */
+export interface TimeFormat {
+  /** As a person wrote it. */
+  readonly text: string;
+  readonly pattern: string;
+  readonly replacement: string;
+}
+
+/** What a column of a record table may be. Each holds the values of its kind without changing a digit. */
+export const COLUMN_TYPES = [
+  'text',
+  'boolean',
+  'smallint',
+  'integer',
+  'bigint',
+  'numeric',
+  'timestamptz',
+  'date',
+  'inet',
+  'uuid',
+  'jsonb',
+] as const;
+export type ColumnType = (typeof COLUMN_TYPES)[number];
+
+/** A column of a record table: a typed value out of each record. */
+export interface Column {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly type: ColumnType;
+  readonly index: boolean;
+  /** Of a `timestamptz` that is no ISO 8601. */
+  readonly format?: TimeFormat;
+}
+
+/** A table of typed columns that is kept in step with what is shown of a stream. */
+export interface RecordTable {
+  readonly name: string;
+  readonly stream: string;
+  readonly columns: readonly Column[];
+  /** The record itself is a column, too. */
+  readonly keepRecord: boolean;
+  /** How long a day stays after it closed, milliseconds; null: for ever, absent: as long as its pages. */
+  readonly retention?: number | null;
 }
 
 /** A day of the source's calendar, `YYYY-MM-DD`; text from end to end, so that no process time zone can shift it. */

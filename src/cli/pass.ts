@@ -87,7 +87,7 @@ export async function withExport<T>(
     teller.attach(database);
     page?.attach(url);
     try {
-      const parts = exportParts(database, source, log);
+      const parts = exportParts(database, source, log, settings);
       return await work({ ...start, database, source, parts, teller });
     } finally {
       await close();

@@ -190,6 +190,29 @@ export const VERBS: readonly VerbRow[] = [
     page: 'queries.md',
   },
   {
+    name: 'tables',
+    does: 'the record tables and how far they are in step; `--apply` makes those of the settings, `--suggest` prints some',
+    settings: READ,
+    load: async () => (await import('./verbs/tables.ts')).tablesVerb,
+    options: [
+      new Option('--apply', 'make the tables as the settings define them, and fill them').conflicts(
+        ['suggest', 'drop'],
+      ),
+      new Option('--rebuild <names>', 'build these anew though nothing changed').conflicts([
+        'suggest',
+        'drop',
+      ]),
+      new Option('--drop <name>', 'take away a table that the settings do not define any more'),
+      new Option(
+        '--suggest',
+        'print tables for daywalk.yaml, from the fields that the records have',
+      ),
+      stream(),
+      json(),
+    ],
+    page: 'tables.md',
+  },
+  {
     name: 'serve-archive',
     does: 'answers the two operations of the API from what is stored, until it is stopped',
     settings: [...READ, 'Archive'],

@@ -7,6 +7,7 @@ import type { ProcessLogger } from '../log.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import { openSource, type Source, type SourceOptions } from '../source/source.ts';
 import type { Database } from '../store/database.ts';
+import { keepingTables } from '../tables/record-tables.ts';
 import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { keepHeapSmall } from './heap.ts';
 import { redactor } from './redactor.ts';
@@ -67,7 +68,12 @@ function defined<T extends object>(values: T): Defined<T> {
 export const owner = (): string => `${hostname()}:${process.pid}:${systemClock.uuid().slice(0, 6)}`;
 
 /** What the export needs of the other parts. */
-export function exportParts(database: Database, source: Source, log: ProcessLogger): ExportParts {
+export function exportParts(
+  database: Database,
+  source: Source,
+  log: ProcessLogger,
+  { tables }: Settings,
+): ExportParts {
   return {
     database,
     fetchPage: source.fetchPage,
@@ -75,7 +81,7 @@ export function exportParts(database: Database, source: Source, log: ProcessLogg
     clock: systemClock,
     log,
     owner: owner(),
-    followers: [sealing({ database, log })],
+    followers: [sealing({ database, log }), keepingTables({ database, log }, tables)],
   };
 }
 

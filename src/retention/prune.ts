@@ -153,6 +153,7 @@ const REASONS: Record<Exclude<Marked, 'pruned'>, string> = {
   held: 'a worker took it up just now',
   changed: 'what is shown of it changed just now',
   unsealed: 'it is not in the ledger yet: the next run appends it',
+  wanted: 'a record table that keeps it longer does not have it yet: the next run takes it in',
 };
 
 async function removeMarked(database: Database, signal: AbortSignal): Promise<string[]> {

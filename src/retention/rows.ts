@@ -107,7 +107,7 @@ export function readMonths(
 }
 
 /** What came of marking; see `daywalk.mark_pruned`. */
-export type Marked = 'pruned' | 'held' | 'changed' | 'unsealed';
+export type Marked = 'pruned' | 'held' | 'changed' | 'unsealed' | 'wanted';
 
 /** Marks a day, or its superseded walks, as pruned, if it is still what was listed. Repeating it does nothing. */
 export async function markPruned(

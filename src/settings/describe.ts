@@ -1,6 +1,7 @@
 /** What `daywalk config` prints: every effective value and where it came from, secrets masked; and the list of those secrets. */
 
 import { streamLines } from './file/streams.ts';
+import { tableLines } from './file/tables.ts';
 import { DEFAULT, type Origin } from './origin.ts';
 import type { Settings } from './settings.ts';
 import { ROWS, type Row } from './table/table.ts';
@@ -20,14 +21,16 @@ export interface SettingLine {
   readonly place: string;
 }
 
-/** Every setting, in the order of the table, each stream after the streams. */
+/** Every setting, in the order of the table, each stream after the streams, the record tables at the end. */
 export function describeSettings(settings: Settings): SettingLine[] {
-  return ROWS.flatMap((row) => {
+  const settled = ROWS.flatMap((row) => {
     const line = lineOf(row.name, textOf(row, settings), row.unset, settings);
     if (row.key !== 'streams') return line;
     const streams = settings.streams.flatMap(streamLines);
     return [line, ...streams.map(([name, value]) => lineOf(name, value, '', settings))];
   });
+  const tables = settings.tables.flatMap(tableLines);
+  return [...settled, ...tables.map(([name, value]) => lineOf(name, value, '', settings))];
 }
 
 function textOf(row: Row, settings: Settings): string | null {

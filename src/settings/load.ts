@@ -10,6 +10,7 @@ import {
   type StreamDefinitions,
   selectedStreams,
 } from './file/streams.ts';
+import { definedTables } from './file/tables.ts';
 import { DEFAULT, type Raw } from './origin.ts';
 import { Problems } from './problems.ts';
 import { Reading } from './reading.ts';
@@ -53,37 +54,45 @@ export function loadSettings(options: LoadOptions): Settings {
   const names = reading.values.get('streams');
   if (selection && Array.isArray(names))
     checkSelection(names, defined.names, selection.place, problems);
+  const tables = definedTables(
+    file?.settings.tables ?? { is: 'mapping', spot: '', entries: [] },
+    defined.streams,
+    problems,
+  );
   readSecrets(reading, readFile, problems);
   checkPem(reading, readFile, problems);
   reading.takeDefaults(cwd);
   checkTogether(reading, options.require ?? [], problems);
   problems.throwIfAny();
-  return assembled(reading, defined, file?.path);
+  return assembled(reading, defined, tables, file?.path);
 }
 
 /** Puts the settings together; everything in `reading` is right by now. */
 function assembled(
   reading: Reading,
   defined: StreamDefinitions,
+  { tables, origins: tableOrigins }: ReturnType<typeof definedTables>,
   config: string | undefined,
 ): Settings {
   const values = Object.fromEntries(
     ROWS.map(({ key }) => [key, reading.values.get(key)]),
   ) as unknown as Values;
-  const { recordsPath, totalPath, idPath, retention } = values;
+  const { recordsPath, totalPath, idPath, timePath, retention } = values;
   const streams = selectedStreams(defined.streams, values.streams).map((stream) => ({
     ...(recordsPath === undefined ? {} : { recordsPath }),
     ...(totalPath === undefined ? {} : { totalPath }),
     ...(idPath === undefined ? {} : { idPath }),
+    ...(timePath === undefined ? {} : { timePath }),
     ...(retention === undefined ? {} : { retention }),
     ...stream,
   }));
-  const origins = new Map(defined.origins);
+  const origins = new Map([...defined.origins, ...tableOrigins]);
   for (const [key, raw] of reading.raws)
     if (raw.origin !== DEFAULT) origins.set(SETTINGS[key].name, raw.origin);
   const base = parseFields(SETTINGS.archiveFields.default) as FieldMap;
   const archiveFields = { ...base, ...values.archiveFields };
-  return { ...values, archiveFields, config, streams, origins: Object.fromEntries(origins) };
+  const own = { archiveFields, config, streams, tables };
+  return { ...values, ...own, origins: Object.fromEntries(origins) };
 }
 
 function flagRaws(flags: LoadOptions['flags'], folder: string): Map<SettingKey, Raw> {

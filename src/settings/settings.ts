@@ -1,5 +1,5 @@
 /** The settings that a command works with, checked and complete, and where each of them came from. */
-import type { Day, Stream } from '../model.ts';
+import type { Day, RecordTable, Stream } from '../model.ts';
 import type { Origin } from './origin.ts';
 import type { FieldMap } from './values/fields.ts';
 import type { ListenAddress } from './values/listen.ts';
@@ -47,8 +47,12 @@ export interface Settings {
   /** Null: there is no total that can be trusted. */
   readonly totalPath: readonly string[] | null | undefined;
   readonly idPath: readonly string[] | undefined;
+  readonly timePath: readonly string[] | undefined;
   /** Milliseconds. */
   readonly retention: number | undefined;
+
+  /** The record tables that the file defines. */
+  readonly tables: readonly RecordTable[];
 
   readonly pageLength: number;
   readonly concurrency: number;

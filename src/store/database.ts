@@ -110,7 +110,19 @@ export class Database {
    * Runs reads that all see one state, in a read-only transaction on one connection.
    * @throws {OutcomeUnknownError} or {@link namedError}, never repeated; what `work` throws, as it is.
    */
-  async snapshot<T>(work: (query: Query) => Promise<T>): Promise<T> {
+  snapshot<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.#transact('isolation level repeatable read, read only', work);
+  }
+
+  /**
+   * Runs statements that take effect together or not at all and see one state, on one connection. One attempt.
+   * @throws as {@link snapshot}; where another transaction changed the same rows, {@link TransientError}.
+   */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.#transact('isolation level repeatable read', work);
+  }
+
+  async #transact<T>(mode: string, work: (query: Query) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     let broken = false;
     const query: Query = async (sql, values = []) => {
@@ -122,7 +134,7 @@ export class Database {
       }
     };
     try {
-      await query('begin transaction isolation level repeatable read, read only');
+      await query(`begin transaction ${mode}`);
       const result = await work(query);
       await query('commit');
       return result;

@@ -52,17 +52,22 @@ export async function registerStreams(
 ): Promise<RegisteredStream[]> {
   const rows = await database.persist<StreamRow>(
     // By name, so that two processes never wait for each other's rows.
-    `insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle, id_path)
+    `insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle, id_path, time_path, time_format)
      select name, resource, filters::jsonb, fingerprint, coalesce($5::date, $6::date), $7,
             make_interval(secs => $8::double precision / 1000),
-            case when id_path is not null then array(select jsonb_array_elements_text(id_path::jsonb)) end
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $9::text[]) as given (name, resource, filters, fingerprint, id_path)
+            case when id_path is not null then array(select jsonb_array_elements_text(id_path::jsonb)) end,
+            case when time_path is not null then array(select jsonb_array_elements_text(time_path::jsonb)) end,
+            case when time_format is not null then array(select jsonb_array_elements_text(time_format::jsonb)) end
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $9::text[], $10::text[], $11::text[])
+              as given (name, resource, filters, fingerprint, id_path, time_path, time_format)
       order by name
      on conflict (name) do update
        set since = case when s.fingerprint = excluded.fingerprint then coalesce($5::date, s.since) else s.since end,
            time_zone = case when s.fingerprint = excluded.fingerprint then excluded.time_zone else s.time_zone end,
            settle = case when s.fingerprint = excluded.fingerprint then excluded.settle else s.settle end,
-           id_path = case when s.fingerprint = excluded.fingerprint then excluded.id_path else s.id_path end
+           id_path = case when s.fingerprint = excluded.fingerprint then excluded.id_path else s.id_path end,
+           time_path = case when s.fingerprint = excluded.fingerprint then excluded.time_path else s.time_path end,
+           time_format = case when s.fingerprint = excluded.fingerprint then excluded.time_format else s.time_format end
      returning stream_id as "streamId", name, since, fingerprint, resource, filters`,
     [
       streams.map((stream) => stream.name),
@@ -73,9 +78,21 @@ export async function registerStreams(
       calendar.firstSince,
       calendar.timeZone,
       calendar.settleMs,
-      streams.map(({ idPath }) => (idPath === undefined ? null : JSON.stringify(idPath))),
+      streams.map(({ idPath }) => jsonOf(idPath)),
+      streams.map(({ timePath }) => jsonOf(timePath)),
+      streams.map(({ timeFormat }) =>
+        jsonOf(timeFormat && [timeFormat.pattern, timeFormat.replacement]),
+      ),
     ],
   );
+  const filtered = streams.filter(
+    ({ filters }) => Object.keys(canonicalFilters(filters)).length > 0,
+  );
+  if (filtered.length > 0)
+    await database.persist(
+      'select daywalk.show_stream(name) from unnest($1::text[]) as given (name)',
+      [filtered.map(({ name }) => name)],
+    );
   return streams.map((stream) => {
     const row = rows.find(({ name }) => name === stream.name);
     if (row === undefined) throw new Error('an upsert returned no row');
@@ -83,6 +100,9 @@ export async function registerStreams(
     return { streamId: row.streamId, name: row.name, since: row.since };
   });
 }
+
+const jsonOf = (texts: readonly string[] | undefined): string | null =>
+  texts === undefined ? null : JSON.stringify(texts);
 
 function changedStream({ name, resource, filters }: Stream, known: StreamRow): SettingsError {
   return new SettingsError(

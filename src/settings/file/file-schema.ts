@@ -1,5 +1,5 @@
 /** The JSON Schema of `daywalk.yaml`, for editors, made from the table; draft 7, because that is what they know best. */
-import { FILTER_NAMES, RESOURCES } from '../../model.ts';
+import { COLUMN_TYPES, FILTER_NAMES, RESOURCES } from '../../model.ts';
 import type { Kind } from '../table/setting.ts';
 import { ROWS, type Row } from '../table/table.ts';
 import { FIELD_NAMES } from '../values/fields.ts';
@@ -18,6 +18,7 @@ export function fileSchema(): Schema {
       (top[level].properties as Record<string, Schema>)[name] = schemaOf(row);
     }
   }
+  top.tables = tablesSchema();
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     $id: 'urn:daywalk:settings',
@@ -83,6 +84,12 @@ function streamsSchema(row: Row): Schema {
       records_path: { ...path, description: 'Where the record list is in a page.' },
       total_path: { ...path, description: 'Where the total is in a page, or none.' },
       id_path: { ...path, description: 'Where in a record that stands which identifies it.' },
+      time_path: { ...path, description: 'Where in a record the time of the event stands.' },
+      time_format: {
+        ...path,
+        description: 'How that time is written: YYYY MM Mon DD HH MI SS F TZ.',
+      },
+      retention: { type: 'string', description: 'How long a day is kept after it closed.' },
     },
     'A resource with a fixed set of filters.',
   );
@@ -90,6 +97,48 @@ function streamsSchema(row: Row): Schema {
     description: `${row.description} Default: ${row.unset}.`,
     type: ['object', 'null'],
     patternProperties: { '^[a-z0-9][a-z0-9_-]{0,62}$': stream },
+    additionalProperties: false,
+  };
+}
+
+function tablesSchema(): Schema {
+  const text = { type: 'string', minLength: 1 };
+  const yes = { enum: [true, false, 'yes', 'no', 'on', 'off'] };
+  const column = {
+    type: ['object', 'null'],
+    additionalProperties: false,
+    properties: {
+      path: {
+        ...text,
+        description: 'Where in the record the value stands. Default: as the column is called.',
+      },
+      type: { enum: [...COLUMN_TYPES], description: 'Default: text.' },
+      index: { ...yes, description: 'Make an index of it. Default: no.' },
+      format: { ...text, description: 'How a time is written: YYYY MM Mon DD HH MI SS F TZ.' },
+    },
+  };
+  const table = mapping(
+    {
+      stream: { ...text, description: 'The stream whose records it has.' },
+      columns: {
+        description: 'Its columns by name.',
+        type: 'object',
+        patternProperties: { '^[a-z_][a-z0-9_]{0,62}$': column },
+        additionalProperties: false,
+      },
+      record: { ...yes, description: 'The record itself is a column, too. Default: no.' },
+      retention: {
+        ...text,
+        description:
+          'How long a day stays after it closed, or forever. Default: as long as its pages.',
+      },
+    },
+    'A table of typed columns that is kept in step with a stream.',
+  );
+  return {
+    description: 'Record tables by name; `daywalk tables --apply` makes them.',
+    type: ['object', 'null'],
+    patternProperties: { '^[a-z_][a-z0-9_]{0,39}$': table },
     additionalProperties: false,
   };
 }

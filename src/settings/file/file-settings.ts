@@ -8,8 +8,9 @@ import { type Entry, joined, type Mapping } from './yaml-tree.ts';
 
 export interface FileSettings {
   readonly raws: ReadonlyMap<SettingKey, Raw>;
-  /** The `streams:` part, if there is one. */
+  /** The parts `streams:` and `tables:`, where there are such. */
   readonly streams: Mapping | undefined;
+  readonly tables: Mapping | undefined;
 }
 
 const BY_NAME: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.name, row]));
@@ -18,20 +19,24 @@ const LEVELS: ReadonlySet<string> = new Set(
   ROWS.flatMap((row) => (row.name.includes('.') ? row.name.slice(0, row.name.indexOf('.')) : [])),
 );
 
+const PARTS = {
+  streams: 'a name, then resource: and filters: below it',
+  tables: 'a name, then stream: and columns: below it',
+};
+
 /** Takes the settings out of the file's tree; `folder` is the file's own. */
 export function fileSettings(top: Mapping, folder: string, problems: Problems): FileSettings {
   const raws = new Map<SettingKey, Raw>();
-  let streams: Mapping | undefined;
+  const parts: { streams?: Mapping; tables?: Mapping } = {};
   const walk = (mapping: Mapping, level: string) => {
     for (const entry of mapping.entries) {
       const place = `${entry.spot} (${joined(level, entry.key)})`;
       const name = nameOf(level, entry.key);
       const row = BY_NAME.get(name);
       const { value } = entry;
-      if (name === 'streams') {
-        if (value.is === 'mapping') streams = value;
-        else if (value.is !== 'empty')
-          problems.add(place, 'expected a mapping: a name, then resource: and filters: below it');
+      if (name === 'streams' || name === 'tables') {
+        if (value.is === 'mapping') parts[name] = value;
+        else if (value.is !== 'empty') problems.add(place, `expected a mapping: ${PARTS[name]}`);
       } else if (LEVELS.has(name)) {
         if (value.is === 'mapping') walk(value, name);
         else if (value.is !== 'empty')
@@ -45,7 +50,7 @@ export function fileSettings(top: Mapping, folder: string, problems: Problems): 
     }
   };
   walk(top, '');
-  return { raws, streams };
+  return { raws, streams: parts.streams, tables: parts.tables };
 }
 
 function rawOf(

@@ -12,6 +12,7 @@ import { DAY, LONGEST_AGE } from '../table/kinds.ts';
 import { parseJsonPath, parseTotalPath } from '../values/json-path.ts';
 import { parseDuration } from '../values/quantity.ts';
 import { didYouMean } from '../values/spelling.ts';
+import { parseTimeFormat } from '../values/time-format.ts';
 import { type Entry, joined } from './yaml-tree.ts';
 
 export const STREAM_KEYS = [
@@ -20,13 +21,15 @@ export const STREAM_KEYS = [
   'records_path',
   'total_path',
   'id_path',
+  'time_path',
+  'time_format',
   'retention',
 ];
 /** The other four parameters of the API. */
 const WALKED = new Set(['start', 'length', 'fromDate', 'toDate']);
 
 /** Where the reading is: `path` is `streams.audit`. */
-interface Context {
+export interface Context {
   readonly path: string;
   readonly problems: Problems;
   readonly origins: Map<string, Origin>;
@@ -52,21 +55,25 @@ export function definedStream(
       place,
       `has no resource; write resource: ${RESOURCES.join(' or resource: ')}`,
     );
-  const recordsPath = read(found.get('records_path'), parseJsonPath, context);
-  const totalPath = read(found.get('total_path'), parseTotalPath, context);
-  const idPath = read(found.get('id_path'), parseJsonPath, context);
-  const retention = read(
+  const recordsPath = readEntry(found.get('records_path'), parseJsonPath, context);
+  const totalPath = readEntry(found.get('total_path'), parseTotalPath, context);
+  const idPath = readEntry(found.get('id_path'), parseJsonPath, context);
+  const timePath = readEntry(found.get('time_path'), parseJsonPath, context);
+  const timeFormat = readEntry(found.get('time_format'), parseTimeFormat, context);
+  const retention = readEntry(
     found.get('retention'),
     (text) => parseDuration(text, DAY, LONGEST_AGE),
     context,
   );
   return {
     name,
-    resource: read(found.get('resource'), parseResource, context) ?? own ?? 'events',
+    resource: readEntry(found.get('resource'), parseResource, context) ?? own ?? 'events',
     filters: filtersOf(found.get('filters'), context),
     ...(recordsPath === undefined ? {} : { recordsPath }),
     ...(totalPath === undefined ? {} : { totalPath }),
     ...(idPath === undefined ? {} : { idPath }),
+    ...(timePath === undefined ? {} : { timePath }),
+    ...(timeFormat === undefined ? {} : { timeFormat }),
     ...(retention === undefined ? {} : { retention }),
   };
 }
@@ -93,7 +100,7 @@ function filtersOf(entry: Entry | undefined, context: Context): Filters {
     if (name === undefined) {
       context.problems.add(placeOf(filter, inner), () => notAFilter(filter.key));
     } else if (filter.value.is !== 'empty') {
-      const text = read(filter, (text) => parseFilter(name, text, filter), inner);
+      const text = readEntry(filter, (text) => parseFilter(name, text, filter), inner);
       if (text !== undefined) found.set(name, text);
     }
   }
@@ -119,7 +126,7 @@ function notAFilter(key: string): string {
 }
 
 /** The value of `entry`; undefined if it has none or a wrong one. */
-function read<T>(
+export function readEntry<T>(
   entry: Entry | undefined,
   parse: (text: string) => T | Wrong,
   context: Context,
@@ -152,6 +159,7 @@ function hint(key: string): string {
   return filter ? `; did you mean filters.${filter}?` : didYouMean(key, STREAM_KEYS);
 }
 
-function placeOf(entry: Entry, { path }: Context): string {
+/** Where an entry stands, for messages. */
+export function placeOf(entry: Entry, { path }: Context): string {
   return `${entry.spot} (${joined(path, entry.key)})`;
 }

@@ -86,6 +86,8 @@ export function streamLines(stream: Stream): (readonly [name: string, value: str
   if (stream.recordsPath) lines.push(['records_path', formatJsonPath(stream.recordsPath)]);
   if (stream.totalPath !== undefined) lines.push(['total_path', formatJsonPath(stream.totalPath)]);
   if (stream.idPath) lines.push(['id_path', formatJsonPath(stream.idPath)]);
+  if (stream.timePath) lines.push(['time_path', formatJsonPath(stream.timePath)]);
+  if (stream.timeFormat) lines.push(['time_format', stream.timeFormat.text]);
   if (stream.retention !== undefined) lines.push(['retention', formatDuration(stream.retention)]);
   return lines.map(([key, value]) => [`streams.${stream.name}.${key}`, value] as const);
 }

@@ -184,6 +184,13 @@ export const SETTINGS = {
     'Where in a record that stands which identifies it, so that a changed record is shown once, its newest version first; never learned, because a wrong one hides records.',
     { unset: 'a record is its content; `init` suggests a field' },
   ),
+  timePath: streams(
+    'time_path',
+    { kind: 'jsonPath', none: false },
+    null,
+    'Where in a record the time of the event stands: it becomes the column `at` of the views. ISO 8601 and numbers since 1970 are understood; a stream may say another `time_format`.',
+    { unset: 'the views have no time; `init` suggests a field' },
+  ),
   retention: streams(
     'retention',
     duration(DAY, LONGEST_AGE),

@@ -1,0 +1,172 @@
+/** `daywalk tables`: the record tables and how far they are in step; makes them as the settings say, and suggests some. */
+import { EXIT, SettingsError } from '../../errors.ts';
+import type { RecordTable } from '../../model.ts';
+import { tablesYaml } from '../../settings/file/tables.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { Database } from '../../store/database.ts';
+import { readStreams } from '../../store/streams.ts';
+import { findFields } from '../../tables/fields.ts';
+import {
+  applyTables,
+  compareTables,
+  removeTable,
+  syncTables,
+  type TableChange,
+} from '../../tables/record-tables.ts';
+import { suggestTable } from '../../tables/suggest.ts';
+import { readTables, type TableState } from '../../tables/table-rows.ts';
+import { counted, formatCount } from '../../text.ts';
+import { chosen } from '../chosen-streams.ts';
+import { print, printJson } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+/** Lists, makes, takes away or suggests record tables. */
+export async function tablesVerb(invocation: Invocation): Promise<number> {
+  const { options, signal } = invocation;
+  const settings = settingsOf(invocation);
+  return withStore(settings, signal, async (database) => {
+    if (options.suggest === true) return suggest(database, settings, invocation);
+    if (typeof options.drop === 'string') return drop(database, settings, options.drop);
+    const rebuild = namesOf(settings.tables, options.rebuild);
+    const applying = options.apply === true || rebuild.length > 0;
+    const changes = applying
+      ? await apply(database, settings, rebuild, signal, options.json !== true)
+      : await compareTables(database, settings.tables);
+    const tables = await readTables(database);
+    if (options.json === true) printJson({ tables, changes: applying ? [] : changes });
+    else print(...describeTables(tables, applying ? [] : changes));
+    return EXIT.done;
+  });
+}
+
+/** @throws {SettingsError} for a name that is not in the settings. */
+function namesOf(tables: readonly RecordTable[], given: unknown): string[] {
+  if (given === undefined) return [];
+  const names = String(given)
+    .split(',')
+    .map((name) => name.trim());
+  for (const name of names)
+    if (!tables.some((table) => table.name === name))
+      throw new SettingsError(
+        `flag --rebuild: the settings define no record table ${JSON.stringify(name)}`,
+        {
+          hint: `Name one of ${tables.map((table) => table.name).join(', ') || 'them; there is none yet: daywalk tables --suggest'}.`,
+        },
+      );
+  return names;
+}
+
+/** Makes what differs, and fills it; what an interrupt leaves undone, the next run or call does. */
+async function apply(
+  database: Database,
+  { tables, streams }: Settings,
+  rebuild: readonly string[],
+  signal: AbortSignal,
+  telling: boolean,
+): Promise<readonly TableChange[]> {
+  const changes = await applyTables(database, tables, rebuild);
+  const known = await readStreams(
+    database,
+    streams.map(({ name }) => name),
+  );
+  const sums = new Map<string, { days: number; records: number }>();
+  const ids = known.map(({ streamId }) => streamId);
+  await syncTables(database, ids, signal, ({ name, records }) => {
+    const sum = sums.get(name) ?? { days: 0, records: 0 };
+    sums.set(name, { days: sum.days + 1, records: sum.records + (records ?? 0) });
+  });
+  if (telling)
+    for (const [name, { days, records }] of sums)
+      print(`${name}: ${counted(days, 'day')} taken in, ${counted(records, 'row')}`);
+  return changes;
+}
+
+/** @throws {SettingsError} for a table that is not there, or that the settings still define. */
+async function drop(database: Database, { tables }: Settings, name: string): Promise<number> {
+  if (tables.some((table) => table.name === name))
+    throw new SettingsError(`flag --drop: the settings still define the record table ${name}`, {
+      hint: 'Take it out of daywalk.yaml first; the next --apply would make it again.',
+    });
+  if (!(await removeTable(database, name)))
+    throw new SettingsError(`flag --drop: there is no record table ${JSON.stringify(name)}`, {
+      hint: '`daywalk tables` lists them.',
+    });
+  print(`daywalk.${name} is gone. The records are where they were, in daywalk.events.`);
+  return EXIT.done;
+}
+
+/** Prints a part of the settings file with a table for each stream. */
+async function suggest(
+  database: Database,
+  settings: Settings,
+  { options, signal }: Invocation,
+): Promise<number> {
+  const streams = chosen(settings.streams, options.stream);
+  const names = streams.map(({ name }) => name);
+  const report = await findFields(
+    database,
+    { streams: names, from: null, to: null, all: false },
+    signal,
+  );
+  const tables = streams.flatMap((stream) => {
+    const fields = report.fields.filter((field) => field.stream === stream.name);
+    const name = `${stream.name.replaceAll('-', '_').slice(0, 34)}_table`;
+    return suggestTable(name, stream.name, fields, stream.timePath) ?? [];
+  });
+  if (options.json === true) printJson({ tables });
+  else if (tables.length === 0)
+    print(
+      'No records are stored yet, so that no field is known. `daywalk run` exports what is due.',
+    );
+  else
+    print(
+      '# Put this into daywalk.yaml, and then: daywalk tables --apply',
+      'tables:',
+      ...tablesYaml(tables),
+    );
+  return EXIT.done;
+}
+
+/** A line for each table, and for each difference to the settings what to do. */
+export function describeTables(
+  tables: readonly TableState[],
+  changes: readonly TableChange[],
+): string[] {
+  const differing = changes.filter(({ change }) => change !== 'none');
+  if (tables.length === 0 && differing.length === 0)
+    return ['There are no record tables. `daywalk tables --suggest` prints some for daywalk.yaml.'];
+  return [...tables.flatMap(describeTable), ...differing.map(describeChange)];
+}
+
+function describeTable(table: TableState): string[] {
+  const { state, days, records, faults, behind, firstDay, lastDay, trouble } = table;
+  const span = firstDay === null ? '' : `, ${firstDay} to ${lastDay}`;
+  const step =
+    behind === 0 ? 'in step' : `${counted(behind, 'day')} behind: the next run takes them in`;
+  const name =
+    state === 'live' ? `daywalk.${table.table}` : `  new daywalk.${table.table}, beside it`;
+  return [
+    `${name} (stream ${table.stream}): ${counted(records, 'row')} of ${counted(days, 'day')}${span}; ${step}`,
+    ...(faults === 0
+      ? []
+      : [
+          `  ${formatCount(faults)} values do not fit their types and are null: select * from daywalk.table_faults where "table" = '${table.table}'`,
+        ]),
+    ...(trouble === null
+      ? []
+      : [`  it cannot take its place: ${trouble}. Drop that, and make it again afterwards.`]),
+  ];
+}
+
+const CHANGES: Readonly<Record<Exclude<TableChange['change'], 'none'>, string>> = {
+  new: 'the settings define it, and it is not there yet: daywalk tables --apply',
+  changed:
+    'the settings define it otherwise: daywalk tables --apply builds it anew beside the old one',
+  stray:
+    'the settings do not define it any more; it is kept in step until daywalk tables --drop takes it away',
+};
+
+const describeChange = ({ name, change }: TableChange): string =>
+  `${name}: ${change === 'none' ? '' : CHANGES[change]}`;

@@ -1,0 +1,146 @@
+/** Record tables: made as the settings say, and kept in step with what is shown, a day at a time, by any worker. */
+import type { Logger } from '../log.ts';
+import type { RecordTable } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import type { Follower } from '../walk/followers.ts';
+import {
+  defineTable,
+  definitionOf,
+  dropDay,
+  dropTable,
+  listTableWork,
+  readDefinitions,
+  replaceDay,
+  type StoredTable,
+  swapTables,
+  type TableWork,
+} from './table-rows.ts';
+
+/** Days of work that are asked for at a time: between them newer days come first again. */
+const WORK_AT_ONCE = 50;
+
+/** What to do with a definition of the settings so that the database has it. */
+export interface TableChange {
+  readonly name: string;
+  /** changed: it is rebuilt beside the one that is there; stray: the settings do not have it, and it stays. */
+  readonly change: 'none' | 'new' | 'changed' | 'stray';
+}
+
+/** Compares the settings with what was applied; changes nothing. */
+export async function compareTables(
+  database: Database,
+  tables: readonly RecordTable[],
+): Promise<TableChange[]> {
+  const stored = await readDefinitions(database);
+  const changes = await Promise.all(
+    tables.map(async (table): Promise<TableChange> => {
+      const newest = newestOf(stored, table.name);
+      const change =
+        newest === undefined
+          ? 'new'
+          : newest.definition === (await definitionOf(database, table))
+            ? 'none'
+            : 'changed';
+      return { name: table.name, change };
+    }),
+  );
+  const names = new Set(tables.map(({ name }) => name));
+  const stray = new Set(stored.map(({ name }) => name).filter((name) => !names.has(name)));
+  return [...changes, ...[...stray].map((name) => ({ name, change: 'stray' as const }))];
+}
+
+/** The definition that was applied last: the one that is built, where there is one. */
+const newestOf = (stored: readonly StoredTable[], name: string): StoredTable | undefined =>
+  stored.filter((table) => table.name === name).sort((a, b) => b.tableId - a.tableId)[0];
+
+/** Says where the settings and the database differ; the worker leaves the tables as they are. */
+export async function tellDifferences(
+  database: Database,
+  tables: readonly RecordTable[],
+  log: Logger,
+): Promise<void> {
+  const changes = await compareTables(database, tables);
+  const differing = changes.filter(({ change }) => change === 'new' || change === 'changed');
+  if (differing.length === 0) return;
+  const names = differing.map(({ name }) => name);
+  log.warn(
+    { tables: names },
+    `the settings define record tables that the database does not have so: ${names.join(', ')}; daywalk tables --apply makes them`,
+  );
+}
+
+/**
+ * Makes the tables that the settings define and the database does not have so.
+ * @param rebuild names of tables that are built anew though nothing changed.
+ */
+export async function applyTables(
+  database: Database,
+  tables: readonly RecordTable[],
+  rebuild: readonly string[],
+): Promise<TableChange[]> {
+  const changes = await compareTables(database, tables);
+  for (const table of tables) {
+    const change = changes.find(({ name }) => name === table.name)?.change;
+    if (change !== 'none' || rebuild.includes(table.name)) await defineTable(database, table);
+  }
+  return changes;
+}
+
+/** Takes a record table away, and one that is built to take its place. Returns whether there was any. */
+export async function removeTable(database: Database, name: string): Promise<boolean> {
+  const stored = (await readDefinitions(database)).filter((table) => table.name === name);
+  for (const { tableId } of stored) await dropTable(database, tableId);
+  return stored.length > 0;
+}
+
+/** For those who watch. */
+export interface SyncedDay extends TableWork {
+  /** Its rows; null: another worker had brought it in step. */
+  readonly records: number | null;
+}
+
+/** Brings the tables of these streams in step, newest days first; what is left undone, the next call does. */
+export async function syncTables(
+  database: Database,
+  streamIds: readonly number[],
+  signal: AbortSignal,
+  onDay: (day: SyncedDay) => void = () => {},
+): Promise<void> {
+  for (;;) {
+    const due = await listTableWork(database, streamIds, WORK_AT_ONCE, signal);
+    for (const work of due) {
+      signal.throwIfAborted();
+      const records = await doWork(database, work, signal);
+      onDay({ ...work, records });
+    }
+    await swapTables(database, signal);
+    if (due.length < WORK_AT_ONCE) return;
+  }
+}
+
+async function doWork(
+  database: Database,
+  work: TableWork,
+  signal: AbortSignal,
+): Promise<number | null> {
+  if (work.work === 'replace')
+    return database.retry(() => replaceDay(database, work, signal), signal);
+  await dropDay(database, work, signal);
+  return 0;
+}
+
+/** The record tables as something that follows what is published. */
+export const keepingTables = (
+  { database, log }: { readonly database: Database; readonly log: Logger },
+  tables: readonly RecordTable[],
+): Follower => {
+  let told = false;
+  return {
+    what: 'the record tables',
+    async catchUp(streamIds, signal) {
+      if (!told) await tellDifferences(database, tables, log);
+      told = true;
+      await syncTables(database, streamIds, signal);
+    },
+  };
+};

@@ -1,0 +1,110 @@
+/** Which columns a record table of a stream may have, from the fields that its records have; a suggestion for a person. */
+import type { Column, ColumnType, RecordTable } from '../model.ts';
+
+/** A field as it was seen in some records. */
+export interface SeenField {
+  readonly path: readonly string[];
+  /** JSON types. */
+  readonly types: readonly string[];
+  /** Of the records, 0 to 1. */
+  readonly share: number;
+  /** A value of it, as `jsonb` writes it; null: there is none. */
+  readonly sample: string | null;
+}
+
+const MOST_COLUMNS = 12;
+/** Each index costs as much as some columns. */
+const MOST_INDEXES = 5;
+/** A field that fewer records have is asked for rarely. */
+const LEAST_SHARE = 0.5;
+/** Names by which people look for records, without what stands before the last dot. */
+const ASKED_FOR =
+  /^(?:id|.*_id|.*ip|name|host(?:name)?|user(?:name)?|agent|level|severity|status|type|action)$/i;
+const TIME_NAMES =
+  /^(?:@?timestamp|time|datetime|date|event_?time|created(?:_?at)?|occurred(?:_?at)?|ts)$/i;
+const ISO = /^"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)? ?(?:Z|[+-]\d\d(?::?\d\d)?)?"$/i;
+const EPOCH = /^"?(?:\d{10}|\d{13}|\d{16}|\d{19})(?:\.\d+)?"?$/;
+const ADDRESS = /^"(?:\d{1,3}(?:\.\d{1,3}){3}|(?=.*:)[0-9a-f:]{3,39})"$/i;
+const UUID = /^"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"$/i;
+const OWN = /^(?:day|record|walk_id|page_no|place|first_seen|gone_since|revision)$/;
+
+/**
+ * The table: its time first, then what identifies a record, then the fields that most records have.
+ * @param timePath where the time of the event stands, if that is known; else a field that is named like a time.
+ */
+export function suggestTable(
+  name: string,
+  stream: string,
+  fields: readonly SeenField[],
+  timePath: readonly string[] | undefined,
+): RecordTable | null {
+  const single = fields.filter((field) => typeOf(field) !== null && field.share >= LEAST_SHARE);
+  const isTime = (field: SeenField) =>
+    timePath === undefined
+      ? TIME_NAMES.test(last(field)) && typeOf(field) === 'timestamptz'
+      : samePath(field.path, timePath);
+  const time = single.find(isTime);
+  const others = single
+    .filter((field) => field !== time)
+    .sort(
+      (a, b) =>
+        Number(b.share === 1) - Number(a.share === 1) ||
+        rank(a) - rank(b) ||
+        a.path.length - b.path.length,
+    );
+  const chosen = [...(time ? [time] : []), ...others].slice(0, MOST_COLUMNS);
+  if (chosen.length === 0) return null;
+  const names = new Set<string>();
+  const columns = chosen.map((field): Column => {
+    const called = field === time && !names.has('at') ? 'at' : nameOf(field, names);
+    names.add(called);
+    const type = field === time ? 'timestamptz' : (typeOf(field) ?? 'text');
+    const index = names.size <= MOST_INDEXES && (field === time || rank(field) === 0);
+    return { name: called, path: field.path, type, index };
+  });
+  return { name, stream, columns, keepRecord: false };
+}
+
+const last = ({ path }: SeenField): string => path.at(-1) ?? '';
+const rank = (field: SeenField): number => (ASKED_FOR.test(last(field)) ? 0 : 1);
+const samePath = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((key, index) => key === other[index]);
+
+/** The type of a column that holds every value of a field, as far as was seen; null: it is no single value. */
+function typeOf({ path, types, sample }: SeenField): ColumnType | null {
+  if (path.includes('[]') || path.length === 0 || sample === null) return null;
+  const kinds = types.filter((type) => type !== 'null');
+  if (kinds.length !== 1)
+    return kinds.every((kind) => kind === 'string' || kind === 'number') ? 'text' : null;
+  switch (kinds[0]) {
+    case 'boolean':
+      return 'boolean';
+    case 'number':
+      return EPOCH.test(sample) && TIME_NAMES.test(path.at(-1) ?? '') ? 'timestamptz' : 'numeric';
+    case 'string':
+      if (ISO.test(sample)) return 'timestamptz';
+      return ADDRESS.test(sample) ? 'inet' : UUID.test(sample) ? 'uuid' : 'text';
+    default:
+      return null;
+  }
+}
+
+/** `agent.name` is agent_name: of a nested field the last two keys, as Postgres spells names; more where that is taken. */
+function nameOf({ path }: SeenField, taken: ReadonlySet<string>): string {
+  const keys = path.map((key) =>
+    key
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '_')
+      .replaceAll(/^_+|_+$/g, ''),
+  );
+  for (let from = Math.max(0, keys.length - 2); ; from--) {
+    const words =
+      from >= 0 ? keys.slice(from) : ['own', ...keys, ...(from < -1 ? [String(-from)] : [])];
+    const name = words
+      .filter((word) => word !== '')
+      .join('_')
+      .replace(/^(?=[0-9])/, '_')
+      .slice(0, 60);
+    if (name !== '' && !OWN.test(name) && !taken.has(name)) return name;
+  }
+}

@@ -1,0 +1,164 @@
+/** Record tables in the database: their definitions, what is to be done so that they are in step, and doing it. */
+import type { Column, Day, RecordTable } from '../model.ts';
+import type { Database } from '../store/database.ts';
+
+/** How far a record table is in step; daywalk.tables tells what the columns mean. */
+export interface TableState {
+  readonly table: string;
+  readonly stream: string;
+  readonly state: 'building' | 'live';
+  readonly days: number;
+  readonly records: number;
+  readonly faults: number;
+  readonly behind: number;
+  readonly firstDay: Day | null;
+  readonly lastDay: Day | null;
+  readonly syncedAt: Date | null;
+  readonly trouble: string | null;
+}
+
+/** Every record table, by name; one that is built beside another one after it. */
+export function readTables(database: Database): Promise<TableState[]> {
+  return database.persist(
+    `select "table", stream, state, days, records, faults, behind, first_day as "firstDay", last_day as "lastDay",
+            synced_at as "syncedAt", trouble
+       from daywalk.tables order by "table", state desc`,
+  );
+}
+
+/** A definition as the database has it. */
+export interface StoredTable {
+  readonly tableId: number;
+  readonly state: 'building' | 'live';
+  readonly name: string;
+  /** Equal where the definitions are. */
+  readonly definition: string;
+}
+
+/** The definitions that were applied. */
+export async function readDefinitions(database: Database): Promise<StoredTable[]> {
+  return database.persist<StoredTable>(
+    `select table_id as "tableId", state, name,
+            jsonb_build_array(stream, columns, keep_record, outlives,
+                              extract(epoch from retention)::double precision * 1000)::text as definition
+       from daywalk.record_tables order by name, state desc`,
+  );
+}
+
+/** A column as it is stored. */
+const storedColumn = ({ name, path, type, index, format }: Column) => ({
+  name,
+  path,
+  type,
+  index,
+  format: format === undefined ? [] : [format.pattern, format.replacement],
+});
+
+/** The definition as {@link readDefinitions} tells it; asked of the database, which alone knows how it writes `jsonb`. */
+export async function definitionOf(database: Database, table: RecordTable): Promise<string> {
+  const [row] = await database.persist<{ definition: string }>(
+    `select jsonb_build_array($1::text, $2::jsonb, $3::boolean, $4::boolean,
+                              extract(epoch from make_interval(secs => $5::double precision / 1000))::double precision * 1000)::text as definition`,
+    definitionValues(table),
+  );
+  return row?.definition ?? '';
+}
+
+const definitionValues = (table: RecordTable) => [
+  table.stream,
+  JSON.stringify(table.columns.map(storedColumn)),
+  table.keepRecord,
+  table.retention !== undefined,
+  table.retention ?? null,
+];
+
+/** Makes a record table; one that is there under this name stays until the new one is in step. One attempt. */
+export async function defineTable(database: Database, table: RecordTable): Promise<void> {
+  await database.query(
+    `select daywalk.define_table($6, $1, $2::jsonb, $3, $4, make_interval(secs => $5::double precision / 1000))`,
+    [...definitionValues(table), table.name],
+  );
+}
+
+/** Takes a record table away. One attempt. */
+export async function dropTable(database: Database, tableId: number): Promise<void> {
+  await database.query('select daywalk.drop_table($1)', [tableId]);
+}
+
+/** A day of a record table that is not in step, or whose retention is over. */
+export interface TableWork {
+  readonly tableId: number;
+  readonly name: string;
+  readonly day: Day;
+  readonly work: 'replace' | 'drop';
+}
+
+/** What is to be done for these streams, newest days first, at most so much at a time. */
+export function listTableWork(
+  database: Database,
+  streams: readonly number[],
+  most: number,
+  signal?: AbortSignal,
+): Promise<TableWork[]> {
+  return database.persist(
+    `select w.table_id as "tableId", w.name, w.day, w.work
+       from daywalk.table_work(array(select name from daywalk.streams where stream_id = any ($1::integer[]))) as w limit $2`,
+    [streams, most],
+    signal,
+  );
+}
+
+/** Bytes of pages that one statement takes in: a fraction of a second's work. */
+const PIECE_BYTES = 16_000_000;
+
+/** Replaces a day by what is shown of it now, in one transaction. Returns its rows; null: it was in step. One attempt. */
+export async function replaceDay(
+  database: Database,
+  { tableId, day }: TableWork,
+  signal: AbortSignal,
+): Promise<number | null> {
+  await database.query('select daywalk.ensure_table_partition($1, $2::date)', [tableId, day]);
+  return database.transaction(async (query) => {
+    const [begun] = await query<{ due: boolean }>(
+      'select daywalk.begin_table_day($1, $2::date) as due',
+      [tableId, day],
+    );
+    if (begun?.due !== true) return null;
+    const pieces = await query<{ walk: number; first: number; last: number }>(
+      'select walk_id as walk, first_page as first, last_page as last from daywalk.pieces_of_day($1, $2::date, $3)',
+      [tableId, day, PIECE_BYTES],
+    );
+    let [records, faults] = [0, 0];
+    for (const { walk, first, last } of pieces) {
+      signal.throwIfAborted();
+      const [filled] = await query<{ records: number; faults: number }>(
+        'select records, faults from daywalk.fill_table_day($1, $2::date, $3, $4, $5)',
+        [tableId, day, walk, first, last],
+      );
+      records += filled?.records ?? 0;
+      faults += filled?.faults ?? 0;
+    }
+    const all = [tableId, day, records, faults];
+    await query('select daywalk.end_table_day($1, $2::date, $3, $4)', all);
+    return records;
+  });
+}
+
+/** Drops a day whose retention is over. */
+export async function dropDay(
+  database: Database,
+  { tableId, day }: TableWork,
+  signal: AbortSignal,
+): Promise<void> {
+  await database.persist('select daywalk.drop_table_day($1, $2::date)', [tableId, day], signal);
+}
+
+/** Puts tables that were built beside others in their places, where they are in step. Returns their names. */
+export async function swapTables(database: Database, signal: AbortSignal): Promise<string[]> {
+  const rows = await database.persist<{ name: string; swapped: boolean }>(
+    `select t.name, daywalk.swap_table(t.table_id) as swapped from daywalk.record_tables t where t.state = 'building'`,
+    [],
+    signal,
+  );
+  return rows.flatMap(({ name, swapped }) => (swapped ? [name] : []));
+}

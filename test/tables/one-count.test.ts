@@ -1,0 +1,88 @@
+/** A plain count is right: an event stands once in the views of its resource, whatever streams there are. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Stream } from '../../src/model.ts';
+import type { Database } from '../../src/store/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { proveTexts, windowOf } from '../support/publishing.ts';
+import { clear, DAY, freshStore, planBareDays } from '../support/store.ts';
+
+let database: Database;
+let server: TestDatabase;
+freshStore((store) => {
+  ({ database, server } = store);
+});
+
+const filtered = (name: string, level: string): Partial<Stream> => ({
+  name,
+  filters: { rule_level_from: level },
+});
+
+/** A stream of a resource with a day of these records. */
+async function show(stream: Partial<Stream>, texts: readonly string[]): Promise<void> {
+  const streamId = await planBareDays(database, [DAY], stream);
+  await proveTexts(database, await windowOf(database, streamId, DAY), [texts]);
+}
+
+const counted = async (view = 'events'): Promise<string[]> =>
+  (
+    await server.query<{ record: string }>(`select record::text from daywalk.${view} order by 1`)
+  ).map(({ record }) => record);
+
+describe('streams of one resource', () => {
+  it('beside one without filters are in views of their own only', async () => {
+    await show(filtered('severe', '12'), ['{"id": 1}', '{"id": 2}']);
+    expect(await counted()).toEqual(['{"id": 1}', '{"id": 2}']);
+    await show({}, ['{"id": 1}', '{"id": 2}', '{"id": 3}']);
+    expect(await counted()).toEqual(['{"id": 1}', '{"id": 2}', '{"id": 3}']);
+    expect(await counted('stream_severe')).toEqual(['{"id": 1}', '{"id": 2}']);
+    expect(await counted('events_now')).toHaveLength(3);
+  });
+
+  it('that have filters show once what they share, twins as often as the one that has most', async () => {
+    await show(filtered('severe', '12'), ['{"id": 1}', '{"id": 2}', '{"id": 2}']);
+    await show(filtered('odd-ones', '13'), ['{"id": 2}', '{"id": 3}', '{"id": 2}', '{"id": 2}']);
+    expect(await counted()).toEqual([
+      '{"id": 1}',
+      '{"id": 2}',
+      '{"id": 2}',
+      '{"id": 2}',
+      '{"id": 3}',
+    ]);
+    expect(await counted('stream_odd_ones')).toHaveLength(4);
+  });
+
+  it('are told apart by identity where they have one', async () => {
+    const idPath = ['id'];
+    await show({ ...filtered('severe', '12'), idPath }, ['{"id": 1, "read": true}']);
+    await show({ ...filtered('odd', '13'), idPath }, ['{"id": 1, "read": false}', '{"id": 3}']);
+    expect(await counted()).toEqual(['{"id": 1, "read": true}', '{"id": 3}']);
+  });
+
+  it('of another resource have nothing to do with it', async () => {
+    await show({}, ['{"id": 1}']);
+    await show({ name: 'smart-event', resource: 'smart-event' }, ['{"id": 1}']);
+    expect(await counted()).toEqual(['{"id": 1}']);
+    expect(await counted('smart_events')).toEqual(['{"id": 1}']);
+  });
+
+  it('count each content as often as the stream that has it most often, whatever order they come in', async () => {
+    const texts = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(texts, { minLength: 2, maxLength: 3 }), async (lists) => {
+        await clear(server);
+        for (const [number, ids] of lists.entries())
+          await show(
+            filtered(`s${number}`, String(number + 1)),
+            ids.map((id) => `{"id": ${id}}`),
+          );
+        const most = [1, 2, 3, 4].flatMap((id) => {
+          const counts = lists.map((ids) => ids.filter((other) => other === id).length);
+          return Array(Math.max(...counts)).fill(`{"id": ${id}}`);
+        });
+        expect(await counted()).toEqual(most);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
