@@ -278,7 +278,9 @@ declare
   t daywalk.record_tables;
   partition text;
 begin
-  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  select * into t from daywalk.record_tables r where r.table_id = id;
+  -- Another one has taken its place meanwhile.
+  if not found then return; end if;
   partition := t.name || '_' || id || '_' || to_char(on_day, 'YYYY_MM');
   if to_regclass('daywalk.' || quote_ident(partition)) is not null then return; end if;
   if not exists (select from daywalk.days d join daywalk.streams s using (stream_id) where s.name = t.stream and d.day = on_day) then return; end if;
@@ -296,7 +298,9 @@ declare
   held uuid;
   newest uuid;
 begin
-  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  select * into t from daywalk.record_tables r where r.table_id = id;
+  -- Another one has taken its place meanwhile.
+  if not found then return false; end if;
   select d.publication into newest from daywalk.days d join daywalk.streams s on s.stream_id = d.stream_id where s.name = t.stream and d.day = on_day;
   if newest is null then return false; end if;
   insert into daywalk.table_days as y (table_id, day, publication, records, faults, synced_at)
@@ -400,7 +404,9 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   t daywalk.record_tables;
 begin
-  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  select * into t from daywalk.record_tables r where r.table_id = id;
+  -- Another one has taken its place meanwhile.
+  if not found then return; end if;
   if not exists (select from daywalk.table_work(array[t.stream]) w where w.table_id = id and w.day = on_day and w.work = 'drop') then return; end if;
   execute format('delete from daywalk.%I where day = $1', daywalk.relation_of(t)) using on_day;
   delete from daywalk.misfits m where m.table_id = id and m.day = on_day;

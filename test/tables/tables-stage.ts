@@ -52,8 +52,8 @@ export async function dropTables(database: Database): Promise<void> {
 /** Expects that a table with the column `id` (of the field `id`) has exactly what the view shows. */
 export async function expectInStep(server: TestDatabase, name = 'alerts'): Promise<void> {
   const differing = await server.query(
-    `with shown as (select day, (record ->> 'id')::bigint as id, gone_since, revision from daywalk.events),
-          held as (select day, id, gone_since, revision from daywalk.${name})
+    `with shown as (select day, (record ->> 'id')::bigint as id, gone_since is null as there, revision from daywalk.events),
+          held as (select day, id, gone_since is null as there, revision from daywalk.${name})
      (select 'missing' as what, * from (select * from shown except all select * from held) as a)
       union all
      (select 'too many', * from (select * from held except all select * from shown) as b)`,
