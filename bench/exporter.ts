@@ -19,6 +19,8 @@ export interface ExportOrder {
 /** What it took. */
 export interface Exported {
   readonly ms: number;
+  /** Until the last window was complete; what follows the data may take longer. */
+  readonly completeMs: number;
   /** User and system time of this process. */
   readonly cpuMs: number;
   readonly report: RunReport;
@@ -56,14 +58,23 @@ export async function exportRange(order: ExportOrder): Promise<Exported> {
     const request = { from: order.from, to: order.to, newestFirst: false };
     const cpu = process.cpuUsage();
     const began = performance.now();
-    const report = await backfill(parts, exportOptions(settings), request, order.signal);
+    let completeMs = 0;
+    const report = await backfill(
+      parts,
+      exportOptions(settings),
+      request,
+      order.signal,
+      (event) => {
+        if (event.kind === 'complete') completeMs = performance.now() - began;
+      },
+    );
     const ms = performance.now() - began;
     const { user, system } = process.cpuUsage(cpu);
     if (report.gaps.length > 0)
       throw new Error(
         `the export left ${report.gaps.length} days incomplete: ${report.failures[0]?.reason ?? 'without a reason'}`,
       );
-    return { ms, cpuMs: (user + system) / 1000, report };
+    return { ms, completeMs, cpuMs: (user + system) / 1000, report };
   } finally {
     await close();
     await source.close();

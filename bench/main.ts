@@ -13,6 +13,7 @@ import { planning } from './cases/planning.ts';
 import { reading } from './cases/reading.ts';
 import { smallPages } from './cases/small-pages.ts';
 import { start } from './cases/start.ts';
+import { tables } from './cases/tables.ts';
 import { throughput } from './cases/throughput.ts';
 import { describeMachine } from './machine.ts';
 import { type Measured, paperOf, tableOf } from './page.ts';
@@ -26,6 +27,7 @@ const CASES: readonly Case[] = [
   growth,
   planning,
   reading,
+  tables,
   start,
   peers,
 ];

@@ -18,7 +18,7 @@ begin
     month := array_position('{jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec}', lower(substring(said from '^[0-9]{4}-([A-Za-z]{3})-')));
     if month is not null then said := overlay(said placing lpad(month::text, 2, '0') from 6 for 3); end if;
   end if;
-  if said ~ '^(?!0000)[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-9]))([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)?( ?([Zz]|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?))?)?$' then
+  if said ~ '^(?!0000)[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-9]))([Tt ](([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?|:60([.,]0+)?)?|24:00(:00([.,]0+)?)?)( ?([Zz]|[+-](0[0-9]|1[0-5])(:?[0-5][0-9])?))?)?$' then
     if substr(said, 6, 5) = '02-29' and extract(day from make_date(substr(said, 1, 4)::integer, 3, 1) - 1) <> 29 then return null; end if;
     said := regexp_replace(said, '[.,]([0-9]{1,6})[0-9]*', '.\1');
     if said ~ '[Zz]$|[0-9:] ?[+-][0-9:]{2,5}$' and length(said) > 16 then return said::timestamptz; end if;

@@ -553,7 +553,9 @@ declare
   held uuid;
   newest uuid;
 begin
-  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  select * into t from daywalk.record_tables r where r.table_id = id;
+  -- Another one has taken its place meanwhile.
+  if not found then return false; end if;
   select d.publication into newest from daywalk.days d join daywalk.streams s on s.stream_id = d.stream_id where s.name = t.stream and d.day = on_day;
   if newest is null then return false; end if;
   insert into daywalk.table_days as y (table_id, day, publication, records, faults, synced_at)
@@ -677,19 +679,22 @@ AS $function$
   select ((day + 1)::timestamp at time zone time_zone) + settle
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.column_value(col jsonb, called text, zone text)
+CREATE OR REPLACE FUNCTION daywalk.column_value(col jsonb, said text, value text, zone text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select case col ->> 'type'
-    when 'jsonb' then format('nullif(%1$s, ''null'')', called)
-    when 'text' then format('case when jsonb_typeof(%1$s) in (''object'', ''array'') then daywalk.misfit() else %1$s #>> ''{}'' end', called)
-    when 'timestamptz' then format('case when %1$s #>> ''{}'' is not null then coalesce(daywalk.time_of(%1$s, %2$L, %3$L::text[]), daywalk.misfit()::timestamptz) end',
-                                   called, zone, (select array_agg(f) from jsonb_array_elements_text(col -> 'format') as f))
-    when 'date' then format('case when %1$s #>> ''{}'' ~ ''^[0-9]{4}-[0-9]{2}-[0-9]{2}$'' then (%1$s #>> ''{}'')::date when %1$s #>> ''{}'' is not null then daywalk.misfit()::date end', called)
-    else format('(%s #>> ''{}'')::%s', called, case when col ->> 'type' in ('boolean', 'smallint', 'integer', 'bigint', 'numeric', 'inet', 'uuid') then col ->> 'type' end)
+    when 'jsonb' then format('nullif(%s, ''null'')', value)
+    when 'text' then format('case when (%1$s like ''{%%'' or %1$s like ''[%%'') and jsonb_typeof(%2$s) <> ''string'' then daywalk.misfit() else %1$s end', said, value)
+    when 'timestamptz' then format('case %4$s when %1$s is not null then coalesce(daywalk.time_of(%2$s, %3$L, %5$L::text[]), daywalk.misfit()::timestamptz) end',
+                                   said, value, zone,
+                                   case when col -> 'format' = '[]' then format('when %1$s like ''____-__-__T__:__:__.%%'' and %1$s ~ ''^[-0-9:T]+[.][0-9]+[-+Z][0-9:]*$''
+                                     and (%1$s like ''%%Z'' and octet_length(%1$s) <= 27 or %1$s like ''%%+____'' and octet_length(%1$s) <= 31) then %1$s::timestamptz', said) else '' end,
+                                   (select array_agg(f) from jsonb_array_elements_text(col -> 'format') as f))
+    when 'date' then format('case when %1$s ~ ''^[0-9]{4}-[0-9]{2}-[0-9]{2}$'' then %1$s::date when %1$s is not null then daywalk.misfit()::date end', said)
+    else format('%s::%s', said, case when col ->> 'type' in ('boolean', 'smallint', 'integer', 'bigint', 'numeric', 'inet', 'uuid') then col ->> 'type' end)
   end
 $function$;
 
@@ -828,7 +833,9 @@ AS $function$
 declare
   t daywalk.record_tables;
 begin
-  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  select * into t from daywalk.record_tables r where r.table_id = id;
+  -- Another one has taken its place meanwhile.
+  if not found then return; end if;
   if not exists (select from daywalk.table_work(array[t.stream]) w where w.table_id = id and w.day = on_day and w.work = 'drop') then return; end if;
   execute format('delete from daywalk.%I where day = $1', daywalk.relation_of(t)) using on_day;
   delete from daywalk.misfits m where m.table_id = id and m.day = on_day;
@@ -909,7 +916,9 @@ declare
   t daywalk.record_tables;
   partition text;
 begin
-  select * into strict t from daywalk.record_tables r where r.table_id = id;
+  select * into t from daywalk.record_tables r where r.table_id = id;
+  -- Another one has taken its place meanwhile.
+  if not found then return; end if;
   partition := t.name || '_' || id || '_' || to_char(on_day, 'YYYY_MM');
   if to_regclass('daywalk.' || quote_ident(partition)) is not null then return; end if;
   if not exists (select from daywalk.days d join daywalk.streams s using (stream_id) where s.name = t.stream and d.day = on_day) then return; end if;
@@ -960,15 +969,16 @@ declare
   columns_named text;
   columns_made text;
   records_of constant text := 'from daywalk.shown_records s
-    cross join lateral (select %s) as v where s.stream_id = $1 and s.day = $2 and s.walk_id = $3 and s.page_no between $4 and $5';
+    cross join lateral (select %s offset 0) as v where s.stream_id = $1 and s.day = $2 and s.walk_id = $3 and s.page_no between $4 and $5';
   own constant text := 's.walk_id, s.page_no, s.place, s.first_seen, s.gone_since, s.revision';
   picked text;
 begin
   select * into strict t from daywalk.record_tables r where r.table_id = id;
   select * into strict of_stream from daywalk.streams s where s.name = t.stream;
   select string_agg(format('%I, ', c.col ->> 'name'), '' order by c.place),
-         string_agg(daywalk.column_value(c.col, 'v.v' || c.place, of_stream.time_zone) || ', ', '' order by c.place),
-         string_agg(format('s.record #> %L as v%s', array(select jsonb_array_elements_text(c.col -> 'path')), c.place), ', ' order by c.place)
+         string_agg(daywalk.column_value(c.col, 'v.t' || c.place, format('(s.record #> %L)', array(select jsonb_array_elements_text(c.col -> 'path'))), of_stream.time_zone) || ', ',
+                    '' order by c.place),
+         string_agg(format('s.record #>> %L as t%s', array(select jsonb_array_elements_text(c.col -> 'path')), c.place), ', ' order by c.place)
     into columns_named, columns_made, picked
     from jsonb_array_elements(t.columns) with ordinality as c (col, place);
   columns_named := format('(day, %s%swalk_id, page_no, place, first_seen, gone_since, revision)', columns_named, case when t.keep_record then 'record, ' else '' end);
@@ -983,8 +993,10 @@ begin
   exception when data_exception or program_limit_exceeded then
     null;
   end;
-  select string_agg(format('case when v.m%s is null then %s end, ', c.place, daywalk.column_value(c.col, 'v.v' || c.place, of_stream.time_zone)), '' order by c.place)
-    into columns_made
+  select string_agg(format('case when v.m%s is null then %s end, ', c.place,
+                           daywalk.column_value(c.col, format('(v.v%s #>> ''{}'')', c.place), 'v.v' || c.place, of_stream.time_zone)), '' order by c.place),
+         string_agg(format('s.record #> %L as v%s', array(select jsonb_array_elements_text(c.col -> 'path')), c.place), ', ' order by c.place)
+    into columns_made, picked
     from jsonb_array_elements(t.columns) with ordinality as c (col, place);
   return query execute format(
     'with judged as materialized (
@@ -1449,6 +1461,11 @@ begin
     return 'changed';
   end if;
   if exists (select from daywalk.ledger_due where stream_id = of_stream and day = on_day) then return 'unsealed'; end if;
+  if which = 'day' and exists (select from daywalk.streams s cross join lateral daywalk.table_work(array[s.name]) w
+                                 join daywalk.record_tables t on t.table_id = w.table_id and t.outlives
+                                where s.stream_id = of_stream and w.day = on_day and w.work = 'replace') then
+    return 'wanted';
+  end if;
   -- What a killed worker left is not gone on with.
   perform daywalk.end_open_walk(w.current_walk, 'its window was pruned') from daywalk.windows_with(of_stream, on_day) w;
   update daywalk.windows set current_walk = null, lease_id = null, lease_owner = null, lease_expires = null
@@ -2207,13 +2224,12 @@ declare
 begin
   if said is null then return null; end if;
   if format is not null then
-    said := substring(said from format[1]);
-    if said is null then return null; end if;
+    if said !~ format[1] then return null; end if;
     said := regexp_replace(said, format[1], format[2]);
-    month := (position(lower(substring(said from '^[0-9]{4}-([A-Za-z]{3})-')) in 'janfebmaraprmayjunjulaugsepoctnovdec') + 2) / 3;
-    if month > 0 then said := overlay(said placing lpad(month::text, 2, '0') from 6 for 3); end if;
+    month := array_position('{jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec}', lower(substring(said from '^[0-9]{4}-([A-Za-z]{3})-')));
+    if month is not null then said := overlay(said placing lpad(month::text, 2, '0') from 6 for 3); end if;
   end if;
-  if said ~ '^(?!0000)[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-9]))([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)?( ?([Zz]|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?))?)?$' then
+  if said ~ '^(?!0000)[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-9]))([Tt ](([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?|:60([.,]0+)?)?|24:00(:00([.,]0+)?)?)( ?([Zz]|[+-](0[0-9]|1[0-5])(:?[0-5][0-9])?))?)?$' then
     if substr(said, 6, 5) = '02-29' and extract(day from make_date(substr(said, 1, 4)::integer, 3, 1) - 1) <> 29 then return null; end if;
     said := regexp_replace(said, '[.,]([0-9]{1,6})[0-9]*', '.\1');
     if said ~ '[Zz]$|[0-9:] ?[+-][0-9:]{2,5}$' and length(said) > 16 then return said::timestamptz; end if;
