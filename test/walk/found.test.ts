@@ -92,6 +92,26 @@ describe('a process that has only a cut to ask for', () => {
   });
 });
 
+describe('a source that rounds its edges inwards', () => {
+  it.each([5, 10, 60])('to %i seconds loses nothing at midnight', async (unit) => {
+    // A record at midnight itself shows in any window around it: that tells nothing of the edges.
+    const seconds = [0, 1, 2, 7, 33, 86_340, 86_370, 86_397, 86_399];
+    const at = (record: string) => seconds[Number(/\d+/.exec(record)?.[0]) % 10] ?? 40_000;
+    const inwards = (time: string, round: (value: number) => number) =>
+      new Date(round(Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000 / unit) * unit * 1_000)
+        .toISOString()
+        .slice(0, 19)
+        .replace('T', ' ');
+    const source = sourceOf({ [first]: records(10, 10), [second]: records(20, 10) }, (held) => ({
+      at,
+      arrange: (_, __, { from, to, filters }) =>
+        held({ from: inwards(from, Math.ceil), to: inwards(to, Math.floor), filters }),
+    }));
+    const results = await exported(exportingOf(source, { pageLength: 30 }));
+    expect(results.get(first)?.state).toBe('complete');
+  });
+});
+
 describe('markers of failure in answers after the first', () => {
   it.each([
     '"_shards":{"total":5,"successful":4,"failed":1}',
