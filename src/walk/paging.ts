@@ -112,7 +112,7 @@ export async function learnIgnoredSince(
 ): Promise<void> {
   const now = await lookAt(context, first, walkId);
   const stored = await readFirstRecords(context.database, walkId);
-  if (stored.length < 2 || now.list.length < stored.length) return;
+  if (now.list.length < stored.length) return;
   const paths = volatilePaths(pairsOf(stored, now.list)) ?? [];
   const evidence = `records differ from what they were in ${paths.join(', ')} only`;
   await context.knowledge.ignore(paths, evidence);

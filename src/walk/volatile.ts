@@ -5,7 +5,7 @@ import { isObject } from '../source/json.ts';
 const AGE =
   /^\s*(in |about |~)?(an?|one|\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?|y|years?)(\s+ago)?\s*$|^(just )?now$/i;
 
-/** Fewer records that are told apart show nothing: two events of one template are alike but for such values, too. */
+/** Fewer records that are told apart show nothing but ages: two events of one template are alike but for such values, too. */
 const LEAST_DISTINCT = 2;
 
 /**
@@ -29,7 +29,7 @@ export function volatilePaths(
   // A number of the row tells any records apart, also others than those.
   const left = distinct(pairs, 0, new Set([...all, ...countersIn(pairs)]));
   const apart =
-    left >= LEAST_DISTINCT &&
+    left >= (always.length === 0 ? 1 : LEAST_DISTINCT) &&
     left === distinct(pairs, 0, new Set()) &&
     left === distinct(pairs, 1, new Set());
   return apart ? [...all].sort() : null;

@@ -326,6 +326,33 @@ describe('records that are numbered in each list', () => {
   });
 });
 
+describe('records that tell how long ago they were', () => {
+  it.each([
+    ['one', ['{"at": 40000}']],
+    ['twins', ['{"at": 40000}', '{"at": 40000}']],
+    ['one at midnight', ['{"at": 86399}']],
+  ])('are shown once after every look: %s', async (_, list) => {
+    let minutes = 3;
+    const source = new ImaginedSource(
+      { [day]: list },
+      {
+        at: (record) => JSON.parse(record).at,
+        wrap: (page) =>
+          `[${page.map((record) => record.replace('{', `{"age":"${minutes} minutes ago",`)).join(',')}]`,
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: day, recheckDays: 7 };
+    for (let run = 0; run < 3; run += 1) {
+      await runOnce({ ...exporting, pageLength: 4 });
+      await server.query('update daywalk.windows set due_at = clock_timestamp()');
+      minutes += 61;
+    }
+    const result = (await readResults(server, exporting.stream)).get(day);
+    expect(result?.state).toBe('complete');
+    expect(result?.published).toHaveLength(list.length);
+  });
+});
+
 describe('row numbers that are learned after the first day', () => {
   it('do not part that day from its cut, where both days show a record', async () => {
     const [before = '', after = ''] = closedDays(2);
