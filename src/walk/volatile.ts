@@ -110,9 +110,14 @@ function spelled(value: unknown, place: string, leftOut: ReadonlySet<string>): s
 /**
  * The one place in which two answers to one question differ, where their records come in another order: without it they are
  * the same, and each record is still told apart from the others.
+ * @param steady the answers were the same before, so that it is no record that was edited: then one that differs will do.
  * @returns a JSON pointer; null where there is none.
  */
-export function volatilePlace(one: readonly unknown[], other: readonly unknown[]): string | null {
+export function volatilePlace(
+  one: readonly unknown[],
+  other: readonly unknown[],
+  steady = false,
+): string | null {
   const [sample] = one;
   if (!isObject(sample) || one.length !== other.length) return null;
   for (const key of Object.keys(sample)) {
@@ -125,6 +130,8 @@ export function volatilePlace(one: readonly unknown[], other: readonly unknown[]
     const pairs = first.map(({ record }, index) => [record, second[index]?.record] as const);
     const moved = pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
     if (volatilePaths(moved)?.join() === place) return place;
+    const apart = distinct(pairs, 0, new Set([place])) === distinct(pairs, 1, new Set());
+    if (steady && moved.length > 0 && apart) return place;
   }
   return null;
 }

@@ -87,6 +87,10 @@ it('two neighbours and the correction of their cut hold what the whole span show
       );
       const together = sum([show(from, s), 1], [show(s + 1, to), 1], [correction, 1]);
       expect(together).toEqual(new Map(show(from, to)));
+      // Neither side shows what the span across does not.
+      for (const side of [show(s - r, s), show(s + 1, s + 1 + r)])
+        for (const [time, copies] of side)
+          expect(show(s - r, s + 1 + r).get(time) ?? 0).toBeGreaterThanOrEqual(copies);
       // What it adds neither shows once more, what it takes away both do.
       for (const [time, copies] of correction) {
         const [a, b] = [show(from, s).get(time) ?? 0, show(s + 1, to).get(time) ?? 0];

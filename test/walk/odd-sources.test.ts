@@ -383,6 +383,35 @@ describe('row numbers that are learned after the first day', () => {
   });
 });
 
+describe('row numbers of one record on each side of midnight', () => {
+  it.each([
+    ['oldest first', (list: readonly string[]) => list],
+    ['newest first', (list: readonly string[]) => list.toReversed()],
+  ])('make no other records of them, %s', async (_, arrange) => {
+    const [before = '', after = ''] = closedDays(2);
+    const times = { [before]: [40_000, 86_398], [after]: [1, 40_000] };
+    const lists = Object.fromEntries(
+      Object.entries(times).map(([key, list]) => [
+        key,
+        list.map((at) => `{"at": ${at}, "day": "${key}"}`),
+      ]),
+    );
+    const source = new ImaginedSource(lists, {
+      at: (record) => JSON.parse(record).at,
+      arrange,
+      wrap: (page, _, { start }) =>
+        `[${page.map((record, index) => record.replace('{', `{"row":${start + index + 1},`)).join(',')}]`,
+    });
+    const exporting = { server, source, stream: newStream(), since: before, pageLength: 30 };
+    await runOnce(exporting);
+    const results = [...(await readResults(server, exporting.stream)).values()];
+    expect(results.map(({ state, published }) => [state, published.length])).toEqual([
+      ['complete', 2],
+      ['complete', 2],
+    ]);
+  });
+});
+
 describe('pages shorter than asked', () => {
   it.each(['none', 'exact', 'page', 'bound'] as const)(
     'by a clamp lose nothing, totals %s',
