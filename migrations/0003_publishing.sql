@@ -128,33 +128,45 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
 $$;
 comment on function daywalk.held is 'Every copy of some records that a window holds: what is shown of it, and what is hidden.';
 
--- How often each record is held by a window, the copies that are hidden for good apart; and whether one of them is in doubt.
-create function daywalk.held_counts(top bigint, under text[]) returns table (hash bigint, copies bigint, hidden bigint, doubt boolean)
+-- How often each record is held by a window, the copies that are hidden for good apart; whether one of them is in doubt; and
+-- reread: copies more than any one of its walks brought. What is not the record was learned since they came: a later walk of
+-- the same records brought them as others.
+create function daywalk.held_counts(top bigint, under text[])
+returns table (hash bigint, copies bigint, hidden bigint, doubt boolean, reread bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select h.hash,
-         count(*) filter (where mark.state is distinct from 'hidden' or mark.hidden_by is not null),
-         count(*) filter (where mark.state = 'hidden' and mark.hidden_by is null),
-         bool_or(mark.state in ('missing', 'gone'))
-    from daywalk.walks k
-    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
-    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
-   where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
-     and case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end
-   group by h.hash
+  select hash, sum(copies)::bigint, sum(hidden)::bigint, bool_or(doubt),
+         case when bool_or(otherwise) then greatest(sum(copies) - sum(brought), 0) else 0 end::bigint
+    from (select hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
+                 max(brought) as brought
+            from (select k.window_id, k.walk_id, h.hash, k.ignored <> under as otherwise, count(*) as brought,
+                         count(*) filter (where held.now and not held.hidden) as copies,
+                         count(*) filter (where held.now and held.hidden) as hidden,
+                         bool_or(mark.state in ('missing', 'gone')) as doubt
+                    from daywalk.walks k
+                    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+                   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+                    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
+                   cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
+                                              coalesce(mark.state = 'hidden' and mark.hidden_by is null, false) as hidden) as held
+                   where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
+                   group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
+           group by window_id, hash) as by_window
+   group by hash
+  having sum(copies) + sum(hidden) > 0
 $$;
-comment on function daywalk.held_counts is 'How often each record is held by a window, the copies that are hidden for good apart, and whether one of them is in doubt.';
+comment on function daywalk.held_counts is 'How often each record is held by a window, the copies that are hidden for good apart, whether one of them is in doubt, and how many were brought twice.';
 
 -- The records of which a window does not hold as many copies as its newest proof says, or that are missing or gone:
 -- how many there should be, and how many of those held should not be seen twice. A cut takes away what both sides show,
 -- so never the last copy.
 create function daywalk.differing(top bigint, under text[]) returns table (hash bigint, wanted bigint, twins bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select hash, wanted, greatest(copies - wanted - hidden, 0)
+  select hash, wanted, greatest(copies - wanted - hidden, reread, 0)
     from (select coalesce(proven.hash, held.hash) as hash, coalesce(proven.copies, 0) as copies,
                  case when coalesce(proven.copies, 0) = 0 then greatest(coalesce(proven.correction, 0), 0)
                       else greatest(proven.copies + proven.correction, 1) end as wanted,
-                 coalesce(held.copies, 0) as held_copies, coalesce(held.hidden, 0) as hidden, coalesce(held.doubt, false) as doubt
+                 coalesce(held.copies, 0) as held_copies, coalesce(held.hidden, 0) as hidden, coalesce(held.doubt, false) as doubt,
+                 coalesce(held.reread, 0) as reread
             from daywalk.proven_counts(top, under) as proven
             full join daywalk.held_counts(top, under) as held on held.hash = proven.hash) as both_sides
    where wanted <> held_copies or doubt

@@ -801,11 +801,12 @@ CREATE OR REPLACE FUNCTION daywalk.differing(top bigint, under text[])
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select hash, wanted, greatest(copies - wanted - hidden, 0)
+  select hash, wanted, greatest(copies - wanted - hidden, reread, 0)
     from (select coalesce(proven.hash, held.hash) as hash, coalesce(proven.copies, 0) as copies,
                  case when coalesce(proven.copies, 0) = 0 then greatest(coalesce(proven.correction, 0), 0)
                       else greatest(proven.copies + proven.correction, 1) end as wanted,
-                 coalesce(held.copies, 0) as held_copies, coalesce(held.hidden, 0) as hidden, coalesce(held.doubt, false) as doubt
+                 coalesce(held.copies, 0) as held_copies, coalesce(held.hidden, 0) as hidden, coalesce(held.doubt, false) as doubt,
+                 coalesce(held.reread, 0) as reread
             from daywalk.proven_counts(top, under) as proven
             full join daywalk.held_counts(top, under) as held on held.hash = proven.hash) as both_sides
    where wanted <> held_copies or doubt
@@ -1124,22 +1125,30 @@ AS $function$
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.held_counts(top bigint, under text[])
- RETURNS TABLE(hash bigint, copies bigint, hidden bigint, doubt boolean)
+ RETURNS TABLE(hash bigint, copies bigint, hidden bigint, doubt boolean, reread bigint)
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select h.hash,
-         count(*) filter (where mark.state is distinct from 'hidden' or mark.hidden_by is not null),
-         count(*) filter (where mark.state = 'hidden' and mark.hidden_by is null),
-         bool_or(mark.state in ('missing', 'gone'))
-    from daywalk.walks k
-    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
-    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
-   where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
-     and case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end
-   group by h.hash
+  select hash, sum(copies)::bigint, sum(hidden)::bigint, bool_or(doubt),
+         case when bool_or(otherwise) then greatest(sum(copies) - sum(brought), 0) else 0 end::bigint
+    from (select hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
+                 max(brought) as brought
+            from (select k.window_id, k.walk_id, h.hash, k.ignored <> under as otherwise, count(*) as brought,
+                         count(*) filter (where held.now and not held.hidden) as copies,
+                         count(*) filter (where held.now and held.hidden) as hidden,
+                         bool_or(mark.state in ('missing', 'gone')) as doubt
+                    from daywalk.walks k
+                    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+                   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+                    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
+                   cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
+                                              coalesce(mark.state = 'hidden' and mark.hidden_by is null, false) as hidden) as held
+                   where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
+                   group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
+           group by window_id, hash) as by_window
+   group by hash
+  having sum(copies) + sum(hidden) > 0
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.hide_twins(cut bigint, at timestamp with time zone)

@@ -158,6 +158,8 @@ export function refuseNonJson(body: Buffer, secrets: readonly string[], place: s
     });
   const first = body[from];
   const text = () => excerpt(body.subarray(from), secrets);
+  // How some services spell a list without records.
+  if (to - from === 4 && body.toString('latin1', from, to) === 'null') return;
   if (first !== OPEN_OBJECT && first !== OPEN_LIST)
     throw new EnvelopeError(`${place} answered 200 with ${kindOf(body, from)}: "${text()}"`, {
       hint: 'look at what answers there: the base URL, a proxy or a login page in front of the API',

@@ -1,6 +1,19 @@
 /** Comparing walks record by record, by the hashes that are stored with their pages. */
 import type { Database } from './database.ts';
 
+/**
+ * The records of some walks, on their pages. All are read alike, as the newest of these walks: what is not the record may have
+ * been learned since the others.
+ * @param ids an array of the ids, in SQL.
+ */
+const recordsOf = (ids: string): string => `
+  daywalk.pages as page
+  join daywalk.walks as walk on walk.walk_id = page.walk_id and walk.day = page.day
+  cross join (select ignored from daywalk.walks where walk_id = (select max(id) from unnest(${ids}) as id)) as newest
+  cross join lateral unnest(
+    case when walk.ignored = newest.ignored or page.records = 0 then page.record_hashes
+         else (daywalk.hashes_of(page.body #> walk.records_path, newest.ignored))[page.skip + 1 :] end) as record (hash)`;
+
 /** Whether a content stands on more than one page of the walk: a sign that the order may not hold. */
 export async function isRepeated(database: Database, walkId: number): Promise<boolean> {
   const rows = await database.persist(
@@ -28,7 +41,7 @@ export async function countUnion(database: Database, walkIds: readonly number[])
     `select coalesce(sum(most), 0)::bigint as records
        from (select max(copies) as most
                from (select record.hash, count(*) as copies
-                       from daywalk.pages as page cross join lateral unnest(page.record_hashes) as record (hash)
+                       from ${recordsOf('$1::bigint[]')}
                       where page.walk_id = any ($1::bigint[])
                       group by record.hash, page.walk_id, page.page_no) as by_page
               group by hash) as by_record`,
@@ -56,15 +69,11 @@ export async function compareSums(
   minus: readonly number[] = [],
 ): Promise<Difference> {
   const [row] = await database.persist<Difference>(
-    `with copies as (
-       select side.factor, page.record_hashes
-         from (select unnest($1::bigint[]) as walk_id, -1 as factor
-               union all select unnest($2::bigint[]), 1
-               union all select unnest($3::bigint[]), -1) as side
-         join daywalk.pages as page using (walk_id)
+    `with side (walk_id, factor) as (
+       select unnest($1::bigint[]), -1 union all select unnest($2::bigint[]), 1 union all select unnest($3::bigint[]), -1
      ), difference as (
-       select record.hash, sum(copies.factor) as copies
-         from copies cross join lateral unnest(copies.record_hashes) as record (hash)
+       select record.hash, sum(side.factor) as copies
+         from side join (${recordsOf('$1::bigint[] || $2::bigint[] || $3::bigint[]')}) on page.walk_id = side.walk_id
         group by record.hash
      )
      select coalesce(sum(copies) filter (where copies > 0), 0)::bigint as more,
@@ -83,6 +92,7 @@ export async function isCorrectionPlausible(
   before: readonly number[] | null,
   after: readonly number[] | null,
 ): Promise<boolean> {
+  const all = `($1::bigint || $2::bigint[] || coalesce($3::bigint[], '{}') || coalesce($4::bigint[], '{}'))`;
   const rows = await database.persist(
     `with counted as (
        select record.hash,
@@ -90,8 +100,8 @@ export async function isCorrectionPlausible(
               count(*) filter (where page.walk_id = any ($2::bigint[])) as sides,
               count(*) filter (where page.walk_id = any ($3::bigint[])) as before,
               count(*) filter (where page.walk_id = any ($4::bigint[])) as after
-         from daywalk.pages as page cross join lateral unnest(page.record_hashes) as record (hash)
-        where page.walk_id = any ($1::bigint || $2::bigint[] || coalesce($3::bigint[], '{}') || coalesce($4::bigint[], '{}'))
+         from ${recordsOf(all)}
+        where page.walk_id = any (${all})
         group by record.hash
      )
      select from counted

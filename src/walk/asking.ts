@@ -53,6 +53,21 @@ export class Asking {
     return facts;
   }
 
+  /** @throws {WalkError} `capped` behind so many records where not even so few can be had there. */
+  askDeep(records: number, start: number, length: number): Promise<Facts<ProbeFacts>> {
+    return this.ask(start, length).catch(async (error: unknown) => {
+      throw mayRefuseDepth(error) ? await this.capped(records, (error as Error).message) : error;
+    });
+  }
+
+  /** A page that is to be all, and is as large as any, may be cut short: what comes behind it is heard. */
+  async lookBehind(records: number): Promise<void> {
+    const { largestAnswer, givesEmptiesInVain, repeats } = this.#context.knowledge;
+    if (records === 0 || records < largestAnswer) return;
+    for (let left = givesEmptiesInVain ? repeats : 1; left > 0; left -= 1)
+      if ((await this.askDeep(records, records, 1)).came > 0) return;
+  }
+
   /** @throws {WalkError} where the last record stored is not where it was. */
   async lastIsThere(records: number): Promise<ListEnd> {
     const answer = await this.ask(records - 1, 1);

@@ -12,7 +12,7 @@ import { readNeighbours } from '../store/proven.ts';
 import { proveCut } from '../store/walks.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
-import { learnIgnoredAnyOrder, learnIgnoredInParts } from './paging.ts';
+import { learnIgnoredAcross, learnIgnoredAnyOrder, learnIgnoredInParts } from './paging.ts';
 import { ignoresTime, learnReach } from './reach.ts';
 import { settleSpan } from './settle.ts';
 import { targetOf } from './span.ts';
@@ -60,13 +60,28 @@ export async function askCut(
       across.walkId,
     );
     const again = await settleSpan(context, window, 'across', span, behind.walkId);
-    if (await walksAgree(context.database, across.walkId, again.walkId))
+    const isSteady = await walksAgree(context.database, across.walkId, again.walkId);
+    const sides = [before.walkId, behind.walkId];
+    if (isSteady && (await holdsSides(context, again.walkId, sides)))
       return { across: again, before, after: behind };
     const first = { ...targetOf(context.stream, span), start: 0, length: context.pageLength };
-    await learnIgnoredAnyOrder(context, first);
+    if (!isSteady) await learnIgnoredAnyOrder(context, first);
+    else if (!(await learnIgnoredInParts(context, span, [before, behind])) && attempt > 0)
+      await learnIgnoredAcross(context, again.walkId, sides);
     since = again.walkId;
   }
   throw new WalkError('unsettled', `what lies across ${second} is different each time`);
+}
+
+/** A side shows nothing that the span across does not: whatever is done at an edge, the edges of the span lie further out. */
+async function holdsSides(
+  { database }: WindowContext,
+  across: number,
+  sides: readonly number[],
+): Promise<boolean> {
+  for (const side of sides)
+    if ((await compareSums(database, [across], [side])).more > 0) return false;
+  return true;
 }
 
 /** As far as is known; learned where something lies across a cut that was asked for with the longest. */

@@ -35,6 +35,7 @@ export async function lookAgain(context: WindowContext, window: LeasedWindow): P
   if (difference !== null && window.kind === 'day' && (await isRetired(context, window)))
     return true;
   if (difference !== null) {
+    await learnWhatDiffers(context, window);
     log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
     return false;
   }
@@ -48,23 +49,23 @@ const isRefused = (error: unknown): boolean =>
   error instanceof PageFailedError ||
   error instanceof TooLargeError;
 
-async function lookAtList(context: WindowContext, window: LeasedWindow): Promise<string | null> {
-  const walk = await readProvenWalk(context.database, window.windowId);
-  if (walk === null) return 'its walk is not there';
-  const difference = await lookAtEnd(
-    context,
-    window,
-    walk,
-    otherLength(context, window),
-    (signature) => confirmFrame(context.database, window.windowId, signature),
-  );
-  if (difference === null || walk.records < 2) return difference;
-  // All of them may differ in the same places, which then are not the record.
-  const first = { ...targetOf(context.stream, spanOf(window)), start: 0, length: walk.pageLength };
+/** All records may differ in the same places, which then are not the record. */
+async function learnWhatDiffers(context: WindowContext, window: LeasedWindow): Promise<void> {
+  const walk =
+    window.splitBy === null ? await readProvenWalk(context.database, window.windowId) : null;
+  if (walk === null || walk.records === 0) return;
+  const first = { ...targetOf(context.stream, spanOf(walk)), start: 0, length: walk.pageLength };
   await learnIgnoredSince(context, first, walk.walkId).catch((error: unknown) => {
     if (!isRefused(error)) throw error;
   });
-  return difference;
+}
+
+async function lookAtList(context: WindowContext, window: LeasedWindow): Promise<string | null> {
+  const walk = await readProvenWalk(context.database, window.windowId);
+  if (walk === null) return 'its walk is not there';
+  return lookAtEnd(context, window, walk, otherLength(context, window), (signature) =>
+    confirmFrame(context.database, window.windowId, signature),
+  );
 }
 
 /** The totals of two parts, cut at a second that was not used before, must add up to the total that was calibrated. */

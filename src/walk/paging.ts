@@ -112,7 +112,7 @@ export async function learnIgnoredSince(
 ): Promise<void> {
   const now = await lookAt(context, first, walkId);
   const stored = await readFirstRecords(context.database, walkId);
-  if (stored.length < 2 || now.list.length < stored.length) return;
+  if (now.list.length < stored.length) return;
   const paths = volatilePaths(pairsOf(stored, now.list)) ?? [];
   const evidence = `records differ from what they were in ${paths.join(', ')} only`;
   await context.knowledge.ignore(paths, evidence);
@@ -143,4 +143,21 @@ export async function learnIgnoredInParts(
     }
   }
   return false;
+}
+
+/**
+ * The same for what lies across a cut and its sides, which twice showed other records than it does: a number of the row of
+ * one record alone differs then, too.
+ */
+export async function learnIgnoredAcross(
+  { database, knowledge }: LearningContext,
+  across: number,
+  sides: readonly number[],
+): Promise<void> {
+  const parts: unknown[] = [];
+  for (const walkId of sides) parts.push(...(await readFirstRecords(database, walkId)));
+  const place = volatilePlace(parts, await readFirstRecords(database, across), true);
+  if (place === null) return;
+  const evidence = `asked for in a part of a span, records are the same as in the whole but for ${place}`;
+  await knowledge.ignore([place], evidence);
 }

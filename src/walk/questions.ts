@@ -119,6 +119,11 @@ export async function isRestless(context: PartsContext, span: Span): Promise<boo
   const length = knowledge.pageLength(pageLength);
   const one = await question(context, span, 0, length);
   const other = await question(context, span, 0, length);
+  // Nothing where something is comes by chance, whatever the order.
+  if ((one.came === 0) !== (other.came === 0)) {
+    await knowledge.caughtEmpty(`${span.from} to ${span.to} was empty once, and once it was not`);
+    return false;
+  }
   // A full page shows a part of the list: which one may depend on the order alone.
   if (one.came >= length || other.came >= length || one.came >= knowledge.largestAnswer)
     return false;

@@ -9,6 +9,10 @@ import { type PartsContext, question } from './questions.ts';
 import { MOST_HALVINGS, SHORTEST_CUT, splitSpan } from './span.ts';
 
 const REACH_ATTEMPTS = 3;
+/** Seconds to whose multiples a source may round; nobody rounds to fewer and loses what a reach of one second would show. */
+const ROUNDED_TO = 5;
+/** Seconds with records that are found from either side before one is not beside such a multiple. */
+const SECONDS_TRIED = 5;
 
 /** The error of a source whose windows cannot be cut. */
 export const ignoresTime = (): WalkError =>
@@ -28,7 +32,8 @@ export async function divide(
 
 /**
  * Learns how far a request must reach: a second with a record is found by halving, and the record must show when it is asked
- * for a second around it, and not two seconds beside it; twice so, a second will do.
+ * for a second around it, and not two seconds beside it; in two seconds so, a second will do. Near a round time it would show
+ * however a source rounds.
  */
 export async function learnReach(context: PartsContext, span: Span): Promise<void> {
   const { knowledge } = context;
@@ -43,10 +48,10 @@ export async function learnReach(context: PartsContext, span: Span): Promise<voi
       );
       throw ignoresTime();
     }
-    for (const side of ['first', 'last'] as const) {
-      const second = await findSecond(context, span, side);
-      if (second === null || !(await isExactAround(context, second))) return;
-    }
+    const first = await findOddSecond(context, span, 'first');
+    const last = first === null ? null : await findOddSecond(context, span, 'last');
+    if (first === null || last === null || first === last) return;
+    for (const second of [first, last]) if (!(await isExactAround(context, second))) return;
   } catch (error) {
     // Short windows are refused: nothing can be learned from them.
     if (!(error instanceof RequestError)) throw error;
@@ -74,6 +79,26 @@ async function ignoresTimeOfDay(context: PartsContext, span: Span): Promise<bool
     await question(context, minute('15'), 0, length),
   ];
   return one.came > 0 && JSON.stringify(one.hashes) === JSON.stringify(other.hashes);
+}
+
+/** As {@link findSecond}, for one that is not beside a round time; null: none was found soon. */
+async function findOddSecond(
+  context: PartsContext,
+  span: Span,
+  side: 'first' | 'last',
+): Promise<string | null> {
+  let left: Span = span;
+  for (let time = 0; time < SECONDS_TRIED && left.from <= left.to; time += 1) {
+    const second = await findSecond(context, left, side);
+    if (second === null) return null;
+    const past = Number(second.slice(-2)) % ROUNDED_TO;
+    if (past > 1 && past < ROUNDED_TO - 1) return second;
+    left =
+      side === 'first'
+        ? { ...left, from: around(second, 1, 1).from }
+        : { ...left, to: around(second, -1, -1).to };
+  }
+  return null;
 }
 
 /** The first or the last second of a span that shows a record, by halving. */

@@ -42,15 +42,16 @@ export async function proveByUnion(
   const mayBeSplit = splitSpan(window, window, context, 2)?.by === 'time';
   const length = knowledge.pageLength(context.pageLength);
   const full = passes.some(
-    ({ stored, pageLength }) => stored >= Math.min(pageLength, length) && stored > 0,
+    (pass) => (pass.stored >= Math.min(pass.pageLength, length) && pass.stored > 0) || goesOn(pass),
   );
   if (full && mayBeSplit)
     return { split: 'the order does not hold, and it is more than a page', size: most };
   const ids = passes.map(({ walkId }) => walkId);
   const records = await countUnion(database, ids);
   const { calibrated } = knowledge.learned;
-  if (passes.length >= 2 && records >= told && (await isUnlikelyToGrow(context, passes, records))) {
-    const counted = calibrated > 0 && told === records;
+  const counted = calibrated > 0 && told === records;
+  const idle = await idleOf(context, ids, records);
+  if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {
     const capped = records >= LEAST_CAP && records >= knowledge.largestAnswer && !counted;
     if (!capped && (calibrated === 0 || told === 0 || counted))
       return { walk: lastOf(passes), proof: unionProof(passes, records, counted) };
@@ -85,30 +86,38 @@ export async function proveByUnion(
   return null;
 }
 
-/** So many walks in a row added nothing that, by the share of those that lacked something, chance is no explanation. */
-async function isUnlikelyToGrow(
+/** How many of the newest walks added nothing. */
+async function idleOf(
   { database }: WindowContext,
-  passes: readonly EndedWalk[],
+  ids: readonly number[],
   records: number,
-): Promise<boolean> {
-  const ids = passes.map(({ walkId }) => walkId);
+): Promise<number> {
   let idle = 0;
   while (
     idle < ids.length - 1 &&
     (await countUnion(database, ids.slice(0, ids.length - 1 - idle))) === records
   )
     idle += 1;
-  const lacking = passes.filter(({ stored }) => stored < records).length;
+  return idle;
+}
+
+/** So many walks in a row added nothing that, by the share of those that lacked something, chance is no explanation. */
+function isUnlikelyToGrow(passes: readonly EndedWalk[], records: number, idle: number): boolean {
+  const lacking = passes.filter((pass) => pass.stored < records || goesOn(pass)).length;
   const share = Math.min(LARGEST_SHARE, Math.max(LEAST_SHARE, (lacking + 1) / (passes.length + 2)));
   return share ** idle < CHANCE;
 }
+
+/** A record was shown behind its page. */
+const goesOn = ({ claims, stored }: EndedWalk): boolean =>
+  claims.some(({ start, came }) => came > 0 && start + came > stored);
 
 const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: readonly EndedWalk[]) =>
   index === 0 || stored > (all[index - 1]?.stored ?? 0);
 
 function lastOf(passes: readonly EndedWalk[]): ProvenWalk {
   const { walkId, stored, pages } = passes.at(-1) as EndedWalk;
-  return { walkId, stored, pages, claims: [], heard: [] };
+  return { walkId, stored, pages, claims: [], heard: passes.flatMap(({ claims }) => claims) };
 }
 
 function unionProof(passes: readonly EndedWalk[], records: number, counted: boolean): Proof {

@@ -5,7 +5,7 @@ import { isObject } from '../source/json.ts';
 const AGE =
   /^\s*(in |about |~)?(an?|one|\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?|y|years?)(\s+ago)?\s*$|^(just )?now$/i;
 
-/** Fewer records that are told apart show nothing: two events of one template are alike but for such values, too. */
+/** Fewer records that are told apart show nothing but ages: two events of one template are alike but for such values, too. */
 const LEAST_DISTINCT = 2;
 
 /**
@@ -29,7 +29,7 @@ export function volatilePaths(
   // A number of the row tells any records apart, also others than those.
   const left = distinct(pairs, 0, new Set([...all, ...countersIn(pairs)]));
   const apart =
-    left >= LEAST_DISTINCT &&
+    left >= (always.length === 0 ? 1 : LEAST_DISTINCT) &&
     left === distinct(pairs, 0, new Set()) &&
     left === distinct(pairs, 1, new Set());
   return apart ? [...all].sort() : null;
@@ -110,9 +110,14 @@ function spelled(value: unknown, place: string, leftOut: ReadonlySet<string>): s
 /**
  * The one place in which two answers to one question differ, where their records come in another order: without it they are
  * the same, and each record is still told apart from the others.
+ * @param steady the answers were the same before, so that it is no record that was edited: then one that differs will do.
  * @returns a JSON pointer; null where there is none.
  */
-export function volatilePlace(one: readonly unknown[], other: readonly unknown[]): string | null {
+export function volatilePlace(
+  one: readonly unknown[],
+  other: readonly unknown[],
+  steady = false,
+): string | null {
   const [sample] = one;
   if (!isObject(sample) || one.length !== other.length) return null;
   for (const key of Object.keys(sample)) {
@@ -125,6 +130,8 @@ export function volatilePlace(one: readonly unknown[], other: readonly unknown[]
     const pairs = first.map(({ record }, index) => [record, second[index]?.record] as const);
     const moved = pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
     if (volatilePaths(moved)?.join() === place) return place;
+    const apart = distinct(pairs, 0, new Set([place])) === distinct(pairs, 1, new Set());
+    if (steady && moved.length > 0 && apart) return place;
   }
   return null;
 }

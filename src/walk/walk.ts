@@ -10,7 +10,6 @@ import type { WalkContext, WalkEnd } from './context.ts';
 import type { Facts } from './contract.ts';
 import { learnPaging } from './paging.ts';
 import { Ahead } from './prefetch/ahead.ts';
-import { mayRefuseDepth } from './refusals.ts';
 import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
 import type { WalkTarget } from './span.ts';
 import { nextStep, type WalkManner } from './steps.ts';
@@ -102,6 +101,7 @@ export class Walk {
     const suffices = this.#endSuffices();
     switch (nextStep(this.#seen, { ...this.#manner, offsetCap, pageLength, suffices })) {
       case 'open':
+        if (this.#manner.onePage) await this.#asking.lookBehind(this.#seen.records);
         return 'open';
       case 'confirm':
         return this.#confirmEmpty();
@@ -228,14 +228,11 @@ export class Walk {
         `there is more behind page ${pages}, which was shorter than those before`,
       );
     }
-    const answer = await this.#asking
-      .ask(records - 1, this.#asking.otherLength(records))
-      .catch(async (error: unknown) => {
-        // Not even two records can be had there.
-        throw mayRefuseDepth(error)
-          ? await this.#asking.capped(records, (error as Error).message)
-          : error;
-      });
+    const answer = await this.#asking.askDeep(
+      records,
+      records - 1,
+      this.#asking.otherLength(records),
+    );
     if (!answer.beginsWithLast) return this.#notContinued(answer.came);
     await this.#context.knowledge.learn(
       'paging',

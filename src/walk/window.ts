@@ -196,8 +196,9 @@ async function byUnion(
   try {
     found = await proveByUnion(context, window, wholes);
   } catch (error) {
-    if (error instanceof WalkError && PASSING.has(error.fault)) return null;
-    throw error;
+    if (!(error instanceof WalkError) || !(PASSING.has(error.fault) || error.fault === 'capped'))
+      throw error;
+    return ended(context, window, error, Math.max(1, ...wholes.map(({ stored }) => stored)));
   }
   if (found === null) return null;
   if ('split' in found)

@@ -172,6 +172,7 @@ describe('a 200 that is no page (B01, B04, B08, B10)', () => {
   test.each([
     ['a byte order mark', '\ufeff{"data":[]}\n'],
     ['a bare list', '[]'],
+    ['null, which may be how a list without records is spelled', ' null\n'],
     ['broken UTF-8', Buffer.from('{"a":"\xff"}', 'latin1')],
   ])('but %s is left as it came', async (_, body) => {
     const server = await scriptedServer([

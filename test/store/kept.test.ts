@@ -367,6 +367,43 @@ describe('what was found not to be the record', () => {
   });
 });
 
+describe('what was found not to be the record after it was shown in two versions', () => {
+  const aged = (ids: readonly number[], age: number) =>
+    ids.map((id) => `{"id": ${id}, "age": ${age}}`);
+  const idsShown = async () =>
+    (
+      await server.query<{ id: string }>(
+        `select record ->> 'id' || case when gone_since is null then '' else ' gone' end as id from daywalk.events order by 1`,
+      )
+    ).map(({ id }) => id);
+
+  it('is shown once again, twins as often as one walk brought them', async () => {
+    const streamId = await planDays(database);
+    const window = await windowOf(database, streamId, DAY);
+    await proveTexts(database, window, [aged([1, 2, 2, 3], 1)]);
+    for (const age of [2, 3]) await walkAgain(streamId, aged([1, 2, 2, 3], age));
+    expect(await counts('daywalk.events')).toBe(12);
+    await letHoursPass(database, 2);
+    await proveTexts(database, window, [aged([1, 2, 2, 3], 4)], {}, { ignored: ['/age'] });
+    expect(await idsShown()).toEqual(['1', '2', '2', '3']);
+    expect(await told()).toMatchObject({ gone: 0 });
+    expect(await audit(server)).toEqual([]);
+  });
+
+  it('keeps what the source does not show any more, in one version', async () => {
+    const streamId = await planDays(database);
+    const window = await windowOf(database, streamId, DAY);
+    await proveTexts(database, window, [aged([1, 2, 2, 3], 1)]);
+    await walkAgain(streamId, aged([1, 2], 2));
+    for (const age of [3, 4]) {
+      await letHoursPass(database, 2);
+      await proveTexts(database, window, [aged([1, 2], age)], {}, { ignored: ['/age'] });
+    }
+    expect(await idsShown()).toEqual(['1', '2', '2 gone', '3 gone']);
+    expect(await audit(server)).toEqual([]);
+  });
+});
+
 describe('the looks at a complete window', () => {
   const dueIn = async () =>
     (

@@ -257,6 +257,7 @@ describe('an answer without records', () => {
     ['null for list and total', given({ total: null, data: null })],
     ['a message', given({ message: 'no events', data: [] })],
     ['no list', given({ message: 'no events' })],
+    ['null and nothing else', given(null)],
     ['a 204', empty(204)],
     ['a 404 in JSON', empty(404, { error: 'Not Found', status: 404 })],
   ];

@@ -14,16 +14,21 @@ interface Edges {
   readonly excludesTo: boolean;
   /** Seconds by which both edges are moved outwards. */
   readonly padding: number;
-  /** Seconds to which edges are rounded, outwards; 1: not at all. */
+  /** Seconds to which edges are rounded; 1: not at all. */
   readonly rounding: number;
+  readonly inwards: boolean;
 }
 
 type Counts = ReadonlyMap<number, number>;
 
 /** What the source shows from one second to another: records by their time, in quarters of a second, with copies. */
 function shown(records: readonly number[], from: number, to: number, edges: Edges): Counts {
-  const first = Math.floor(from / edges.rounding) * edges.rounding - edges.padding;
-  const last = Math.ceil((to + 1) / edges.rounding) * edges.rounding - 1 + edges.padding;
+  const { rounding, inwards, padding } = edges;
+  const [up, down] = [Math.ceil, Math.floor].map(
+    (round) => (time: number) => round(time / rounding) * rounding,
+  ) as [(time: number) => number, (time: number) => number];
+  const first = (inwards ? up(from) : down(from)) - padding;
+  const last = (inwards ? down(to) : up(to + 1) - 1) + padding;
   const counts = new Map<number, number>();
   for (const time of records) {
     const at = edges.fractions ? time / PER_SECOND : Math.floor(time / PER_SECOND);
@@ -51,6 +56,7 @@ const edges: fc.Arbitrary<Edges> = fc.record({
   excludesTo: fc.boolean(),
   padding: fc.constantFrom(0, 0, 1, 5, 60),
   rounding: fc.constantFrom(1, 1, 10, 60),
+  inwards: fc.boolean(),
 });
 
 it('two neighbours and the correction of their cut hold what the whole span shows, twins counted', () => {
@@ -81,6 +87,10 @@ it('two neighbours and the correction of their cut hold what the whole span show
       );
       const together = sum([show(from, s), 1], [show(s + 1, to), 1], [correction, 1]);
       expect(together).toEqual(new Map(show(from, to)));
+      // Neither side shows what the span across does not.
+      for (const side of [show(s - r, s), show(s + 1, s + 1 + r)])
+        for (const [time, copies] of side)
+          expect(show(s - r, s + 1 + r).get(time) ?? 0).toBeGreaterThanOrEqual(copies);
       // What it adds neither shows once more, what it takes away both do.
       for (const [time, copies] of correction) {
         const [a, b] = [show(from, s).get(time) ?? 0, show(s + 1, to).get(time) ?? 0];

@@ -1,6 +1,7 @@
 /** Sources that do not page as they should: a named failure in bounded requests, never a loop and never a loss (docs/completeness.md). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RequestError, UnavailableError } from '../../src/errors.ts';
+import { around } from '../../src/plan/split.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { clear, records } from '../support/store.ts';
@@ -322,6 +323,92 @@ describe('records that are numbered in each list', () => {
       shown.map((record) => JSON.parse(record).text).sort();
     expect(texts(result?.published ?? [])).toEqual(texts(list));
     expect(source.asked.length).toBeLessThan(150);
+  });
+});
+
+describe('records that tell how long ago they were', () => {
+  it.each([
+    ['one', ['{"at": 40000}']],
+    ['twins', ['{"at": 40000}', '{"at": 40000}']],
+    ['one at midnight', ['{"at": 86399}']],
+  ])('are shown once after every look: %s', async (_, list) => {
+    let minutes = 3;
+    const source = new ImaginedSource(
+      { [day]: list },
+      {
+        at: (record) => JSON.parse(record).at,
+        wrap: (page) =>
+          `[${page.map((record) => record.replace('{', `{"age":"${minutes} minutes ago",`)).join(',')}]`,
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: day, recheckDays: 7 };
+    for (let run = 0; run < 3; run += 1) {
+      await runOnce({ ...exporting, pageLength: 4 });
+      await server.query('update daywalk.windows set due_at = clock_timestamp()');
+      minutes += 61;
+    }
+    const result = (await readResults(server, exporting.stream)).get(day);
+    expect(result?.state).toBe('complete');
+    expect(result?.published).toHaveLength(list.length);
+  });
+});
+
+describe('row numbers that are learned after the first day', () => {
+  it('do not part that day from its cut, where both days show a record', async () => {
+    const [before = '', after = ''] = closedDays(2);
+    const lists = {
+      [before]: [100, 40_000, 86_395].map((at, id) => `{"at": ${at}, "text": "a${id}"}`),
+      [after]: Array.from({ length: 26 }, (_, n) => `{"at": ${n * 3_000}, "text": "b${n}"}`),
+    };
+    // Windows are padded by ten seconds, and each list has numbers of its own.
+    const source: ImaginedSource = new ImaginedSource(lists, {
+      at: (record) => JSON.parse(record).at,
+      arrange: (_, __, { from, to, filters }) =>
+        source.within({ from: around(from, -10, 0).from, to: around(to, 0, 10).to, filters }),
+      wrap: (page, _, { start }) =>
+        `[${page.map((record, index) => record.replace('{', `{"row":${start + index + 1},`)).join(',')}]`,
+    });
+    const exporting = { server, source, stream: newStream(), since: before, pageLength: 30 };
+    for (let run = 0; run < 2; run += 1) {
+      await runOnce({ ...exporting, recheckDays: 7 });
+      await server.query('update daywalk.windows set due_at = clock_timestamp()');
+    }
+    const results = [...(await readResults(server, exporting.stream)).values()];
+    expect(results.map(({ state }) => state)).toEqual(['complete', 'complete']);
+    // Each once, with whichever day shows it.
+    const texts = (all: readonly string[]) => all.map((record) => JSON.parse(record).text).sort();
+    expect(texts(results.flatMap(({ published }) => published))).toEqual(
+      texts(Object.values(lists).flat()),
+    );
+  });
+});
+
+describe('row numbers of one record on each side of midnight', () => {
+  it.each([
+    ['oldest first', (list: readonly string[]) => list],
+    ['newest first', (list: readonly string[]) => list.toReversed()],
+  ])('make no other records of them, %s', async (_, arrange) => {
+    const [before = '', after = ''] = closedDays(2);
+    const times = { [before]: [40_000, 86_398], [after]: [1, 40_000] };
+    const lists = Object.fromEntries(
+      Object.entries(times).map(([key, list]) => [
+        key,
+        list.map((at) => `{"at": ${at}, "day": "${key}"}`),
+      ]),
+    );
+    const source = new ImaginedSource(lists, {
+      at: (record) => JSON.parse(record).at,
+      arrange,
+      wrap: (page, _, { start }) =>
+        `[${page.map((record, index) => record.replace('{', `{"row":${start + index + 1},`)).join(',')}]`,
+    });
+    const exporting = { server, source, stream: newStream(), since: before, pageLength: 30 };
+    await runOnce(exporting);
+    const results = [...(await readResults(server, exporting.stream)).values()];
+    expect(results.map(({ state, published }) => [state, published.length])).toEqual([
+      ['complete', 2],
+      ['complete', 2],
+    ]);
   });
 });
 

@@ -70,6 +70,18 @@ describe('found', () => {
       ],
       ['/seen'],
     ],
+    [
+      'an age of one record alone, or of twins: its text tells what it is',
+      [
+        { id: 'e1', seen: '2 minutes ago' },
+        { id: 'e1', seen: '2 minutes ago' },
+      ],
+      [
+        { id: 'e1', seen: '62 minutes ago' },
+        { id: 'e1', seen: '62 minutes ago' },
+      ],
+      ['/seen'],
+    ],
     ['nothing, where nothing differs', [{ id: 1 }, { id: 2 }], [{ id: 1 }, { id: 2 }], []],
     ['nothing in no records', [], [], []],
   ])('%s', (_, ones, others, found) => expect(paths(ones, others)).toEqual(found));
