@@ -7,6 +7,7 @@ import type { ProcessLogger } from '../log.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import { openSource, type Source, type SourceOptions } from '../source/source.ts';
 import type { Database } from '../store/database.ts';
+import { filtering } from '../tables/page-filters.ts';
 import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { keepHeapSmall } from './heap.ts';
 import { redactor } from './redactor.ts';
@@ -75,7 +76,7 @@ export function exportParts(database: Database, source: Source, log: ProcessLogg
     clock: systemClock,
     log,
     owner: owner(),
-    followers: [sealing({ database, log })],
+    followers: [sealing({ database, log }), filtering({ database })],
   };
 }
 
