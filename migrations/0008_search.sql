@@ -105,7 +105,7 @@ declare
   other jsonb := to_jsonb(value);
 begin
   if value is null or value = '' then
-    raise invalid_parameter_value using message = 'there is nothing to search for: the value is ' || coalesce('an empty text', 'null'),
+    raise invalid_parameter_value using message = 'there is nothing to search for: the value is ' || case when value is null then 'null' else 'an empty text' end,
       hint = 'Name the whole value of a field, as 203.0.113.7.';
   end if;
   if value ~ '^(-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?|true|false)$' then

@@ -129,3 +129,21 @@ export const anyTree: fc.Arbitrary<Tree> = fc.letrec<{ tree: Tree }>((tie) => ({
       .map((entries) => ({ kind: 'object', entries }) as const),
   ),
 })).tree;
+
+/** What may be asked in order to find the scalars of a tree: strings as they are, numbers spelled in another way. */
+export function respelled(tree: Tree): string[] {
+  switch (tree.kind) {
+    case 'string':
+      return tree.text === '' ? [] : [tree.text];
+    case 'number':
+      return [
+        /[eE]/.test(tree.text) ? tree.text : `${tree.text}${tree.text.includes('.') ? '' : '.'}00`,
+      ];
+    case 'literal':
+      return [tree.text];
+    case 'list':
+      return tree.items.flatMap(respelled);
+    case 'object':
+      return tree.entries.flatMap(([, item]) => respelled(item));
+  }
+}
