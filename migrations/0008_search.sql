@@ -29,9 +29,10 @@ create function daywalk.filter_keys(terms text[]) returns table (start bigint, s
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 begin
   return query
-  select ('x' || substr(digest, 1, 15))::bit(60)::bigint, ('x' || substr(digest, 17, 15))::bit(60)::bigint | 1
+  select key & 4294967295, (key >> 32) & 4294967295 | 1
     -- Fenced, so that the digest is made once.
-    from (select encode(sha256(convert_to(term, 'UTF8')), 'hex') as digest from unnest(terms) as term offset 0) as d;
+    from (select ('x' || left(encode(sha256(convert_to(term, 'UTF8')), 'hex'), 16))::bit(64)::bigint as key
+            from unnest(terms) as term offset 0) as k;
 end $$;
 comment on function daywalk.filter_keys is 'Where values stand in a filter.';
 
@@ -41,11 +42,14 @@ create function daywalk.filter_of(list jsonb) returns bytea
 language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   terms constant text[] := array(
-    select distinct case jsonb_typeof(value) when 'number' then trim_scale((value #>> '{}')::numeric)::text else value #>> '{}' end
+    select case jsonb_typeof(value) when 'number' then trim_scale((value #>> '{}')::numeric)::text else value #>> '{}' end
       from (select distinct v.value
               from jsonb_array_elements(case jsonb_typeof(list) when 'array' then list else '[]' end) as r (record)
-             cross join lateral jsonb_path_query(r.record, 'strict $.**') as v (value)
-             where jsonb_typeof(v.value) in ('string', 'number', 'boolean')) as scalar);
+             -- The leaves of a record; a record that is a scalar has none.
+             cross join lateral (select jsonb_path_query(r.record, 'strict $.**{last}')
+                                  union all
+                                 select r.record where jsonb_typeof(r.record) not in ('object', 'array')) as v (value)) as leaf
+     where jsonb_typeof(value) in ('string', 'number', 'boolean'));
   bytes integer[] := array_fill(0, array[greatest(8, ceil(cardinality(terms) * 2.5)::integer)]);
   length constant bigint := cardinality(bytes) * 8;
   start bigint;
@@ -298,5 +302,21 @@ begin
   end if;
 end $$;
 comment on function daywalk.search is 'The shown records that hold a value anywhere, in all streams or one, between two days; a warning names the days that are not proven.';
+
+-- The feed, for whoever keeps a copy of the records: docs/queries.md tells how to follow it.
+create view daywalk.feed as
+select s.name as stream, p.seq, p.key, p.day, p.revision, p.records, p.appeared, p.gone, p.published_at
+  from daywalk.publications p
+  join daywalk.streams s on s.stream_id = p.stream_id;
+comment on view daywalk.feed is 'One row whenever what is shown of a day changes, numbered without a gap in each stream.';
+comment on column daywalk.feed.stream is 'The stream.';
+comment on column daywalk.feed.seq is '1, 2, 3 … within the stream; a row that is seen has all lower ones before it.';
+comment on column daywalk.feed.key is 'Random: the same number with another key is another history, that of a database that was put back.';
+comment on column daywalk.feed.day is 'The day of the source''s calendar; read it again, whole.';
+comment on column daywalk.feed.revision is '1, 2, 3 … within the day.';
+comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a pruned day.';
+comment on column daywalk.feed.appeared is 'Records that came with a later walk, and that the ones before it had not.';
+comment on column daywalk.feed.gone is 'Records that are gone since this publication.';
+comment on column daywalk.feed.published_at is 'When.';
 
 revoke execute on all routines in schema daywalk from public;

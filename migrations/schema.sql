@@ -2265,6 +2265,19 @@ create view daywalk.events_now as
    FROM daywalk.shown_records
   WHERE gone_since IS NULL;
 
+create view daywalk.feed as
+ SELECT s.name AS stream,
+    p.seq,
+    p.key,
+    p.day,
+    p.revision,
+    p.records,
+    p.appeared,
+    p.gone,
+    p.published_at
+   FROM daywalk.publications p
+     JOIN daywalk.streams s ON s.stream_id = p.stream_id;
+
 create view daywalk.gaps as
  SELECT s.name AS stream,
     s.resource,
@@ -2592,6 +2605,17 @@ comment on column daywalk.events_now."position" is 'Offset of the record within 
 comment on column daywalk.events_now.fetched_at is 'When the page arrived.';
 comment on column daywalk.events_now.first_seen is 'When the first version of the record arrived.';
 comment on column daywalk.events_now.revision is '1, and one more for each newer version.';
+
+comment on view daywalk.feed is 'One row whenever what is shown of a day changes, numbered without a gap in each stream.';
+comment on column daywalk.feed.stream is 'The stream.';
+comment on column daywalk.feed.seq is '1, 2, 3 … within the stream; a row that is seen has all lower ones before it.';
+comment on column daywalk.feed.key is 'Random: the same number with another key is another history, that of a database that was put back.';
+comment on column daywalk.feed.day is 'The day of the source''s calendar; read it again, whole.';
+comment on column daywalk.feed.revision is '1, 2, 3 … within the day.';
+comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a pruned day.';
+comment on column daywalk.feed.appeared is 'Records that came with a later walk, and that the ones before it had not.';
+comment on column daywalk.feed.gone is 'Records that are gone since this publication.';
+comment on column daywalk.feed.published_at is 'When.';
 
 comment on table daywalk.filter_places is 'Up to which publication of a stream filters were made.';
 comment on column daywalk.filter_places.stream_id is 'The stream.';

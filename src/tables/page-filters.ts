@@ -15,6 +15,7 @@ const AT_ONCE = 100;
 /** The filters of pages as something that follows what is published. */
 export const filtering = ({ database }: FilterParts): Follower => ({
   what: 'the filters of the search',
+  atEnd: true,
   async catchUp(streamIds, signal) {
     for (const streamId of streamIds) await followStream(database, streamId, signal);
   },

@@ -7,7 +7,7 @@ import type { Database } from '../../src/store/database.ts';
 import { makeFilters, readFilterPlace } from '../../src/tables/page-filter-rows.ts';
 import { filtering } from '../../src/tables/page-filters.ts';
 import { type SearchRequest, type StreamHit, search } from '../../src/tables/search.ts';
-import { Followers } from '../../src/walk/followers.ts';
+import { type Follower, Followers } from '../../src/walk/followers.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { proveCutOf, proveTexts, publishNext, windowOf } from '../support/publishing.ts';
 import { DAY, freshStore, openDatabase, planDays } from '../support/store.ts';
@@ -125,6 +125,28 @@ describe('filters', () => {
       client.release();
     }
     expect(await makeFilters(database, streamId, DAY)).toBe(0);
+  });
+
+  it('are made when the walking is done, so that they take nothing from it', async () => {
+    const streamId = await proven({ [DAY]: [[1]] });
+    const asked: string[] = [];
+    const beside = { what: 'beside', catchUp: async () => void asked.push('beside') };
+    const filters = filtering({ database });
+    const counted: Follower = {
+      ...filters,
+      async catchUp(streamIds, signal) {
+        asked.push('filters');
+        await filters.catchUp(streamIds, signal);
+      },
+    };
+    const followers = new Followers([beside, counted], [streamId], silentLogger, never);
+    followers.wake();
+    await followers.stop();
+    expect([asked, await filtered()]).toEqual([['beside'], []]);
+    const ending = new Followers([beside, counted], [streamId], silentLogger, never);
+    await ending.finish();
+    expect(asked).toEqual(['beside', 'beside', 'filters']);
+    expect(await filtered()).toHaveLength(1);
   });
 
   it('hold what stands in lists that are no objects, and in pages without records', async () => {
