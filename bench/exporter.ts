@@ -13,6 +13,8 @@ export interface ExportOrder {
   readonly to: string;
   readonly concurrency: number;
   readonly pageLength: number;
+  /** With what has its turn when all days are complete; absent: without. */
+  readonly atEnd?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -54,7 +56,10 @@ export async function exportRange(order: ExportOrder): Promise<Exported> {
   const source = await openApi(settings);
   const { database, close } = await openDatabase(settings, log, order.signal);
   try {
-    const parts = exportParts(database, source, log, settings);
+    const all = exportParts(database, source, log, settings);
+    // What has its turn when all days are complete is measured by itself.
+    const followers = all.followers.filter(({ atEnd }) => order.atEnd === true || atEnd !== true);
+    const parts = { ...all, followers };
     const request = { from: order.from, to: order.to, newestFirst: false };
     const cpu = process.cpuUsage();
     const began = performance.now();

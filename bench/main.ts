@@ -11,6 +11,7 @@ import { memory } from './cases/memory.ts';
 import { peers } from './cases/peers.ts';
 import { planning } from './cases/planning.ts';
 import { reading } from './cases/reading.ts';
+import { searching } from './cases/search.ts';
 import { smallPages } from './cases/small-pages.ts';
 import { start } from './cases/start.ts';
 import { tables } from './cases/tables.ts';
@@ -28,6 +29,7 @@ const CASES: readonly Case[] = [
   planning,
   reading,
   tables,
+  searching,
   start,
   peers,
 ];

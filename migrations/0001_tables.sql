@@ -502,6 +502,16 @@ comment on column daywalk.alarms.told_failing is 'What was last told: failing, o
 comment on column daywalk.alarms.told_at is 'When.';
 comment on column daywalk.alarms.telling_until is 'A process is telling it now; after this another one may.';
 
+create table daywalk.told_days (
+  stream_id     integer primary key references daywalk.streams,
+  entry         bigint not null,
+  telling_until timestamptz
+);
+comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven).';
+comment on column daywalk.told_days.stream_id is 'The stream.';
+comment on column daywalk.told_days.entry is 'The number of the entry; 0: it was told of none.';
+comment on column daywalk.told_days.telling_until is 'A process is telling it now; after this another one may.';
+
 -- lz4 compresses pages faster than pglz; a server built without it (see pg_settings) keeps the default.
 do $$
 begin

@@ -43,7 +43,8 @@ begin
 end $$;
 comment on function daywalk.let_work is 'Gives a role what a worker needs; run by the owner of the schema, again after an upgrade.';
 
--- A reader selects from the views, which show published walks only, and from nothing else.
+-- A reader selects from the views, which show published walks only, and from nothing else; and calls the functions that read
+-- what the views show.
 create function daywalk.let_read(role name) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -68,6 +69,12 @@ begin
       join pg_proc p on p.oid = d.refobjid
      where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
        and p.pronamespace = 'daywalk'::regnamespace and p.provolatile <> 'v'
+  loop
+    execute format('grant execute on routine %s to %I', own.signature, role);
+  end loop;
+  for own in
+    select p.oid::regprocedure as signature from pg_proc p
+     where p.pronamespace = 'daywalk'::regnamespace and p.proname in ('require_complete', 'search')
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;

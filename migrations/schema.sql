@@ -40,6 +40,13 @@ create table daywalk.days (
   constraint days_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
 
+create table daywalk.filter_places (
+  stream_id integer not null,
+  seq bigint not null,
+  constraint filter_places_pkey PRIMARY KEY (stream_id),
+  constraint filter_places_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
+);
+
 create table daywalk.frames (
   stream_id integer not null,
   signature text not null,
@@ -112,6 +119,15 @@ create table daywalk.misfits (
   found text not null,
   reason text not null,
   constraint misfits_table_id_fkey FOREIGN KEY (table_id) REFERENCES daywalk.record_tables(table_id) ON DELETE CASCADE
+);
+
+create table daywalk.page_filters (
+  walk_id bigint not null,
+  page_no integer not null,
+  filter bytea not null,
+  constraint page_filters_filter_check CHECK ((octet_length(filter) >= 8)),
+  constraint page_filters_pkey PRIMARY KEY (walk_id, page_no),
+  constraint page_filters_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
 );
 
 create table daywalk.pages (
@@ -288,6 +304,14 @@ create table daywalk.table_days (
   synced_at timestamp with time zone not null,
   constraint table_days_pkey PRIMARY KEY (table_id, day),
   constraint table_days_table_id_fkey FOREIGN KEY (table_id) REFERENCES daywalk.record_tables(table_id) ON DELETE CASCADE
+);
+
+create table daywalk.told_days (
+  stream_id integer not null,
+  entry bigint not null,
+  telling_until timestamp with time zone,
+  constraint told_days_pkey PRIMARY KEY (stream_id),
+  constraint told_days_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
 
 create table daywalk.walks (
@@ -619,6 +643,20 @@ AS $function$
    order by 1
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.check_range(from_day date, to_day date)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if from_day > to_day then
+    raise invalid_parameter_value using message = format('the range of days is reversed: from %s to %s', from_day, to_day);
+  elsif not isfinite(from_day) or not isfinite(to_day) or to_day - from_day > 36525 then
+    raise invalid_parameter_value using message = format('the range from %s to %s is longer than a hundred years', from_day, to_day);
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.check_walk(walk bigint)
  RETURNS text[]
  LANGUAGE sql
@@ -757,6 +795,21 @@ AS $function$
                               count(*) filter (where mark.state = 'gone') as gone
                          from daywalk.marks mark where mark.walk_id = k.walk_id) as m on true
    where w.stream_id = of_stream and w.day = on_day
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.day_states(of_stream integer, from_day date, to_day date)
+ RETURNS TABLE(day date, state text)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+AS $function$
+  select d::date, coalesce(c.state, case when daywalk.closed_at(d::date, s.time_zone, s.settle) > clock_timestamp() then 'open' else 'unplanned' end)
+    from daywalk.streams s
+   cross join generate_series(from_day::timestamp, to_day::timestamp, interval '1 day') as d
+    left join (select c.stream, c.day, c.state from daywalk.coverage c where c.day between from_day and to_day) as c
+      on c.stream = s.name and c.day = d::date
+   where s.stream_id = of_stream
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.define_table(called text, of_stream text, with_columns jsonb, with_record boolean, outliving boolean, for_age interval)
@@ -1021,6 +1074,52 @@ begin
     using of_stream.stream_id, on_day, of_walk, first_page, last_page;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.filter_keys(terms text[])
+ RETURNS TABLE(start bigint, step bigint)
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query
+  select key & 4294967295, (key >> 32) & 4294967295 | 1
+    -- Fenced, so that the digest is made once.
+    from (select ('x' || left(encode(sha256(convert_to(term, 'UTF8')), 'hex'), 16))::bit(64)::bigint as key
+            from unnest(terms) as term offset 0) as k;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.filter_of(list jsonb)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+AS $function$
+declare
+  terms constant text[] := array(
+    select case jsonb_typeof(value) when 'number' then trim_scale((value #>> '{}')::numeric)::text else value #>> '{}' end
+      from (select distinct v.value
+              from jsonb_array_elements(case jsonb_typeof(list) when 'array' then list else '[]' end) as r (record)
+             -- The leaves of a record; a record that is a scalar has none.
+             cross join lateral (select jsonb_path_query(r.record, 'strict $.**{last}')
+                                  union all
+                                 select r.record where jsonb_typeof(r.record) not in ('object', 'array')) as v (value)) as leaf
+     where jsonb_typeof(value) in ('string', 'number', 'boolean'));
+  bytes integer[] := array_fill(0, array[greatest(8, ceil(cardinality(terms) * 2.5)::integer)]);
+  length constant bigint := cardinality(bytes) * 8;
+  start bigint;
+  step bigint;
+  bit integer;
+begin
+  for start, step in select k.start, k.step from daywalk.filter_keys(terms) as k loop
+    for i in 0 .. 7 loop
+      bit := (start + i * step) % length;
+      bytes[bit / 8 + 1] := bytes[bit / 8 + 1] | (1 << bit % 8);
+    end loop;
+  end loop;
+  return (select string_agg(set_byte('\x00', 0, byte), '' order by n) from unnest(bytes) with ordinality as b (byte, n));
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.frame_of(body jsonb, records_path text[], total_path text[], relation_path text[], status integer, OUT signature text, OUT wordless boolean)
  RETURNS record
  LANGUAGE plpgsql
@@ -1198,6 +1297,20 @@ begin
   )
   select day from freed union select day from hidden;
 end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.hits_on(sought jsonb, on_day date, of_walk bigint, of_page integer)
+ RETURNS TABLE(paths text[], record jsonb, "position" bigint, fetched_at timestamp with time zone, first_seen timestamp with time zone, gone_since timestamp with time zone, revision integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+AS $function$
+  select daywalk.paths_of(s.record, sought), s.record, s.position, s.fetched_at, s.first_seen, s.gone_since, s.revision
+    from daywalk.shown_records s
+   where s.day = on_day and s.walk_id = of_walk and s.page_no = of_page
+     and jsonb_path_exists(s.record, 'strict $.** ? (@ == $text || @ == $other)', sought)
+   order by s.position
+$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.hold(target bigint, lease uuid)
  RETURNS daywalk.windows
@@ -1379,6 +1492,12 @@ begin
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
+  for own in
+    select p.oid::regprocedure as signature from pg_proc p
+     where p.pronamespace = 'daywalk'::regnamespace and p.proname in ('require_complete', 'search')
+  loop
+    execute format('grant execute on routine %s to %I', own.signature, role);
+  end loop;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.let_read_too(relation text, of_relation text)
@@ -1443,6 +1562,42 @@ AS $function$
 begin
   perform daywalk.need_read_committed();
   perform pg_advisory_xact_lock(hashtext('daywalk.show'), of_stream);
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.make_filters(of_stream integer, on_day date, most_bytes bigint)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+AS $function$
+declare
+  due daywalk.walks;
+  page_nos integer[];
+begin
+  perform daywalk.need_read_committed();
+  if not pg_try_advisory_xact_lock(hashtext('daywalk.filters'), of_stream) then return null; end if;
+  select k.* into due
+    from daywalk.windows w
+    join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+   where w.stream_id = of_stream and w.day = on_day
+     and exists (select from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day
+                    and not exists (select from daywalk.page_filters f where f.walk_id = p.walk_id and f.page_no = p.page_no))
+   order by k.walk_id limit 1
+     for share of k;
+  if not found then return 0; end if;
+  select array_agg(n.page_no) into page_nos
+    from (select p.page_no, sum(p.byte_count) over (order by p.page_no) - p.byte_count as before
+            from (select p.page_no, p.byte_count from daywalk.pages p
+                   where p.walk_id = due.walk_id and p.day = due.day
+                     and not exists (select from daywalk.page_filters f where f.walk_id = p.walk_id and f.page_no = p.page_no)
+                   order by p.page_no limit 256) as p) as n
+   where n.before < most_bytes;
+  insert into daywalk.page_filters (walk_id, page_no, filter)
+  select p.walk_id, p.page_no, daywalk.filter_of(p.body #> due.records_path)
+    from daywalk.pages p
+   where p.walk_id = due.walk_id and p.day = due.day and p.page_no = any (page_nos)
+  on conflict do nothing;
+  return cardinality(page_nos);
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.mark_pruned(of_stream integer, on_day date, which text, shown_walks bigint[], shown_marks bytea)
@@ -1612,6 +1767,62 @@ AS $function$
     encode((p).sha256, 'hex'), (p).byte_count, extract(epoch from (p).fetched_at), (p).duration_ms)::text)
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.pages_to_open(sought jsonb, of_stream integer, from_day date, to_day date)
+ RETURNS TABLE(day date, state text, walk_ids bigint[], page_nos integer[])
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  starts bigint[];
+  steps bigint[];
+begin
+  select coalesce(pages_to_open.from_day, min(c.day) filter (where c.state <> 'pruned')), coalesce(pages_to_open.to_day, max(c.day))
+    into from_day, to_day
+    from daywalk.streams s join daywalk.coverage c on c.stream = s.name
+   where s.stream_id = of_stream and (pages_to_open.from_day is null or pages_to_open.to_day is null);
+  -- An end that was not named may lie before the one that was: there is no day between them.
+  if from_day is null or to_day is null or from_day > to_day then return; end if;
+  perform daywalk.check_range(from_day, to_day);
+  select array_agg(k.start), array_agg(k.step) into starts, steps
+    from daywalk.filter_keys(array[
+           sought ->> 'text',
+           case jsonb_typeof(sought -> 'other') when 'number' then trim_scale((sought ->> 'other')::numeric)::text else sought ->> 'text' end]) as k;
+  return query
+  with walk as materialized (
+    select k.walk_id, k.day, k.pages
+      from daywalk.windows w
+      join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+     where w.stream_id = of_stream and w.day between from_day and to_day
+  ), page as materialized (
+    select p.day, p.walk_id, p.page_no,
+           f.filter is null or exists (
+             select from unnest(starts, steps) as k (start, step)
+              -- A byte at a time: a large filter is not read whole.
+              where not exists (
+                select from generate_series(0, 7) as i
+                 cross join lateral (select (k.start + i * k.step) % (octet_length(f.filter) * 8) as bit) as place
+                 where get_byte(substr(f.filter, (place.bit / 8)::integer + 1, 1), 0) >> (place.bit % 8)::integer & 1 = 0)) as may_hold
+      from walk k
+      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.day between from_day and to_day
+      left join daywalk.page_filters f on f.walk_id = p.walk_id and f.page_no = p.page_no
+  ), stored as (
+    select p.day, count(*) as pages, array_agg(p.walk_id order by p.walk_id, p.page_no) filter (where p.may_hold) as walk_ids,
+           array_agg(p.page_no order by p.walk_id, p.page_no) filter (where p.may_hold) as page_nos
+      from page p group by p.day
+  ), due as (
+    select k.day, sum(k.pages) as pages from walk k group by k.day
+  )
+  select d.day, case when d.state = 'complete' and coalesce(due.pages, 0) <> coalesce(stored.pages, 0) then 'damaged' else d.state end,
+         coalesce(stored.walk_ids, '{}'), coalesce(stored.page_nos, '{}')
+    from daywalk.day_states(of_stream, from_day, to_day) as d
+    left join due on due.day = d.day
+    left join stored on stored.day = d.day
+   order by d.day;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.passed_on(cut bigint, of_hashes bigint[], under text[])
  RETURNS SETOF bigint
  LANGUAGE sql
@@ -1634,6 +1845,29 @@ AS $function$
      group by held.hash
   )
   select across.hash from across join beside on beside.hash = across.hash and beside.copies >= across.copies
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.paths_of(record jsonb, sought jsonb)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+AS $function$
+  with recursive node as (
+    select '$' as path, record as value
+     union all
+    select n.path || child.step, child.value
+      from node n
+     cross join lateral (
+       select case when key ~ '^[A-Za-z_][A-Za-z0-9_]*$' then '.' || key else '.' || to_json(key) end as step, value
+         from jsonb_each(case jsonb_typeof(n.value) when 'object' then n.value else '{}' end)
+        union all
+       select '[' || (position - 1) || ']', value
+         from jsonb_array_elements(case jsonb_typeof(n.value) when 'array' then n.value else '[]' end) with ordinality as e (value, position)
+     ) as child
+  )
+  select array(select path from node where value in (sought -> 'text', sought -> 'other') order by length(path), path collate "C" limit 10)
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.pieces_of_day(id integer, on_day date, piece_bytes bigint)
@@ -1896,6 +2130,37 @@ AS $function$
    where window_id = any (of_windows);
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.require_complete(stream text, from_day date, to_day date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+AS $function$
+declare
+  id constant integer := (select s.stream_id from daywalk.streams s where s.name = stream);
+  unproven bigint;
+  named text;
+begin
+  if stream is null or from_day is null or to_day is null then
+    raise invalid_parameter_value using message = 'daywalk.require_complete needs a stream, a first day and a last day, and one of them is null';
+  elsif id is null then
+    raise invalid_parameter_value using message = format('there is no stream %L', stream),
+      hint = 'The streams are those of daywalk.coverage.';
+  end if;
+  perform daywalk.check_range(from_day, to_day);
+  select count(*), string_agg(d.day || ' ' || d.state, ', ' order by d.day) filter (where d.rank <= 10) into unproven, named
+    from (select s.day, s.state, row_number() over (order by s.day) as rank
+            from daywalk.day_states(id, from_day, to_day) as s where s.state <> 'complete') as d;
+  if unproven > 0 then
+    raise exception '% of % days of % are not proven: %', unproven, to_day - from_day + 1, stream,
+        named || case when unproven > 10 then format(' and %s more', unproven - 10) else '' end
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'daywalk gaps lists what is missing, with the command that fills it. pruned: it was proven, and is not kept any more. open: it is not closed yet. unplanned: daywalk backfill walks it.';
+  end if;
+  return true;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.says_nothing(value jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1933,6 +2198,46 @@ AS $function$
   select daywalk.text_digest(coalesce(string_agg(s.walk_id || ':' || s.page_no || ':' || encode(s.digest, 'hex'), ',' order by s.walk_id, s.page_no), ''))
     from daywalk.seals s where s.walk_id = any (of_walks)
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.search(value text, from_day date DEFAULT NULL::date, to_day date DEFAULT NULL::date, in_stream text DEFAULT NULL::text)
+ RETURNS TABLE(stream text, day date, paths text[], record jsonb, walk_id bigint, page_no integer, "position" bigint, fetched_at timestamp with time zone, first_seen timestamp with time zone, gone_since timestamp with time zone, revision integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+AS $function$
+declare
+  what constant jsonb := daywalk.sought(value);
+  found record;
+  days bigint := 0;
+  unproven text[] := '{}';
+begin
+  if in_stream is not null and not exists (select from daywalk.streams s where s.name = in_stream) then
+    raise invalid_parameter_value using message = format('there is no stream %L', in_stream),
+      hint = 'The streams are those of daywalk.coverage.';
+  end if;
+  perform daywalk.check_range(from_day, to_day);
+  for found in
+    select s.name, d.day, d.state, d.walk_ids, d.page_nos
+      from daywalk.streams s
+     cross join lateral daywalk.pages_to_open(what, s.stream_id, from_day, to_day) as d
+     where in_stream is null or s.name = in_stream
+     order by s.name, d.day
+  loop
+    days := days + 1;
+    if found.state <> 'complete' then unproven := unproven || format('%s %s %s', found.name, found.day, found.state); end if;
+    if cardinality(found.walk_ids) > 0 then
+      return query
+      select found.name, found.day, h.paths, h.record, o.walk_id, o.page_no, h.position, h.fetched_at, h.first_seen, h.gone_since, h.revision
+        from unnest(found.walk_ids, found.page_nos) as o (walk_id, page_no)
+       cross join lateral daywalk.hits_on(what, found.day, o.walk_id, o.page_no) as h;
+    end if;
+  end loop;
+  if cardinality(unproven) > 0 then
+    raise warning '% of % days are not proven, so that it may be there and was not found: %', cardinality(unproven), days,
+      array_to_string(unproven[:10], ', ') || case when cardinality(unproven) > 10 then format(' and %s more', cardinality(unproven) - 10) else '' end;
+  end if;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.share_day(of_resource text, on_day date)
  RETURNS void
@@ -2036,6 +2341,30 @@ begin
                     from daywalk.shown_records where stream = %L', relation, called);
   execute format('comment on view daywalk.%I is %L', relation, 'The records of the stream ' || called || '; columns as in daywalk.events.');
   perform daywalk.let_read_too(relation, 'events');
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.sought(value text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  other jsonb := to_jsonb(value);
+begin
+  if value is null or value = '' then
+    raise invalid_parameter_value using message = 'there is nothing to search for: the value is ' || case when value is null then 'null' else 'an empty text' end,
+      hint = 'Name the whole value of a field, as 203.0.113.7.';
+  end if;
+  if value ~ '^(-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?|true|false)$' then
+    begin
+      other := value::jsonb;
+    exception when numeric_value_out_of_range then
+      -- No page holds such a number: its copy has the string.
+      null;
+    end;
+  end if;
+  return jsonb_build_object('text', value, 'other', other);
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.split_window(target bigint, lease uuid, by_what text, why text, total bigint, parts_from timestamp without time zone[], parts_to timestamp without time zone[], levels_from integer[], levels_to integer[], cuts timestamp without time zone[])
@@ -2524,6 +2853,19 @@ create view daywalk.events_now as
               WHERE x.walk_id = shown_records.walk_id AND x.page_no = shown_records.page_no AND x.place = shown_records.place))
         END;
 
+create view daywalk.feed as
+ SELECT s.name AS stream,
+    p.seq,
+    p.key,
+    p.day,
+    p.revision,
+    p.records,
+    p.appeared,
+    p.gone,
+    p.published_at
+   FROM daywalk.publications p
+     JOIN daywalk.streams s ON s.stream_id = p.stream_id;
+
 create view daywalk.gaps as
  SELECT s.name AS stream,
     s.resource,
@@ -2913,6 +3255,21 @@ comment on column daywalk.events_now.fetched_at is 'When the page arrived.';
 comment on column daywalk.events_now.first_seen is 'When the first version of the record arrived.';
 comment on column daywalk.events_now.revision is '1, and one more for each newer version.';
 
+comment on view daywalk.feed is 'One row whenever what is shown of a day changes, numbered without a gap in each stream.';
+comment on column daywalk.feed.stream is 'The stream.';
+comment on column daywalk.feed.seq is '1, 2, 3 … within the stream; a row that is seen has all lower ones before it.';
+comment on column daywalk.feed.key is 'Random: the same number with another key is another history, that of a database that was put back.';
+comment on column daywalk.feed.day is 'The day of the source''s calendar; read it again, whole.';
+comment on column daywalk.feed.revision is '1, 2, 3 … within the day.';
+comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a pruned day.';
+comment on column daywalk.feed.appeared is 'Records that came with a later walk, and that the ones before it had not.';
+comment on column daywalk.feed.gone is 'Records that are gone since this publication.';
+comment on column daywalk.feed.published_at is 'When.';
+
+comment on table daywalk.filter_places is 'Up to which publication of a stream filters were made.';
+comment on column daywalk.filter_places.stream_id is 'The stream.';
+comment on column daywalk.filter_places.seq is 'The number of the publication.';
+
 comment on table daywalk.frames is 'Frames of answers without records: what an empty answer of the source looks like.';
 comment on column daywalk.frames.stream_id is 'The stream.';
 comment on column daywalk.frames.signature is 'Paths, types and texts of the frame, without what varies.';
@@ -3010,6 +3367,11 @@ comment on column daywalk.missing_days.stream_id is 'The stream.';
 comment on column daywalk.missing_days.stream is 'Its name.';
 comment on column daywalk.missing_days.resource is 'Its resource.';
 comment on column daywalk.missing_days.day is 'The day of the source''s calendar.';
+
+comment on table daywalk.page_filters is 'A Bloom filter of the values of each page of the walks that are shown, so that a search opens few pages. It may be emptied at any time: what has none is opened.';
+comment on column daywalk.page_filters.walk_id is 'The walk.';
+comment on column daywalk.page_filters.page_no is 'The page within the walk.';
+comment on column daywalk.page_filters.filter is 'Twenty bits for each value that the page holds; eight of them are set for each (daywalk.filter_keys).';
 
 comment on table daywalk.pages is 'A page is one response body, stored as it came; one partition a month.';
 comment on column daywalk.pages.walk_id is 'The walk.';
@@ -3230,6 +3592,11 @@ comment on column daywalk.time_faults.found is 'What stands at the time_path; nu
 comment on column daywalk.time_faults.walk_id is 'The walk; with page_no the page in daywalk.pages.';
 comment on column daywalk.time_faults.page_no is 'The page within the walk.';
 comment on column daywalk.time_faults."position" is 'Offset of the record within its window, as the source listed it.';
+
+comment on table daywalk.told_days is 'Up to which entry of the ledger the webhook was told of days that became complete (webhook.day_proven).';
+comment on column daywalk.told_days.stream_id is 'The stream.';
+comment on column daywalk.told_days.entry is 'The number of the entry; 0: it was told of none.';
+comment on column daywalk.told_days.telling_until is 'A process is telling it now; after this another one may.';
 
 comment on view daywalk.unfinished_days is 'The days with a window that are not complete; the coverage and the gaps are made of it.';
 comment on column daywalk.unfinished_days.stream_id is 'The stream.';

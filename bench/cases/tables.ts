@@ -121,7 +121,7 @@ async function beside(bench: Bench, workload: Workload, apiUrl: string): Promise
         log: silentLogger,
       });
       await applyTables(database, tables, []).finally(() => database.close());
-      return (await exportRange({ ...order, databaseUrl: url })).completeMs;
+      return (await exportRange({ ...order, atEnd: true, databaseUrl: url })).completeMs;
     });
   const { own, plain } = await inTurn(bench.quick ? 1 : ROUNDS, {
     own: exported([TABLE]),

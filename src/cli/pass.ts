@@ -84,7 +84,7 @@ export async function withExport<T>(
       invocation.options.dryRun === true ? open() : tellingFailure(teller, signal, open);
     const { database, url, close } = await opened;
     if (budget !== null) budget.database = database;
-    teller.attach(database);
+    if (invocation.options.dryRun !== true) await teller.attach(database);
     page?.attach(url);
     try {
       const parts = exportParts(database, source, log, settings);

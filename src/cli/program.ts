@@ -25,6 +25,11 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
   return program;
 }
 
+const ARGUMENTS: Readonly<Record<NonNullable<VerbRow['argument']>, string>> = {
+  day: 'day, YYYY-MM-DD',
+  value: 'a whole string, number or boolean, exactly; behind -- if it begins with -',
+};
+
 function addVerb(
   program: Command,
   { name, does, settings, load, options = [], argument, page }: VerbRow,
@@ -32,7 +37,7 @@ function addVerb(
   onEnd: (code: number) => void,
 ): void {
   const command = program.command(name).description(does).exitOverride();
-  if (argument !== undefined) command.argument(`<${argument}>`, `${argument}, YYYY-MM-DD`);
+  if (argument !== undefined) command.argument(`<${argument}>`, ARGUMENTS[argument]);
   for (const option of options) command.addOption(option);
   const rows = ROWS.filter((row) => settings.includes(row.group));
   for (const { flag, description, group } of flagsOf(rows))

@@ -14,8 +14,8 @@ export interface VerbRow {
   readonly load: () => Promise<Verb>;
   /** The options that are not settings. */
   readonly options?: readonly Option[];
-  /** The day that it is about; absent: it takes no argument. */
-  readonly argument?: 'day';
+  /** The day, or the value, that it is about; absent: it takes no argument. */
+  readonly argument?: 'day' | 'value';
   /** The page in docs/ that tells more. */
   readonly page?: string;
 }
@@ -211,6 +211,21 @@ export const VERBS: readonly VerbRow[] = [
       json(),
     ],
     page: 'tables.md',
+  },
+  {
+    name: 'search',
+    does: 'the stored records that hold a value anywhere, and of which days "nothing" counts; exit code 3 when days are not proven',
+    settings: READ,
+    load: async () => (await import('./verbs/search.ts')).searchVerb,
+    options: [
+      from('the first day that is kept'),
+      to('the last day there is'),
+      stream(),
+      new Option('--limit <n>', 'so many hits at most (default: 100; with --json all)'),
+      json(),
+    ],
+    argument: 'value',
+    page: 'search.md',
   },
   {
     name: 'serve-archive',

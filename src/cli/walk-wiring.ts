@@ -7,6 +7,7 @@ import type { ProcessLogger } from '../log.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import { openSource, type Source, type SourceOptions } from '../source/source.ts';
 import type { Database } from '../store/database.ts';
+import { filtering } from '../tables/page-filters.ts';
 import { keepingTables } from '../tables/record-tables.ts';
 import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { keepHeapSmall } from './heap.ts';
@@ -81,7 +82,11 @@ export function exportParts(
     clock: systemClock,
     log,
     owner: owner(),
-    followers: [sealing({ database, log }), keepingTables({ database, log }, tables)],
+    followers: [
+      sealing({ database, log }),
+      keepingTables({ database, log }, tables),
+      filtering({ database }),
+    ],
   };
 }
 

@@ -34,25 +34,49 @@ const MOST_PROBLEMS = 5;
 const MOST_LETTERS = 300;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** What is said, for each shape. */
+export interface Words {
+  /** One sentence. */
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** For programs. */
+  readonly json: unknown;
+  /** Somebody should look at it now. */
+  readonly urgent: boolean;
+}
+
 /** The message in the shape of `format`. */
 export function shapeMessage(message: Message, format: MessageFormat): Posted {
+  return shapeWords(
+    {
+      title: titleOf(message),
+      lines: linesOf(message),
+      json: jsonOf(message),
+      urgent: message.kind !== 'recovered',
+    },
+    format,
+  );
+}
+
+/** Words in the shape of `format`. */
+export function shapeWords({ title, lines, json, urgent }: Words, format: MessageFormat): Posted {
   switch (format) {
     case 'json':
-      return { headers: { 'content-type': JSON_TYPE }, body: JSON.stringify(jsonOf(message)) };
+      return { headers: { 'content-type': JSON_TYPE }, body: JSON.stringify(json) };
     case 'slack':
       return {
         headers: { 'content-type': JSON_TYPE },
-        body: JSON.stringify({ text: forSlack([titleOf(message), ...linesOf(message)]) }),
+        body: JSON.stringify({ text: forSlack([title, ...lines]) }),
       };
     case 'ntfy':
       return {
         headers: {
           'content-type': 'text/plain; charset=utf-8',
-          title: asciiOf(titleOf(message)),
-          priority: message.kind === 'recovered' ? 'default' : 'high',
-          tags: message.kind === 'recovered' ? 'white_check_mark' : 'warning',
+          title: asciiOf(title),
+          priority: urgent ? 'high' : 'default',
+          tags: urgent ? 'warning' : 'white_check_mark',
         },
-        body: linesOf(message).join('\n'),
+        body: lines.join('\n'),
       };
   }
 }

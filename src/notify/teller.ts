@@ -14,6 +14,7 @@ import { Alarm } from './alarm.ts';
 import type { Trouble } from './message.ts';
 import { pingsOf, type RunPings } from './ping.ts';
 import { openPoster, type Poster } from './post.ts';
+import { ProvenDays } from './proven-days.ts';
 
 /** How a run ended. */
 export interface RunEnd {
@@ -34,8 +35,8 @@ export interface RunTelling {
 export interface Teller {
   /** A run begins. */
   begin(): RunTelling;
-  /** From now on there is a database, in which what was told is kept. */
-  attach(database: Database): void;
+  /** From now on there is a database, in which what was told is kept. Never fails. */
+  attach(database: Database): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -50,29 +51,30 @@ export function openTeller(
   const webhook = settings.webhookUrl?.reveal();
   const pingPoster = ping && posterTo(ping, 'ping', settings, clock, log);
   const webhookPoster = webhook && posterTo(webhook, 'webhook', settings, clock, log);
-  const alarm = webhookPoster
-    ? new Alarm({
-        poster: webhookPoster,
-        url: webhook,
-        format: settings.webhookFormat,
-        host: hostname(),
-        streams: settings.streams.map(({ name }) => name),
-        clock,
-        log,
-        strike,
-      })
-    : null;
+  const parts = webhookPoster && {
+    poster: webhookPoster,
+    url: webhook,
+    format: settings.webhookFormat,
+    host: hostname(),
+    streams: settings.streams.map(({ name }) => name),
+    clock,
+    log,
+    strike,
+  };
+  const alarm = parts ? new Alarm(parts) : null;
+  const provenDays = parts && settings.webhookDayProven ? new ProvenDays(parts) : null;
   let database: Database | null = null;
   return {
     begin() {
       const pings = pingPoster ? pingsOf(pingPoster, ping, clock.uuid()) : null;
       pings?.start();
       return {
-        ended: (end) => ended({ settings, pings, alarm, database, log, strike }, end),
+        ended: (end) => ended({ settings, pings, alarm, provenDays, database, log, strike }, end),
       };
     },
-    attach(opened) {
+    async attach(opened) {
       database = opened;
+      await provenDays?.begin(opened);
     },
     async close() {
       for (const poster of [pingPoster, webhookPoster]) if (poster) await poster.close();
@@ -84,17 +86,19 @@ interface Ending {
   readonly settings: Settings;
   readonly pings: RunPings | null;
   readonly alarm: Alarm | null;
+  readonly provenDays: ProvenDays | null;
   readonly database: Database | null;
   readonly log: Logger;
   readonly strike: (text: string) => string;
 }
 
 async function ended(ending: Ending, end: RunEnd): Promise<void> {
-  const { pings, alarm, database, log, strike } = ending;
+  const { pings, alarm, provenDays, database, log, strike } = ending;
   try {
     await Promise.all([
       pings?.end(end.exitCode, strike(end.text)),
       alarm && troublesOf(ending, end).then((troubles) => alarm.note(database, troubles)),
+      database && provenDays?.tell(database),
     ]);
   } catch (error) {
     log.warn({ err: error }, 'the end of the run could not be told');

@@ -182,14 +182,17 @@ export async function removePages(
   return rows.length;
 }
 
-/** Notes that a pruning has no pages any more. */
+/** Notes that a pruning has no pages any more, and removes what the search knows of them. */
 export async function finishPruning(
   database: Database,
   { pruningId }: OpenPruning,
   signal?: AbortSignal,
 ): Promise<void> {
   await database.persist(
-    'update daywalk.prunings set removed_at = clock_timestamp() where pruning_id = $1 and removed_at is null',
+    `with filters as (
+       delete from daywalk.page_filters f using daywalk.prunings g where g.pruning_id = $1 and f.walk_id = any (g.walks)
+     )
+     update daywalk.prunings set removed_at = clock_timestamp() where pruning_id = $1 and removed_at is null`,
     [pruningId],
     signal,
   );

@@ -93,6 +93,7 @@ export interface Settings {
   readonly webhookUrl: Secret | undefined;
   readonly webhookUrlFile: string | undefined;
   readonly webhookFormat: 'json' | 'slack' | 'ntfy';
+  readonly webhookDayProven: boolean;
 
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   readonly logFormat: 'json' | 'pretty' | 'auto';

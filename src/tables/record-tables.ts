@@ -137,6 +137,7 @@ export const keepingTables = (
   let told = false;
   return {
     what: 'the record tables',
+    atEnd: true,
     async catchUp(streamIds, signal) {
       if (!told) await tellDifferences(database, tables, log);
       told = true;

@@ -5,6 +5,8 @@ import type { Logger } from '../log.ts';
 export interface Follower {
   /** What is not in step where it fails, for the log. */
   readonly what: string;
+  /** It takes as much of the database as storing does, and nobody waits for it: its turn comes when the walking is done. */
+  readonly atEnd?: boolean;
   /** Brings it in step with all that was published of these streams. */
   catchUp(streamIds: readonly number[], signal: AbortSignal): Promise<void>;
 }
@@ -17,6 +19,7 @@ export class Followers {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   #woken = false;
+  #ending = false;
   #work: Promise<void> | null = null;
 
   constructor(
@@ -39,6 +42,7 @@ export class Followers {
 
   /** Looks at all once more, and waits until nothing is left. Never throws: the export is done without it. */
   async finish(): Promise<void> {
+    this.#ending = true;
     this.wake();
     while (this.#work !== null) await this.#work;
   }
@@ -53,7 +57,8 @@ export class Followers {
     try {
       while (this.#woken && !this.#signal.aborted) {
         this.#woken = false;
-        for (const follower of this.#followers) await this.#catchUp(follower);
+        for (const follower of this.#followers)
+          if (this.#ending || follower.atEnd !== true) await this.#catchUp(follower);
       }
     } finally {
       // With the last look at what is to be done: who wakes it from now on begins anew.

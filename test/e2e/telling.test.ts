@@ -151,3 +151,46 @@ test('a port that somebody chose and that is taken ends the worker with exit cod
     /cannot be served at 127\.0\.0\.1:\d+: another program uses this port.*\n.*DAYWALK_STATUS_LISTEN/,
   );
 });
+
+test('the webhook is told which days became complete, where that is asked for: each once, all of a run together', async () => {
+  const hook = await startHookServer();
+  const scene = await setScene();
+  const settings = { ...SETTINGS, DAYWALK_WEBHOOK_URL: `${hook.url}/hook/${TOKEN}` };
+  const told = () => hook.got.map(({ body }) => JSON.parse(body));
+  await scene.succeed(['run'], settings);
+  expect(told()).toEqual([]);
+  const asking = { ...settings, DAYWALK_WEBHOOK_DAY_PROVEN: 'yes' };
+  // What was complete before is no news.
+  await scene.succeed(['run'], asking);
+  await scene.succeed(['backfill', '--from', dayAgo(9), '--to', dayAgo(9), '--dry-run'], asking);
+  expect(told()).toEqual([]);
+  // What nobody heard of is told after the next run.
+  hook.answer(500, 500);
+  await scene.succeed(['backfill', '--from', dayAgo(9), '--to', dayAgo(8)], asking);
+  expect(hook.got).toHaveLength(2);
+  await scene.succeed(['run'], asking);
+  await scene.succeed(['run'], asking);
+  await scene.succeed(
+    ['backfill', '--from', dayAgo(9), '--to', dayAgo(8), '--only', 'all'],
+    asking,
+  );
+  expect(hook.got).toHaveLength(3);
+  const rows = await scene.database.query<{ records: string }>(
+    `select records from daywalk.coverage where day in ($1, $2) order by day`,
+    [dayAgo(9), dayAgo(8)],
+  );
+  expect(told().at(-1)).toMatchObject({
+    event: 'day_proven',
+    count: 2,
+    days: [
+      {
+        stream: 'events',
+        day: dayAgo(9),
+        records: Number(rows[0]?.records),
+        proof: expect.any(String),
+      },
+      { stream: 'events', day: dayAgo(8), records: Number(rows[1]?.records) },
+    ],
+  });
+  expect(told().at(-1).days).toEqual(told()[0].days);
+});

@@ -87,6 +87,7 @@ describe('the worker', () => {
       ['why', DAYS.from],
       ['verify', ...range],
       ['verify', ...range, '--offline'],
+      ['search', 'nothing of this kind', ...range],
     ]) {
       const ended = await run(args);
       expect(ended, `${args.join(' ')}:\n${ended.stdout}${ended.stderr}`).toMatchObject({
@@ -163,6 +164,21 @@ describe('the reader', () => {
       expect([name, await codeOf(reader.query(`select * from ${name}`))]).toEqual([name, 'done']);
     const [row] = (await reader.query('select count(*)::int as records from daywalk.events')).rows;
     expect(row.records).toBeGreaterThan(100);
+  });
+
+  it('searches, and asks whether days are proven, though it may not read what these read', async () => {
+    const days = `'${DAYS.from}', '${DAYS.to}'`;
+    const [found] = (
+      await reader.query(
+        `select count(*)::int as hits from daywalk.search((select record ->> 'id' from daywalk.events limit 1), ${days})
+          where daywalk.require_complete('events', ${days})`,
+      )
+    ).rows;
+    expect(found.hits).toBeGreaterThan(0);
+    expect(await codeOf(reader.query('select * from daywalk.page_filters'))).toBe(DENIED);
+    expect(await codeOf(reader.query(`select daywalk.make_filters(1, '${DAYS.from}', 1)`))).toBe(
+      DENIED,
+    );
   });
 
   it('reads and writes no table, partitions among them', async () => {

@@ -16,6 +16,11 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${printableLines(JSON.stringify(value, null, 2))}\n`);
 }
 
+/** Prints lines of a JSON document that is written piece by piece. */
+export function printJsonLines(lines: string): void {
+  process.stdout.write(`${printableLines(lines)}\n`);
+}
+
 /** Prints one event of many for programs: a JSON object on a line of its own. */
 export function printEvent(event: unknown): void {
   process.stdout.write(`${printable(JSON.stringify(event))}\n`);

@@ -62,4 +62,10 @@ export const MONITORING = {
     'json',
     'What the webhook gets: a JSON document, a message for Slack, Mattermost and alike, or one for an ntfy topic.',
   ),
+  webhookDayProven: alerts(
+    'webhook.day_proven',
+    { kind: 'boolean' },
+    'no',
+    'Whether the webhook is also told, after each run, which days became complete in it.',
+  ),
 } as const satisfies Readonly<Record<string, Setting>>;

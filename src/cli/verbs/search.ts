@@ -1,0 +1,137 @@
+/** `daywalk search`: the stored records that hold a value, and of which days "nothing" counts. */
+
+import { EXIT, SettingsError } from '../../errors.ts';
+import type { Day } from '../../model.ts';
+import { addDays } from '../../plan/days.ts';
+import {
+  type SearchedStream,
+  type SearchReport,
+  type StreamHit,
+  search,
+} from '../../tables/search.ts';
+import { counted, formatCount, printable } from '../../text.ts';
+import { rangeOf } from '../chosen-range.ts';
+import { chosen } from '../chosen-streams.ts';
+import { print, printJsonLines } from '../terminal/output.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+/** Hits for people; a program gets all. */
+const SHOWN = 100;
+const LONGEST_RECORD = 1_000;
+/** Spans of days that are named; `--json` has all days. */
+const MOST_SPANS = 10;
+
+/** Prints the hits as they are found, then what was searched; exit code 3 where days are not proven. */
+export async function searchVerb(invocation: Invocation): Promise<number> {
+  const { options, signal } = invocation;
+  const value = String(options.value);
+  if (value === '')
+    throw new SettingsError('the value to search for is empty', {
+      hint: 'Name the whole value of a field, for example `daywalk search 203.0.113.7`.',
+    });
+  const json = options.json === true;
+  const limit = limitOf(options.limit) ?? (json ? null : SHOWN);
+  const range = rangeOf(options);
+  const settings = settingsOf(invocation);
+  const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
+  return withStore(settings, signal, async (database) => {
+    const request = { value, streams, ...range, limit };
+    const work = (tell: (hits: readonly StreamHit[]) => void) =>
+      search(database, request, tell, signal);
+    const report = json ? await printDocument(value, work) : await printText(work);
+    const proven = report.streams.every(({ days, unproven }) => days > 0 && unproven.length === 0);
+    return proven ? EXIT.done : EXIT.gaps;
+  });
+}
+
+/** @throws {SettingsError} for what is no number of hits. */
+function limitOf(given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  const limit = /^\d{1,9}$/.test(String(given)) ? Number(given) : 0;
+  if (limit >= 1) return limit;
+  throw new SettingsError(`flag --limit: ${JSON.stringify(given)} is no number of hits`, {
+    hint: 'Give a whole number from 1 on, for example --limit 1000.',
+  });
+}
+
+type Work = (tell: (hits: readonly StreamHit[]) => void) => Promise<SearchReport>;
+
+async function printText(work: Work): Promise<SearchReport> {
+  const report = await work((hits) => {
+    for (const hit of hits) print(...describeHit(hit));
+  });
+  print(...describeReport(report));
+  return report;
+}
+
+/** One JSON document, written as the hits come: there may be more of them than fit into memory. */
+async function printDocument(value: string, work: Work): Promise<SearchReport> {
+  printJsonLines(`{"value": ${JSON.stringify(value)}, "hits": [`);
+  let first = true;
+  const report = await work((hits) => {
+    for (const hit of hits) {
+      printJsonLines(`${first ? '' : ','}${jsonOf(hit)}`);
+      first = false;
+    }
+  });
+  const { streams, limited } = report;
+  printJsonLines(`], "limited": ${limited}, "streams": ${JSON.stringify(streams, null, 2)}}`);
+  return report;
+}
+
+/** The record is put in as it is stored, with every digit. */
+function jsonOf({ record, ...hit }: StreamHit): string {
+  return `${JSON.stringify(hit).slice(0, -1)},"record":${record}}`;
+}
+
+/** Where it stands, and the record on a line of its own. */
+export function describeHit(hit: StreamHit): string[] {
+  const { stream, day, walkId, pageNo, position, paths, record, fetchedAt, goneSince } = hit;
+  const gone = goneSince === null ? '' : `, gone since ${second(goneSince)}`;
+  const shown = printable(record);
+  return [
+    `${stream} ${day}, walk ${walkId}, page ${formatCount(pageNo)}, record ${formatCount(position)}, seen ${second(fetchedAt)}${gone}: ${paths.join(', ')}`,
+    `  ${shown.length <= LONGEST_RECORD ? shown : `${shown.slice(0, LONGEST_RECORD)}…`}`,
+  ];
+}
+
+/** A line for each stream: what was found, and how many of its days are proven; below it those that are not. */
+export function describeReport({ streams, limited }: SearchReport): string[] {
+  return [
+    ...streams.flatMap(describeStream),
+    ...(limited ? ['It ended at the limit of hits; --limit raises it.'] : []),
+  ];
+}
+
+function describeStream(searched: SearchedStream): string[] {
+  const { stream, from, to, hits, finished, days, proven, unproven } = searched;
+  if (from === null || to === null)
+    return [`${stream}: no day to search; \`daywalk run\` or \`daywalk backfill\` exports some`];
+  const found = hits === 0 ? 'nothing' : counted(hits, 'hit');
+  const what = finished ? found : hits === 0 ? 'not searched' : `${found} and more`;
+  const coverage = `${formatCount(proven)} of ${counted(days, 'day')} proven, ${from} to ${to}`;
+  if (unproven.length === 0) return [`${stream}: ${what}; ${coverage}`];
+  const spans = spansOf(unproven);
+  const more = spans.length - MOST_SPANS;
+  return [
+    `${stream}: ${what}; ${coverage}`,
+    `  not proven: ${spans.slice(0, MOST_SPANS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    '  `daywalk gaps` has the commands that fill gaps; what was pruned cannot be searched.',
+  ];
+}
+
+/** `2026-03-05 failed`, `2026-03-07 to 2026-03-09 missing`. */
+function spansOf(unproven: SearchedStream['unproven']): string[] {
+  const spans: { from: Day; to: Day; state: string }[] = [];
+  for (const { day, state } of unproven) {
+    const last = spans.at(-1);
+    if (last?.state === state && addDays(last.to, 1) === day) last.to = day;
+    else spans.push({ from: day, to: day, state });
+  }
+  return spans.map(({ from, to, state }) => `${from === to ? from : `${from} to ${to}`} ${state}`);
+}
+
+const second = (instant: Date): string =>
+  `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

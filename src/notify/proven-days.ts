@@ -1,0 +1,87 @@
+/** Tells the webhook which days became complete: one message a run, each day at least once, after the ledger has it. */
+import type { Database } from '../store/database.ts';
+import { counted, formatCount } from '../text.ts';
+import type { AlarmParts } from './alarm.ts';
+import { shapeWords, type Words } from './message.ts';
+import {
+  beginTellingDays,
+  claimDays,
+  listProvenDays,
+  noteDaysTold,
+  type ProvenDay,
+} from './proven-day-rows.ts';
+
+/** A program gets so many days, a person reads so many; the rest is counted. */
+const MOST_DAYS = 100;
+const MOST_LINES = 10;
+
+/** The event `day_proven`. What was told is kept in the database; what cannot be told is told after the next run. */
+export class ProvenDays {
+  readonly #parts: Omit<AlarmParts, 'strike'>;
+
+  constructor(parts: Omit<AlarmParts, 'strike'>) {
+    this.#parts = parts;
+  }
+
+  /** Days that are complete now are no news, unless they were to be told already. Never fails. */
+  async begin(database: Database): Promise<void> {
+    const { streams, log } = this.#parts;
+    try {
+      await beginTellingDays(database, streams);
+    } catch (error) {
+      log.warn({ err: error }, 'from where on days are told could not be noted');
+    }
+  }
+
+  /** Tells what is new. Never fails. */
+  async tell(database: Database): Promise<void> {
+    const { streams, log } = this.#parts;
+    try {
+      const places = await claimDays(database, streams);
+      if (places.length === 0) return;
+      const { days, count } = await listProvenDays(database, places, MOST_DAYS);
+      // Days that changed have new entries too, and are no news.
+      const told = count === 0 || (await this.#post(days, count));
+      await noteDaysTold(database, places, told);
+    } catch (error) {
+      log.warn({ err: error }, 'which days became complete could not be told');
+    }
+  }
+
+  #post(days: readonly ProvenDay[], count: number): Promise<boolean> {
+    const { poster, url, format, host, clock } = this.#parts;
+    const { headers, body } = shapeWords(wordsOf(host, clock.now(), days, count), format);
+    return poster.post(new URL(url), headers, body);
+  }
+}
+
+/**
+ * What is said.
+ * @param now milliseconds since the epoch.
+ * @param count how many days there are, of which `days` are the first.
+ */
+export function wordsOf(
+  host: string,
+  now: number,
+  days: readonly ProvenDay[],
+  count: number,
+): Words {
+  const title = `daywalk on ${host}: ${counted(count, 'day')} ${count === 1 ? 'is' : 'are'} complete`;
+  const more = count - MOST_LINES;
+  const lines = [
+    ...days
+      .slice(0, MOST_LINES)
+      .map(({ stream, day, records }) => `${stream} ${day}: ${counted(records, 'record')}`),
+    ...(more > 0 ? [`… and ${formatCount(more)} more; \`daywalk status\` shows all.`] : []),
+  ];
+  const json = {
+    event: 'day_proven',
+    title,
+    text: lines.join('\n'),
+    host,
+    at: new Date(now).toISOString(),
+    count,
+    days,
+  };
+  return { title, lines, json, urgent: false };
+}

@@ -1,0 +1,47 @@
+/** Filters of pages follow what is published, so that a search opens few pages; it finds the same without them. */
+import type { Database } from '../store/database.ts';
+import { listPublications } from '../store/publications.ts';
+import type { Follower } from '../walk/followers.ts';
+import { makeFilters, noteFilterPlace, readFilterPlace } from './page-filter-rows.ts';
+
+/** What making filters needs; the wiring fills it. */
+export interface FilterParts {
+  readonly database: Database;
+}
+
+/** Publications that are read at a time. */
+const AT_ONCE = 100;
+
+/** The filters of pages as something that follows what is published. */
+export const filtering = ({ database }: FilterParts): Follower => ({
+  what: 'the filters of the search',
+  atEnd: true,
+  async catchUp(streamIds, signal) {
+    for (const streamId of streamIds) await followStream(database, streamId, signal);
+  },
+});
+
+/** Makes filters for the days of all publications behind the place that is noted; leaves a stream to who is at it already. */
+async function followStream(
+  database: Database,
+  streamId: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let place = await readFilterPlace(database, streamId);
+  for (;;) {
+    const news = await listPublications(database, streamId, place, AT_ONCE);
+    const last = news.at(-1);
+    if (last === undefined) return;
+    for (const day of new Set(news.map((publication) => publication.day))) {
+      let looked: number | null;
+      do {
+        signal.throwIfAborted();
+        looked = await makeFilters(database, streamId, day, signal);
+        if (looked === null) return;
+      } while (looked > 0);
+    }
+    // A later publication has a higher number, so that a day that is published meanwhile is looked at again.
+    await noteFilterPlace(database, streamId, last.seq, signal);
+    place = last.seq;
+  }
+}
