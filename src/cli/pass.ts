@@ -23,7 +23,7 @@ import { openEventWriter } from './terminal/run-events.ts';
 import { describeRun, exitCodeOfRun } from './terminal/run-text.ts';
 import type { Invocation } from './verb.ts';
 import { exportParts, openApi } from './walk-wiring.ts';
-import { apiSettingsOf, openDatabase, openLog } from './wiring.ts';
+import { apiSettingsOf, type Makes, openDatabase, openLog } from './wiring.ts';
 
 /** What a verb that exports has before its database answers. */
 export interface SessionStart {
@@ -41,6 +41,13 @@ export interface ExportSession extends SessionStart {
   readonly teller: Teller;
 }
 
+/** How a verb that exports opens what it works with. */
+interface Opening {
+  /** What it may make where it is not there. */
+  readonly makes: Makes;
+  readonly daemon?: Daemon;
+}
+
 /** What a daemon has and a single run has not. */
 interface Daemon {
   /** Opens the page that people look at while it waits for its database, and later; null: there is none. */
@@ -50,12 +57,12 @@ interface Daemon {
 
 /**
  * Opens log, source and database, calls `work`, and closes them whatever happens.
- * @param daemon waits for a database that is away when it starts, as it does later.
+ * A daemon waits for a database that is away when it starts, as it does later.
  */
 export async function withExport<T>(
   invocation: Invocation,
   work: (session: ExportSession) => Promise<T>,
-  daemon?: Daemon,
+  { makes, daemon }: Opening,
 ): Promise<T> {
   const settings = apiSettingsOf(invocation);
   const quiet = invocation.options.quiet === true;
@@ -78,6 +85,7 @@ export async function withExport<T>(
     page = (await daemon?.openPage(start)) ?? null;
     const open = () =>
       openDatabase(settings, log, signal, {
+        makes,
         forAsLongAsItTakes: daemon !== undefined,
         onAway: (error) => page?.waiting(error.message),
       });

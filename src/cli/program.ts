@@ -67,4 +67,4 @@ ${(Object.keys(EXIT) as (keyof typeof EXIT)[])
 Settings come from flags over the environment over daywalk.yaml over defaults;
 the key and the database URL from the environment or a file only:
   DAYWALK_API_KEY, DAYWALK_API_KEY_FILE, DATABASE_URL, DATABASE_URL_FILE
-Without DATABASE_URL daywalk starts a Postgres of its own below .daywalk/.`;
+With --embedded, init and run make a Postgres of their own below .daywalk/.`;

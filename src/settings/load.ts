@@ -13,7 +13,14 @@ import {
 import { DEFAULT, type Raw } from './origin.ts';
 import { Problems } from './problems.ts';
 import { Reading } from './reading.ts';
-import { checkPem, checkTogether, readSecrets } from './rules.ts';
+import {
+  checkNeeded,
+  checkPem,
+  checkTogether,
+  chooseDatabase,
+  type Need,
+  readSecrets,
+} from './rules.ts';
 import type { ApiSettings, Settings } from './settings.ts';
 import { ROWS, type Row, SETTINGS, type SettingKey } from './table/table.ts';
 import { type FieldMap, parseFields } from './values/fields.ts';
@@ -26,8 +33,8 @@ export interface LoadOptions {
   readonly cwd: string;
   /** Reads a file; the real one by default. */
   readonly readFile?: ReadFile;
-  /** `api`: it is an error if the API's URL or key is missing. */
-  readonly require?: readonly 'api'[];
+  /** What it is an error to miss; `api`: the API's URL and key. */
+  readonly require?: readonly Need[];
 }
 
 /**
@@ -35,7 +42,7 @@ export interface LoadOptions {
  * @throws SettingsError that tells everything wrong with them, one line each; no line holds a secret.
  */
 export function loadSettings(
-  options: LoadOptions & { readonly require: readonly ['api'] },
+  options: LoadOptions & { readonly require: readonly ['api', ...Need[]] },
 ): ApiSettings;
 export function loadSettings(options: LoadOptions): Settings;
 export function loadSettings(options: LoadOptions): Settings {
@@ -54,9 +61,11 @@ export function loadSettings(options: LoadOptions): Settings {
   if (selection && Array.isArray(names))
     checkSelection(names, defined.names, selection.place, problems);
   readSecrets(reading, readFile, problems);
+  chooseDatabase(reading, problems);
   checkPem(reading, readFile, problems);
   reading.takeDefaults(cwd);
-  checkTogether(reading, options.require ?? [], problems);
+  checkTogether(reading, problems);
+  checkNeeded(reading, options.require ?? [], readFile, problems);
   problems.throwIfAny();
   return assembled(reading, defined, file?.path);
 }

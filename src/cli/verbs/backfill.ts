@@ -10,7 +10,7 @@ import {
   previewBackfill,
 } from '../../walk/run.ts';
 import { chosen } from '../chosen-streams.ts';
-import { watched, withExport } from '../pass.ts';
+import { type ExportSession, watched, withExport } from '../pass.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
@@ -18,13 +18,14 @@ import { exportOptions } from '../walk-wiring.ts';
 /** Walks the range, or prints what it would walk. */
 export function backfillVerb(invocation: Invocation): Promise<number> {
   const request = requestOf(invocation.options);
-  return withExport(invocation, async (session) => {
+  const dryRun = invocation.options.dryRun === true;
+  const work = async (session: ExportSession) => {
     const { settings, database, parts } = session;
     const options: ExportOptions = {
       ...exportOptions(settings),
       streams: chosen(settings.streams, invocation.options.stream),
     };
-    if (invocation.options.dryRun !== true)
+    if (!dryRun)
       return watched(invocation, session, (onEvent) =>
         backfill(parts, options, request, invocation.signal, onEvent),
       );
@@ -32,7 +33,8 @@ export function backfillVerb(invocation: Invocation): Promise<number> {
     if (invocation.options.json === true) printJson(steps);
     else print(...describeSteps(steps));
     return EXIT.done;
-  });
+  };
+  return withExport(invocation, work, { makes: dryRun ? 'nothing' : 'tables' });
 }
 
 function requestOf(options: Invocation['options']): BackfillRequest {

@@ -13,6 +13,7 @@ import { hasEverywhere, suggestIdPath } from '../../source/identity.ts';
 import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';
 import { type Fact, readLearnedByName } from '../../store/learned.ts';
+import { OlderDatabaseError } from '../../store/migrations.ts';
 import { readFault } from '../../store/probes.ts';
 import { readGone, readStreamLateness } from '../../store/publications.ts';
 import { readServerFacts } from '../../store/server.ts';
@@ -22,7 +23,7 @@ import { redactor } from '../redactor.ts';
 import { printColoured, printJson, terminal } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { openApi } from '../walk-wiring.ts';
-import { apiSettingsOf, openDatabase, openLog } from '../wiring.ts';
+import { apiSettingsOf, type Makes, openDatabase, openLog } from '../wiring.ts';
 
 /** One line of the doctor. */
 export interface Finding {
@@ -45,8 +46,14 @@ export async function doctor(invocation: Invocation): Promise<number> {
   return (await examine(invocation)).exitCode;
 }
 
-/** What {@link doctor} found, printed. */
-export async function examine(invocation: Invocation): Promise<Examination> {
+/**
+ * What {@link doctor} found, printed.
+ * @param makes what may be made where it is not there.
+ */
+export async function examine(
+  invocation: Invocation,
+  makes: Makes = 'nothing',
+): Promise<Examination> {
   const settings = apiSettingsOf(invocation);
   const log = await openLog(settings);
   const examination = new Examination();
@@ -56,7 +63,9 @@ export async function examine(invocation: Invocation): Promise<Examination> {
     settings.config === undefined ? 'no daywalk.yaml; environment and defaults' : settings.config,
   );
   const { signal } = invocation;
-  const opened = await examination.look('database', () => openDatabase(settings, log, signal));
+  const opened = await examination.look('database', () =>
+    openDatabase(settings, log, signal, { makes }),
+  );
   const now =
     opened &&
     (await examination.look('database', () => examineDatabase(opened, settings, examination)));
@@ -235,6 +244,11 @@ class Examination {
       return await work();
     } catch (error) {
       if (!(error instanceof DaywalkError)) throw error;
+      // A run makes them by itself.
+      if (error instanceof OlderDatabaseError) {
+        this.note(check, 'warning', error.message, error.hint ?? null);
+        return undefined;
+      }
       this.note(check, 'bad', redactor.redact(error.message), error.hint ?? null);
       // No window failed here: an answer that is no page is a matter of the settings.
       const code = exitCodeOf(error);

@@ -8,7 +8,7 @@ import type { DayRange } from '../../model.ts';
 import { parseRange } from '../../settings/values/day.ts';
 import { listPublishedWindows } from '../../store/proven.ts';
 import { chosen } from '../chosen-streams.ts';
-import { withExport } from '../pass.ts';
+import { type ExportSession, withExport } from '../pass.ts';
 import { print, printJson } from '../terminal/output.ts';
 import {
   describeStored,
@@ -44,7 +44,7 @@ function spanOf({ from, to }: Invocation['options']): DayRange | null {
 
 function againstSource(invocation: Invocation, span: DayRange | null): Promise<number> {
   const { options, signal } = invocation;
-  return withExport(invocation, async ({ settings, database, parts, log }) => {
+  const work = async ({ settings, database, parts, log }: ExportSession) => {
     const streams = chosen(settings.streams, options.stream);
     const names = streams.map((stream) => stream.name);
     const windows = await listPublishedWindows(database, names, span);
@@ -63,7 +63,8 @@ function againstSource(invocation: Invocation, span: DayRange | null): Promise<n
     if (options.json === true) printJson(verdictDocument(verdicts, elapsedMs));
     else print(...describeVerdicts(verdicts, elapsedMs));
     return verdicts.every((verdict) => verdict.state === 'same') ? EXIT.done : EXIT.gaps;
-  });
+  };
+  return withExport(invocation, work, { makes: 'nothing' });
 }
 
 const nameOf = ({ stream, from, to }: { stream: string; from: string; to: string }) => ({
