@@ -1,8 +1,10 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
+import { describeFuture } from '../days/gaps.ts';
 import { EXIT } from '../errors.ts';
 import type { ProcessLogger } from '../log.ts';
 import { openTeller, type Teller } from '../notify/teller.ts';
+import { dayAt } from '../plan/days.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import type { LimiterState } from '../source/limiter.ts';
@@ -70,6 +72,7 @@ export async function withExport<T>(
     quiet ? { ...settings, logLevel: quieter(settings.logLevel) } : settings,
   );
   const { signal } = invocation;
+  for (const line of notBegun(settings)) log.warn(line);
   const budget =
     settings.rate === undefined ? null : new RateBudget(settings.rate, settings.apiUrl, signal);
   const source = await openApi(settings, {
@@ -107,6 +110,12 @@ export async function withExport<T>(
     await source.close();
     await log.flush();
   }
+}
+
+/** Streams that begin in the future, which is a slip of the finger more often than a plan. */
+function notBegun({ streams, since, timezone }: Settings): string[] {
+  const today = dayAt(systemClock.now(), timezone);
+  return describeFuture(streams.map(({ name }) => ({ stream: name, since: since ?? null, today })));
 }
 
 /** A key that was taken is refused no more. */
@@ -161,7 +170,8 @@ export async function watched(
   const code = exitCodeOfRun(report);
   if (events !== undefined) events.ended(code, document);
   else if (options.json === true) printJson(document);
-  else if (options.quiet !== true || code !== EXIT.done) print(...describeRun(report, elapsedMs));
+  else if (options.quiet !== true || code !== EXIT.done)
+    print(...describeRun(report, elapsedMs), ...notBegun(session.settings));
   return code;
 }
 

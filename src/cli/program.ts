@@ -32,7 +32,8 @@ function addVerb(
   onEnd: (code: number) => void,
 ): void {
   const command = program.command(name).description(does).exitOverride();
-  if (argument !== undefined) command.argument(`<${argument}>`, `${argument}, YYYY-MM-DD`);
+  if (argument !== undefined)
+    command.argument(`<${argument}>`, 'such as 2026-10-31, today, yesterday or 7d (days ago)');
   for (const option of options) command.addOption(option);
   const rows = ROWS.filter((row) => settings.includes(row.group));
   for (const { flag, description, group } of flagsOf(rows))

@@ -10,3 +10,6 @@ export interface Invocation {
 
 /** A verb: does its work, gives the exit code. */
 export type Verb = (invocation: Invocation) => Promise<number>;
+
+/** How a day may be written, for help and for errors. */
+export const DAYS_TAKEN = '2026-10-31, 2026-10, yesterday or 7d (days ago)';

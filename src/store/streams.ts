@@ -117,9 +117,3 @@ export function readStreams(database: Database, names: readonly string[]): Promi
     [names],
   );
 }
-
-/** The names of all streams that were ever planned. */
-export async function listStreamNames(database: Database): Promise<string[]> {
-  const rows = await database.persist<{ name: string }>('select name from daywalk.streams');
-  return rows.map((row) => row.name);
-}
