@@ -89,7 +89,7 @@ export async function withExport<T>(
     const open = () =>
       openDatabase(settings, log, signal, {
         makes,
-        forAsLongAsItTakes: daemon !== undefined,
+        ...(daemon === undefined ? {} : { waits: 'forever' }),
         onAway: (error) => page?.waiting(error.message),
       });
     const opened =

@@ -131,7 +131,7 @@ export const VERBS: readonly VerbRow[] = [
   },
   {
     name: 'doctor',
-    does: 'checks API, key, envelope, database, schema, clock and time zone; every red line says what to do',
+    does: 'checks what a run needs, each once and within seconds: secrets, versions, database, streams, the last failure, API, time zone; every red line says what to do',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/doctor.ts')).doctor,
     options: [json()],

@@ -82,36 +82,37 @@ export async function reachDatabase(
   return { url: started.url, embedded: true, release: () => started.release() };
 }
 
-/** So long somebody who only looks waits for a database. */
-const LOOK_MS = 3_000;
+/** How long one try to reach a database may take. */
+const ONE_TRY_MS = 3_000;
 
 /** What a verb expects of its database. */
 interface Expectation {
   /** What may be made where it is not there; nothing by default. */
   readonly makes?: Makes;
-  /** Until the signal aborts, not for the patience only. */
-  readonly forAsLongAsItTakes?: boolean;
+  /** For how long: one try, the patience of the settings, or until the signal aborts. */
+  readonly waits?: 'once' | 'patiently' | 'forever';
   /** Told why, each time that it did not answer. */
   readonly onAway?: (error: TransientError) => void;
 }
 
 /**
- * Opens the database with the schema in it, and refuses a newer one. A verb that makes nothing asks once: somebody who only
- * looks wants to know at once that it is away.
+ * Opens the database with the schema in it, and refuses a newer one. Verbs that make nothing try once, unless they say
+ * otherwise: somebody who only looks wants to know at once that it is away.
  */
 export async function openDatabase(
   settings: Settings,
   log: ProcessLogger,
   signal: AbortSignal,
-  { makes = 'nothing', forAsLongAsItTakes = false, onAway = () => {} }: Expectation = {},
+  {
+    makes = 'nothing',
+    waits = makes === 'nothing' ? 'once' : 'patiently',
+    onAway = () => {},
+  }: Expectation = {},
 ): Promise<OpenDatabase> {
   const reached = await reachDatabase(settings, log, signal, makes);
-  const onlyLooks = makes === 'nothing';
-  const patienceMs = forAsLongAsItTakes ? Number.POSITIVE_INFINITY : onlyLooks ? 0 : undefined;
-  const limitMs = Math.min(
-    settings.statementTimeout,
-    onlyLooks ? LOOK_MS : Number.POSITIVE_INFINITY,
-  );
+  const patienceMs = { once: 0, patiently: undefined, forever: Number.POSITIVE_INFINITY }[waits];
+  const { statementTimeout } = settings;
+  const limitMs = waits === 'once' ? Math.min(statementTimeout, ONE_TRY_MS) : statementTimeout;
   const database = new Database({
     url: reached.url,
     connections: windowsAtATime(settings) + 2,
@@ -138,7 +139,7 @@ export async function openDatabase(
   try {
     const state = await persist(() => readSchemaState(reached.url, limitMs));
     if (state.newer.length > 0) throw newerDatabase(state);
-    if (state.pending.length > 0 && onlyLooks) throw olderDatabase(state);
+    if (state.pending.length > 0 && makes === 'nothing') throw olderDatabase(state);
     if (state.pending.length > 0) {
       const applied = await persist(() => migrate(reached.url, log));
       log.info({ migrations: applied }, 'the schema was brought up');
