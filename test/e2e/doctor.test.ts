@@ -139,3 +139,27 @@ describe('the time zone, by the records at the edges of a day', () => {
     expect(ended.stdout).toMatch(expected);
   });
 });
+
+describe('a number that may be a total', () => {
+  const suggestion =
+    /^! total events +result\.count looks like a total: .*\n.*→ Set total_path: result\.count; without it about twice as many requests/m;
+
+  test('is suggested where it behaves like one, by init too, and taken it saves requests', async () => {
+    const scene = await setScene({ envelope: 'nested' });
+    const folder = temporaryFolder();
+    const options = { folder, environment: { ...scene.environment, DAYWALK_SINCE: dayAgo(2) } };
+    expect((await scene.succeed(['doctor'])).stdout).toMatch(suggestion);
+    const init = await runProgram(['init'], options);
+    expect(init.stdout).toMatch(suggestion);
+    const set = await scene.succeed(['doctor'], { DAYWALK_TOTAL_PATH: 'result.count' });
+    expect(set.stdout).not.toMatch(/looks like a total/);
+  });
+
+  test.each(['page', { off: 7 }, { off: -7 }] as const)(
+    'is not where it counts something else (%j)',
+    async (totals) => {
+      const scene = await setScene({ envelope: 'nested', totals });
+      expect((await scene.succeed(['doctor'])).stdout).not.toMatch(/looks like a total/);
+    },
+  );
+});

@@ -4,11 +4,12 @@ import type { Contract, Day, Page, Stream } from '../../model.ts';
 import { dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
-import { type FoundContract, recordsIn } from '../../source/contract.ts';
+import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/contract.ts';
 import { hasEverywhere, suggestIdPath } from '../../source/identity.ts';
 import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';
 import { readFault } from '../../store/probes.ts';
+import { formatCount } from '../../text.ts';
 import type { Examination } from './examination.ts';
 import { type Answered, formatOffset, offsetsShown } from './time-zone.ts';
 
@@ -59,6 +60,8 @@ async function examineStream(asking: Asking, stream: Stream): Promise<void> {
   );
   const records = recordsIn(page.body, contract.recordsPath);
   examineIdentity(stream, records, examination);
+  if (contract.totalPath === null && totalPath === undefined)
+    await examineTotal(asking, stream, page, contract);
   if (records.length > 0) await examineZone(asking, stream, contract);
 }
 
@@ -100,6 +103,29 @@ function examineIdentity(
     'ok',
     `${spelled} is in each of ${records.length} records, and different in each`,
     `Set id_path: ${spelled} if it identifies an event for good: a changed one is shown once then, not twice.`,
+  );
+}
+
+/** A number beside the list whose name may mean the page: it is a total if it is the same in a page of one record. */
+async function examineTotal(
+  asking: Asking,
+  stream: Stream,
+  page: Page,
+  { recordsPath }: Contract,
+): Promise<void> {
+  const { day, examination } = asking;
+  const short = await ask(asking, stream, dayWindow(day), 0, 1);
+  const found = looksLikeTotal(page.body, short.body, recordsPath);
+  if (found === null) return;
+  // At its end the list has one record, if the number is right.
+  const end = await ask(asking, stream, dayWindow(day), found.total - 1, 2);
+  if (recordsIn(end.body, recordsPath).length !== 1) return;
+  const path = formatJsonPath(found.path);
+  examination.note(
+    `total ${stream.name}`,
+    'warning',
+    `${path} looks like a total: it is ${formatCount(found.total)} on pages of ${LOOKED_AT} and of 1, and there the list ends`,
+    `Set total_path: ${path}; without it about twice as many requests are needed.`,
   );
 }
 
