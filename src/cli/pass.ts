@@ -1,7 +1,7 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
 import { describeFuture } from '../days/gaps.ts';
-import { EXIT } from '../errors.ts';
+import { DaywalkError, EXIT } from '../errors.ts';
 import type { ProcessLogger } from '../log.ts';
 import { openTeller, type Teller } from '../notify/teller.ts';
 import { dayAt } from '../plan/days.ts';
@@ -22,7 +22,7 @@ import { stderrLines } from './terminal/live-lines.ts';
 import { print, printJson, terminal } from './terminal/output.ts';
 import { Progress } from './terminal/progress.ts';
 import { openEventWriter } from './terminal/run-events.ts';
-import { describeRun, exitCodeOfRun } from './terminal/run-text.ts';
+import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
 import type { Invocation } from './verb.ts';
 import { exportParts, openApi } from './walk-wiring.ts';
 import { apiSettingsOf, type Makes, openDatabase, openLog } from './wiring.ts';
@@ -137,7 +137,7 @@ function quieter(level: Settings['logLevel']): Settings['logLevel'] {
  * its events; with `--quiet` only when it was not done.
  */
 export async function watched(
-  { options, signal }: Invocation,
+  { typed, options, signal }: Invocation,
   session: ExportSession,
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
@@ -163,6 +163,8 @@ export async function watched(
     );
   } catch (error) {
     events?.broke(error);
+    if (error instanceof DaywalkError)
+      error.addHint(...describeUnfinished(progress.state, commandAgain(typed)));
     throw error;
   }
   await forgetRefusal(session, report);
@@ -174,6 +176,17 @@ export async function watched(
     print(...describeRun(report, elapsedMs), ...notBegun(session.settings));
   return code;
 }
+
+/** The command as it was typed; windows that were asked for again are so still. */
+const commandAgain = (typed: Invocation['typed']): string =>
+  `daywalk ${typed
+    .map(quoted)
+    .join(' ')
+    .replace(/ --only[ =]all\b/, '')}`;
+
+/** As a shell takes it. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Whether someone watches stderr and wants to see how it goes. */
 function isLive(

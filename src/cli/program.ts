@@ -43,7 +43,9 @@ function addVerb(
   command.action(async (...called: unknown[]) => {
     const run = await load();
     const given = argument === undefined ? {} : { [argument]: called[0] };
-    onEnd(await run({ options: { ...command.opts(), ...given }, signal }));
+    onEnd(
+      await run({ options: { ...command.opts(), ...given }, typed: process.argv.slice(2), signal }),
+    );
   });
 }
 
