@@ -30,7 +30,7 @@ function listenForSignals(): AbortSignal {
 function explain(error: unknown): string {
   if (!(error instanceof DaywalkError))
     return `daywalk: unexpected error, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
-  const hint = error.hint === undefined ? '' : `\n  ${error.hint}`;
+  const hint = error.hint === undefined ? '' : `\n${error.hint}`.replaceAll('\n', '\n  ');
   return `daywalk: ${error.message}${hint}\n`;
 }
 

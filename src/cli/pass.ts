@@ -1,8 +1,10 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
-import { EXIT } from '../errors.ts';
+import { describeFuture } from '../days/gaps.ts';
+import { DaywalkError, EXIT } from '../errors.ts';
 import type { ProcessLogger } from '../log.ts';
 import { openTeller, type Teller } from '../notify/teller.ts';
+import { dayAt } from '../plan/days.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import type { LimiterState } from '../source/limiter.ts';
@@ -19,10 +21,10 @@ import { stderrLines } from './terminal/live-lines.ts';
 import { print, printJson, terminal } from './terminal/output.ts';
 import { Progress } from './terminal/progress.ts';
 import { openEventWriter } from './terminal/run-events.ts';
-import { describeRun, exitCodeOfRun } from './terminal/run-text.ts';
+import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
 import type { Invocation } from './verb.ts';
 import { exportParts, openApi } from './walk-wiring.ts';
-import { apiSettingsOf, openDatabase, openLog } from './wiring.ts';
+import { apiSettingsOf, type Makes, openDatabase, openLog } from './wiring.ts';
 
 /** What a verb that exports has before its database answers. */
 export interface SessionStart {
@@ -40,6 +42,13 @@ export interface ExportSession extends SessionStart {
   readonly teller: Teller;
 }
 
+/** How a verb that exports opens what it works with. */
+interface Opening {
+  /** What it may make where it is not there. */
+  readonly makes: Makes;
+  readonly daemon?: Daemon;
+}
+
 /** What a daemon has and a single run has not. */
 interface Daemon {
   /** Opens the page that people look at while it waits for its database, and later; null: there is none. */
@@ -49,12 +58,12 @@ interface Daemon {
 
 /**
  * Opens log, source and database, calls `work`, and closes them whatever happens.
- * @param daemon waits for a database that is away when it starts, as it does later.
+ * A daemon waits for a database that is away when it starts, as it does later.
  */
 export async function withExport<T>(
   invocation: Invocation,
   work: (session: ExportSession) => Promise<T>,
-  daemon?: Daemon,
+  { makes, daemon }: Opening,
 ): Promise<T> {
   const settings = apiSettingsOf(invocation);
   const quiet = invocation.options.quiet === true;
@@ -62,6 +71,7 @@ export async function withExport<T>(
     quiet ? { ...settings, logLevel: quieter(settings.logLevel) } : settings,
   );
   const { signal } = invocation;
+  for (const line of notBegun(settings)) log.warn(line);
   const budget =
     settings.rate === undefined ? null : new RateBudget(settings.rate, settings.apiUrl, signal);
   const source = await openApi(settings, {
@@ -77,7 +87,8 @@ export async function withExport<T>(
     page = (await daemon?.openPage(start)) ?? null;
     const open = () =>
       openDatabase(settings, log, signal, {
-        forAsLongAsItTakes: daemon !== undefined,
+        makes,
+        ...(daemon === undefined ? {} : { waits: 'forever' }),
         onAway: (error) => page?.waiting(error.message),
       });
     const opened =
@@ -100,6 +111,12 @@ export async function withExport<T>(
   }
 }
 
+/** Streams that begin in the future, which is a slip of the finger more often than a plan. */
+function notBegun({ streams, since, timezone }: Settings): string[] {
+  const today = dayAt(systemClock.now(), timezone);
+  return describeFuture(streams.map(({ name }) => ({ stream: name, since: since ?? null, today })));
+}
+
 /** A key that was taken is refused no more. */
 export async function forgetRefusal(
   { database, settings }: Pick<ExportSession, 'database' | 'settings'>,
@@ -119,7 +136,7 @@ function quieter(level: Settings['logLevel']): Settings['logLevel'] {
  * its events; with `--quiet` only when it was not done.
  */
 export async function watched(
-  { options, signal }: Invocation,
+  { typed, options, signal }: Invocation,
   session: ExportSession,
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
@@ -145,6 +162,8 @@ export async function watched(
     );
   } catch (error) {
     events?.broke(error);
+    if (error instanceof DaywalkError)
+      error.addHint(...describeUnfinished(progress.state, commandAgain(typed)));
     throw error;
   }
   await forgetRefusal(session, report);
@@ -152,9 +171,21 @@ export async function watched(
   const code = exitCodeOfRun(report);
   if (events !== undefined) events.ended(code, document);
   else if (options.json === true) printJson(document);
-  else if (options.quiet !== true || code !== EXIT.done) print(...describeRun(report, elapsedMs));
+  else if (options.quiet !== true || code !== EXIT.done)
+    print(...describeRun(report, elapsedMs), ...notBegun(session.settings));
   return code;
 }
+
+/** The command as it was typed; windows that were asked for again are so still. */
+const commandAgain = (typed: Invocation['typed']): string =>
+  `daywalk ${typed
+    .map(quoted)
+    .join(' ')
+    .replace(/ --only[ =]all\b/, '')}`;
+
+/** As a shell takes it. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Whether someone watches stderr and wants to see how it goes. */
 function isLive(

@@ -26,7 +26,7 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
 }
 
 const ARGUMENTS: Readonly<Record<NonNullable<VerbRow['argument']>, string>> = {
-  day: 'day, YYYY-MM-DD',
+  day: 'such as 2026-10-31, today, yesterday or 7d (days ago)',
   value: 'a whole string, number or boolean, exactly; behind -- if it begins with -',
 };
 
@@ -47,7 +47,9 @@ function addVerb(
   command.action(async (...called: unknown[]) => {
     const run = await load();
     const given = argument === undefined ? {} : { [argument]: called[0] };
-    onEnd(await run({ options: { ...command.opts(), ...given }, signal }));
+    onEnd(
+      await run({ options: { ...command.opts(), ...given }, typed: process.argv.slice(2), signal }),
+    );
   });
 }
 
@@ -72,4 +74,4 @@ ${(Object.keys(EXIT) as (keyof typeof EXIT)[])
 Settings come from flags over the environment over daywalk.yaml over defaults;
 the key and the database URL from the environment or a file only:
   DAYWALK_API_KEY, DAYWALK_API_KEY_FILE, DATABASE_URL, DATABASE_URL_FILE
-Without DATABASE_URL daywalk starts a Postgres of its own below .daywalk/.`;
+With --embedded, init and run make a Postgres of their own below .daywalk/.`;

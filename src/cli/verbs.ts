@@ -1,7 +1,7 @@
 /** The table of the verbs: names, options and what each does in a line; help and docs/verbs.md come from it. */
 import { Option } from 'commander';
 import type { Group } from '../settings/table/setting.ts';
-import type { Verb } from './verb.ts';
+import { DAYS_TAKEN, type Verb } from './verb.ts';
 
 /** A row of the table. */
 export interface VerbRow {
@@ -35,8 +35,8 @@ const quiet = () =>
 const stream = () =>
   new Option('--stream <names>', 'only these streams, with commas between them (default: all)');
 const from = (unset: string) =>
-  new Option('--from <day>', `first day, YYYY-MM-DD (default: ${unset})`);
-const to = (unset: string) => new Option('--to <day>', `last day, YYYY-MM-DD (default: ${unset})`);
+  new Option('--from <day>', `first day: ${DAYS_TAKEN} (default: ${unset})`);
+const to = (unset: string) => new Option('--to <day>', `last day, inclusive (default: ${unset})`);
 
 /** Every verb, in the order in which they are shown. */
 export const VERBS: readonly VerbRow[] = [
@@ -67,8 +67,8 @@ export const VERBS: readonly VerbRow[] = [
     settings: EVERYTHING,
     load: async () => (await import('./verbs/backfill.ts')).backfillVerb,
     options: [
-      new Option('--from <day>', 'first day, YYYY-MM-DD (required)').makeOptionMandatory(),
-      new Option('--to <day>', 'last day, YYYY-MM-DD (required)').makeOptionMandatory(),
+      new Option('--from <day>', `first day: ${DAYS_TAKEN} (required)`).makeOptionMandatory(),
+      to('the newest closed day'),
       stream(),
       new Option(
         '--only <which>',
@@ -105,8 +105,8 @@ export const VERBS: readonly VerbRow[] = [
     settings: EVERYTHING,
     load: async () => (await import('./verbs/verify.ts')).verify,
     options: [
-      from('all days'),
-      to('all days'),
+      from('the first day there is'),
+      to('the newest closed day'),
       stream(),
       new Option('--deep', 'fetch every page again and compare record by record'),
       new Option('--offline', 'recompute pages, walks and ledger without the source'),
@@ -131,7 +131,7 @@ export const VERBS: readonly VerbRow[] = [
   },
   {
     name: 'doctor',
-    does: 'checks API, key, envelope, database, schema, clock and time zone; every red line says what to do',
+    does: 'checks what a run needs, each once and within seconds: secrets, versions, database, streams, the last failure, API, time zone; every red line says what to do',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/doctor.ts')).doctor,
     options: [json()],

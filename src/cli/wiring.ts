@@ -5,27 +5,33 @@ import { createLogger, type ProcessLogger } from '../log.ts';
 import { secretsOf } from '../settings/describe.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import { loadSettings } from '../settings/load.ts';
+import type { Need } from '../settings/rules.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import { skipsCertificateCheck } from '../settings/values/url.ts';
 import { Database } from '../store/database.ts';
-import { startEmbedded } from '../store/embedded.ts';
-import { migrate, newerDatabase, readSchemaState } from '../store/migrations.ts';
+import { requireEmbedded, startEmbedded } from '../store/embedded.ts';
+import { migrate, newerDatabase, olderDatabase, readSchemaState } from '../store/migrations.ts';
 import { redactor } from './redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
 import { wantsColour } from './terminal/output.ts';
 import type { Invocation } from './verb.ts';
 
-/** The settings of a verb that needs no API. */
-export function settingsOf({ options }: Invocation): Settings {
+/** The settings of a verb that needs a database, unless it says what it needs. */
+export function settingsOf(
+  { options }: Invocation,
+  needs: readonly Need[] = ['database'],
+): Settings {
   const environment = readEnvironment();
-  return withoutSecrets(loadSettings({ flags: options, environment, cwd: process.cwd() }));
+  return withoutSecrets(
+    loadSettings({ flags: options, environment, cwd: process.cwd(), require: needs }),
+  );
 }
 
 /** The settings of a verb that talks to the API. */
 export function apiSettingsOf({ options }: Invocation): ApiSettings {
   const environment = readEnvironment();
   return withoutSecrets(
-    loadSettings({ flags: options, environment, cwd: process.cwd(), require: ['api'] }),
+    loadSettings({ flags: options, environment, cwd: process.cwd(), require: ['api', 'database'] }),
   );
 }
 
@@ -47,7 +53,7 @@ export function openLog(settings: Settings): Promise<ProcessLogger> {
   });
 }
 
-/** A database that is there: the one of DATABASE_URL, or the embedded one. */
+/** A database that is there: the one of the URL, or the embedded one. */
 export interface OpenDatabase {
   readonly database: Database;
   readonly url: string;
@@ -55,11 +61,15 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** Starts the embedded Postgres where no URL is set; makes no connection otherwise. */
+/** What a verb may make where it is not there: nothing, the tables in a database, or even the embedded Postgres. */
+export type Makes = 'nothing' | 'tables' | 'cluster';
+
+/** Starts the embedded Postgres where that is set; makes no connection otherwise. */
 export async function reachDatabase(
   settings: Settings,
   log: ProcessLogger,
   signal: AbortSignal,
+  makes: Makes,
 ): Promise<{ url: string; embedded: boolean; release(): Promise<void> }> {
   if (settings.databaseUrl !== undefined && skipsCertificateCheck(settings.databaseUrl))
     log.warn(
@@ -67,27 +77,42 @@ export async function reachDatabase(
     );
   if (settings.databaseUrl !== undefined)
     return { url: settings.databaseUrl.reveal(), embedded: false, release: async () => {} };
+  if (makes !== 'cluster') await requireEmbedded(settings.directory);
   const started = await startEmbedded({ directory: settings.directory, signal, log });
   return { url: started.url, embedded: true, release: () => started.release() };
 }
 
-/** How a database that is away is waited for. */
-interface Waiting {
-  /** Until the signal aborts, not for the patience only. */
-  readonly forAsLongAsItTakes?: boolean;
+/** How long one try to reach a database may take. */
+const ONE_TRY_MS = 3_000;
+
+/** What a verb expects of its database. */
+interface Expectation {
+  /** What may be made where it is not there; nothing by default. */
+  readonly makes?: Makes;
+  /** For how long: one try, the patience of the settings, or until the signal aborts. */
+  readonly waits?: 'once' | 'patiently' | 'forever';
   /** Told why, each time that it did not answer. */
   readonly onAway?: (error: TransientError) => void;
 }
 
-/** Opens the database with the schema in it: migrates where migrations are pending, refuses a newer one. */
+/**
+ * Opens the database with the schema in it, and refuses a newer one. Verbs that make nothing try once, unless they say
+ * otherwise: somebody who only looks wants to know at once that it is away.
+ */
 export async function openDatabase(
   settings: Settings,
   log: ProcessLogger,
   signal: AbortSignal,
-  { forAsLongAsItTakes = false, onAway = () => {} }: Waiting = {},
+  {
+    makes = 'nothing',
+    waits = makes === 'nothing' ? 'once' : 'patiently',
+    onAway = () => {},
+  }: Expectation = {},
 ): Promise<OpenDatabase> {
-  const reached = await reachDatabase(settings, log, signal);
-  const patienceMs = forAsLongAsItTakes ? Number.POSITIVE_INFINITY : undefined;
+  const reached = await reachDatabase(settings, log, signal, makes);
+  const patienceMs = { once: 0, patiently: undefined, forever: Number.POSITIVE_INFINITY }[waits];
+  const { statementTimeout } = settings;
+  const limitMs = waits === 'once' ? Math.min(statementTimeout, ONE_TRY_MS) : statementTimeout;
   const database = new Database({
     url: reached.url,
     connections: windowsAtATime(settings) + 2,
@@ -112,8 +137,9 @@ export async function openDatabase(
     return database.retry(telling, signal, patienceMs);
   };
   try {
-    const state = await persist(() => readSchemaState(reached.url, settings.statementTimeout));
+    const state = await persist(() => readSchemaState(reached.url, limitMs));
     if (state.newer.length > 0) throw newerDatabase(state);
+    if (state.pending.length > 0 && makes === 'nothing') throw olderDatabase(state);
     if (state.pending.length > 0) {
       const applied = await persist(() => migrate(reached.url, log));
       log.info({ migrations: applied }, 'the schema was brought up');

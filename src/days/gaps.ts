@@ -10,6 +10,17 @@ export function describeUnplanned(names: readonly string[]): string[] {
   );
 }
 
+/** Streams whose first day is still to come: nothing of them is missing, and nothing is exported. */
+export function describeFuture(
+  streams: readonly { readonly stream: string; readonly since: Day | null; readonly today: Day }[],
+): string[] {
+  return streams.flatMap(({ stream, since, today }) =>
+    since !== null && since > today
+      ? [`${stream}: begins on ${since} (since), in the future; nothing is exported before`]
+      : [],
+  );
+}
+
 /**
  * A line for each unbroken span of days in one state, with the command that fills it.
  * @param most spans told; the rest is counted.

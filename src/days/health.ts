@@ -4,7 +4,7 @@ import type { Day } from '../model.ts';
 import { addDays, closesAt } from '../plan/days.ts';
 import { counted } from '../text.ts';
 import type { StreamDays } from './day-states.ts';
-import { fillCommand, type GapSpan, spansOf } from './gaps.ts';
+import { describeFuture, fillCommand, type GapSpan, spansOf } from './gaps.ts';
 import { firstTickAfter } from './ticks.ts';
 
 /** When a day should be proven. */
@@ -165,6 +165,8 @@ function sentenceOf(
     case 'new':
       return 'Nothing is exported yet; the first run begins with the days that are due.';
     case 'good': {
+      const future = describeFuture(streams);
+      if (future.length > 0) return `${future.join('; ')}.`;
       const newest = judged.flatMap(({ lastComplete }) => lastComplete ?? []).sort();
       return newest.length === 0
         ? 'No day is closed yet; the first one will be exported when it is.'

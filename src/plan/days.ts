@@ -134,3 +134,10 @@ export function lastClosedDay(nowMs: number, timeZone: string, settleMs: number)
   while (endsAt(day, timeZone) > settled) day = addDays(day, -1);
   return day;
 }
+
+/** How far the clocks of the zone are before UTC at an instant, in milliseconds. */
+export function offsetAt(nowMs: number, timeZone: string): number {
+  requireTimeZone(timeZone);
+  const here = Temporal.Instant.fromEpochMilliseconds(Math.floor(nowMs));
+  return here.toZonedDateTimeISO(timeZone).offsetNanoseconds / 1_000_000;
+}

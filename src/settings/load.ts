@@ -14,7 +14,14 @@ import { definedTables } from './file/tables.ts';
 import { DEFAULT, type Raw } from './origin.ts';
 import { Problems } from './problems.ts';
 import { Reading } from './reading.ts';
-import { checkPem, checkTogether, readSecrets } from './rules.ts';
+import {
+  checkNeeded,
+  checkPem,
+  checkTogether,
+  chooseDatabase,
+  type Need,
+  readSecrets,
+} from './rules.ts';
 import type { ApiSettings, Settings } from './settings.ts';
 import { ROWS, type Row, SETTINGS, type SettingKey } from './table/table.ts';
 import { type FieldMap, parseFields } from './values/fields.ts';
@@ -27,8 +34,8 @@ export interface LoadOptions {
   readonly cwd: string;
   /** Reads a file; the real one by default. */
   readonly readFile?: ReadFile;
-  /** `api`: it is an error if the API's URL or key is missing. */
-  readonly require?: readonly 'api'[];
+  /** What it is an error to miss; `api`: the API's URL and key. */
+  readonly require?: readonly Need[];
 }
 
 /**
@@ -36,7 +43,7 @@ export interface LoadOptions {
  * @throws SettingsError that tells everything wrong with them, one line each; no line holds a secret.
  */
 export function loadSettings(
-  options: LoadOptions & { readonly require: readonly ['api'] },
+  options: LoadOptions & { readonly require: readonly ['api', ...Need[]] },
 ): ApiSettings;
 export function loadSettings(options: LoadOptions): Settings;
 export function loadSettings(options: LoadOptions): Settings {
@@ -60,9 +67,11 @@ export function loadSettings(options: LoadOptions): Settings {
     problems,
   );
   readSecrets(reading, readFile, problems);
+  chooseDatabase(reading, problems);
   checkPem(reading, readFile, problems);
   reading.takeDefaults(cwd);
-  checkTogether(reading, options.require ?? [], problems);
+  checkTogether(reading, problems);
+  checkNeeded(reading, options.require ?? [], readFile, problems);
   problems.throwIfAny();
   return assembled(reading, defined, tables, file?.path);
 }

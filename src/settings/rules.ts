@@ -1,4 +1,5 @@
 /** Rules that look at more than the text of one setting: files that must be readable, settings that go or do not go together. */
+import { join } from 'node:path';
 import { type ReadFile, textOf } from './file/file.ts';
 import { type Problems, shownPath, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
@@ -46,6 +47,21 @@ export function readSecrets(reading: Reading, readFile: ReadFile, problems: Prob
   }
 }
 
+/**
+ * Of a database URL and the embedded Postgres the one counts whose place has the higher rank. In the same place, or with
+ * the flag `--embedded`, neither is guessed at.
+ */
+export function chooseDatabase(reading: Reading, problems: Problems): void {
+  const embedded = reading.raws.get('embedded');
+  const url = reading.raws.get('databaseUrl') ?? reading.raws.get('databaseUrlFile');
+  if (url === undefined || embedded === undefined || !reading.values.get('embedded')) return;
+  const { source } = embedded.origin;
+  if (source === 'flag' || source === url.origin.source)
+    problems.add(embedded.place, `${url.place} names a database, too; remove one of the two`);
+  else if (source === 'file') reading.drop('embedded');
+  else for (const key of ['databaseUrl', 'databaseUrlFile'] as const) reading.drop(key);
+}
+
 const PEM: readonly (readonly [SettingKey, RegExp, string])[] = [
   ['apiCaFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
   ['apiClientCertFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
@@ -67,12 +83,8 @@ export function checkPem(reading: Reading, readFile: ReadFile, problems: Problem
   }
 }
 
-/** Checks settings against each other and for what is missing. */
-export function checkTogether(
-  { raws, values }: Reading,
-  required: readonly 'api'[],
-  problems: Problems,
-): void {
+/** Checks settings against each other. */
+export function checkTogether({ raws, values }: Reading, problems: Problems): void {
   const url = values.get('apiUrl');
   if (typeof url === 'string' && !mayCarryKey(url) && values.get('apiAllowHttp') === false)
     problems.add(
@@ -82,7 +94,23 @@ export function checkTogether(
   const [cert, key] = [raws.get('apiClientCertFile'), raws.get('apiClientKeyFile')];
   if (cert && !key) problems.add(cert.place, 'api.client_key_file is not set; set both or none');
   if (key && !cert) problems.add(key.place, 'api.client_cert_file is not set; set both or none');
-  if (!required.includes('api')) return;
+}
+
+/** What a verb cannot do without. */
+export type Need = 'api' | 'database';
+
+/** Checks that nothing is missing which the verb needs. */
+export function checkNeeded(
+  { raws, values }: Reading,
+  needs: readonly Need[],
+  readFile: ReadFile,
+  problems: Problems,
+): void {
+  const hasDatabase =
+    raws.has('databaseUrl') || raws.has('databaseUrlFile') || values.get('embedded') === true;
+  if (needs.includes('database') && !hasDatabase)
+    problems.add('database.url', withoutDatabase(String(values.get('directory')), readFile));
+  if (!needs.includes('api')) return;
   if (!raws.has('apiUrl'))
     problems.add(
       'api.url',
@@ -93,4 +121,15 @@ export function checkTogether(
       'api.key',
       'is not set; give DAYWALK_API_KEY or DAYWALK_API_KEY_FILE in the environment, or api.key_file in daywalk.yaml',
     );
+}
+
+/** An embedded Postgres that is there is named, not used: it may be an old one, and the database of the export another. */
+function withoutDatabase(directory: string, readFile: ReadFile): string {
+  const set =
+    'is not set; give DATABASE_URL or DATABASE_URL_FILE in the environment, or database.url_file in daywalk.yaml';
+  const isThere = textOf(join(directory, 'data', 'PG_VERSION'), readFile, true) !== undefined;
+  const embedded = isThere
+    ? `use the embedded Postgres, there is one in ${shownPath(directory)}: --embedded, or database.embedded: yes in daywalk.yaml`
+    : 'have an embedded Postgres made: `daywalk init --embedded`, or `daywalk run --embedded`';
+  return `${set}; or ${embedded}`;
 }

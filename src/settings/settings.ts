@@ -24,9 +24,11 @@ export interface Settings {
   readonly httpsProxy: Secret | undefined;
   readonly noProxy: string | undefined;
 
-  /** Unset: the embedded Postgres, with its data in `directory`. */
+  /** Unset where `embedded`. */
   readonly databaseUrl: Secret | undefined;
   readonly databaseUrlFile: string | undefined;
+  /** The embedded Postgres, with its data in `directory`. */
+  readonly embedded: boolean;
   readonly directory: string;
   /** Milliseconds. */
   readonly statementTimeout: number;

@@ -6,9 +6,9 @@ import { excerpt } from '../redactor.ts';
 import { frameOf, utf16Of } from './body-scan.ts';
 import { describe, follow, isObject, spell } from './json.ts';
 import { chooseList, holdsRecords, listsIn, tellLists } from './lists.ts';
-import { parseTotal, relationBeside, totalCandidates } from './total.ts';
+import { parseTotal, possibleTotals, relationBeside, totalCandidates } from './total.ts';
 
-export { parseTotal, possibleTotals } from './total.ts';
+export { parseTotal } from './total.ts';
 
 /** What the settings say about the contract; a stream fits. */
 export interface ContractHints {
@@ -67,6 +67,35 @@ export function recordsIn(body: Buffer, recordsPath: readonly string[]): readonl
     return Array.isArray(value) ? value : [];
   } catch {
     return [];
+  }
+}
+
+/**
+ * The number beside the list, under a name that is never taken for a total, that behaves like one: the same on a page and on a
+ * shorter one, and not less than the records of the page; null where there is none, or more than one.
+ */
+export function looksLikeTotal(
+  body: Buffer,
+  shorter: Buffer,
+  recordsPath: readonly string[],
+): { readonly path: readonly string[]; readonly total: number } | null {
+  const [page, short] = [framed(body), framed(shorter)];
+  const found = possibleTotals(page, recordsPath).filter(({ path, total }) => {
+    const { whole, value } = follow(short, path);
+    return whole && parseTotal(value) === total && total >= 2;
+  });
+  const [only, ...others] = found;
+  const count = recordsIn(body, recordsPath).length;
+  return only !== undefined && others.length === 0 && only.total >= count ? only : null;
+}
+
+/** The frame, where it is JSON. */
+function framed(body: Buffer): unknown {
+  const frame = frameOf(body);
+  try {
+    return 'why' in frame ? undefined : JSON.parse(frame.json);
+  } catch {
+    return undefined;
   }
 }
 

@@ -165,7 +165,7 @@ export class Database {
         if (!(error instanceof TransientError)) throw error;
         const away = clock.monotonic() - since;
         if (away >= patienceMs)
-          throw new UnavailableError('database', `gave up on the database: ${error.message}`, {
+          throw new UnavailableError('database', gaveUp(failures, error), {
             cause: error,
             hint:
               error.hint ??
@@ -230,6 +230,9 @@ export class Database {
     }
   }
 }
+
+const gaveUp = (failures: number, { message }: Error): string =>
+  failures === 0 ? message : `gave up on the database: ${message}`;
 
 async function raceAgainst<T>(running: Promise<T>, deadline: AbortSignal, ms: number): Promise<T> {
   let expire = () => {};

@@ -23,6 +23,8 @@ export interface SchemaState {
   readonly newer: readonly string[];
   /** Migrations that the code has and the database does not, in order. */
   readonly pending: readonly string[];
+  /** The database has had no migration at all. */
+  readonly empty: boolean;
 }
 
 /**
@@ -111,6 +113,23 @@ export function newerDatabase({ newer }: SchemaState): SettingsError {
   );
 }
 
+/** The database lacks migrations, and a verb that only looks makes none. */
+export class OlderDatabaseError extends SettingsError {}
+
+/** The error for a database that lacks migrations. */
+export function olderDatabase({ pending, empty }: SchemaState): OlderDatabaseError {
+  if (empty)
+    return new OlderDatabaseError('the database has no tables of daywalk yet', {
+      hint: 'Is it the right one? Then `daywalk run` makes them and exports what is due.',
+    });
+  return new OlderDatabaseError(
+    `the database is older than this daywalk: it lacks ${pending.join(', ')}`,
+    {
+      hint: '`daywalk migrate` brings it up, as `run` and `worker` do by themselves; nothing was changed.',
+    },
+  );
+}
+
 async function compare(client: pg.Client): Promise<SchemaState> {
   const names = await namesOfCode();
   const had = await client.query<{ present: boolean }>(
@@ -124,6 +143,7 @@ async function compare(client: pg.Client): Promise<SchemaState> {
   return {
     newer: done.filter((name) => !names.includes(name)),
     pending: names.filter((name) => !done.includes(name)),
+    empty: done.length === 0,
   };
 }
 

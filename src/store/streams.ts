@@ -104,6 +104,26 @@ export async function registerStreams(
 const jsonOf = (texts: readonly string[] | undefined): string | null =>
   texts === undefined ? null : JSON.stringify(texts);
 
+/**
+ * Checks that the streams are still those that are known by their names (I9); changes nothing.
+ * @throws {SettingsError} as {@link registerStreams}.
+ */
+export async function requireUnchanged(
+  database: Database,
+  streams: readonly Stream[],
+): Promise<void> {
+  const known = await database.persist<StreamRow>(
+    `select stream_id as "streamId", name, since, fingerprint, resource, filters
+       from daywalk.streams where name = any ($1::text[])`,
+    [streams.map(({ name }) => name)],
+  );
+  for (const stream of streams) {
+    const row = known.find(({ name }) => name === stream.name);
+    if (row !== undefined && row.fingerprint !== fingerprint(stream))
+      throw changedStream(stream, row);
+  }
+}
+
 function changedStream({ name, resource, filters }: Stream, known: StreamRow): SettingsError {
   return new SettingsError(
     `stream ${name} asks for ${describe(resource, canonicalFilters(filters))}, but what is stored under this name was asked for with ${describe(known.resource, known.filters)}`,
@@ -136,10 +156,4 @@ export function readStreams(database: Database, names: readonly string[]): Promi
        from daywalk.streams where name = any ($1::text[])`,
     [names],
   );
-}
-
-/** The names of all streams that were ever planned. */
-export async function listStreamNames(database: Database): Promise<string[]> {
-  const rows = await database.persist<{ name: string }>('select name from daywalk.streams');
-  return rows.map((row) => row.name);
 }

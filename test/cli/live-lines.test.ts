@@ -51,8 +51,15 @@ describe('live lines', () => {
     lines.show(['three', 'four']);
     lines.above('said\n');
     expect(screen.writes).toHaveLength(3);
-    expect(screen.writes[1]).toBe('\r\u001b[1Athree\u001b[K\nfour\u001b[J');
+    expect(screen.writes[1]).toBe('\r\u001b[2Athree\u001b[K\nfour\u001b[K\n\u001b[J');
     expect(screen.seen()).toEqual(['said', 'three', 'four']);
+  });
+
+  it('leave the next line to whoever writes after a kill', () => {
+    const screen = new Screen(40, 24);
+    new LiveLines(screen).show(['one', 'two']);
+    screen.write('$ ');
+    expect(screen.seen()).toEqual(['one', 'two', '$']);
   });
 
   it('end for good when someone stops the program', () => {

@@ -87,6 +87,21 @@ describe('the frame', () => {
     expect(requestsLine(idle)).toBe('requests: 0 of at most 4 under way');
   });
 
+  it.each([
+    [
+      100,
+      '██████░░░░░░░░░░░░░░░░░░ 1/4 windows · 2 running · 1,500 records · 150/s · about 16.7 s left',
+    ],
+    [80, '██░░░░░░ 1/4 windows · 2 running · 1,500 records · 150/s · about 16.7 s left'],
+    [60, '██░░░░░░ 1/4 windows · 1,500 records · about 16.7 s left'],
+    [40, '1/4 windows · about 16.7 s left'],
+  ])('keeps the time left in %i columns, and the records of each window', (width, line) => {
+    const state = halfway().state(10_000);
+    const [total, events = ''] = progressFrame(state, idle, { ...wide, width });
+    expect(total).toBe(line);
+    if (width >= 60) expect(events).toMatch(/^ {2}events {2}2026-03-05 .*1,000 of 2,000 records/);
+  });
+
   it('says how many windows there is no room for', () => {
     const run = new RunProgress(0);
     for (let id = 0; id < 40; id++) run.add({ kind: 'claimed', window: window(id) }, 0);

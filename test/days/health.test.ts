@@ -55,6 +55,14 @@ function stream(name: string, signs: string): StreamDays {
 }
 const assess = (now: string, ...streams: StreamDays[]) => assessHealth(streams, at(now), HOURLY);
 
+it('a first day in the future is no all is well', () => {
+  const future = { ...stream('events', 'xxxxx'), since: '2062-03-10' };
+  const { sentence } = assess('07:14:00', future);
+  expect(sentence).toBe(
+    'events: begins on 2062-03-10 (since), in the future; nothing is exported before.',
+  );
+});
+
 describe('a day that is not complete', () => {
   it('is in time until the first tick after its close and the allowance have passed', () => {
     expect(assess('07:14:00', stream('events', 'cccmo'))).toMatchObject({

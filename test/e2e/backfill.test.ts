@@ -1,6 +1,7 @@
 /** A backfill brings every record exactly once, and a second one asks for nothing. */
 import { expect, test } from 'vitest';
 import type { LoggedRequest } from '../../simulator/simulator.ts';
+import { dayAgo } from '../support/days.ts';
 import { eachDay, expectExact } from '../support/multiset.ts';
 import { askedAgain, pagesAsked, withoutCuts } from '../support/requests.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -137,14 +138,23 @@ test('--dry-run tells every window and its state, and changes none', async () =>
   expect(scene.api.counts.requests).toBe(asked);
 });
 
-test('a day that is not over is never walked (I8)', async () => {
-  const scene = await setScene();
-  const open = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-  const shown = await scene.succeed(['backfill', '--from', open, '--to', open, '--dry-run']);
-  expect(shown.stdout).toMatch(/open +skip +the day is not over: it closes at/);
-  await scene.succeed(['backfill', '--from', open, '--to', open]);
-  expect(scene.api.counts.requests).toBe(0);
-});
+test.each([0, -1])(
+  'a day that is not over (%i days ago) is refused, with the newest that is closed (I8)',
+  async (days) => {
+    const scene = await setScene();
+    const [open, closed] = [dayAgo(days), dayAgo(1)];
+    for (const more of [[], ['--dry-run'], ['--to', open]]) {
+      const ended = await scene.run(['backfill', '--from', open, ...more], {
+        DAYWALK_SETTLE: '0s',
+      });
+      expect(ended).toMatchObject({ code: 2, stdout: '' });
+      expect(ended.stderr).toMatch(
+        new RegExp(`flag --from: ${open} is .*; the newest closed day is ${closed}`),
+      );
+    }
+    expect(scene.api.counts.requests).toBe(0);
+  },
+);
 
 test('a run reports in JSON for programs', async () => {
   const scene = await setScene();

@@ -1,6 +1,5 @@
 /** `daywalk demo`, smaller than people see it: what it says is what is there afterwards, and nothing goes on running. */
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
 import { processesOf } from '../support/processes.ts';
@@ -47,8 +46,9 @@ test('exports through refused requests and a kill, shows the calendar and the co
   }
   expect(await readdir(folder)).toEqual(['.daywalk']);
 
-  // What it leaves can be looked at, as its last lines say of a real export.
-  const looked = await runProgram(['status', '--directory', join('.daywalk', 'demo')], { folder });
+  // What it leaves can be looked at, with the command that it says.
+  const [, command = ''] = /daywalk (status --embedded .*)$/m.exec(shown.stdout) ?? [];
+  const looked = await runProgram(command.split(' '), { folder });
   expect(looked.stdout).toMatch(/^events: \d+ of \d+ days complete/m);
   await nothingGoesOn(folder);
 });

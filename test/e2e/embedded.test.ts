@@ -1,4 +1,4 @@
-/** Without DATABASE_URL the program brings its own Postgres: started, shared, kept and stopped without anybody's help. */
+/** With --embedded the program brings its own Postgres: started, shared, kept and stopped without anybody's help. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ test.runIf(process.platform === 'linux')(
     const api = await startSimulator({ key: API_KEY, eventsPerDay: 90 });
     const folder = temporaryFolder();
     const environment = {
+      DAYWALK_DATABASE_EMBEDDED: 'yes',
       DAYWALK_API_URL: api.url,
       DAYWALK_API_KEY: API_KEY,
       DAYWALK_SINCE: dayAgo(3),
@@ -24,7 +25,7 @@ test.runIf(process.platform === 'linux')(
     };
     const options = { folder, environment };
     try {
-      const first = await runProgram(['run'], options);
+      const first = await runProgram(['run', '--embedded'], options);
       expect(first, first.stderr).toMatchObject({ code: 0 });
       expect(first.stdout).toMatch(/^\d+ windows complete/);
       const days = JSON.parse((await runProgram(['status', '--json'], options)).stdout).streams;
@@ -73,9 +74,13 @@ test('where its package was left out, daywalk says so, and what to do', async ()
   for (const name of await readdir(join(ROOT, 'node_modules')))
     if (name !== '@daywalk')
       await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
-  const running = promisify(execFile)(process.execPath, ['dist/main.js', 'status'], {
+  const running = promisify(execFile)(process.execPath, ['dist/main.js', 'run', '--embedded'], {
     cwd: folder,
-    env: { PATH: process.env.PATH },
+    env: {
+      PATH: process.env.PATH,
+      DAYWALK_API_URL: 'http://127.0.0.1:1',
+      DAYWALK_API_KEY: API_KEY,
+    },
   });
   await expect(running).rejects.toMatchObject({
     code: 2,

@@ -42,7 +42,8 @@ test('init writes what was given, has it examined, and a run with nothing but th
 
 test('without an address the file is written all the same, and doctor says what is missing', async () => {
   const folder = temporaryFolder();
-  const ended = await runProgram(['init'], { folder });
+  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
+  const ended = await runProgram(['init'], { folder, environment });
   expect(ended).toMatchObject({ code: 2 });
   expect(ended.stdout).toMatch(/^Wrote /);
   expect(ended.stderr).toMatch(/api\.url[\s\S]*DAYWALK_API_URL/);

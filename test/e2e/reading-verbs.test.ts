@@ -129,6 +129,20 @@ describe('status and gaps', () => {
     await program.ended;
   });
 
+  test('a since in the future is told, and is not all well', async () => {
+    const scene = await setScene();
+    const environment = { ...SINCE, DAYWALK_SINCE: '2999-01-01' };
+    const words = /^events: begins on 2999-01-01 \(since\), in the future; nothing is exported/m;
+    const ran = await scene.run(['run', '--quiet'], environment);
+    expect(ran.stderr).toMatch(/begins on 2999-01-01 \(since\), in the future/);
+    expect((await scene.run(['run'], environment)).stdout).toMatch(words);
+    for (const verb of ['status', 'gaps']) {
+      const { stdout } = await scene.run([verb], environment);
+      expect(stdout).toMatch(words);
+      expect(stdout).not.toMatch(/every closed day is complete|No gaps/);
+    }
+  });
+
   test('shows as many months as are asked for', async () => {
     const scene = await setScene();
     const far = { ...SINCE, DAYWALK_SINCE: dayAgo(70) };

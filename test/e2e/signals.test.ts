@@ -36,7 +36,8 @@ test.each([
     const ended = await program.ended;
     expect(elapsed()).toBeLessThan(5000);
     expect(ended).toMatchObject({ code, stdout: '' });
-    expect(ended.stderr).toMatch(new RegExp(`^daywalk: stopped by ${signal}$`, 'm'));
+    const end = `daywalk: stopped by ${signal}\\n {2}Stored in this run: 0 of \\d+ windows, [1-9]\\d* records .*\\n {2}To go on: daywalk ${BACKFILL.join(' ')}\\n$`;
+    expect(ended.stderr).toMatch(new RegExp(end));
     expect(ended.stderr).not.toMatch(/^\s+at /m);
     expect(await leases(scene)).toEqual([]);
     expect(await scene.database.query('select outcome from daywalk.runs')).toEqual([

@@ -76,7 +76,6 @@ describe('a new file', () => {
     const text = newFile(settingsOf({}, environment), '/srv/daywalk');
     expect(text).not.toMatch(/the-key-itself|hidden/);
     expect(text).toContain('# api.key: read from the environment variable DAYWALK_API_KEY');
-    expect(text).toContain('# database.url: read from the environment variable DATABASE_URL');
   });
 
   it('writes every comment so that it can be uncommented', () => {

@@ -4,7 +4,7 @@ import { validate } from 'node-cron';
 import { describe, expect, test } from 'vitest';
 import { Wrong } from '../../src/settings/problems.ts';
 import { parseCron } from '../../src/settings/values/cron.ts';
-import { dayOf, parseDay, parseRange } from '../../src/settings/values/day.ts';
+import { dayOf } from '../../src/settings/values/day.ts';
 import {
   formatJsonPath,
   parseJsonPath,
@@ -21,7 +21,6 @@ import {
 } from '../../src/settings/values/quantity.ts';
 import { parseTimezone } from '../../src/settings/values/timezone.ts';
 import { parseApiUrl, parseDatabaseUrl, parseProxyUrl } from '../../src/settings/values/url.ts';
-import { problemsOf } from './loading.ts';
 
 const why = (found: unknown) => (found instanceof Wrong ? found.why : `taken: ${String(found)}`);
 
@@ -108,22 +107,6 @@ describe('days', () => {
     ['2024-01-01T00:00', 'is not a date such as 2024-01-31'],
     ['yesterday', 'is not a date such as 2024-01-31'],
   ])('%s %s', (text, expected) => expect(why(dayOf(text))).toBe(expected));
-  test('parseDay names the place', () => {
-    expect(parseDay(' 2024-01-31 ', 'flag --day')).toBe('2024-01-31');
-    expect(problemsOf(() => parseDay('x', 'argument D'))).toEqual([
-      'argument D: "x" is not a date such as 2024-01-31',
-    ]);
-  });
-  test('a range may be one day, never negative, never in the future', () => {
-    expect(parseRange('2024-01-01', '2024-01-01')).toEqual({
-      from: '2024-01-01',
-      to: '2024-01-01',
-    });
-    expect(problemsOf(() => parseRange('2024-02-01', '2024-01-01'))).toEqual([
-      'flag --from: 2024-02-01 is after --to 2024-01-01; swap the two',
-    ]);
-    expect(problemsOf(() => parseRange('2024-02-30', '2999-01-01', '2025-01-01'))).toHaveLength(2);
-  });
 });
 
 describe('time zones', () => {

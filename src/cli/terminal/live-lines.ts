@@ -16,8 +16,9 @@ const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
 
 /**
- * Each change is one write, and lines are overwritten before the rest is cleared, so nothing flickers. Lines must hold no
- * control characters, and no character that is wider than one column.
+ * Each change is one write, and lines are overwritten before the rest is cleared, so nothing flickers. The cursor rests below
+ * them: what somebody else writes, also after this process was killed, begins on a line of its own. Lines must hold no control
+ * characters, and no character that is wider than one column.
  */
 export class LiveLines {
   readonly #terminal: Terminal;
@@ -43,7 +44,9 @@ export class LiveLines {
     const top = this.#top();
     const [columns] = this.size;
     this.#lines = lines.map((line) => line.slice(0, columns - 1));
-    this.#terminal.write(top + this.#lines.join(`${CLEAR_LINE}\n`) + CLEAR_BELOW);
+    this.#terminal.write(
+      top + this.#lines.map((line) => `${line}${CLEAR_LINE}\n`).join('') + CLEAR_BELOW,
+    );
   }
 
   /** Writes text that ends in a line break above the lines. */
@@ -52,7 +55,7 @@ export class LiveLines {
     if (length === 0 || text === '') this.#terminal.write(text);
     else
       this.#terminal.write(
-        `${this.#top()}${CLEAR_BELOW}${text}${this.#lines.join('\n')}${CLEAR_BELOW}`,
+        `${this.#top()}${CLEAR_BELOW}${text}${this.#lines.map((line) => `${line}\n`).join('')}`,
       );
   }
 
@@ -85,7 +88,7 @@ export class LiveLines {
     const [columns] = this.size;
     const rowsOf = (line: string) => Math.max(1, Math.ceil(line.length / columns));
     const rows = this.#lines.reduce((sum, line) => sum + rowsOf(line), 0);
-    return `\r${UP(rows - 1)}`;
+    return `\r${UP(rows)}`;
   }
 }
 

@@ -22,19 +22,40 @@ export interface FrameLook {
   readonly unicode: boolean;
 }
 
-const BAR_CELLS = 24;
 const WINDOW_BAR_CELLS = 10;
 
+/** What a line of progress can say, in its order. */
+const PARTS = ['windows', 'failed', 'running', 'records', 'rate', 'left'] as const;
+type Part = (typeof PARTS)[number];
+/** What is left out of a line that is too long, and how many cells its bar has then; never the time that is left. */
+const SHORTER: readonly { readonly cells: number; readonly without: readonly Part[] }[] = [
+  { cells: 24, without: [] },
+  { cells: 8, without: [] },
+  { cells: 8, without: ['running'] },
+  { cells: 8, without: ['running', 'rate'] },
+  { cells: 0, without: ['running', 'rate', 'records'] },
+];
+
 /** Share, rate and what is left, in one line. */
-export function progressLine(state: ProgressState): string {
-  return [
-    `${formatCount(state.done + state.failed)}/${formatCount(state.windows)} windows`,
-    ...(state.failed > 0 ? [`${formatCount(state.failed)} failed`] : []),
-    `${state.running.length} running`,
-    `${formatCount(state.records)} records`,
-    `${formatCount(Math.round(state.recordsPerSecond))}/s`,
-    ...(state.leftMs === null ? [] : [`about ${formatDuration(state.leftMs)} left`]),
-  ].join(' · ');
+export function progressLine(state: ProgressState, without: readonly Part[] = []): string {
+  const words: Readonly<Record<Part, string | null>> = {
+    windows: `${formatCount(state.done + state.failed)}/${formatCount(state.windows)} windows`,
+    failed: state.failed === 0 ? null : `${formatCount(state.failed)} failed`,
+    running: `${state.running.length} running`,
+    records: `${formatCount(state.records)} records`,
+    rate: `${formatCount(Math.round(state.recordsPerSecond))}/s`,
+    left: state.leftMs === null ? null : `about ${formatDuration(state.leftMs)} left`,
+  };
+  return PARTS.flatMap((part) => (without.includes(part) ? [] : (words[part] ?? []))).join(' · ');
+}
+
+/** The same behind a bar, as short as the terminal wants it. */
+function totalLine(state: ProgressState, look: FrameLook): string {
+  const over = state.windows === 0 ? 0 : (state.done + state.failed) / state.windows;
+  const lines = SHORTER.map(({ cells, without }) =>
+    `${bar(over, cells, look)} ${progressLine(state, without)}`.trimStart(),
+  );
+  return lines.find((line) => line.length < look.width) ?? lines.at(-1) ?? '';
 }
 
 /** How the API is being asked: requests under way, those that wait, and a pause that the API asked for. */
@@ -65,11 +86,11 @@ export function progressFrame(
   requests: RequestsNow | null,
   look: FrameLook,
 ): string[] {
-  const over = state.windows === 0 ? 0 : (state.done + state.failed) / state.windows;
-  const total = `${bar(over, BAR_CELLS, look)} ${progressLine(state)}`;
   const below = requests === null ? [] : [`  ${requestsLine(requests)}`];
-  const names = Math.max(0, ...state.running.map(({ stream }) => stream.length));
-  const windows = state.running.map((running) => windowLine(running, names, look));
+  const widest = (textOf: (running: RunningNow) => string) =>
+    Math.max(0, ...state.running.map((running) => textOf(running).length));
+  const widths = { name: widest(({ stream }) => stream), span: Math.min(19, widest(spanOf)) };
+  const windows = state.running.map((running) => windowLine(running, widths, look));
   // One row stays free, so that the terminal does not scroll.
   const room = Math.max(0, look.height - 2 - below.length);
   const hidden = windows.length - room;
@@ -77,11 +98,15 @@ export function progressFrame(
     hidden > 0
       ? [...windows.slice(0, Math.max(0, room - 1)), `  and ${hidden + 1} more windows`]
       : windows;
-  const lines = [total, ...shown, ...below];
+  const lines = [totalLine(state, look), ...shown, ...below];
   return lines.slice(0, Math.max(1, look.height - 1)).map((line) => line.slice(0, look.width - 1));
 }
 
-function windowLine(running: RunningNow, names: number, look: FrameLook): string {
+function windowLine(
+  running: RunningNow,
+  widths: { readonly name: number; readonly span: number },
+  look: FrameLook,
+): string {
   const { stream, records, total, elapsedMs } = running;
   const count =
     total === null
@@ -89,7 +114,9 @@ function windowLine(running: RunningNow, names: number, look: FrameLook): string
       : `${formatCount(records)} of ${formatCount(total)} records`;
   const share = total === null || total === 0 ? null : Math.min(1, records / total);
   const gauge = share === null ? ' '.repeat(WINDOW_BAR_CELLS) : bar(share, WINDOW_BAR_CELLS, look);
-  return `  ${stream.padEnd(names)}  ${spanOf(running).padEnd(19)}  ${gauge}  ${count}, ${formatDuration(elapsedMs)}`;
+  const name = `  ${stream.padEnd(widths.name)}  ${spanOf(running).padEnd(widths.span)}`;
+  const whole = `${name}  ${gauge}  ${count}, ${formatDuration(elapsedMs)}`;
+  return whole.length < look.width ? whole : `${name}  ${count}`;
 }
 
 /** A whole day by its name, anything shorter by its times. */

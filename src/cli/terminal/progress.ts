@@ -11,7 +11,7 @@ import {
   requestsLine,
 } from './progress-text.ts';
 import type { EventWriter } from './run-events.ts';
-import { RunProgress } from './run-progress.ts';
+import { type ProgressState, RunProgress } from './run-progress.ts';
 
 const REDRAW_MS = 200;
 const LOG_MS = 30_000;
@@ -56,6 +56,11 @@ export class Progress {
     this.#note(event);
     this.#audience.events?.happened(event);
   };
+
+  /** Where the run stands. */
+  get state(): ProgressState {
+    return this.#run.state(this.#clock.monotonic());
+  }
 
   /** Stops showing, and leaves the terminal clean. Returns the milliseconds since the beginning. */
   end(): number {
@@ -110,14 +115,14 @@ export class Progress {
     const { live, requests } = this.#audience;
     if (live === undefined) return;
     const { lines, unicode } = live;
-    const state = this.#run.state(this.#clock.monotonic());
+    const { state } = this;
     const [width, height] = lines.size;
     const look = { width, height, unicode };
     lines.show(progressFrame(state, requests?.() ?? null, look));
   }
 
   #tell(): void {
-    const { running, ...state } = this.#run.state(this.#clock.monotonic());
+    const { running, ...state } = this.state;
     const requests = this.#audience.requests?.();
     const held = requests !== undefined && isHeldBack(requests) ? requestsLine(requests) : null;
     this.#log.info(
@@ -127,7 +132,7 @@ export class Progress {
   }
 
   #emit(): void {
-    const state = this.#run.state(this.#clock.monotonic());
+    const { state } = this;
     this.#audience.events?.progress(
       { ...rounded(state), running: state.running.map(rounded) },
       this.#audience.requests?.() ?? null,

@@ -1,7 +1,8 @@
 /** What a run did, in sentences, and the exit code that follows from it. */
 import { EXIT } from '../../errors.ts';
-import { formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import type { RunReport } from '../../walk/run.ts';
+import type { ProgressState } from './run-progress.ts';
 
 const MOST_LINES = 10;
 
@@ -29,6 +30,19 @@ export function describeRun(report: RunReport, elapsedMs: number): string[] {
       `The source lost ${formatCount(lost)} of ${formatCount(records)} records of ${stream} ${day}; they are kept. If that is as it should be: daywalk accept`,
     );
   return lines;
+}
+
+/** What a run that did not come to its end has stored, and how to go on. */
+export function describeUnfinished(
+  { windows, done, records }: Pick<ProgressState, 'windows' | 'done' | 'records'>,
+  command: string,
+): string[] {
+  return [
+    windows === 0
+      ? 'Nothing was stored in this run.'
+      : `Stored in this run: ${formatCount(done)} of ${countWindows(windows)}, ${counted(records, 'record')} received. They are not fetched again.`,
+    `To go on: ${command}`,
+  ];
 }
 
 function whatWasDone(report: RunReport, duration: string): string {

@@ -1,30 +1,33 @@
 /** `daywalk backfill`: plans and walks a range of days that a person asked for. */
 
 import { EXIT } from '../../errors.ts';
+import type { Day } from '../../model.ts';
 import type { BackfillStep } from '../../plan/backfill.ts';
-import { parseRange } from '../../settings/values/day.ts';
+import type { Settings } from '../../settings/settings.ts';
 import {
   type BackfillRequest,
   backfill,
   type ExportOptions,
   previewBackfill,
 } from '../../walk/run.ts';
+import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
-import { watched, withExport } from '../pass.ts';
+import { type ExportSession, watched, withExport } from '../pass.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
 
 /** Walks the range, or prints what it would walk. */
 export function backfillVerb(invocation: Invocation): Promise<number> {
-  const request = requestOf(invocation.options);
-  return withExport(invocation, async (session) => {
+  const dryRun = invocation.options.dryRun === true;
+  const work = async (session: ExportSession) => {
     const { settings, database, parts } = session;
+    const request = requestOf(invocation.options, settings);
     const options: ExportOptions = {
       ...exportOptions(settings),
       streams: chosen(settings.streams, invocation.options.stream),
     };
-    if (invocation.options.dryRun !== true)
+    if (!dryRun)
       return watched(invocation, session, (onEvent) =>
         backfill(parts, options, request, invocation.signal, onEvent),
       );
@@ -32,14 +35,16 @@ export function backfillVerb(invocation: Invocation): Promise<number> {
     if (invocation.options.json === true) printJson(steps);
     else print(...describeSteps(steps));
     return EXIT.done;
-  });
+  };
+  return withExport(invocation, work, { makes: dryRun ? 'nothing' : 'tables' });
 }
 
-function requestOf(options: Invocation['options']): BackfillRequest {
-  const range = parseRange(String(options.from), String(options.to));
+function requestOf(options: Invocation['options'], settings: Settings): BackfillRequest {
+  const { from, to } = chosenRange(options, 'closed', settings);
   const only = options.only as BackfillRequest['only'];
   return {
-    ...range,
+    from: from as Day,
+    to: to as Day,
     newestFirst: options.newestFirst === true,
     ...(only === undefined ? {} : { only }),
   };

@@ -8,7 +8,7 @@ import { settingsOf } from '../wiring.ts';
 
 /** Prints the settings, secrets masked. */
 export async function config(invocation: Invocation): Promise<number> {
-  const lines = describeSettings(settingsOf(invocation));
+  const lines = describeSettings(settingsOf(invocation, []));
   if (invocation.options.json === true) {
     printJson(lines);
     return EXIT.done;

@@ -38,7 +38,7 @@ export async function demo(invocation: Invocation): Promise<number> {
     eventsPerDay: numberOf('--events', events, EVENTS),
   };
   const settings = loadSettings({
-    flags: { logLevel: 'warn', ...flags, directory: DIRECTORY },
+    flags: { logLevel: 'warn', ...flags, embedded: true, directory: DIRECTORY },
     environment: {},
     cwd: process.cwd(),
   });
@@ -47,7 +47,7 @@ export async function demo(invocation: Invocation): Promise<number> {
   print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
   const simulator = await startSimulator(scale.eventsPerDay, invocation.signal);
   try {
-    const store = await openDatabase(settings, log, invocation.signal);
+    const store = await openDatabase(settings, log, invocation.signal, { makes: 'cluster' });
     try {
       await show(simulator.url, scale, store, settings, invocation.signal);
     } finally {
@@ -120,14 +120,21 @@ async function show(
 
   print('', '5. In SQL', '', ...EXAMPLE_QUERY.split('\n'), '');
   print(...tableOf(await runExampleQuery(store.database)));
-  print('', 'That was the demo; its data stays in .daywalk/demo. To export your own API:', ...NEXT);
+  print('', ...NEXT);
 }
 
 const NEXT = [
+  `That was the demo; its data stays in ${DIRECTORY}. To look at it:`,
+  '',
+  `  daywalk status --embedded --directory ${DIRECTORY}`,
+  '',
+  'To export your own API:',
   '',
   '  export DAYWALK_API_URL=https://… DAYWALK_API_KEY=…',
-  '  node dist/main.js doctor    # checks the settings against the API',
-  '  node dist/main.js run       # exports what is due',
+  '  daywalk init --embedded    # checks them, writes daywalk.yaml, and makes a Postgres below .daywalk/',
+  '  daywalk run                # exports what is due',
+  '',
+  '(`daywalk` is `node dist/main.js` here; `npm link` puts it on the path.)',
 ];
 
 /** Removes what an earlier demo left, unless its Postgres still runs; then the new one goes on from it. */
@@ -172,7 +179,7 @@ function daywalk(
   signal: AbortSignal,
 ): ChildProcess {
   const { PATH, HOME, LANG, TERM, NO_COLOR } = readEnvironment();
-  const child = spawn(process.execPath, [MAIN, ...args, '--directory', DIRECTORY], {
+  const child = spawn(process.execPath, [MAIN, ...args, '--embedded', '--directory', DIRECTORY], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: {
       ...present({ PATH, HOME, LANG, TERM, NO_COLOR }),

@@ -8,7 +8,7 @@ import { type IncompleteDay, MANIFEST } from '../../files/manifest.ts';
 import type { Day } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { formatBytes, formatCount, formatDuration } from '../../text.ts';
-import { rangeOf } from '../chosen-range.ts';
+import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -21,8 +21,8 @@ const MOST_LINES = 20;
 /** Writes the files; exit code 3 when days of the range are not complete. */
 export async function exportVerb(invocation: Invocation): Promise<number> {
   const { options, signal } = invocation;
-  const range = rangeOf(options);
   const settings = settingsOf(invocation);
+  const range = chosenRange(options, 'today', settings);
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
   const folder = resolve(String(options.out));
   return withStore(settings, signal, async (database, log) => {

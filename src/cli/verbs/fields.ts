@@ -3,7 +3,7 @@
 import { EXIT } from '../../errors.ts';
 import { type Field, type FieldReport, findFields } from '../../tables/fields.ts';
 import { formatCount, printable } from '../../text.ts';
-import { rangeOf } from '../chosen-range.ts';
+import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -15,8 +15,8 @@ const LONGEST_SAMPLE = 40;
 /** Prints a line for each path. */
 export async function fields(invocation: Invocation): Promise<number> {
   const { options, signal } = invocation;
-  const range = rangeOf(options);
   const settings = settingsOf(invocation);
+  const range = chosenRange(options, 'today', settings);
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
   return withStore(settings, signal, async (database) => {
     const report = await findFields(

@@ -1,9 +1,11 @@
 /** `daywalk gaps`: what is missing, and the command that fills it. */
 
 import { readGaps } from '../../days/coverage-rows.ts';
-import { describeGaps, describeUnplanned, fillCommand } from '../../days/gaps.ts';
+import { describeFuture, describeGaps, describeUnplanned, fillCommand } from '../../days/gaps.ts';
 import { EXIT } from '../../errors.ts';
-import { listStreamNames } from '../../store/streams.ts';
+import { dayAt } from '../../plan/days.ts';
+import { readStreams } from '../../store/streams.ts';
+import { databaseNow } from '../../store/windows.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
@@ -14,19 +16,20 @@ export async function gaps(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
   return withStore(settings, invocation.signal, async (database) => {
     const names = settings.streams.map((stream) => stream.name);
-    const planned = await listStreamNames(database);
-    const unplanned = names.filter((name) => !planned.includes(name));
-    const found = await readGaps(
-      database,
-      settings.streams.map((stream) => stream.name),
-    );
+    const planned = await readStreams(database, names);
+    const unplanned = names.filter((name) => !planned.some((stream) => stream.name === name));
+    const now = await databaseNow(database);
+    const future = planned.map(({ name, since, timeZone }) => ({
+      stream: name,
+      since,
+      today: dayAt(now, timeZone),
+    }));
+    const notBegun = [...describeUnplanned(unplanned), ...describeFuture(future)];
+    const found = await readGaps(database, names);
     if (invocation.options.json === true)
       printJson(found.map((gap) => ({ ...gap, command: fillCommand(gap) })));
     else
-      print(
-        ...describeUnplanned(unplanned),
-        ...(unplanned.length > 0 && found.length === 0 ? [] : describeGaps(found)),
-      );
+      print(...notBegun, ...(notBegun.length > 0 && found.length === 0 ? [] : describeGaps(found)));
     return found.length + unplanned.length === 0 ? EXIT.done : EXIT.gaps;
   });
 }

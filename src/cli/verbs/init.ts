@@ -1,5 +1,6 @@
 /** `daywalk init`: writes a settings file from flags and environment, with its schema for editors, has it examined, and adds what identifies a record. */
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SettingsError } from '../../errors.ts';
 import { readEnvironment } from '../../settings/environment.ts';
@@ -7,43 +8,87 @@ import { readSmallFile } from '../../settings/file/file.ts';
 import { fileSchema } from '../../settings/file/file-schema.ts';
 import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
 import { loadSettings } from '../../settings/load.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
+import { askForDatabase } from '../missing-database.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { examine } from './doctor.ts';
 
+/** Where the database URL is written, beside the settings file. */
+const URL_FILE = join('secrets', 'database_url');
+
 /** Writes the file, never over another one unless told to, and ends as `daywalk doctor` does with it. */
-export async function init(invocation: Invocation): Promise<number> {
-  const { config, force, ...flags } = invocation.options;
+export async function init(given: Invocation): Promise<number> {
+  const { config, force } = given.options;
   const path = resolve(typeof config === 'string' ? config : 'daywalk.yaml');
   const folder = dirname(path);
-  const { DAYWALK_CONFIG: _, ...environment } = readEnvironment();
-  const settings = loadSettings({
+  if (force !== true && existsSync(path)) throw alreadyThere(path);
+  const invocation = await askForDatabase(given);
+  const settings = await keepDatabase(settingsFor(invocation), folder, force === true);
+  await write(path, newFile(settings, folder), { overwrite: force === true });
+  const schema = `${JSON.stringify(fileSchema(), null, 2)}\n`;
+  await write(join(folder, SCHEMA_FILE), schema, { overwrite: true });
+  print(
+    `Wrote ${path}, and ${SCHEMA_FILE} beside it for editors that know YAML schemas.`,
+    ...(settings.databaseUrlFile === join(folder, URL_FILE)
+      ? [`The database URL is in ${URL_FILE}, which only you can read.`]
+      : []),
+    'Now `daywalk doctor` looks at it:',
+    '',
+  );
+  const { exitCode, identities } = await examine(
+    { ...invocation, options: { config: path } },
+    settings.embedded ? 'cluster' : 'tables',
+  );
+  const idPath = sameOf([...identities.values()]);
+  if (settings.idPath !== undefined || idPath === null) return exitCode;
+  const origins = { ...settings.origins, id_path: { source: 'file', place: path } as const };
+  const more = newFile({ ...settings, idPath, origins }, folder);
+  await write(path, more, { overwrite: true });
+  const spelled = formatJsonPath(idPath);
+  print('', `Set id_path: ${spelled} in it. Take the line out if that does not identify an event.`);
+  return exitCode;
+}
+
+/** Made of flags and environment only, whatever an old file says. */
+function settingsFor({ options }: Invocation): Settings {
+  const { config: _, force: __, ...flags } = options;
+  const { DAYWALK_CONFIG: ___, ...environment } = readEnvironment();
+  return loadSettings({
     flags,
     environment,
     cwd: process.cwd(),
-    // The new file is made of flags and environment only, whatever an old one says.
+    require: ['database'],
     readFile: (file) => {
       if (/^daywalk\.ya?ml$/.test(basename(file)))
         throw Object.assign(new Error('not read'), { code: 'ENOENT' });
       return readSmallFile(file);
     },
   });
-  await write(path, newFile(settings, folder), force === true);
-  await write(join(folder, SCHEMA_FILE), `${JSON.stringify(fileSchema(), null, 2)}\n`, true);
-  print(
-    `Wrote ${path}, and ${SCHEMA_FILE} beside it for editors that know YAML schemas.`,
-    'Now `daywalk doctor` looks at it:',
-    '',
-  );
-  const { exitCode, identities } = await examine({ ...invocation, options: { config: path } });
-  const idPath = sameOf([...identities.values()]);
-  if (settings.idPath !== undefined || idPath === null) return exitCode;
-  const origins = { ...settings.origins, id_path: { source: 'file', place: path } as const };
-  await write(path, newFile({ ...settings, idPath, origins }, folder), true);
-  const spelled = formatJsonPath(idPath);
-  print('', `Set id_path: ${spelled} in it. Take the line out if that does not identify an event.`);
-  return exitCode;
+}
+
+/**
+ * A database URL of this shell's environment goes into a file that only its owner can read, so that another shell finds the
+ * same database: it may hold a password, and the settings file is for everybody's eyes.
+ */
+async function keepDatabase(
+  settings: Settings,
+  folder: string,
+  overwrite: boolean,
+): Promise<Settings> {
+  if (settings.databaseUrl === undefined || settings.databaseUrlFile !== undefined) return settings;
+  const path = join(folder, URL_FILE);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw unwritable(dirname(path), error);
+  });
+  if (overwrite) await rm(path, { force: true });
+  await write(path, `${settings.databaseUrl.reveal()}\n`, { overwrite: false, mode: 0o600 });
+  const ignore = join(dirname(path), '.gitignore');
+  if (!existsSync(ignore)) await write(ignore, '*\n', { overwrite: false });
+  const place = { source: 'file', place: path } as const;
+  const origins = { ...settings.origins, 'database.url_file': place };
+  return { ...settings, databaseUrlFile: path, origins };
 }
 
 /** The path that all of them are; null where they differ, or there is none. */
@@ -52,19 +97,30 @@ function sameOf(paths: readonly (readonly string[])[]): readonly string[] | null
   return paths.every((path) => JSON.stringify(path) === JSON.stringify(first)) ? first : null;
 }
 
-async function write(path: string, text: string, overwrite: boolean): Promise<void> {
+async function write(
+  path: string,
+  text: string,
+  { overwrite, mode = 0o666 }: { readonly overwrite: boolean; readonly mode?: number },
+): Promise<void> {
   try {
-    await writeFile(path, text, { flag: overwrite ? 'w' : 'wx' });
+    await writeFile(path, text, { flag: overwrite ? 'w' : 'wx', mode });
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    if (code === 'EEXIST')
-      throw new SettingsError(`${path} is there already, and stays as it is`, {
-        hint: 'Write over it with --force, or write another file with --config FILE.',
-        cause: error,
-      });
-    throw new SettingsError(`${path} cannot be written (${code})`, {
-      hint: 'Run it in a folder that this user may write to, or name another file with --config.',
-      cause: error,
-    });
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST'
+      ? alreadyThere(path)
+      : unwritable(path, error);
   }
 }
+
+const alreadyThere = (path: string) =>
+  new SettingsError(`${path} is there already, and stays as it is`, {
+    hint: 'Write over it with --force, or write another file with --config FILE.',
+  });
+
+const unwritable = (path: string, cause: unknown) =>
+  new SettingsError(
+    `${path} cannot be written (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+    {
+      hint: 'Run it in a folder that this user may write to, or name another file with --config.',
+      cause,
+    },
+  );

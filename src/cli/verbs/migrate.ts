@@ -9,7 +9,7 @@ import { openLog, reachDatabase, settingsOf } from '../wiring.ts';
 export async function migrateVerb(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
   const log = await openLog(settings);
-  const reached = await reachDatabase(settings, log, invocation.signal);
+  const reached = await reachDatabase(settings, log, invocation.signal, 'tables');
   try {
     const state = await readSchemaState(reached.url, settings.statementTimeout);
     if (state.newer.length > 0) throw newerDatabase(state);

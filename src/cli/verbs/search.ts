@@ -10,7 +10,7 @@ import {
   search,
 } from '../../tables/search.ts';
 import { counted, formatCount, printable } from '../../text.ts';
-import { rangeOf } from '../chosen-range.ts';
+import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -33,8 +33,8 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
     });
   const json = options.json === true;
   const limit = limitOf(options.limit) ?? (json ? null : SHOWN);
-  const range = rangeOf(options);
   const settings = settingsOf(invocation);
+  const range = chosenRange(options, 'today', settings);
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
   return withStore(settings, signal, async (database) => {
     const request = { value, streams, ...range, limit };

@@ -3,7 +3,7 @@
 import { createTask } from 'node-cron';
 import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
 import type { StreamDays } from '../../days/day-states.ts';
-import { describeGaps, describeUnplanned } from '../../days/gaps.ts';
+import { describeFuture, describeGaps, describeUnplanned } from '../../days/gaps.ts';
 import { describeGone, describeLate } from '../../days/gone.ts';
 import {
   MONTHS_SHOWN,
@@ -123,7 +123,7 @@ function describeLastRun(run: RunRow | null): string[] {
 
 /** In one sentence, then span by span with the command that mends it. */
 function describeWrong(facts: StatusFacts, unplanned: readonly string[]): string[] {
-  const never = describeUnplanned(unplanned);
+  const never = [...describeUnplanned(unplanned), ...describeFuture(facts.streams)];
   if (facts.gaps.length === 0) return never.length > 0 ? never : describeGaps([]);
   const closed = facts.totals.reduce((sum, totals) => sum + totals.closed, 0);
   const are = facts.gaps.length === 1 ? 'day is' : 'days are';

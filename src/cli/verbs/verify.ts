@@ -5,10 +5,12 @@ import { verifyPages } from '../../ledger/verify-deep.ts';
 import { verifyWindows } from '../../ledger/verify-source.ts';
 import { verifyStored } from '../../ledger/verify-stored.ts';
 import type { DayRange } from '../../model.ts';
-import { parseRange } from '../../settings/values/day.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { EARLIEST } from '../../settings/values/day.ts';
 import { listPublishedWindows } from '../../store/proven.ts';
+import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
-import { withExport } from '../pass.ts';
+import { type ExportSession, withExport } from '../pass.ts';
 import { print, printJson } from '../terminal/output.ts';
 import {
   describeStored,
@@ -28,25 +30,22 @@ export function verify(invocation: Invocation): Promise<number> {
     throw new SettingsError('flags --deep and --offline: one asks the source, the other does not', {
       hint: 'Run `daywalk verify` twice, once with each.',
     });
-  const span = spanOf(options);
-  return options.offline === true
-    ? againstDigests(invocation, span)
-    : againstSource(invocation, span);
+  return options.offline === true ? againstDigests(invocation) : againstSource(invocation);
 }
 
-/** Both ends, or none. */
-function spanOf({ from, to }: Invocation['options']): DayRange | null {
-  if (from === undefined && to === undefined) return null;
-  if (from === undefined || to === undefined)
-    throw new SettingsError('flags --from and --to: give both, or none for all days');
-  return parseRange(String(from), String(to));
+/** Null: all days. */
+function spanOf(options: Invocation['options'], settings: Settings): DayRange | null {
+  if (options.from === undefined && options.to === undefined) return null;
+  const { from, to } = chosenRange(options, 'closed', settings);
+  return { from: from ?? EARLIEST, to: to ?? EARLIEST };
 }
 
-function againstSource(invocation: Invocation, span: DayRange | null): Promise<number> {
+function againstSource(invocation: Invocation): Promise<number> {
   const { options, signal } = invocation;
-  return withExport(invocation, async ({ settings, database, parts, log }) => {
+  const work = async ({ settings, database, parts, log }: ExportSession) => {
     const streams = chosen(settings.streams, options.stream);
     const names = streams.map((stream) => stream.name);
+    const span = spanOf(options, settings);
     const windows = await listPublishedWindows(database, names, span);
     log.info({ windows: windows.length, deep: options.deep === true }, 'comparing with the source');
     const compare = options.deep === true ? verifyPages : verifyWindows;
@@ -63,7 +62,8 @@ function againstSource(invocation: Invocation, span: DayRange | null): Promise<n
     if (options.json === true) printJson(verdictDocument(verdicts, elapsedMs));
     else print(...describeVerdicts(verdicts, elapsedMs));
     return verdicts.every((verdict) => verdict.state === 'same') ? EXIT.done : EXIT.gaps;
-  });
+  };
+  return withExport(invocation, work, { makes: 'nothing' });
 }
 
 const nameOf = ({ stream, from, to }: { stream: string; from: string; to: string }) => ({
@@ -72,9 +72,10 @@ const nameOf = ({ stream, from, to }: { stream: string; from: string; to: string
   to,
 });
 
-async function againstDigests(invocation: Invocation, span: DayRange | null): Promise<number> {
+async function againstDigests(invocation: Invocation): Promise<number> {
   const { options, signal } = invocation;
   const settings = settingsOf(invocation);
+  const span = spanOf(options, settings);
   return withStore(settings, signal, async (database) => {
     const names = chosen(settings.streams, options.stream).map((stream) => stream.name);
     const parts = { database, clock: systemClock };

@@ -3,7 +3,7 @@
 import { readDayStory } from '../../days/story-rows.ts';
 import { describeStory, mendingCommand } from '../../days/story-text.ts';
 import { EXIT } from '../../errors.ts';
-import { parseDay } from '../../settings/values/day.ts';
+import { chosenDay } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -13,8 +13,8 @@ import { withStore } from '../with-store.ts';
 /** Tells the story of the day in each stream. */
 export async function why(invocation: Invocation): Promise<number> {
   const { options } = invocation;
-  const day = parseDay(String(options.day), 'the day');
   const settings = settingsOf(invocation);
+  const day = chosenDay(String(options.day), settings);
   const streams = chosen(settings.streams, options.stream);
   return withStore(settings, invocation.signal, async (database) => {
     const stories = [];

@@ -32,8 +32,11 @@ export function worker(invocation: Invocation): Promise<number> {
     return EXIT.done;
   };
   return withExport(invocation, untilStopped, {
-    openPage: (start) => openStatusPage(start, watchers),
-    watch: watchers.metrics.watch,
+    makes: 'tables',
+    daemon: {
+      openPage: (start) => openStatusPage(start, watchers),
+      watch: watchers.metrics.watch,
+    },
   });
 }
 

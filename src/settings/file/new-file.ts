@@ -40,8 +40,7 @@ export function newFile(settings: Settings, folder: string): string {
 function linesOf(row: Row, settings: Settings, folder: string): string[] {
   if (!row.inFile) {
     const inEnvironment = row.env.find((name) => originOf(row, settings)?.endsWith(` ${name}`));
-    const isKnownSecret = row.key === 'apiKey' || row.key === 'databaseUrl';
-    if (!isKnownSecret || inEnvironment === undefined) return [];
+    if (row.key !== 'apiKey' || inEnvironment === undefined) return [];
     return [`# ${row.name}: read from the environment variable ${inEnvironment}`];
   }
   const isSet = originOf(row, settings) !== undefined;

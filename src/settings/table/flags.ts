@@ -5,21 +5,21 @@ import type { Row, SettingKey } from './table.ts';
 export interface FlagSpec {
   /** Commander's attribute name for it, and the key to give to `loadSettings`. */
   readonly key: SettingKey;
-  /** `--page-length <n>` */
+  /** `--page-length <n>`; `--embedded` takes no value */
   readonly flag: string;
   readonly description: string;
   /** The heading to list it under. */
   readonly group: string;
 }
 
-/** The options for those of `rows` that have a flag; every one of them takes a value. */
+/** The options for those of `rows` that have a flag. */
 export function flagsOf(rows: readonly Row[]): FlagSpec[] {
   return rows.flatMap((row) =>
     row.flag === null
       ? []
       : {
           key: row.key,
-          flag: `${row.flag} ${row.placeholder}`,
+          flag: `${row.flag} ${row.placeholder}`.trimEnd(),
           description: told(row, `env: ${row.env[0]}`),
           group: row.group,
         },

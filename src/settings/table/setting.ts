@@ -56,7 +56,7 @@ export interface Setting<K extends Kind = Kind, D extends string | null = string
   readonly env: readonly [string, ...string[]];
   /** `--page-length`; null: this is never a flag. */
   readonly flag: string | null;
-  /** `<n>`, for help. */
+  /** `<n>`, for help; empty: the flag alone says yes. */
   readonly placeholder: string;
   /** May it stand in `daywalk.yaml`? */
   readonly inFile: boolean;

@@ -103,7 +103,6 @@ export const SETTINGS = {
       flag: null,
       inFile: false,
       secret: true,
-      unset: 'a Postgres of its own, in `database.directory`',
     },
   ),
   databaseUrlFile: database(
@@ -113,11 +112,18 @@ export const SETTINGS = {
     'A file that holds the database URL and nothing else.',
     { env: ['DATABASE_URL_FILE'], flag: null, placeholder: '<file>' },
   ),
+  embedded: database(
+    'database.embedded',
+    { kind: 'boolean' },
+    'no',
+    'Export into the embedded Postgres, with its data in `database.directory`; only `init` and `run` make it, where the flag is given.',
+    { placeholder: '', flag: '--embedded' },
+  ),
   directory: database(
     'database.directory',
     { kind: 'path' },
     '.daywalk',
-    "Where daywalk's own Postgres keeps its data, when no database URL is set.",
+    'Where the embedded Postgres keeps its data.',
     { env: ['DAYWALK_DIRECTORY'], flag: '--directory', placeholder: '<directory>' },
   ),
   databasePatience: database(

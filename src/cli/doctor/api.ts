@@ -1,0 +1,161 @@
+/** What the doctor finds at the API: whether it answers, where list and total are, what identifies a record, in which zone it counts days. */
+import { EnvelopeError, UnavailableError } from '../../errors.ts';
+import type { Contract, Day, Page, Stream } from '../../model.ts';
+import { dayWindow, offsetAt } from '../../plan/days.ts';
+import type { ApiSettings } from '../../settings/settings.ts';
+import { formatJsonPath } from '../../settings/values/json-path.ts';
+import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/contract.ts';
+import { hasEverywhere, suggestIdPath } from '../../source/identity.ts';
+import type { Source } from '../../source/source.ts';
+import type { Database } from '../../store/database.ts';
+import { readFault } from '../../store/probes.ts';
+import { formatCount } from '../../text.ts';
+import type { Examination } from './examination.ts';
+import { type Answered, formatOffset, offsetsShown } from './time-zone.ts';
+
+/** Records that are looked at. */
+const LOOKED_AT = 50;
+
+/** What asking needs. */
+interface Asking {
+  readonly source: Source;
+  /** Absent where it could not be opened. */
+  readonly database: Database | undefined;
+  readonly settings: ApiSettings;
+  /** The newest closed day. */
+  readonly day: Day;
+  readonly signal: AbortSignal;
+  readonly examination: Examination;
+}
+
+/** Asks for the newest closed day of each stream; the first that finds nobody there speaks for all. */
+export async function examineApi(asking: Asking): Promise<void> {
+  const { settings, examination } = asking;
+  let away = false;
+  for (const stream of settings.streams) {
+    const check = `stream ${stream.name}`;
+    if (away) examination.note(check, 'skipped', 'not asked for, because the API is away');
+    else
+      await examination.look(check, async () => {
+        await examineStream(asking, stream).catch((error: unknown) => {
+          away = error instanceof UnavailableError;
+          throw error;
+        });
+      });
+  }
+}
+
+async function examineStream(asking: Asking, stream: Stream): Promise<void> {
+  const { source, database, day, examination } = asking;
+  const { recordsPath, totalPath } = stream;
+  const page = await ask(asking, stream, dayWindow(day), 0, LOOKED_AT);
+  if (page.refused !== undefined) throw page.refused;
+  const contract = source.findContract(page.body, { recordsPath, totalPath });
+  const fault = database && (await readFault(database, page, contract.recordsPath));
+  if (fault) throw new EnvelopeError(`the answer tells of a failure: "${source.excerpt(fault)}"`);
+  examination.note(
+    `stream ${stream.name}`,
+    'ok',
+    `API reached, key accepted in ${Math.round(page.durationMs)} ms; ${whereThingsAre(contract)}`,
+  );
+  const records = recordsIn(page.body, contract.recordsPath);
+  examineIdentity(stream, records, examination);
+  if (contract.totalPath === null && totalPath === undefined)
+    await examineTotal(asking, stream, page, contract);
+  if (records.length > 0) await examineZone(asking, stream, contract);
+}
+
+function whereThingsAre({ recordsPath, totalPath }: FoundContract): string {
+  const list = recordsPath.length === 0 ? 'the body itself' : recordsPath.join('.');
+  return `records at ${list}, ${totalPath === null ? 'no total' : `total at ${totalPath.join('.')}`}`;
+}
+
+function ask(
+  { source, signal }: Asking,
+  { resource, filters }: Stream,
+  { from, to }: { readonly from: string; readonly to: string },
+  start: number,
+  length: number,
+): Promise<Page> {
+  return source.fetchPage({ resource, filters, from, to, start, length }, { signal });
+}
+
+/** Whether records are identified, as far as those of one page tell. */
+function examineIdentity(
+  { name, idPath }: Stream,
+  records: readonly unknown[],
+  examination: Examination,
+): void {
+  const check = `identity ${name}`;
+  if (idPath !== undefined) {
+    if (hasEverywhere(idPath, records)) return;
+    const found = `some of ${records.length} records have nothing at ${formatJsonPath(idPath)}`;
+    const remedy = 'Those count by their content. Is id_path right?';
+    examination.note(check, 'warning', found, remedy);
+    return;
+  }
+  const path = suggestIdPath(records);
+  if (path === null) return;
+  examination.identities.set(name, path);
+  const spelled = formatJsonPath(path);
+  examination.note(
+    check,
+    'ok',
+    `${spelled} is in each of ${records.length} records, and different in each`,
+    `Set id_path: ${spelled} if it identifies an event for good: a changed one is shown once then, not twice.`,
+  );
+}
+
+/** A number beside the list whose name may mean the page: it is a total if it is the same in a page of one record. */
+async function examineTotal(
+  asking: Asking,
+  stream: Stream,
+  page: Page,
+  { recordsPath }: Contract,
+): Promise<void> {
+  const { day, examination } = asking;
+  const short = await ask(asking, stream, dayWindow(day), 0, 1);
+  const found = looksLikeTotal(page.body, short.body, recordsPath);
+  if (found === null) return;
+  // At its end the list has one record, if the number is right.
+  const end = await ask(asking, stream, dayWindow(day), found.total - 1, 2);
+  if (recordsIn(end.body, recordsPath).length !== 1) return;
+  const path = formatJsonPath(found.path);
+  examination.note(
+    `total ${stream.name}`,
+    'warning',
+    `${path} looks like a total: it is ${formatCount(found.total)} on pages of ${LOOKED_AT} and of 1, and there the list ends`,
+    `Set total_path: ${path}; without it about twice as many requests are needed.`,
+  );
+}
+
+/** Whether the first and the last hour of the day, as the source counts it, are those of the zone that is set. */
+async function examineZone(
+  asking: Asking,
+  stream: Stream,
+  { recordsPath }: Contract,
+): Promise<void> {
+  const { day, settings, examination } = asking;
+  const { timezone } = settings;
+  const answers: Answered[] = [];
+  for (const [from, to] of [
+    [`${day} 00:00:00`, `${day} 00:59:59`],
+    [`${day} 23:00:00`, `${day} 23:59:59`],
+  ] as const) {
+    const page = await ask(asking, stream, { from, to }, 0, settings.pageLength);
+    answers.push({ from, to, records: recordsIn(page.body, recordsPath) });
+  }
+  const offsets = offsetsShown(answers, settings.archiveFields.time ?? []);
+  if (offsets === null) return;
+  const set = ['00:30', '23:30'].map((time) => offsetAt(Date.parse(`${day}T${time}Z`), timezone));
+  const check = `time zone ${stream.name}`;
+  if (set.some((offset) => offset >= offsets.least && offset <= offsets.most))
+    examination.note(check, 'ok', `records at both edges of ${day} carry times of ${timezone}`);
+  else
+    examination.note(
+      check,
+      'warning',
+      `the source counts ${day} by about ${formatOffset(offsets)}, by the times in its records, and timezone is ${timezone}`,
+      'Set timezone to the zone of the source, such as Europe/Berlin; with a wrong one days begin and close at the wrong time.',
+    );
+}

@@ -1,0 +1,148 @@
+/** What the doctor finds in the database: the server, the streams as they are known there, the last run. */
+import { systemClock } from '../../clock.ts';
+import { readGaps } from '../../days/coverage-rows.ts';
+import { describeGone } from '../../days/gone.ts';
+import { dayAt } from '../../plan/days.ts';
+import type { ApiSettings } from '../../settings/settings.ts';
+import type { Database } from '../../store/database.ts';
+import { type Fact, readLearnedByName } from '../../store/learned.ts';
+import { readGone, readStreamLateness } from '../../store/publications.ts';
+import { readRefusedKey } from '../../store/refused-keys.ts';
+import { readLastRun } from '../../store/runs.ts';
+import { readServerFacts } from '../../store/server.ts';
+import { requireUnchanged } from '../../store/streams.ts';
+import { databaseNow } from '../../store/windows.ts';
+import { counted, formatCount } from '../../text.ts';
+import type { OpenDatabase } from '../wiring.ts';
+import type { Examination } from './examination.ts';
+import { supportEnded } from './support.ts';
+
+/** A clock that is off by more may plan a day too early. */
+const SKEW_MS = 60_000;
+
+/** Looks at the server and at what is in it. @returns the time by its clock. */
+export async function examineDatabase(
+  { database, embedded }: OpenDatabase,
+  settings: ApiSettings,
+  examination: Examination,
+): Promise<number> {
+  const facts = await readServerFacts(database);
+  const now = await databaseNow(database);
+  examination.note(
+    'database',
+    'ok',
+    `PostgreSQL ${facts.version}${embedded ? `, the embedded one in ${settings.directory}` : ''}, schema up to date`,
+  );
+  const ended = supportEnded('postgres', facts.version, dayAt(now, 'UTC'));
+  if (ended !== null)
+    examination.note(
+      'database',
+      'warning',
+      `PostgreSQL ${facts.version} has had no security fixes since ${ended}`,
+      'Upgrade the server; daywalk runs on 14 and newer.',
+    );
+  for (const { found, remedy } of facts.concerns)
+    examination.note('database', 'warning', found, remedy);
+  examineClock(now, examination);
+  for (const stream of settings.streams)
+    await examination.look(`filters ${stream.name}`, () => requireUnchanged(database, [stream]));
+  await examineRuns(database, settings, examination);
+  await examineStreams(database, settings, examination);
+  return now;
+}
+
+function examineClock(now: number, examination: Examination): void {
+  const skew = Math.abs(systemClock.now() - now);
+  if (skew > SKEW_MS)
+    examination.note(
+      'clock',
+      'warning',
+      `this machine and the database differ by ${Math.round(skew / 1000)} s`,
+      'The database decides; set this machine by NTP so that logs can be compared.',
+    );
+  else examination.note('clock', 'ok', 'this machine and the database agree');
+}
+
+/** How the last run ended, which days failed, and whether the key is one that was refused. */
+async function examineRuns(
+  database: Database,
+  { apiUrl, apiKey, streams }: ApiSettings,
+  examination: Examination,
+): Promise<void> {
+  const names = streams.map(({ name }) => name);
+  const refused = await readRefusedKey(database, new URL(apiUrl).origin, apiKey.reveal());
+  if (refused !== null)
+    examination.note(
+      'key',
+      'warning',
+      `the API refused this key at ${minute(refused.since)}; workers do not send it before ${minute(refused.until)}`,
+      'Put another key in its place; workers see that within seconds.',
+    );
+  const run = await readLastRun(database);
+  if (run !== null && run.outcome !== null && run.outcome !== 'done' && run.outcome !== 'gaps')
+    examination.note(
+      'last run',
+      'warning',
+      `the last run, of ${minute(run.startedAt)}, ended early: ${run.error ?? run.outcome}`,
+      'The next run goes on from there.',
+    );
+  else if (run?.outcome === 'done')
+    examination.note('last run', 'ok', `the last run, of ${minute(run.startedAt)}, left no gaps`);
+  const failed = (await readGaps(database, names)).filter(({ state }) => state === 'failed');
+  const newest = failed.at(-1);
+  if (newest !== undefined)
+    examination.note(
+      'last failure',
+      'warning',
+      `${counted(failed.length, 'day')} failed, the newest is ${newest.day} of ${newest.stream}: ${newest.lastError ?? 'the reason is not known any more'}`,
+      '`daywalk gaps` lists them, with the commands that walk them again.',
+    );
+}
+
+/** What was learned about the API, and whether events come later than the settings allow for. */
+async function examineStreams(
+  database: Database,
+  settings: ApiSettings,
+  examination: Examination,
+): Promise<void> {
+  const names = settings.streams.map((stream) => stream.name);
+  for (const { name, fact, value, evidence, learnedAt } of await readLearnedByName(
+    database,
+    names,
+  )) {
+    const since = learnedAt.toISOString().slice(0, 10);
+    examination.note(
+      `learned ${name}`,
+      'ok',
+      `${FACT_WORDS[fact]}${typeof value === 'boolean' ? '' : ` ${Array.isArray(value) ? value.join(', ') : String(value)}`}, since ${since}: ${evidence}`,
+    );
+  }
+  for (const { stream, late, longestHours } of await readStreamLateness(database, names))
+    examination.note(
+      `lateness ${stream}`,
+      'warning',
+      `${formatCount(late)} records were found up to ${Math.ceil(longestHours)} h after their day had closed`,
+      longestHours > (settings.recheckDays - 1) * 24
+        ? `Raise recheck_days: records still came when its ${settings.recheckDays} days were nearly over.`
+        : `They are in the database now. A longer settle than ${Math.round(settings.settle / 60_000)} min would have waited for the early ones.`,
+    );
+  for (const gone of await readGone(database, names))
+    for (const sentence of describeGone(gone))
+      examination.note(`kept ${gone.stream}`, 'warning', sentence);
+}
+
+const FACT_WORDS: Readonly<Record<Fact, string>> = {
+  page_length: 'largest page length',
+  offset_cap: 'paging ends at',
+  proven_size: 'largest window proven by its halves',
+  calibrated: 'totals agree with proofs up to',
+  lower_bound: 'totals are lower bounds from',
+  paging: 'pages are counted by',
+  reach: 'seconds around a cut that are asked for:',
+  ignored: 'left out when records are compared:',
+  restless: 'one question is answered in different ways',
+  empties: 'share of empty answers where records are:',
+};
+
+const minute = (instant: Date): string =>
+  `${instant.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,0 +1,73 @@
+/** An examination: findings, each with what to do where something is to be done, and the exit code that follows from them. */
+import { DaywalkError, EXIT, exitCodeOf } from '../../errors.ts';
+import { OlderDatabaseError } from '../../store/migrations.ts';
+import { printable } from '../../text.ts';
+import { redactor } from '../redactor.ts';
+
+/** One line of the doctor. */
+export interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warning' | 'bad' | 'skipped';
+  readonly found: string;
+  /** What to do, where something is to be done. */
+  readonly remedy: string | null;
+}
+
+/** Collects findings; what throws is a bad one. */
+export class Examination {
+  readonly findings: Finding[] = [];
+  /** Paths that look like an identity, by the name of the stream. */
+  readonly identities = new Map<string, readonly string[]>();
+  #exitCode: number = EXIT.done;
+
+  get exitCode(): number {
+    return this.#exitCode;
+  }
+
+  note(check: string, state: Finding['state'], found: string, remedy: string | null = null): void {
+    this.findings.push({ check, state, found, remedy });
+  }
+
+  /** Does a piece of the work; undefined where it threw, and that is a finding. */
+  async look<T>(check: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DaywalkError)) throw error;
+      // A run makes them by itself.
+      if (error instanceof OlderDatabaseError) {
+        this.note(check, 'warning', error.message, error.hint ?? null);
+        return undefined;
+      }
+      this.note(check, 'bad', redactor.redact(error.message), error.hint ?? null);
+      // No window failed here: an answer that is no page is a matter of the settings.
+      const code = exitCodeOf(error);
+      if (this.#exitCode === EXIT.done) this.#exitCode = code === EXIT.gaps ? EXIT.settings : code;
+      return undefined;
+    }
+  }
+}
+
+const MARKS = {
+  ok: ['✓', 'ok  ', 32],
+  warning: ['!', 'warn', 33],
+  bad: ['✗', 'BAD ', 31],
+  skipped: ['-', 'skip', 90],
+} as const;
+
+/** The findings, a line each, the remedy below; foreign text in them is made printable. */
+export function describeFindings(
+  findings: readonly Finding[],
+  look: { colour: boolean; unicode: boolean },
+): string[] {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  return findings.flatMap(({ check, state, found, remedy }) => {
+    const [sign, word, colour] = MARKS[state];
+    const mark = look.unicode ? sign : word;
+    const shown = look.colour ? `\u001b[${colour}m${mark}\u001b[0m` : mark;
+    return [
+      `${shown} ${check.padEnd(width)}  ${printable(found)}`,
+      ...(remedy === null ? [] : [`  ${' '.repeat(width)}  → ${printable(remedy)}`]),
+    ];
+  });
+}

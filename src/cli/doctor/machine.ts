@@ -1,0 +1,81 @@
+/** What the doctor finds on this machine: settings, Node.js, files with secrets, the calendar. */
+import { stat } from 'node:fs/promises';
+import { systemClock } from '../../clock.ts';
+import { describeFuture } from '../../days/gaps.ts';
+import { closesAt, dayAt, lastClosedDay } from '../../plan/days.ts';
+import type { ApiSettings, Settings } from '../../settings/settings.ts';
+import type { Examination } from './examination.ts';
+import { supportEnded } from './support.ts';
+
+/** What others may do with a file: read it, or change it as another user of the group. */
+const OPEN_TO_OTHERS = 0o027;
+
+/** The settings file, and what Node.js it is. */
+export function examineProgram({ config }: ApiSettings, examination: Examination): void {
+  const file = config ?? 'no daywalk.yaml; environment and defaults';
+  examination.note('settings', 'ok', file);
+  const { node } = process.versions;
+  const ended = supportEnded('node', node, dayAt(systemClock.now(), 'UTC'));
+  if (ended === null) examination.note('Node.js', 'ok', node);
+  else
+    examination.note(
+      'Node.js',
+      'warning',
+      `${node}, which has had no security fixes since ${ended}`,
+      'Install Node.js 24.',
+    );
+}
+
+/** The files that settings name and that hold a secret: nobody else should read them. */
+export async function examineSecrets(settings: Settings, examination: Examination): Promise<void> {
+  const paths = [
+    settings.apiKeyFile,
+    settings.apiClientKeyFile,
+    settings.databaseUrlFile,
+    settings.archiveKeyFile,
+    settings.pingUrlFile,
+    settings.webhookUrlFile,
+  ].filter((path) => path !== undefined);
+  let closed = 0;
+  for (const path of paths) {
+    // It has been read a moment ago; a pipe has gone since.
+    const mode = await stat(path).then(
+      (found) => found.mode & 0o777,
+      () => 0,
+    );
+    if ((mode & OPEN_TO_OTHERS) === 0) closed += 1;
+    else
+      examination.note(
+        'secrets',
+        'warning',
+        `${path} is open to others (mode ${mode.toString(8)})`,
+        `chmod 600 ${path}`,
+      );
+  }
+  if (closed > 0)
+    examination.note(
+      'secrets',
+      'ok',
+      `${closed === 1 ? 'the file of a secret is' : `${closed} files of secrets are`} closed to others`,
+    );
+}
+
+/** Which day is the newest that is closed, and whether the first one is still to come. @returns the newest closed day. */
+export function examineCalendar(
+  { timezone, settle, since, streams }: Settings,
+  now: number,
+  examination: Examination,
+): string {
+  const day = lastClosedDay(now, timezone, settle);
+  const closed = new Date(closesAt(day, timezone, settle)).toISOString();
+  examination.note(
+    'time zone',
+    'ok',
+    `${timezone}: the newest closed day is ${day}, closed at ${closed}`,
+  );
+  const today = dayAt(now, timezone);
+  const named = streams.map(({ name }) => ({ stream: name, since: since ?? null, today }));
+  for (const found of describeFuture(named))
+    examination.note('since', 'warning', found, 'Is since right? It is written YYYY-MM-DD.');
+  return day;
+}
