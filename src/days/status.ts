@@ -24,6 +24,7 @@ import {
 import { readStreamDays, type StreamDays } from './day-states.ts';
 import { fillCommand, spansOf } from './gaps.ts';
 import { readTotals, type StreamTotals } from './rows.ts';
+import { readTables, type TableState } from './table-rows.ts';
 
 /** The months that a calendar shows, the present one included, unless others are asked for. */
 export const MONTHS_SHOWN = 13;
@@ -53,6 +54,8 @@ export interface StatusFacts {
   readonly splits: readonly SplitRow[];
   /** The ends of the ledger's chains. */
   readonly ledger: readonly LedgerHead[];
+  /** The record tables. */
+  readonly tables: readonly TableState[];
 }
 
 /** Whose calendar, and how much of it. */
@@ -72,17 +75,19 @@ export async function readStatus(
   const { timeZone, settleMs, months = MONTHS_SHOWN } = asked;
   const now = await databaseNow(database);
   const from = firstOfMonth(dayAt(now, timeZone), months);
-  const [days, totals, gaps, running, lastRun, gone, late, splits, ledger] = await Promise.all([
-    readStreamDays(database, { streams, from, timeZone, settleMs }),
-    readTotalsOf(database, streams),
-    readGaps(database, streams),
-    readRunning(database),
-    readLastRun(database),
-    readGone(database, streams),
-    readStreamLateness(database, streams),
-    readSplits(database, streams, from),
-    readLedgerHeads(database, streams),
-  ]);
+  const [days, totals, gaps, running, lastRun, gone, late, splits, ledger, tables] =
+    await Promise.all([
+      readStreamDays(database, { streams, from, timeZone, settleMs }),
+      readTotalsOf(database, streams),
+      readGaps(database, streams),
+      readRunning(database),
+      readLastRun(database),
+      readGone(database, streams),
+      readStreamLateness(database, streams),
+      readSplits(database, streams, from),
+      readLedgerHeads(database, streams),
+      readTables(database),
+    ]);
   return {
     timeZone,
     now,
@@ -97,6 +102,7 @@ export async function readStatus(
     late,
     splits,
     ledger,
+    tables,
   };
 }
 
@@ -163,6 +169,7 @@ export function statusDocument(facts: StatusFacts) {
     lastRun: facts.lastRun === null ? null : lastRunDocument(facts.lastRun),
     gone: facts.gone,
     late: facts.late,
+    tables: facts.tables,
   };
 }
 

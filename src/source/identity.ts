@@ -1,4 +1,4 @@
-/** Which field of a record looks like its identity; a suggestion for a person, never acted on. */
+/** Which field of a record looks like its identity, and which like its time; suggestions for a person, never acted on. */
 import { follow, isObject } from './json.ts';
 
 /** Names of identities, without case and separators, the likeliest first. */
@@ -20,6 +20,37 @@ export function suggestIdPath(records: readonly unknown[]): readonly string[] | 
   const byRank = named.sort((one, other) => rank(one) - rank(other) || one.length - other.length);
   return byRank.find((path) => identifies(path, records)) ?? null;
 }
+
+/** Names of the time of an event, without case and separators, the likeliest first. */
+const TIME_NAMES = [
+  'timestamp',
+  'time',
+  'eventtime',
+  'datetime',
+  'date',
+  'occurredat',
+  'createdat',
+  'created',
+  'ts',
+];
+/** ISO 8601 with a time, or a number that counts from 1970 on; daywalk.time_of decides. */
+const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^(?:\d{10}|\d{13}|\d{16}|\d{19})(?:\.\d+)?$/;
+
+/** The path of a field that is named like a time and looks like one in every record; null: there is none. */
+export function suggestTimePath(records: readonly unknown[]): readonly string[] | null {
+  const [sample] = records;
+  const paths = [...fieldsOf(sample), ...fieldsOf(valueAt(sample, ['_source']), ['_source'])];
+  const rank = (path: readonly string[]) => TIME_NAMES.indexOf(plain(path.at(-1) ?? ''));
+  return (
+    paths
+      .filter((path) => rank(path) >= 0)
+      .sort((one, other) => rank(one) - rank(other))
+      .find((path) => records.every((record) => isTime(valueAt(record, path)))) ?? null
+  );
+}
+
+const isTime = (value: unknown): boolean =>
+  (typeof value === 'string' || typeof value === 'number') && TIME.test(String(value));
 
 /** Whether every one of these records has a value at this path. */
 export function hasEverywhere(path: readonly string[], records: readonly unknown[]): boolean {

@@ -5,6 +5,7 @@ import { readStreamDays, type StreamDays } from '../days/day-states.ts';
 import { assessHealth, type Expectation, type Health } from '../days/health.ts';
 import { type Lateness, readLateness } from '../days/lateness-rows.ts';
 import { readFirstDay } from '../days/rows.ts';
+import { readTables, type TableState } from '../days/table-rows.ts';
 import type { Database } from '../store/database.ts';
 import { type Gone, readGone } from '../store/publications.ts';
 import { type RunRow, readRunHistory } from '../store/runs.ts';
@@ -18,6 +19,7 @@ export interface Standing {
   readonly health: Health;
   readonly running: readonly RunningWindow[];
   readonly runs: readonly RunRow[];
+  readonly tables: readonly TableState[];
 }
 
 /** The rest of the page. */
@@ -40,16 +42,18 @@ const RUNS_SHOWN = 12;
 export async function readStanding(parts: FactsParts): Promise<Standing> {
   const { database, streams, expectation } = parts;
   const { timeZone, settleMs } = expectation;
-  const [now, first, running, runs] = await Promise.all([
+  const [now, first, running, runs, tables] = await Promise.all([
     databaseNow(database),
     readFirstDay(database, streams),
     readRunning(database),
     readRunHistory(database, RUNS_SHOWN),
+    readTables(database),
   ]);
   // Of streams that were never planned there is one day to say so.
   const from = first ?? new Date(now).toISOString().slice(0, 10);
   const days = await readStreamDays(database, { streams, from, timeZone, settleMs });
-  return { now, streams: days, health: assessHealth(days, now, expectation), running, runs };
+  const health = assessHealth(days, now, expectation);
+  return { now, streams: days, health, running, runs, tables };
 }
 
 /** Reads what came late and what has gone. */

@@ -2,6 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { StreamDay, StreamDays } from '../days/day-states.ts';
 import type { StreamHealth } from '../days/health.ts';
+import type { TableState } from '../days/table-rows.ts';
 import { closesAt } from '../plan/days.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import type { Doing } from './activity.ts';
@@ -23,6 +24,7 @@ export interface StateNow {
 export class StateGauges {
   readonly #all: Gauge[] = [];
   readonly #byStream: Gauge<'stream'>[] = [];
+  readonly #byTable: Gauge<'table'>[] = [];
 
   readonly #build = new Gauge({
     name: 'daywalk_build_info',
@@ -63,6 +65,15 @@ export class StateGauges {
   );
   readonly #pages = this.#ofStream('stored_pages', 'Pages of the stream that the views show.');
   readonly #bytes = this.#ofStream('stored_bytes', 'Bytes received for those pages.');
+  readonly #behind = this.#ofTable(
+    'table_behind_days',
+    'Days in which the record table is not in step with what is shown.',
+  );
+  readonly #rows = this.#ofTable('table_rows', 'Rows of the record table.');
+  readonly #misfits = this.#ofTable(
+    'table_faults',
+    'Values that do not fit the type of their column, and are null.',
+  );
   readonly #leases = this.#plain('leases', 'Windows that workers hold now, on all machines.');
   readonly #lastRun = this.#plain(
     'last_run_timestamp_seconds',
@@ -82,14 +93,14 @@ export class StateGauges {
   readonly #waiting = this.#plain('requests_waiting', 'Requests that wait for their turn.');
 
   constructor(registry: Registry) {
-    for (const gauge of [this.#build, ...this.#all, ...this.#byStream])
+    for (const gauge of [this.#build, ...this.#all, ...this.#byStream, ...this.#byTable])
       registry.registerMetric(gauge);
   }
 
   /** Sets all of them; those that need the database are absent while it is away. */
   set({ version, timeZone, standing, doing, limits }: StateNow): void {
     for (const gauge of this.#all) gauge.remove();
-    for (const gauge of this.#byStream) gauge.reset();
+    for (const gauge of [...this.#byStream, ...this.#byTable]) gauge.reset();
     this.#build.set({ version, node: process.version }, 1);
     this.#up.set(standing === null ? 0 : 1);
     this.#pass.set(doing.pass === null ? 0 : 1);
@@ -106,6 +117,7 @@ export class StateGauges {
     if (ended) this.#lastRun.set(ended.getTime() / 1000);
     for (const health of standing.health.streams) this.#setHealth(health, timeZone);
     for (const days of standing.streams) this.#setStored(days);
+    for (const table of standing.tables) this.#setTable(table);
   }
 
   #setHealth(health: StreamHealth, timeZone: string): void {
@@ -137,6 +149,14 @@ export class StateGauges {
     );
   }
 
+  #setTable({ table, state, behind, records, faults }: TableState): void {
+    // One that is being built is no table that anybody asks.
+    if (state !== 'live') return;
+    this.#behind.set({ table }, behind);
+    this.#rows.set({ table }, records);
+    this.#misfits.set({ table }, faults);
+  }
+
   #plain(name: string, help: string): Gauge {
     const gauge = new Gauge({ name: `daywalk_${name}`, help, registers: [] });
     this.#all.push(gauge);
@@ -151,6 +171,13 @@ export class StateGauges {
       registers: [],
     });
     this.#byStream.push(gauge);
+    return gauge;
+  }
+
+  #ofTable(name: string, help: string): Gauge<'table'> {
+    const labelNames = ['table'] as const;
+    const gauge = new Gauge({ name: `daywalk_${name}`, help, labelNames, registers: [] });
+    this.#byTable.push(gauge);
     return gauge;
   }
 }

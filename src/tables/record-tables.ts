@@ -1,4 +1,5 @@
 /** Record tables: made as the settings say, and kept in step with what is shown, a day at a time, by any worker. */
+import { DaywalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { RecordTable } from '../model.ts';
 import type { Database } from '../store/database.ts';
@@ -53,20 +54,35 @@ export async function compareTables(
 const newestOf = (stored: readonly StoredTable[], name: string): StoredTable | undefined =>
   stored.filter((table) => table.name === name).sort((a, b) => b.tableId - a.tableId)[0];
 
-/** Says where the settings and the database differ; the worker leaves the tables as they are. */
-export async function tellDifferences(
+/**
+ * Makes the tables that are not there, where the role of the worker may, and says what else differs: a changed table is
+ * rebuilt only when a person asks for it.
+ */
+async function makeNewTables(
   database: Database,
   tables: readonly RecordTable[],
   log: Logger,
 ): Promise<void> {
   const changes = await compareTables(database, tables);
-  const differing = changes.filter(({ change }) => change === 'new' || change === 'changed');
-  if (differing.length === 0) return;
-  const names = differing.map(({ name }) => name);
-  log.warn(
-    { tables: names },
-    `the settings define record tables that the database does not have so: ${names.join(', ')}; daywalk tables --apply makes them`,
-  );
+  const left: string[] = [];
+  for (const { name, change } of changes) {
+    const table = tables.find((one) => one.name === name);
+    if (table === undefined || change === 'none') continue;
+    if (change === 'changed') left.push(name);
+    else
+      await defineTable(database, table).then(
+        () => log.info({ table: name }, 'a record table was made'),
+        (error: unknown) => {
+          if (!(error instanceof DaywalkError)) throw error;
+          log.warn({ table: name, err: error }, 'a record table could not be made');
+        },
+      );
+  }
+  if (left.length > 0)
+    log.warn(
+      { tables: left },
+      `the settings define other columns for ${left.join(', ')} than the database has; daywalk tables --apply builds anew, until then they stay as they are`,
+    );
 }
 
 /**
@@ -134,13 +150,13 @@ export const keepingTables = (
   { database, log }: { readonly database: Database; readonly log: Logger },
   tables: readonly RecordTable[],
 ): Follower => {
-  let told = false;
+  let compared = false;
   return {
     what: 'the record tables',
     atEnd: true,
     async catchUp(streamIds, signal) {
-      if (!told) await tellDifferences(database, tables, log);
-      told = true;
+      if (!compared) await makeNewTables(database, tables, log);
+      compared = true;
       await syncTables(database, streamIds, signal);
     },
   };

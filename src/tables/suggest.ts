@@ -12,6 +12,27 @@ export interface SeenField {
   readonly sample: string | null;
 }
 
+/** The fields of some records. */
+export function fieldsIn(records: readonly unknown[]): SeenField[] {
+  const found = new Map<string, SeenField & { types: string[]; count: number }>();
+  const look = (value: unknown, path: readonly string[]) => {
+    const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+    const name = JSON.stringify(path);
+    const known = found.get(name) ?? { path, types: [], share: 0, sample: null, count: 0 };
+    const sample =
+      type === 'object' || type === 'array' || type === 'null' ? null : JSON.stringify(value);
+    const types = known.types.includes(type) ? known.types : [...known.types, type];
+    found.set(name, { ...known, types, sample: known.sample ?? sample, count: known.count + 1 });
+    if (type === 'object')
+      for (const [key, inner] of Object.entries(value as object)) look(inner, [...path, key]);
+  };
+  for (const record of records) look(record, []);
+  return [...found.values()].map(({ count, ...field }) => ({
+    ...field,
+    share: count / records.length,
+  }));
+}
+
 const MOST_COLUMNS = 12;
 /** Each index costs as much as some columns. */
 const MOST_INDEXES = 5;
@@ -33,7 +54,6 @@ const OWN = /^(?:day|record|walk_id|page_no|place|first_seen|gone_since|revision
  * @param timePath where the time of the event stands, if that is known; else a field that is named like a time.
  */
 export function suggestTable(
-  name: string,
   stream: string,
   fields: readonly SeenField[],
   timePath: readonly string[] | undefined,
@@ -62,6 +82,10 @@ export function suggestTable(
     const index = names.size <= MOST_INDEXES && (field === time || rank(field) === 0);
     return { name: called, path: field.path, type, index };
   });
+  const name = `${stream
+    .replaceAll('-', '_')
+    .replace(/^(?=[0-9])/, '_')
+    .slice(0, 34)}_table`;
   return { name, stream, columns, keepRecord: false };
 }
 

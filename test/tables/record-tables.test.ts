@@ -1,8 +1,8 @@
 /** Record tables: equal to what the views show, with every value right or listed. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { readTables } from '../../src/days/table-rows.ts';
 import type { Database } from '../../src/store/database.ts';
 import { compareTables } from '../../src/tables/record-tables.ts';
-import { readTables } from '../../src/tables/table-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letHoursPass, proveTexts, publishNext, windowOf } from '../support/publishing.ts';
 import { DAY, freshStore, planBareDays, planDays } from '../support/store.ts';

@@ -5,7 +5,7 @@ import { dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
 import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/contract.ts';
-import { hasEverywhere, suggestIdPath } from '../../source/identity.ts';
+import { hasEverywhere, suggestIdPath, suggestTimePath } from '../../source/identity.ts';
 import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';
 import { readFault } from '../../store/probes.ts';
@@ -59,7 +59,9 @@ async function examineStream(asking: Asking, stream: Stream): Promise<void> {
     `API reached, key accepted in ${Math.round(page.durationMs)} ms; ${whereThingsAre(contract)}`,
   );
   const records = recordsIn(page.body, contract.recordsPath);
+  examination.records.set(stream.name, records);
   examineIdentity(stream, records, examination);
+  examineTime(stream, records, examination);
   if (contract.totalPath === null && totalPath === undefined)
     await examineTotal(asking, stream, page, contract);
   if (records.length > 0) await examineZone(asking, stream, contract);
@@ -103,6 +105,31 @@ function examineIdentity(
     'ok',
     `${spelled} is in each of ${records.length} records, and different in each`,
     `Set id_path: ${spelled} if it identifies an event for good: a changed one is shown once then, not twice.`,
+  );
+}
+
+/** Whether the views can tell when an event happened, as far as the records of one page tell. */
+function examineTime(
+  { name, timePath }: Stream,
+  records: readonly unknown[],
+  examination: Examination,
+): void {
+  const check = `time ${name}`;
+  if (timePath !== undefined) {
+    if (hasEverywhere(timePath, records)) return;
+    const found = `some of ${records.length} records have nothing at ${formatJsonPath(timePath)}`;
+    examination.note(check, 'warning', found, 'Their at is null in the views. Is time_path right?');
+    return;
+  }
+  const path = suggestTimePath(records);
+  if (path === null) return;
+  examination.times.set(name, path);
+  const spelled = formatJsonPath(path);
+  examination.note(
+    check,
+    'ok',
+    `${spelled} looks like the time of the event in each of ${records.length} records`,
+    `Set time_path: ${spelled}, and the views have a column at for dashboards.`,
   );
 }
 

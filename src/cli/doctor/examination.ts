@@ -18,6 +18,10 @@ export class Examination {
   readonly findings: Finding[] = [];
   /** Paths that look like an identity, by the name of the stream. */
   readonly identities = new Map<string, readonly string[]>();
+  /** Paths that look like the time of an event, by the name of the stream. */
+  readonly times = new Map<string, readonly string[]>();
+  /** Records of a first page, by the name of the stream. */
+  readonly records = new Map<string, readonly unknown[]>();
   #exitCode: number = EXIT.done;
 
   get exitCode(): number {

@@ -1,4 +1,4 @@
-/** `daywalk init`: writes a settings file from flags and environment, with its schema for editors, has it examined, and adds what identifies a record. */
+/** `daywalk init`: writes a settings file from flags and environment, with its schema for editors, has it examined, and adds what its answers show. */
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -10,6 +10,8 @@ import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
+import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
+import type { Examination } from '../doctor/examination.ts';
 import { askForDatabase } from '../missing-database.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -37,18 +39,51 @@ export async function init(given: Invocation): Promise<number> {
     'Now `daywalk doctor` looks at it:',
     '',
   );
-  const { exitCode, identities } = await examine(
+  const examination = await examine(
     { ...invocation, options: { config: path } },
     settings.embedded ? 'cluster' : 'tables',
   );
-  const idPath = sameOf([...identities.values()]);
-  if (settings.idPath !== undefined || idPath === null) return exitCode;
-  const origins = { ...settings.origins, id_path: { source: 'file', place: path } as const };
-  const more = newFile({ ...settings, idPath, origins }, folder);
-  await write(path, more, { overwrite: true });
-  const spelled = formatJsonPath(idPath);
-  print('', `Set id_path: ${spelled} in it. Take the line out if that does not identify an event.`);
-  return exitCode;
+  const { more, told } = found(settings, examination, path);
+  if (told.length === 0) return examination.exitCode;
+  await write(path, newFile(more, folder), { overwrite: true });
+  print('', ...told);
+  return examination.exitCode;
+}
+
+/** What the first answers show, and the file can say: what identifies a record, its time, and a table of the commonest fields. */
+function found(
+  settings: Settings,
+  { identities, times, records }: Examination,
+  place: string,
+): { readonly more: Settings; readonly told: readonly string[] } {
+  const told: string[] = [];
+  const origins = { ...settings.origins };
+  const note = (name: string, path: readonly string[] | null, words: string) => {
+    if (path === null || origins[name] !== undefined) return undefined;
+    origins[name] = { source: 'file', place };
+    told.push(`Set ${name}: ${formatJsonPath(path)} in it. Take the line out if that ${words}.`);
+    return path;
+  };
+  const idPath = note('id_path', sameOf([...identities.values()]), 'does not identify an event');
+  const timePath = note('time_path', sameOf([...times.values()]), 'is not when it happened');
+  const tables = settings.streams.flatMap(({ name }) => {
+    const fields = fieldsIn(records.get(name) ?? []);
+    return suggestTable(name, fields, times.get(name)) ?? [];
+  });
+  if (tables.length > 0) {
+    const names = tables.map((table) => `daywalk.${table.name}`);
+    told.push(
+      `Defined ${names.join(' and ')} in it, tables of the commonest fields: change or take out what you do not need before the first run.`,
+    );
+  }
+  const more = {
+    ...settings,
+    ...(idPath && { idPath }),
+    ...(timePath && { timePath }),
+    tables,
+    origins,
+  };
+  return { more, told };
 }
 
 /** Made of flags and environment only, whatever an old file says. */

@@ -21,6 +21,7 @@ import { print, printColoured, printJson, terminal } from '../terminal/output.ts
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
 import { withStore } from '../with-store.ts';
+import { describeTable } from './tables.ts';
 
 /** Spans of gaps that `status` lists; `gaps` lists all. */
 const MOST_GAPS = 10;
@@ -82,6 +83,7 @@ export function describeStatus(
     ...facts.streams.map((stream) => describeTotals(facts, stream)),
     ...facts.gone.flatMap(describeGone),
     ...facts.late.map(describeLate),
+    ...facts.tables.flatMap(describeTable),
     '',
     ...facts.running.map(describeRunning),
     ...describeLastRun(facts.lastRun),

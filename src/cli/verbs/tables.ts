@@ -1,4 +1,6 @@
 /** `daywalk tables`: the record tables and how far they are in step; makes them as the settings say, and suggests some. */
+
+import { readTables, type TableState } from '../../days/table-rows.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { RecordTable } from '../../model.ts';
 import { tablesYaml } from '../../settings/file/tables.ts';
@@ -14,7 +16,6 @@ import {
   type TableChange,
 } from '../../tables/record-tables.ts';
 import { suggestTable } from '../../tables/suggest.ts';
-import { readTables, type TableState } from '../../tables/table-rows.ts';
 import { counted, formatCount } from '../../text.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
@@ -112,8 +113,7 @@ async function suggest(
   );
   const tables = streams.flatMap((stream) => {
     const fields = report.fields.filter((field) => field.stream === stream.name);
-    const name = `${stream.name.replaceAll('-', '_').slice(0, 34)}_table`;
-    return suggestTable(name, stream.name, fields, stream.timePath) ?? [];
+    return suggestTable(stream.name, fields, stream.timePath) ?? [];
   });
   if (options.json === true) printJson({ tables });
   else if (tables.length === 0)
@@ -140,7 +140,8 @@ export function describeTables(
   return [...tables.flatMap(describeTable), ...differing.map(describeChange)];
 }
 
-function describeTable(table: TableState): string[] {
+/** A line for a table, and what is wrong with it. */
+export function describeTable(table: TableState): string[] {
   const { state, days, records, faults, behind, firstDay, lastDay, trouble } = table;
   const span = firstDay === null ? '' : `, ${firstDay} to ${lastDay}`;
   const step =
@@ -152,7 +153,7 @@ function describeTable(table: TableState): string[] {
     ...(faults === 0
       ? []
       : [
-          `  ${formatCount(faults)} values do not fit their types and are null: select * from daywalk.table_faults where "table" = '${table.table}'`,
+          `  ${formatCount(faults)} values do not fit their types and are null; the view daywalk.table_faults lists them`,
         ]),
     ...(trouble === null
       ? []

@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import type { Settings } from '../settings.ts';
 import { ROWS, type Row } from '../table/table.ts';
 import { formatValue } from '../values/value.ts';
+import { tablesYaml } from './tables.ts';
 
 /** The name of the schema's copy beside the file. */
 export const SCHEMA_FILE = 'daywalk.schema.json';
@@ -33,7 +34,7 @@ export function newFile(settings: Settings, folder: string): string {
     level = second === undefined ? '' : first;
     lines.push(...own.map((line) => (second === undefined ? line : `  ${line}`)));
   }
-  return `${HEAD}${lines.join('\n')}\n`;
+  return `${HEAD}${[...lines, ...tableLines(settings.tables)].join('\n')}\n`;
 }
 
 /** A setting with its description above it, as a comment where it is not set; none for what cannot stand in the file. */
@@ -69,6 +70,30 @@ function streamLines(streams: Settings['streams'] | null): string[] {
     ...['streams:', ...names].map((line) => (streams === null ? `# ${line}` : line)),
     ...example.map((line) => (streams === null ? `#   ${line}` : `  # ${line}`)),
   ];
+}
+
+/** The record tables, or an example as a comment. */
+function tableLines(tables: Settings['tables']): string[] {
+  const about = [
+    '# Tables of typed columns that are kept in step with a stream, for questions that must be answered at once (docs/tables.md).',
+    '# A run makes those that are not there, where it may; `daywalk tables` shows how far they are.',
+  ];
+  const example = tablesYaml([
+    {
+      name: 'alerts',
+      stream: 'events',
+      keepRecord: false,
+      columns: [
+        { name: 'at', path: ['timestamp'], type: 'timestamptz', index: true },
+        { name: 'agent', path: ['agent', 'name'], type: 'text', index: true },
+      ],
+    },
+  ]);
+  const lines =
+    tables.length > 0
+      ? ['tables:', ...tablesYaml(tables)]
+      : ['# tables:', ...example.map((line) => `# ${line}`)];
+  return ['', '# Tables', '', ...about, ...lines];
 }
 
 function originOf(row: Row, settings: Settings): string | undefined {
