@@ -5,7 +5,7 @@
 create table daywalk.page_filters (
   walk_id bigint not null references daywalk.walks,
   page_no integer not null,
-  filter  bytea not null check (octet_length(filter) >= 8),
+  filter  bytea not null check (octet_length(filter) >= 32),
   primary key (walk_id, page_no)
 );
 -- Not compressed, which is in vain: so that single bytes of it can be read.
@@ -13,7 +13,7 @@ alter table daywalk.page_filters alter column filter set storage external;
 comment on table daywalk.page_filters is 'A Bloom filter of the values of each page of the walks that are shown, so that a search opens few pages. It may be emptied at any time: what has none is opened.';
 comment on column daywalk.page_filters.walk_id is 'The walk.';
 comment on column daywalk.page_filters.page_no is 'The page within the walk.';
-comment on column daywalk.page_filters.filter is 'Twenty bits for each value that the page holds; eight of them are set for each (daywalk.filter_keys).';
+comment on column daywalk.page_filters.filter is 'Twenty bits for each value that the page holds, at least 256; eight of them are set for each (daywalk.filter_keys).';
 
 create table daywalk.filter_places (
   stream_id integer primary key references daywalk.streams,
@@ -39,7 +39,7 @@ comment on function daywalk.filter_keys is 'Where values stand in a filter.';
 -- A number is filtered by its value, without zeros at its end: 5, 5.0 and 5e0 are one. It is called for each page, and in
 -- PL/pgSQL its statements are planned once and an array is changed in place.
 create function daywalk.filter_of(list jsonb) returns bytea
-language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp set jit = off set plan_cache_mode = force_generic_plan as $$
 declare
   terms constant text[] := array(
     select case jsonb_typeof(value) when 'number' then trim_scale((value #>> '{}')::numeric)::text else value #>> '{}' end
@@ -50,7 +50,7 @@ declare
                                   union all
                                  select r.record where jsonb_typeof(r.record) not in ('object', 'array')) as v (value)) as leaf
      where jsonb_typeof(value) in ('string', 'number', 'boolean'));
-  bytes integer[] := array_fill(0, array[greatest(8, ceil(cardinality(terms) * 2.5)::integer)]);
+  bytes integer[] := array_fill(0, array[greatest(32, ceil(cardinality(terms) * 2.5)::integer)]);
   length constant bigint := cardinality(bytes) * 8;
   start bigint;
   step bigint;
@@ -207,10 +207,12 @@ begin
     select p.day, p.walk_id, p.page_no,
            f.filter is null or exists (
              select from unnest(starts, steps) as k (start, step)
-              -- A byte at a time: a large filter is not read whole.
-              where not exists (
-                select from generate_series(0, 7) as i
-                 cross join lateral (select (k.start + i * k.step) % (octet_length(f.filter) * 8) as bit) as place
+             -- A byte at a time: a large filter is not read whole. The first bit rules most out, for less than the query below.
+             cross join lateral (select octet_length(f.filter) * 8 as bits offset 0) as size
+              where get_byte(substr(f.filter, (k.start % size.bits / 8)::integer + 1, 1), 0) >> (k.start % size.bits % 8)::integer & 1 = 1
+                and not exists (
+                select from generate_series(1, 7) as i
+                 cross join lateral (select (k.start + i * k.step) % size.bits as bit) as place
                  where get_byte(substr(f.filter, (place.bit / 8)::integer + 1, 1), 0) >> (place.bit % 8)::integer & 1 = 0)) as may_hold
       from walk k
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.day between from_day and to_day

@@ -125,7 +125,7 @@ create table daywalk.page_filters (
   walk_id bigint not null,
   page_no integer not null,
   filter bytea not null,
-  constraint page_filters_filter_check CHECK ((octet_length(filter) >= 8)),
+  constraint page_filters_filter_check CHECK ((octet_length(filter) >= 32)),
   constraint page_filters_pkey PRIMARY KEY (walk_id, page_no),
   constraint page_filters_walk_id_fkey FOREIGN KEY (walk_id) REFERENCES daywalk.walks(walk_id)
 );
@@ -1094,6 +1094,7 @@ CREATE OR REPLACE FUNCTION daywalk.filter_of(list jsonb)
  IMMUTABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   terms constant text[] := array(
@@ -1105,7 +1106,7 @@ declare
                                   union all
                                  select r.record where jsonb_typeof(r.record) not in ('object', 'array')) as v (value)) as leaf
      where jsonb_typeof(value) in ('string', 'number', 'boolean'));
-  bytes integer[] := array_fill(0, array[greatest(8, ceil(cardinality(terms) * 2.5)::integer)]);
+  bytes integer[] := array_fill(0, array[greatest(32, ceil(cardinality(terms) * 2.5)::integer)]);
   length constant bigint := cardinality(bytes) * 8;
   start bigint;
   step bigint;
@@ -1800,10 +1801,12 @@ begin
     select p.day, p.walk_id, p.page_no,
            f.filter is null or exists (
              select from unnest(starts, steps) as k (start, step)
-              -- A byte at a time: a large filter is not read whole.
-              where not exists (
-                select from generate_series(0, 7) as i
-                 cross join lateral (select (k.start + i * k.step) % (octet_length(f.filter) * 8) as bit) as place
+             -- A byte at a time: a large filter is not read whole. The first bit rules most out, for less than the query below.
+             cross join lateral (select octet_length(f.filter) * 8 as bits offset 0) as size
+              where get_byte(substr(f.filter, (k.start % size.bits / 8)::integer + 1, 1), 0) >> (k.start % size.bits % 8)::integer & 1 = 1
+                and not exists (
+                select from generate_series(1, 7) as i
+                 cross join lateral (select (k.start + i * k.step) % size.bits as bit) as place
                  where get_byte(substr(f.filter, (place.bit / 8)::integer + 1, 1), 0) >> (place.bit % 8)::integer & 1 = 0)) as may_hold
       from walk k
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.day between from_day and to_day
@@ -3371,7 +3374,7 @@ comment on column daywalk.missing_days.day is 'The day of the source''s calendar
 comment on table daywalk.page_filters is 'A Bloom filter of the values of each page of the walks that are shown, so that a search opens few pages. It may be emptied at any time: what has none is opened.';
 comment on column daywalk.page_filters.walk_id is 'The walk.';
 comment on column daywalk.page_filters.page_no is 'The page within the walk.';
-comment on column daywalk.page_filters.filter is 'Twenty bits for each value that the page holds; eight of them are set for each (daywalk.filter_keys).';
+comment on column daywalk.page_filters.filter is 'Twenty bits for each value that the page holds, at least 256; eight of them are set for each (daywalk.filter_keys).';
 
 comment on table daywalk.pages is 'A page is one response body, stored as it came; one partition a month.';
 comment on column daywalk.pages.walk_id is 'The walk.';

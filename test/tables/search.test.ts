@@ -152,10 +152,17 @@ describe('filters', () => {
   it('hold what stands in lists that are no objects, and in pages without records', async () => {
     const streamId = await planDays(database, [DAY]);
     await proveTexts(database, await windowOf(database, streamId, DAY), [
-      ['"bare"', '17', '[["deep"]]', 'null', 'false'],
+      [
+        '"bare"',
+        '17',
+        '[["deep"]]',
+        `${'['.repeat(450)}"deepest"${']'.repeat(450)}`,
+        'null',
+        'false',
+      ],
     ]);
     await followAll(streamId);
-    for (const value of ['bare', '17.0', 'deep', 'false'])
+    for (const value of ['bare', '17.0', 'deep', 'deepest', 'false'])
       expect([value, (await lookFor(value)).hits.length]).toEqual([value, 1]);
     expect((await lookFor('null')).hits).toEqual([]);
     expect(await answer(`select daywalk.filter_of('[]') = daywalk.filter_of(null)`)).toBe(true);
