@@ -383,6 +383,26 @@ describe('row numbers that are learned after the first day', () => {
   });
 });
 
+describe('a score that differs each time', () => {
+  it.each([
+    ['one record', ['{"id": 7}']],
+    ['two', ['{"id": 7}', '{"id": 3}']],
+  ])('is found on days of %s', async (_, list) => {
+    let asked = 0;
+    const wrap: Habits['wrap'] = (page) => {
+      asked += 1;
+      return `[${page.map((record) => record.replace('{', `{"score":${Math.sin(asked)},`)).join(',')}]`;
+    };
+    const source = new ImaginedSource({ [day]: list }, { wrap });
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
+    await runOnce(exporting);
+    const result = (await readResults(server, exporting.stream)).get(day);
+    expect(result).toMatchObject({ state: 'complete', windows: 1 });
+    expect(result?.published).toHaveLength(list.length);
+    expect(source.asked.length).toBeLessThan(60);
+  });
+});
+
 describe('row numbers of one record on each side of midnight', () => {
   it.each([
     ['oldest first', (list: readonly string[]) => list],
