@@ -8,12 +8,11 @@ import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { ask } from './answers.ts';
 import { Asking, claimOf, LearnedError } from './asking.ts';
 import type { WalkContext, WalkEnd } from './context.ts';
-import type { Facts } from './contract.ts';
 import { learnPaging } from './paging.ts';
 import { Ahead } from './prefetch/ahead.ts';
 import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
 import type { WalkTarget } from './span.ts';
-import { nextStep, type WalkManner } from './steps.ts';
+import { nextStep, refuseSamePage, type WalkManner } from './steps.ts';
 import { UNASKED, verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
@@ -193,7 +192,7 @@ export class Walk {
         if (start === 0) knowledge.lastGood = { ...this.#target, start, length };
         knowledge.answered('records');
       }
-      this.#refuseSamePage(facts);
+      refuseSamePage(this.#seen, facts, this.#firstDigest);
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
       // By number, and behind one-record pages, an empty page is the end.
@@ -205,15 +204,6 @@ export class Walk {
     if (records === 0) return this.#confirmEmpty();
     if (facts.came === 0 && skip === 0) return this.#lastIsThere();
     return this.#notContinued(facts.came);
-  }
-
-  /** A page by number that equals the first one: the source does not look at `start`. */
-  #refuseSamePage({ digest, came }: Facts): void {
-    if (this.#seen.paging === 'number' && came > 1 && digest === this.#firstDigest)
-      throw new WalkError(
-        'start-ignored',
-        'the source answers with the same page whatever `start` is: it cannot be paged',
-      );
   }
 
   /** Nothing comes behind the last record: it ends the list where it is still there. */

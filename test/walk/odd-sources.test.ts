@@ -403,6 +403,38 @@ describe('a score that differs each time', () => {
   });
 });
 
+describe('row numbers that are learned after a day was walked with and without some records', () => {
+  it('leave each record shown once', async () => {
+    const list = [5, 3, 8, 1, 9].map((id) => `{"id": ${id}}`);
+    let hidden = 2;
+    const source = new ImaginedSource(
+      { [day]: list },
+      {
+        arrange: (whole) => whole.slice(hidden),
+        wrap: (page, _, { start }) =>
+          `[${page.map((record, index) => record.replace('{', `{"row":${start + index + 1},`)).join(',')}]`,
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: day, recheckDays: 7 };
+    const run = async () => {
+      await runOnce({ ...exporting, pageLength: 30 });
+      await server.query('update daywalk.windows set due_at = clock_timestamp()');
+      return (await readResults(server, exporting.stream)).get(day);
+    };
+    expect((await run())?.published).toHaveLength(3);
+    hidden = 0;
+    // Nothing tells yet that they are the same.
+    expect((await run())?.published).toHaveLength(8);
+    await server.query(
+      `insert into daywalk.learned (stream_id, fact, value, evidence)
+       select stream_id, 'ignored', '["/row"]', 'another day' from daywalk.streams where name = $1`,
+      [exporting.stream.name],
+    );
+    expect(await run()).toMatchObject({ state: 'complete' });
+    expect((await run())?.published).toHaveLength(5);
+  });
+});
+
 describe('row numbers of one record on each side of midnight', () => {
   it.each([
     ['oldest first', (list: readonly string[]) => list],
