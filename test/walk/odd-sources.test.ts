@@ -4,6 +4,7 @@ import { RequestError, UnavailableError } from '../../src/errors.ts';
 import { around } from '../../src/plan/split.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { clear, records } from '../support/store.ts';
 import {
   closedDays,
@@ -418,20 +419,21 @@ describe('row numbers that are learned after a day was walked with and without s
     const exporting = { server, source, stream: newStream(), since: day, recheckDays: 7 };
     const run = async () => {
       await runOnce({ ...exporting, pageLength: 30 });
-      await server.query('update daywalk.windows set due_at = clock_timestamp()');
+      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
       return (await readResults(server, exporting.stream)).get(day);
     };
     expect((await run())?.published).toHaveLength(3);
     hidden = 0;
     // Nothing tells yet that they are the same.
-    expect((await run())?.published).toHaveLength(8);
+    for (let walk = 0; walk < 3; walk += 1) expect((await run())?.published).toHaveLength(8);
     await server.query(
       `insert into daywalk.learned (stream_id, fact, value, evidence)
        select stream_id, 'ignored', '["/row"]', 'another day' from daywalk.streams where name = $1`,
       [exporting.stream.name],
     );
-    expect(await run()).toMatchObject({ state: 'complete' });
-    expect((await run())?.published).toHaveLength(5);
+    const result = await run();
+    expect(result?.state).toBe('complete');
+    expect(result?.published).toHaveLength(5);
   });
 });
 
