@@ -17,6 +17,10 @@ export interface ProvenWalk extends Span {
   readonly records: number;
   readonly proof: Proof;
   readonly pageLength: number;
+  /** Places in a record that were known then not to be the record. */
+  readonly ignored: readonly string[];
+  /** Its window holds records that a later walk lacked. */
+  readonly doubted: boolean;
 }
 
 /** The newest proven walk of a window; null where there is none, and of a window that is split. */
@@ -25,7 +29,9 @@ export async function readProvenWalk(
   windowId: number,
 ): Promise<ProvenWalk | null> {
   const [row] = await database.persist<ProvenWalk>(
-    `select k.walk_id as "walkId", k.records, w.proof, k.page_length as "pageLength", ${spanOf('k')}
+    `select k.walk_id as "walkId", k.records, w.proof, k.page_length as "pageLength", k.ignored, ${spanOf('k')},
+            exists (select from daywalk.walks shown join daywalk.marks mark on mark.walk_id = shown.walk_id
+                     where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted
        from daywalk.windows w
        join daywalk.walks k on k.walk_id = coalesce((w.proof ->> 'walk')::bigint, (w.proof ->> 'across')::bigint)
       where w.window_id = $1`,

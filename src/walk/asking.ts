@@ -68,13 +68,6 @@ export class Asking {
       if ((await this.askDeep(records, records, 1)).came > 0) return;
   }
 
-  /** @throws {WalkError} where the last record stored is not where it was. */
-  async lastIsThere(records: number): Promise<ListEnd> {
-    const answer = await this.ask(records - 1, 1);
-    if (answer.came === 1 && answer.beginsWithLast) return 'last';
-    throw new WalkError('shifted', `record ${records - 1}, the last one, is not where it was`);
-  }
-
   /** @throws {WalkError} where an answer to what was empty before has records. */
   async stillNothing({ came }: { readonly came: number }): Promise<ListEnd> {
     if (came === 0) return 'nothing';

@@ -4,7 +4,7 @@ import { around, secondsOf } from '../plan/split.ts';
 import { confirmFrame } from '../store/contracts.ts';
 import { readHashes } from '../store/evidence.ts';
 import { type LeasedWindow, noteLooked, postponeLook } from '../store/leases.ts';
-import { readProvenWalk } from '../store/proven.ts';
+import { type ProvenWalk, readProvenWalk } from '../store/proven.ts';
 import { readSplit } from '../store/splits.ts';
 import type { WindowContext } from './context.ts';
 import { askAgain, lookAtEnd } from './end.ts';
@@ -13,6 +13,8 @@ import { learnIgnoredSince } from './paging.ts';
 import { question } from './questions.ts';
 import { isRetired } from './retirement.ts';
 import { spanOf, targetOf } from './span.ts';
+
+const LEARNED_SINCE = 'what is not the record was learned since it was found to lack some';
 
 /** @returns whether the window is as it is stored; noted and given back then. */
 export async function lookAgain(context: WindowContext, window: LeasedWindow): Promise<boolean> {
@@ -49,6 +51,10 @@ const isRefused = (error: unknown): boolean =>
   error instanceof PageFailedError ||
   error instanceof TooLargeError;
 
+/** Whether records that one walk lacked are to be read anew: they may be those of another walk, but for what was learned since. */
+const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWalk): boolean =>
+  doubted && knowledge.ignored.some((place) => !ignored.includes(place));
+
 /** All records may differ in the same places, which then are not the record. */
 async function learnWhatDiffers(context: WindowContext, window: LeasedWindow): Promise<void> {
   const walk =
@@ -63,6 +69,7 @@ async function learnWhatDiffers(context: WindowContext, window: LeasedWindow): P
 async function lookAtList(context: WindowContext, window: LeasedWindow): Promise<string | null> {
   const walk = await readProvenWalk(context.database, window.windowId);
   if (walk === null) return 'its walk is not there';
+  if (isReadAnew(context, walk)) return LEARNED_SINCE;
   return lookAtEnd(context, window, walk, otherLength(context, window), (signature) =>
     confirmFrame(context.database, window.windowId, signature),
   );
@@ -92,6 +99,7 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   if (reach === 'day') return null;
   const walk = await readProvenWalk(database, window.windowId);
   if (walk === null) return 'its walk is not there';
+  if (isReadAnew(context, walk)) return LEARNED_SINCE;
   const seconds = reach ?? LONGEST_REACH;
   const span = around(window.from, -seconds, 1 + seconds);
   if (walk.from !== span.from || walk.to !== span.to) return 'the reach was learned since';

@@ -57,3 +57,16 @@ function refuseLong({ pages, records, lastTotal }: WalkSeen, known: StepKnowledg
       `the total says ${lastTotal}, and paging goes no deeper than ${offsetCap}`,
     );
 }
+
+/** @throws {WalkError} where a page by number equals the first one: the source does not look at `start`. */
+export function refuseSamePage(
+  { paging }: WalkSeen,
+  { digest, came }: { readonly digest: string; readonly came: number },
+  first: string | null,
+): void {
+  if (paging === 'number' && came > 1 && digest === first)
+    throw new WalkError(
+      'start-ignored',
+      'the source answers with the same page whatever `start` is: it cannot be paged',
+    );
+}

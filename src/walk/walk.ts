@@ -3,16 +3,16 @@ import { WalkError } from '../errors.ts';
 import type { Claim, ListEnd, PageRequest } from '../model.ts';
 import type { Lease } from '../store/leases.ts';
 import { listPagesSeen, storePage } from '../store/pages.ts';
+import type { ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { ask } from './answers.ts';
 import { Asking, claimOf, LearnedError } from './asking.ts';
 import type { WalkContext, WalkEnd } from './context.ts';
-import type { Facts } from './contract.ts';
 import { learnPaging } from './paging.ts';
 import { Ahead } from './prefetch/ahead.ts';
 import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
 import type { WalkTarget } from './span.ts';
-import { nextStep, type WalkManner } from './steps.ts';
+import { nextStep, refuseSamePage, type WalkManner } from './steps.ts';
 import { UNASKED, verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
@@ -119,16 +119,15 @@ export class Walk {
     // Judged at every page: all that was heard is not gone through again where no total can suffice.
     if (records === 0 || learned.calibrated === 0 || (lastTotal ?? records) !== records)
       return false;
-    const said = verdict(
-      {
-        ...UNASKED,
-        stored: records,
-        end: 'open',
-        claims: this.#heard,
-        audited: this.#manner.audited,
-      },
-      learned,
-    );
+    const { audited } = this.#manner;
+    const asked = {
+      ...UNASKED,
+      audited,
+      stored: records,
+      end: 'open',
+      claims: this.#heard,
+    } as const;
+    const said = verdict(asked, learned);
     return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';
   }
 
@@ -193,27 +192,29 @@ export class Walk {
         if (start === 0) knowledge.lastGood = { ...this.#target, start, length };
         knowledge.answered('records');
       }
-      this.#refuseSamePage(facts);
+      refuseSamePage(this.#seen, facts, this.#firstDigest);
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
       // By number, and behind one-record pages, an empty page is the end.
-      return facts.came === 0 && pages > 0 ? this.#asking.lastIsThere(this.#seen.records) : null;
+      return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }
     this.#ahead.drop();
     this.#asking.heard(page, facts, page.requests);
     if (facts.came > 0 && facts.continues) return 'last';
     if (records === 0) return this.#confirmEmpty();
-    if (facts.came === 0 && skip === 0) return this.#asking.lastIsThere(records);
+    if (facts.came === 0 && skip === 0) return this.#lastIsThere();
     return this.#notContinued(facts.came);
   }
 
-  /** A page by number that equals the first one: the source does not look at `start`. */
-  #refuseSamePage({ digest, came }: Facts): void {
-    if (this.#seen.paging === 'number' && came > 1 && digest === this.#firstDigest)
-      throw new WalkError(
-        'start-ignored',
-        'the source answers with the same page whatever `start` is: it cannot be paged',
-      );
+  /** Nothing comes behind the last record: it ends the list where it is still there. */
+  async #lastIsThere(): Promise<ListEnd | null> {
+    return this.#goOn(await this.#asking.ask(this.#seen.records - 1, 1));
+  }
+
+  /** After an answer from the last record on. */
+  #goOn({ came, beginsWithLast }: ProbeFacts): Promise<ListEnd | null> | 'last' {
+    if (!beginsWithLast) return this.#notContinued(came);
+    return came === 1 ? 'last' : this.#page();
   }
 
   /** Asks from the last record on: where exactly that one comes, the list has ended. */
@@ -221,7 +222,7 @@ export class Walk {
     const { records, paging, largestPage, pages } = this.#seen;
     if (paging === 'number' || largestPage === 1) {
       const behind = await this.#asking.ask(records, 1);
-      if (behind.came === 0) return this.#asking.lastIsThere(this.#seen.records);
+      if (behind.came === 0) return this.#lastIsThere();
       if (paging === 'offset' || records % largestPage === 0) return this.#page();
       throw new WalkError(
         'shifted',
@@ -239,7 +240,7 @@ export class Walk {
       'offset',
       `from offset ${records - 1} on the record at that offset came`,
     );
-    return answer.came === 1 ? 'last' : this.#page();
+    return this.#goOn(answer);
   }
 
   /** An empty first page is asked for again, until chance cannot explain it. */
@@ -275,11 +276,7 @@ export class Walk {
         );
         if (answer.came === 0) continue;
         await knowledge.caughtEmpty(`start ${records - 1} was empty, and asked again it was not`);
-        return answer.beginsWithLast
-          ? answer.came === 1
-            ? 'last'
-            : this.#page()
-          : this.#notContinued(answer.came);
+        return this.#goOn(answer);
       }
       const reason = `nothing comes from record ${records - 1} on, which had come before`;
       if (pages < 2) throw new WalkError('shifted', reason);

@@ -4,6 +4,7 @@ import { RequestError, UnavailableError } from '../../src/errors.ts';
 import { around } from '../../src/plan/split.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { clear, records } from '../support/store.ts';
 import {
   closedDays,
@@ -380,6 +381,59 @@ describe('row numbers that are learned after the first day', () => {
     expect(texts(results.flatMap(({ published }) => published))).toEqual(
       texts(Object.values(lists).flat()),
     );
+  });
+});
+
+describe('a score that differs each time', () => {
+  it.each([
+    ['one record', ['{"id": 7}']],
+    ['two', ['{"id": 7}', '{"id": 3}']],
+  ])('is found on days of %s', async (_, list) => {
+    let asked = 0;
+    const wrap: Habits['wrap'] = (page) => {
+      asked += 1;
+      return `[${page.map((record) => record.replace('{', `{"score":${Math.sin(asked)},`)).join(',')}]`;
+    };
+    const source = new ImaginedSource({ [day]: list }, { wrap });
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
+    await runOnce(exporting);
+    const result = (await readResults(server, exporting.stream)).get(day);
+    expect(result).toMatchObject({ state: 'complete', windows: 1 });
+    expect(result?.published).toHaveLength(list.length);
+    expect(source.asked.length).toBeLessThan(60);
+  });
+});
+
+describe('row numbers that are learned after a day was walked with and without some records', () => {
+  it('leave each record shown once', async () => {
+    const list = [5, 3, 8, 1, 9].map((id) => `{"id": ${id}}`);
+    let hidden = 2;
+    const source = new ImaginedSource(
+      { [day]: list },
+      {
+        arrange: (whole) => whole.slice(hidden),
+        wrap: (page, _, { start }) =>
+          `[${page.map((record, index) => record.replace('{', `{"row":${start + index + 1},`)).join(',')}]`,
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: day, recheckDays: 7 };
+    const run = async () => {
+      await runOnce({ ...exporting, pageLength: 30 });
+      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      return (await readResults(server, exporting.stream)).get(day);
+    };
+    expect((await run())?.published).toHaveLength(3);
+    hidden = 0;
+    // Nothing tells yet that they are the same.
+    for (let walk = 0; walk < 3; walk += 1) expect((await run())?.published).toHaveLength(8);
+    await server.query(
+      `insert into daywalk.learned (stream_id, fact, value, evidence)
+       select stream_id, 'ignored', '["/row"]', 'another day' from daywalk.streams where name = $1`,
+      [exporting.stream.name],
+    );
+    const result = await run();
+    expect(result?.state).toBe('complete');
+    expect(result?.published).toHaveLength(5);
   });
 });
 
