@@ -1,7 +1,7 @@
 -- Record tables: typed columns of the records of a stream, in tables that are kept in step with what the views show. Their
 -- definitions come from the settings, applied by the owner of the schema (daywalk tables --apply); any worker keeps them in
 -- step, a day in one transaction, through the functions below, which run with the owner's rights.
--- docs/decisions/0021-record-tables.md tells why.
+-- docs/decisions/0018-record-tables.md tells why.
 
 create table daywalk.record_tables (
   table_id    integer generated always as identity primary key,

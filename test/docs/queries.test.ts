@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { setScene } from '../support/scene.ts';
 import { blocks, paper, ROOT } from './markdown.ts';
+import { shownPage } from './shown-queries.ts';
 
 const page = paper('docs/queries.md');
 const queries = blocks(page, 'sql');
@@ -42,49 +43,8 @@ beforeAll(async () => {
   await scene.succeed(again);
 });
 
-/** The rows as psql shows them, dates and numbers as Postgres writes them. */
-async function printed(query: string): Promise<string | null> {
-  const statements = query.split(/;\n/).filter((statement) => statement.trim() !== '');
-  const last = statements.pop() ?? '';
-  for (const statement of statements) await database.query(statement);
-  if (!/^\s*(select|with)/i.test(last)) {
-    await database.query(last);
-    return null;
-  }
-  const found = await database.pool.query<string[]>({
-    text: last,
-    rowMode: 'array',
-    // Text, as Postgres writes it.
-    types: { getTypeParser: () => (text: string) => text },
-  } as never);
-  const names = found.fields.map(({ name }) => name);
-  const rows = found.rows.map((row) => row.map((cell) => cell ?? ''));
-  const widths = names.map((name, column) =>
-    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join(' | ')
-      .trimEnd();
-  return [
-    line(names),
-    widths.map((width) => '-'.repeat(width)).join('-+-'),
-    ...rows.map(line),
-    `(${rows.length} ${rows.length === 1 ? 'row' : 'rows'})`,
-  ].join('\n');
-}
-
 test('the page shows what each query prints', async () => {
-  let text = page.text.replaceAll(/\n```text\n[\s\S]*?\n```\n/g, '');
-  for (const query of queries.filter((query) => !/create role/.test(query))) {
-    const output = await printed(query);
-    if (output !== null)
-      text = text.replace(
-        `${query}\`\`\`\n`,
-        () => `${query}\`\`\`\n\n\`\`\`text\n${output}\n\`\`\`\n`,
-      );
-  }
+  const text = await shownPage(page, database);
   await expect(text).toMatchFileSnapshot(join(ROOT, 'docs/queries.md'));
 });
 
