@@ -9,7 +9,7 @@ import { type KnownDay, readKnownDays } from './rows.ts';
 
 /** A day and how it stands; a day without windows has no figures. */
 export interface StreamDay
-  extends Omit<KnownDay, 'streamId' | 'complete' | 'running' | 'failed' | 'pruned'> {
+  extends Omit<KnownDay, 'streamId' | 'complete' | 'running' | 'failed' | 'walked' | 'pruned'> {
   readonly state: DayState;
 }
 

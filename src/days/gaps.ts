@@ -1,7 +1,14 @@
 /** Gaps in words: unbroken spans of days in one state, each with the command that fills it. */
 import type { Day } from '../model.ts';
+import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { addDays } from '../plan/days.ts';
-import type { GapRow } from './coverage-rows.ts';
+import type { GapRow, GapState } from './coverage-rows.ts';
+
+/** What people are told of a gap. */
+export const GAP_WORDS: Readonly<Record<GapState, string>> = {
+  ...DAY_STATE_WORDS,
+  pending: 'planned, not walked yet',
+};
 
 /** Streams of the settings that this database has never heard of: everything of them is missing. */
 export function describeUnplanned(names: readonly string[]): string[] {
@@ -40,7 +47,7 @@ function describeSpan(span: GapSpan): string[] {
   const error = span.lastError === null ? '' : `: ${span.lastError}`;
   const command = fillCommand({ stream: span.stream, day: span.from }, span.to);
   return [
-    `${span.stream}: ${days} ${span.state}${error}`,
+    `${span.stream}: ${days} ${GAP_WORDS[span.state]}${error}`,
     ...(span.state === 'running' ? [] : [`  ${command}`]),
   ];
 }

@@ -1,12 +1,13 @@
 /** The page of a month: its days as a table, the calendar for the keyboard and for those who do not see it. */
+
 import type { StreamDay } from '../../days/day-states.ts';
 import { longDay } from '../../days/health.ts';
+import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
 import { addDays } from '../../plan/days.ts';
 import { formatBytes, formatCount } from '../../text.ts';
 import { Html, html } from '../html.ts';
 import { SHAPES, stateMark } from './calendar.ts';
 import { layout } from './layout.ts';
-import { STATE_WORDS } from './wording.ts';
 
 /** All that the page shows. */
 export interface MonthPageParts {
@@ -37,5 +38,5 @@ ${shown.length === 0 && html`<p class="quiet">No day of this month is in the sco
 function row(stream: string, { day, state, records, pages, bytes, lastError }: StreamDay): Html {
   const stored = pages > 0;
   const error = state === 'failed' ? lastError : null;
-  return html`<tr${error !== null && new Html(' class="noted"')}><th scope="row"><a href="../../day/${stream}/${day}">${day}</a></th><td>${stateMark(state)} ${STATE_WORDS[state]}</td><td class="n">${stored && formatCount(records)}</td><td class="n">${stored && formatCount(pages)}</td><td class="n">${stored && formatBytes(bytes)}</td></tr>${error !== null && html`<tr class="note"><td colspan="5">${error}</td></tr>`}`;
+  return html`<tr${error !== null && new Html(' class="noted"')}><th scope="row"><a href="../../day/${stream}/${day}">${day}</a></th><td>${stateMark(state)} ${DAY_STATE_WORDS[state]}</td><td class="n">${stored && formatCount(records)}</td><td class="n">${stored && formatCount(pages)}</td><td class="n">${stored && formatBytes(bytes)}</td></tr>${error !== null && html`<tr class="note"><td colspan="5">${error}</td></tr>`}`;
 }

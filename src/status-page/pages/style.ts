@@ -50,7 +50,7 @@ progress::-moz-progress-bar { background: var(--running); }
 .shapes { position: absolute; }
 svg.mark { width: .8em; height: .8em; margin-right: .15em; overflow: visible; }
 .complete { fill: var(--cell); } .empty { fill: none; stroke: var(--empty); stroke-width: 1.5; } .open { fill: var(--open); }
-.running path, path.running { fill: var(--running); } .failed { fill: var(--bad); } .cross { stroke: var(--paper); stroke-width: 1.6; stroke-linecap: round; } .missing { fill: var(--wait); }
+.running path, path.running { fill: var(--running); } .failed { fill: var(--bad); } .cross { stroke: var(--paper); stroke-width: 1.6; stroke-linecap: round; } .missing { fill: var(--wait); } .unchecked { fill: none; stroke: var(--wait); stroke-width: 1.2; }
 .stream { margin-top: 1rem; padding: 1.1rem 1.25rem 1.25rem; background: var(--raised); border: 1px solid var(--line); border-radius: 10px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .8rem 1.5rem; margin: .7rem 0 0; }
 .figures dt { font-size: .85rem; color: var(--quiet); }
@@ -71,7 +71,7 @@ figcaption span { font-weight: 400; color: var(--quiet); margin-left: .5rem; }
 .plot svg { display: block; width: 100%; height: 100%; }
 .plot .scale { position: absolute; left: 0; top: -.6em; width: 3.7rem; text-align: right; font-size: .75rem; line-height: 1.2; color: var(--quiet); } .plot .half { top: calc(50% - .6em); }
 .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; fill: none; }
-.bar { fill: var(--cell); } .bar.empty { stroke: none; } .bar.running { fill: var(--running); } .bar.failed { fill: var(--bad); } .bar.missing { fill: var(--wait); }
+.bar { fill: var(--cell); } .bar.empty { stroke: none; } .bar.running { fill: var(--running); } .bar.failed { fill: var(--bad); } .bar.missing, .bar.walked { fill: var(--wait); }
 .reach { fill: transparent; } .volume g:hover .reach { fill: color-mix(in srgb, var(--ink) 8%, transparent); }
 .span { display: flex; justify-content: space-between; padding-left: 4.2rem; font-size: .75rem; color: var(--quiet); }
 .wide { overflow-x: auto; margin-top: .5rem; }

@@ -1,17 +1,5 @@
 /** Times, states and amounts as the pages write them. */
-import type { DayState } from '../../plan/day-states.ts';
 import { type Html, html } from '../html.ts';
-
-/** What each state is called. */
-export const STATE_WORDS: Readonly<Record<DayState, string>> = {
-  complete: 'complete',
-  empty: 'complete, no events',
-  open: 'not closed yet',
-  running: 'being walked',
-  failed: 'failed',
-  missing: 'missing',
-  out: 'out of scope',
-};
 
 /** An instant to the minute, in UTC, for people and for programs. */
 export function minute(instant: Date): Html {
