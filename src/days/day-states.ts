@@ -89,6 +89,7 @@ function dayOf(shown: { day: Day; state: DayState; facts: KnownDay | null }): St
     gone: facts?.gone ?? 0,
     pages: facts?.pages ?? 0,
     bytes: facts?.bytes ?? 0,
+    proof: facts?.proof ?? null,
     dueAt: facts?.dueAt ?? null,
     lastError: facts?.lastError ?? null,
   };

@@ -57,7 +57,7 @@ export function fillCommand(gap: Pick<GapRow, 'stream' | 'day'>, to = gap.day): 
   return `daywalk backfill --from ${gap.day} --to ${to} --stream ${gap.stream}`;
 }
 
-/** Days that follow each other, in the same state for the same reason. */
+/** Days that follow each other, in the same state for the same kind of reason. */
 export interface GapSpan {
   readonly stream: string;
   readonly state: GapRow['state'];
@@ -66,7 +66,11 @@ export interface GapSpan {
   readonly lastError: string | null;
 }
 
-/** The spans of the gaps, in the order of their first days. */
+/** What is the same in errors that differ in numbers only: dates, counts, offsets. */
+export const kindOfError = (error: string | null): string | null =>
+  error?.replaceAll(/\d+/g, '0') ?? null;
+
+/** The spans of the gaps, in the order of their first days; each with what its newest day was told. */
 export function spansOf(found: readonly GapRow[]): GapSpan[] {
   type Growing = { -readonly [Key in keyof GapSpan]: GapSpan[Key] };
   const spans: Growing[] = [];
@@ -74,9 +78,12 @@ export function spansOf(found: readonly GapRow[]): GapSpan[] {
   for (const { stream, day, state, lastError } of found) {
     const last = open.get(stream);
     const follows =
-      last?.state === state && last.lastError === lastError && addDays(last.to, 1) === day;
+      last?.state === state &&
+      kindOfError(last.lastError) === kindOfError(lastError) &&
+      addDays(last.to, 1) === day;
     if (last !== undefined && follows) {
       last.to = day;
+      last.lastError = lastError;
       continue;
     }
     const span = { stream, state, from: day, to: day, lastError };

@@ -90,7 +90,7 @@ it('on any scene', async () => {
       const [read, view, gaps, rows] = await Promise.all([
         readStreamDays(database, asked),
         server.query(
-          `select stream, day::text, state, records::int, gone::int, pages::int, bytes::int, windows::int,
+          `select stream, day::text, state, records::int, gone::int, pages::int, bytes::int, proof, windows::int,
                   complete_windows::int as "completeWindows", due_at as "dueAt", last_error as "lastError"
              from daywalk.coverage where stream = any ($1) order by day`,
           [STREAMS],
@@ -113,7 +113,7 @@ it('on any scene', async () => {
             expect(state).toBe(row.records === 0 ? 'empty' : 'complete');
           else if (row.state === 'pending') expect(['missing', 'walked']).toContain(state);
           else expect(state).toBe(row.state);
-          const { windows, completeWindows, records, gone, pages, bytes, dueAt, lastError } =
+          const { windows, completeWindows, records, gone, pages, bytes, proof, dueAt, lastError } =
             row ?? {};
           if (row !== undefined && row.windows > 0)
             expect(figures).toEqual({
@@ -123,6 +123,7 @@ it('on any scene', async () => {
               gone,
               pages,
               bytes,
+              proof,
               dueAt,
               lastError,
             });

@@ -39,6 +39,7 @@ function stream(name: string, signs: string): StreamDays {
       records,
       pages: 1,
       bytes: 1,
+      proof: null,
       dueAt: null,
       lastError: state === 'failed' ? 'why' : null,
     };

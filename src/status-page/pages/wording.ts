@@ -26,3 +26,17 @@ function roughly(ms: number): string {
 export function percent(part: number, whole: number): string {
   return whole === 0 ? '0 %' : `${Math.floor((100 * part) / whole)} %`;
 }
+
+const WORDS = 10;
+
+/** The first words of an error, without the address, which is the same each time. */
+export function shortened(error: string): string {
+  const words = error.replace(/^https?:\/\/\S+ (\([^)]*\):? )?/, '').split(' ');
+  return words.length <= WORDS ? words.join(' ') : `${words.slice(0, WORDS).join(' ')} …`;
+}
+
+/** All of it, folded; nothing where the first words are all. */
+export function saidPart(error: string | null): Html {
+  if (error === null || shortened(error) === error) return html``;
+  return html`<details><summary>what was said</summary><p>${error}</p></details>`;
+}
