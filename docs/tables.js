@@ -1,6 +1,8 @@
-/** Writes the tables of docs/verbs.md and docs/settings.md, and the schema of daywalk.yaml, from the code (`npm run docs`). */
+/** Writes the tables of docs/verbs.md and docs/settings.md, the manual page, and the schema of daywalk.yaml, from the code (`npm run docs`). */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { exitCodesTableMarkdown, verbsTableMarkdown } from '../dist/cli/docs-tables.js';
+import { manPage } from '../dist/cli/man-page.js';
+import { version } from '../dist/cli/version.js';
 import { settingsTableMarkdown } from '../dist/settings/docs-table.js';
 import { fileSchema } from '../dist/settings/file/file-schema.js';
 
@@ -17,6 +19,8 @@ function write(page, name, table) {
 write('verbs.md', 'verbs', verbsTableMarkdown());
 write('verbs.md', 'exit codes', exitCodesTableMarkdown());
 write('settings.md', 'settings', settingsTableMarkdown());
+
+writeFileSync(new URL('daywalk.1', import.meta.url), `${manPage(version())}\n`);
 
 const schema = new URL('daywalk.schema.json', import.meta.url);
 writeFileSync(schema, `${JSON.stringify(fileSchema(), null, 2)}\n`);

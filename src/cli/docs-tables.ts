@@ -1,6 +1,7 @@
 /** The tables of docs/verbs.md, the verbs and the exit codes, made from those in code. */
 import { EXIT, EXIT_MEANINGS } from '../errors.ts';
-import { VERBS, type VerbRow } from './verbs.ts';
+import type { VerbRow } from './verb.ts';
+import { VERBS } from './verbs.ts';
 
 /** Markdown: a row for each verb; ends without a line break. */
 export function verbsTableMarkdown(): string {

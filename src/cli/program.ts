@@ -2,8 +2,9 @@
 import { Command, Option } from 'commander';
 import { EXIT, EXIT_MEANINGS } from '../errors.ts';
 import { type EnvironmentSpec, environmentOnly, flagsOf } from '../settings/table/flags.ts';
-import { ROWS } from '../settings/table/table.ts';
-import { VERBS, type VerbRow } from './verbs.ts';
+import { ROWS, SETTINGS } from '../settings/table/table.ts';
+import type { VerbRow } from './verb.ts';
+import { VERBS } from './verbs.ts';
 import { version } from './version.ts';
 
 /**
@@ -16,7 +17,9 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     .description(
       'Exports an Event Query API into Postgres, one day window at a time, and can show that nothing is missing.',
     )
-    .version(version())
+    .version(version(), '-v, --version', 'the version')
+    // It may stand before the verb, too.
+    .option('--config <file>', SETTINGS.config.description)
     .exitOverride()
     .configureHelp({ sortSubcommands: false })
     .showHelpAfterError('(daywalk --help tells more)')
@@ -25,31 +28,53 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
   return program;
 }
 
-const ARGUMENTS: Readonly<Record<NonNullable<VerbRow['argument']>, string>> = {
-  day: 'such as 2026-10-31, today, yesterday or 7d (days ago)',
-  value: 'a whole string, number or boolean, exactly; behind -- if it begins with -',
-};
-
-function addVerb(
-  program: Command,
-  { name, does, settings, load, options = [], argument, page }: VerbRow,
-  signal: AbortSignal,
-  onEnd: (code: number) => void,
-): void {
-  const command = program.command(name).description(does).exitOverride();
-  if (argument !== undefined) command.argument(`<${argument}>`, ARGUMENTS[argument]);
+function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnEnd): void {
+  const { name, does, load, options = [], argument, argumentTaken = '', page } = row;
+  const command = program
+    .command(name)
+    .description(does)
+    .exitOverride()
+    .showHelpAfterError(`(daywalk ${name} --help tells more)`);
+  if (argument !== undefined) command.argument(`<${argument}>`, argumentTaken);
   for (const option of options) command.addOption(option);
-  const rows = ROWS.filter((row) => settings.includes(row.group));
-  for (const { flag, description, group } of flagsOf(rows))
-    command.addOption(new Option(flag, description).helpGroup(`${group} settings:`));
-  command.addHelpText('after', () => withoutFlag(command, environmentOnly(rows)));
+  addSettings(command, row);
   if (page !== undefined) command.addHelpText('after', `\nMore: ${page}`);
   command.action(async (...called: unknown[]) => {
     const run = await load();
+    const { stream, ...typed } = command.optsWithGlobals();
+    // A verb without streams of its own choice takes both spellings for the setting.
+    const asked = options.some(({ long }) => long === '--stream')
+      ? { stream }
+      : { streams: stream };
     const given = argument === undefined ? {} : { [argument]: called[0] };
     onEnd(
-      await run({ options: { ...command.opts(), ...given }, typed: process.argv.slice(2), signal }),
+      await run({
+        options: { ...(stream === undefined ? {} : asked), ...typed, ...given },
+        typed: process.argv.slice(2),
+        signal,
+      }),
     );
+  });
+}
+
+type OnEnd = (code: number) => void;
+
+/** The settings that the verb obeys: in its help are the few that go with it, in that of `--help-all` every one. */
+function addSettings(command: Command, { settings, options = [], shows = [] }: VerbRow): void {
+  const rows = ROWS.filter((row) => settings.includes(row.group));
+  if (rows.length === 0) return;
+  const more = flagsOf(rows).map(({ key, flag, description, group }) => {
+    const option = new Option(flag, description);
+    command.addOption(key === 'config' || shows.includes(key) ? option : option.hideHelp());
+    return { option, group };
+  });
+  if (rows.some(({ key }) => key === 'streams') && !options.some(({ long }) => long === '--stream'))
+    command.addOption(new Option('--stream <names>', 'the same as --streams').hideHelp());
+  command.option('--help-all', 'this help, with every setting that the verb obeys');
+  command.on('option:help-all', () => {
+    for (const { option, group } of more) option.hideHelp(false).helpGroup(`${group} settings:`);
+    command.addHelpText('after', () => withoutFlag(command, environmentOnly(rows)));
+    command.help();
   });
 }
 

@@ -1,4 +1,7 @@
 /** A verb is one thing that `daywalk` does; each has a file of its own. */
+import type { Option } from 'commander';
+import type { Group } from '../settings/table/setting.ts';
+import type { SettingKey } from '../settings/table/table.ts';
 
 /** What every verb gets. */
 export interface Invocation {
@@ -15,3 +18,26 @@ export type Verb = (invocation: Invocation) => Promise<number>;
 
 /** How a day may be written, for help and for errors. */
 export const DAYS_TAKEN = '2026-10-31, 2026-10, yesterday or 7d (days ago)';
+
+/** A row of the table of verbs. */
+export interface VerbRow {
+  readonly name: string;
+  /** What it does, in a line. */
+  readonly does: string;
+  /** The settings that it obeys. */
+  readonly settings: readonly Group[];
+  /** Loads what it does, when it is called: help must start fast. */
+  readonly load: () => Promise<Verb>;
+  /** The options that are not settings. */
+  readonly options?: readonly Option[];
+  /** What it is about; absent: it takes no argument. */
+  readonly argument?: 'day' | 'value' | 'shell';
+  /** What the argument may be, for help. */
+  readonly argumentTaken?: string;
+  /** Words that the argument may be, for completion. */
+  readonly argumentChoices?: readonly string[];
+  /** Settings that are shown by `--help`, besides `config`; `--help-all` shows all. */
+  readonly shows?: readonly SettingKey[];
+  /** The page in docs/ that tells more. */
+  readonly page?: string;
+}

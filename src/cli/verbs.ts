@@ -1,24 +1,7 @@
 /** The table of the verbs: names, options and what each does in a line; help and docs/verbs.md come from it. */
 import { Option } from 'commander';
 import type { Group } from '../settings/table/setting.ts';
-import { DAYS_TAKEN, type Verb } from './verb.ts';
-
-/** A row of the table. */
-export interface VerbRow {
-  readonly name: string;
-  /** What it does, in a line. */
-  readonly does: string;
-  /** The settings that it obeys. */
-  readonly settings: readonly Group[];
-  /** Loads what it does, when it is called: help must start fast. */
-  readonly load: () => Promise<Verb>;
-  /** The options that are not settings. */
-  readonly options?: readonly Option[];
-  /** The day, or the value, that it is about; absent: it takes no argument. */
-  readonly argument?: 'day' | 'value';
-  /** The page in docs/ that tells more. */
-  readonly page?: string;
-}
+import { DAYS_TAKEN, type VerbRow } from './verb.ts';
 
 const STORE: readonly Group[] = ['General', 'Database', 'Log'];
 const READ: readonly Group[] = [...STORE, 'Schedule', 'Streams'];
@@ -46,6 +29,7 @@ export const VERBS: readonly VerbRow[] = [
     settings: EVERYTHING,
     load: async () => (await import('./verbs/init.ts')).init,
     options: [new Option('--force', 'write over a file that is there')],
+    shows: ['embedded'],
   },
   {
     name: 'run',
@@ -53,6 +37,7 @@ export const VERBS: readonly VerbRow[] = [
     settings: EVERYTHING,
     load: async () => (await import('./verbs/run.ts')).run,
     options: [json(), jsonEvents(), quiet()],
+    shows: ['embedded'],
   },
   {
     name: 'worker',
@@ -98,6 +83,8 @@ export const VERBS: readonly VerbRow[] = [
     load: async () => (await import('./verbs/why.ts')).why,
     options: [stream(), json()],
     argument: 'day',
+    argumentTaken: 'such as 2026-10-31, today, yesterday or 7d (days ago)',
+    argumentChoices: ['today', 'yesterday'],
   },
   {
     name: 'verify',
@@ -198,11 +185,14 @@ export const VERBS: readonly VerbRow[] = [
       new Option('--apply', 'make the tables as the settings define them, and fill them').conflicts(
         ['suggest', 'drop'],
       ),
-      new Option('--rebuild <names>', 'build these anew though nothing changed').conflicts([
-        'suggest',
-        'drop',
-      ]),
-      new Option('--drop <name>', 'take away a table that the settings do not define any more'),
+      new Option(
+        '--rebuild <names>',
+        'build these anew, with commas between them (default: those that changed)',
+      ).conflicts(['suggest', 'drop']),
+      new Option(
+        '--drop <name>',
+        'take away a table that the settings do not define any more (default: none)',
+      ),
       new Option(
         '--suggest',
         'print tables for daywalk.yaml, from the fields that the records have',
@@ -225,6 +215,7 @@ export const VERBS: readonly VerbRow[] = [
       json(),
     ],
     argument: 'value',
+    argumentTaken: 'a whole string, number or boolean, exactly; behind -- if it begins with -',
     page: 'search.md',
   },
   {
@@ -259,5 +250,20 @@ export const VERBS: readonly VerbRow[] = [
       new Option('--days <n>', 'how many days are exported (default: 7)'),
       new Option('--events <n>', 'about how many events a day has (default: 12000)'),
     ],
+  },
+  {
+    name: 'completion',
+    does: 'prints the script that completes verbs and options in bash, zsh or fish',
+    settings: [],
+    load: async () => (await import('./verbs/completion.ts')).completionOf(VERBS),
+    argument: 'shell',
+    argumentTaken: 'bash, zsh or fish: source <(daywalk completion bash)',
+    argumentChoices: ['bash', 'zsh', 'fish'],
+  },
+  {
+    name: 'version',
+    does: 'the versions of daywalk and of Node.js',
+    settings: [],
+    load: async () => (await import('./verbs/version.ts')).version,
   },
 ];

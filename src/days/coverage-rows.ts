@@ -4,6 +4,9 @@ import type { Database } from '../store/database.ts';
 
 export type CoverageState = 'complete' | 'running' | 'failed' | 'pending' | 'missing' | 'pruned';
 
+/** How a day is not complete; `walked`: it is pending for a cut at its ends only. */
+export type GapState = Exclude<CoverageState, 'complete' | 'pruned'> | 'walked';
+
 /** A window that could not be walked whole. */
 export interface SplitRow {
   readonly stream: string;
@@ -56,7 +59,7 @@ export function readRunning(database: Database): Promise<RunningWindow[]> {
 export interface GapRow {
   readonly stream: string;
   readonly day: Day;
-  readonly state: Exclude<CoverageState, 'complete' | 'pruned'>;
+  readonly state: GapState;
   readonly dueAt: Date | null;
   readonly lastError: string | null;
 }
@@ -74,10 +77,12 @@ export function readGaps(
     `with mine as (
        select stream_id, name from daywalk.streams where name = any ($1::text[])
      ), found as (
-       select u.stream_id, u.day, case when u.running then 'running' when u.failed then 'failed' else 'pending' end as state,
+       select u.stream_id, u.day, case when u.running then 'running' when u.failed then 'failed' when w.walked then 'walked' else 'pending' end as state,
               u.due_at, e.last_error
          from daywalk.unfinished_days u
          left join daywalk.day_errors e on e.stream_id = u.stream_id and e.day = u.day
+        cross join lateral (select bool_and(d.state = 'complete') as walked from daywalk.windows d
+                             where d.stream_id = u.stream_id and d.day = u.day and d.kind = 'day' and d.state <> 'replaced') as w
         where u.stream_id in (select stream_id from mine) and ($2::date is null or u.day between $2::date and $3::date)
        union all
        select stream_id, day, 'missing', null, null

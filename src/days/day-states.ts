@@ -9,7 +9,7 @@ import { type KnownDay, readKnownDays } from './rows.ts';
 
 /** A day and how it stands; a day without windows has no figures. */
 export interface StreamDay
-  extends Omit<KnownDay, 'streamId' | 'complete' | 'running' | 'failed' | 'pruned'> {
+  extends Omit<KnownDay, 'streamId' | 'complete' | 'running' | 'failed' | 'walked' | 'pruned'> {
   readonly state: DayState;
 }
 
@@ -89,6 +89,7 @@ function dayOf(shown: { day: Day; state: DayState; facts: KnownDay | null }): St
     gone: facts?.gone ?? 0,
     pages: facts?.pages ?? 0,
     bytes: facts?.bytes ?? 0,
+    proof: facts?.proof ?? null,
     dueAt: facts?.dueAt ?? null,
     lastError: facts?.lastError ?? null,
   };

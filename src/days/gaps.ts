@@ -1,7 +1,14 @@
 /** Gaps in words: unbroken spans of days in one state, each with the command that fills it. */
 import type { Day } from '../model.ts';
+import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { addDays } from '../plan/days.ts';
-import type { GapRow } from './coverage-rows.ts';
+import type { GapRow, GapState } from './coverage-rows.ts';
+
+/** What people are told of a gap. */
+export const GAP_WORDS: Readonly<Record<GapState, string>> = {
+  ...DAY_STATE_WORDS,
+  pending: 'planned, not walked yet',
+};
 
 /** Streams of the settings that this database has never heard of: everything of them is missing. */
 export function describeUnplanned(names: readonly string[]): string[] {
@@ -40,7 +47,7 @@ function describeSpan(span: GapSpan): string[] {
   const error = span.lastError === null ? '' : `: ${span.lastError}`;
   const command = fillCommand({ stream: span.stream, day: span.from }, span.to);
   return [
-    `${span.stream}: ${days} ${span.state}${error}`,
+    `${span.stream}: ${days} ${GAP_WORDS[span.state]}${error}`,
     ...(span.state === 'running' ? [] : [`  ${command}`]),
   ];
 }
@@ -50,7 +57,7 @@ export function fillCommand(gap: Pick<GapRow, 'stream' | 'day'>, to = gap.day): 
   return `daywalk backfill --from ${gap.day} --to ${to} --stream ${gap.stream}`;
 }
 
-/** Days that follow each other, in the same state for the same reason. */
+/** Days that follow each other, in the same state for the same kind of reason. */
 export interface GapSpan {
   readonly stream: string;
   readonly state: GapRow['state'];
@@ -59,7 +66,11 @@ export interface GapSpan {
   readonly lastError: string | null;
 }
 
-/** The spans of the gaps, in the order of their first days. */
+/** What is the same in errors that differ in numbers only: dates, counts, offsets. */
+export const kindOfError = (error: string | null): string | null =>
+  error?.replaceAll(/\d+/g, '0') ?? null;
+
+/** The spans of the gaps, in the order of their first days; each with what its newest day was told. */
 export function spansOf(found: readonly GapRow[]): GapSpan[] {
   type Growing = { -readonly [Key in keyof GapSpan]: GapSpan[Key] };
   const spans: Growing[] = [];
@@ -67,9 +78,12 @@ export function spansOf(found: readonly GapRow[]): GapSpan[] {
   for (const { stream, day, state, lastError } of found) {
     const last = open.get(stream);
     const follows =
-      last?.state === state && last.lastError === lastError && addDays(last.to, 1) === day;
+      last?.state === state &&
+      kindOfError(last.lastError) === kindOfError(lastError) &&
+      addDays(last.to, 1) === day;
     if (last !== undefined && follows) {
       last.to = day;
+      last.lastError = lastError;
       continue;
     }
     const span = { stream, state, from: day, to: day, lastError };

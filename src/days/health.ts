@@ -1,10 +1,11 @@
 /** Whether the export is where it should be by now: judged by what is proven, not by how the last run ended. */
 
 import type { Day } from '../model.ts';
+import type { DayState } from '../plan/day-states.ts';
 import { addDays, closesAt } from '../plan/days.ts';
 import { counted } from '../text.ts';
 import type { StreamDays } from './day-states.ts';
-import { describeFuture, fillCommand, type GapSpan, spansOf } from './gaps.ts';
+import { describeFuture, fillCommand, GAP_WORDS, type GapSpan, spansOf } from './gaps.ts';
 import { firstTickAfter } from './ticks.ts';
 
 /** When a day should be proven. */
@@ -113,24 +114,27 @@ function judge(
     complete: proven.length,
     closed: wanted.length,
     failed: wanted.filter(({ state }) => state === 'failed').length,
-    overdue: due.filter(({ state }) => state === 'missing' || state === 'running').length,
+    overdue: due.filter(({ state }) => isOnItsWay(state)).length,
   };
 }
 
 function gapsOf({ stream, days }: StreamDays, expected: Day) {
   return days.flatMap(({ day, state, dueAt, lastError }) => {
-    const overdue = day <= expected && (state === 'missing' || state === 'running');
-    return state === 'failed' || overdue ? [{ stream, day, state, dueAt, lastError }] : [];
+    const wrong = state === 'failed' || (day <= expected && isOnItsWay(state));
+    return wrong ? [{ stream, day, state, dueAt, lastError }] : [];
   });
 }
 
+/** It is not complete, and nothing is wrong with it yet. */
+const isOnItsWay = (state: DayState): state is 'missing' | 'walked' | 'running' =>
+  state === 'missing' || state === 'walked' || state === 'running';
+
 function problemOf(span: GapSpan): Problem {
   const days = span.from === span.to ? span.from : `${span.from} to ${span.to}`;
-  const state = span.state === 'running' ? 'is being walked' : span.state;
   const error = span.lastError === null ? '' : `: ${span.lastError}`;
   return {
     ...span,
-    text: `${span.stream}: ${days} ${state}${error}`,
+    text: `${span.stream}: ${days} ${GAP_WORDS[span.state]}${error}`,
     command: span.state === 'running' ? null : fillCommand({ ...span, day: span.from }, span.to),
   };
 }

@@ -13,6 +13,8 @@ export interface KnownDay {
   readonly complete: boolean;
   /** Whether any window failed. */
   readonly failed: boolean;
+  /** Whether the day itself is complete, whatever the cuts at its ends are. */
+  readonly walked: boolean;
   /** It is not complete, and a worker holds one of its windows. */
   readonly running: boolean;
   /** Whether it was complete and is not kept any more. */
@@ -23,6 +25,8 @@ export interface KnownDay {
   readonly gone: number;
   readonly pages: number;
   readonly bytes: number;
+  /** The kind of its proof; null: nothing is shown of it. */
+  readonly proof: string | null;
   /** When the day is walked or looked at next; null: nothing is planned. */
   readonly dueAt: Date | null;
   /** The newest error of its windows. */
@@ -40,6 +44,7 @@ export function readKnownDays(
        select stream_id, day,
               count(*)::integer as windows,
               (count(*) filter (where state = 'complete'))::integer as complete_windows,
+              bool_and(state = 'complete') filter (where kind = 'day') as walked,
               min(due_at) as due_at
          from daywalk.windows
         where stream_id = any ($1::integer[]) and day between $2::date and $3::date and state <> 'replaced'
@@ -47,10 +52,10 @@ export function readKnownDays(
        having bool_or(kind = 'day')
      )
      select p.stream_id as "streamId", p.day, p.windows, p.complete_windows as "completeWindows",
-            u.day is null as complete, coalesce(u.failed, false) as failed, coalesce(u.running, false) as running,
+            u.day is null as complete, coalesce(u.failed, false) as failed, coalesce(u.running, false) as running, p.walked,
             coalesce(u.due_at, p.due_at) as "dueAt", e.last_error as "lastError",
             ${isPruned('p.stream_id', 'p.day')} as pruned,
-            coalesce(s.records, 0) as records, coalesce(s.gone, 0) as gone, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes
+            coalesce(s.records, 0) as records, coalesce(s.gone, 0) as gone, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes, s.proof
        from parts p
        left join daywalk.unfinished_days u on u.stream_id = p.stream_id and u.day = p.day
        left join daywalk.days s on s.stream_id = p.stream_id and s.day = p.day and s.day between $2::date and $3::date

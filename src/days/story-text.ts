@@ -1,21 +1,35 @@
 /** The story of a day in sentences: a pure function of its rows. */
 
 import type { Claim } from '../model.ts';
+import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { counted, formatBytes, formatCount } from '../text.ts';
+import { GAP_WORDS } from './gaps.ts';
 import { describeProof } from './proof-text.ts';
 import type { DayStory, PublicationStory, WalkStory, WindowStory } from './story-rows.ts';
 
 /** All that is known about the day, window by window, and what is to be done. */
 export function describeStory(story: DayStory): string[] {
-  const { stream, day, state } = story;
+  const { stream, day } = story;
   return [
-    `${stream} ${day}: ${state}${storedText(story)}.`,
+    `${stream} ${day}: ${dayWords(story)}${storedText(story)}.`,
     ...(story.windows.length === 0 ? [`  ${nothingPlanned(story)}`] : []),
     ...story.windows.flatMap((window) => describeWindow(story, window)),
     ...story.publications.slice(1).map(publicationText),
     ...ledgerText(story),
     ...endText(story),
   ];
+}
+
+/** How the day stands, in words. */
+export function dayWords({ state, closed, records, windows }: DayStory): string {
+  if (state === 'pruned') return state;
+  if (state === 'complete') return DAY_STATE_WORDS[records === 0 ? 'empty' : 'complete'];
+  if (state === 'running' || state === 'failed') return DAY_STATE_WORDS[state];
+  if (!closed) return DAY_STATE_WORDS.open;
+  const own = windows.filter((window) => window.kind === 'day' && window.state !== 'replaced');
+  if (own.length > 0 && own.every((window) => window.state === 'complete'))
+    return DAY_STATE_WORDS.walked;
+  return GAP_WORDS[state];
 }
 
 /** The command that mends the day; null: nothing is wrong with it, or time will mend it. */

@@ -4,7 +4,8 @@ import { daysBetween } from './days.ts';
 
 /**
  * How a day stands: complete with records · complete without any · not closed yet · being walked · failed ·
- * missing (closed and wanted, but not walked yet) · out of scope (before the stream begins, in the future, or pruned).
+ * walked (whole, but a midnight beside it was not asked for across yet) · missing (closed and wanted, but not walked yet) ·
+ * out of scope (before the stream begins, in the future, or pruned).
  */
 export const DAY_STATES = [
   'complete',
@@ -12,10 +13,23 @@ export const DAY_STATES = [
   'open',
   'running',
   'failed',
+  'walked',
   'missing',
   'out',
 ] as const;
 export type DayState = (typeof DAY_STATES)[number];
+
+/** What people are told of a state: in calendars, gaps and stories. */
+export const DAY_STATE_WORDS: Readonly<Record<DayState, string>> = {
+  complete: 'complete',
+  empty: 'complete, no events',
+  open: 'not closed yet',
+  running: 'being walked',
+  failed: 'failed',
+  walked: 'walked, midnight not checked yet',
+  missing: 'not walked yet',
+  out: 'out of scope',
+};
 
 /** What the store knows of a day that has a window. */
 export interface DayFacts {
@@ -28,6 +42,8 @@ export interface DayFacts {
   readonly running: boolean;
   /** Whether it was complete and is not kept any more. */
   readonly pruned?: boolean;
+  /** Whether all of it is complete but a cut at its ends. */
+  readonly walked?: boolean;
   /** Records that readers see. */
   readonly records: number;
 }
@@ -50,7 +66,8 @@ export function dayState(day: Day, facts: DayFacts | undefined, scope: DayScope)
     if (facts.running) return 'running';
     // The settle delay was made longer since the windows were planned.
     if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';
-    return facts.failed ? 'failed' : 'missing';
+    if (facts.failed) return 'failed';
+    return facts.walked === true ? 'walked' : 'missing';
   }
   if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';
   return scope.since === null || day < scope.since ? 'out' : 'missing';

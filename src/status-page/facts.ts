@@ -36,7 +36,8 @@ export interface FactsParts {
   readonly expectation: Expectation;
 }
 
-const RUNS_SHOWN = 12;
+/** Those that found nothing new are folded. */
+const RUNS_READ = 200;
 
 /** Reads where the export stands. */
 export async function readStanding(parts: FactsParts): Promise<Standing> {
@@ -46,7 +47,7 @@ export async function readStanding(parts: FactsParts): Promise<Standing> {
     databaseNow(database),
     readFirstDay(database, streams),
     readRunning(database),
-    readRunHistory(database, RUNS_SHOWN),
+    readRunHistory(database, RUNS_READ),
     readTables(database),
   ]);
   // Of streams that were never planned there is one day to say so.

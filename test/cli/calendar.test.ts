@@ -35,7 +35,7 @@ describe('the calendar', () => {
       '2026-03    ████░███████✗███??████████▸··',
       '',
       '█ complete 23   ░ complete, no events 1   ▸ being walked 1   ✗ failed 1',
-      '? missing 2   · not closed yet 2',
+      '? not walked yet 2   · not closed yet 2',
     ]);
   });
 
@@ -101,7 +101,7 @@ describe('the calendar', () => {
       '2026-04',
       '',
       '█ complete 24   ░ complete, no events 1   ▸ being walked 1   ✗ failed 2',
-      '? missing 2   · not closed yet 2',
+      '? not walked yet 2   · not closed yet 2',
     ]);
     for (const [width, columns] of [
       [30, 1],
@@ -133,7 +133,7 @@ describe('the calendar', () => {
       const lines = renderCalendar([march], { ...plain, width });
       const legend = lines.slice(lines.indexOf('') + 1);
       expect(Math.max(...legend.map((line) => line.length))).toBeLessThanOrEqual(width);
-      expect(legend.join('   ')).toContain('✗ failed 1   ? missing 2');
+      expect(legend.join('   ')).toContain('✗ failed 1   ? not walked yet 2');
     }
   });
 });

@@ -1,5 +1,5 @@
 /** Help: each verb tells every option and every setting that it obeys, with the default and the variable. */
-import type { Command } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { readProgram } from '../../src/cli/program.ts';
 import { VERBS } from '../../src/cli/verbs.ts';
@@ -8,18 +8,32 @@ import { ROWS } from '../../src/settings/table/table.ts';
 
 const program = readProgram(new AbortController().signal, () => {});
 
-/** What `--help` prints, its broken lines made whole. */
+/** What `--help` prints in 80 columns. */
 function helpOf(command: Command): string {
   let text = '';
   const write = (part: string) => {
     text += part;
   };
   command.configureOutput({ writeOut: write, getOutHelpWidth: () => 80 }).outputHelp();
-  return text.replaceAll(/\s+/g, ' ');
+  return text;
 }
 
+/** What `VERB --help-all` prints, its broken lines made whole. */
+function allHelpOf(name: string): string {
+  const program = readProgram(new AbortController().signal, () => {});
+  const command = verbIn(program, name);
+  let text = '';
+  command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 80 });
+  expect(() => program.parse(['node', 'daywalk', name, '--help-all'])).toThrow(CommanderError);
+  return whole(text);
+}
+
+const whole = (text: string): string => text.replaceAll(/\s+/g, ' ');
+const verbIn = (program: Command, name: string) =>
+  program.commands.find((one) => one.name() === name) as Command;
+
 test('the program lists every verb and every exit code', () => {
-  const help = helpOf(program);
+  const help = whole(helpOf(program));
   for (const { name, does } of VERBS) {
     expect(help).toContain(` ${name} `);
     expect(help).toContain(does);
@@ -28,8 +42,12 @@ test('the program lists every verb and every exit code', () => {
 });
 
 describe.each(VERBS.map((row) => [row.name, row] as const))('%s', (name, row) => {
-  const command = program.commands.find((one) => one.name() === name) as Command;
-  const help = helpOf(command);
+  const command = verbIn(program, name);
+  const help = row.settings.length === 0 ? whole(helpOf(command)) : allHelpOf(name);
+
+  test('--help fits a screen', () => {
+    expect(helpOf(command).trimEnd().split('\n').length).toBeLessThanOrEqual(24);
+  });
 
   test('says of every setting its default and its variable', () => {
     for (const setting of ROWS.filter(({ group }) => row.settings.includes(group))) {
@@ -53,7 +71,9 @@ describe.each(VERBS.map((row) => [row.name, row] as const))('%s', (name, row) =>
     const known = new Set([
       ...ROWS.map(({ flag }) => flag),
       ...(row.options ?? []).map(({ long }) => long),
+      '--help-all',
     ]);
-    for (const { long } of command.options) expect(known).toContain(long);
+    for (const { long } of command.options.filter(({ hidden }) => !hidden))
+      expect(known).toContain(long);
   });
 });

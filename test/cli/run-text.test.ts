@@ -20,9 +20,10 @@ const NOTHING: RunReport = {
 
 it.each<[Partial<RunReport>, RegExp]>([
   [{}, /^Nothing was due\.$/],
-  [{ windowsDue: 1, windowsUnchanged: 1 }, /^1 window looked at again: .* stored, in 2(\.0)? s\.$/],
-  [{ windowsDue: 28, windowsUnchanged: 28 }, /^28 windows looked at again/],
-  [{ windowsDue: 3, windowsComplete: 1, windowsUnchanged: 2 }, /^1 window complete: 0 records/],
+  [{ windowsDue: 1, windowsUnchanged: 1 }, /^1 day looked at again: .* stored, in 2(\.0)? s\.$/],
+  [{ windowsDue: 28, windowsUnchanged: 28 }, /^28 days looked at again/],
+  [{ windowsDue: 3, windowsComplete: 1, windowsUnchanged: 2 }, /^1 day complete: 0 records/],
+  [{ windowsComplete: 4, windowsSplit: 1 }, /^4 windows complete/],
 ])('%j', (change, sentence) => {
   expect(describeRun({ ...NOTHING, ...change }, 2_000)).toEqual([expect.stringMatching(sentence)]);
 });

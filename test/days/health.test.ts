@@ -39,6 +39,7 @@ function stream(name: string, signs: string): StreamDays {
       records,
       pages: 1,
       bytes: 1,
+      proof: null,
       dueAt: null,
       lastError: state === 'failed' ? 'why' : null,
     };
@@ -95,7 +96,7 @@ describe('a day that is not complete', () => {
         'daywalk backfill --from 2026-03-08 --to 2026-03-08 --stream events',
       ],
       [
-        'events: 2026-03-09 missing',
+        'events: 2026-03-09 not walked yet',
         'daywalk backfill --from 2026-03-09 --to 2026-03-09 --stream events',
       ],
     ]);

@@ -1,4 +1,4 @@
-/** The commands of the pages below docs, but those of docs/verbs.md, which ./commands.test.ts runs: each runs here as it stands there, with other folders, ports and shorter ranges, or is known to be run by hand. */
+/** The commands of the pages below docs, but those of docs/verbs.md, which ./commands.test.ts runs, and docs/tables.md, which ./tables.test.ts does: each runs here as it stands there, with other folders, ports and shorter ranges, or is known to be run by hand. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -35,14 +35,14 @@ beforeAll(async () => {
 });
 
 test('each command line is run here or by hand', () => {
-  const here = ['files', 'pruning', 'serving'].map((name) => `docs/${name}.md`);
+  const here = ['files', 'pruning', 'serving', 'tables'].map((name) => `docs/${name}.md`);
   const pages = papers().filter(({ path }) => /^docs\/(?!verbs\.md)/.test(path));
   for (const page of pages) {
     const left = commandLines(page).filter((line) => !BY_HAND.test(line));
     if (!here.includes(page.path)) expect(left, page.path).toEqual([]);
     else expect(left.every((line) => line.startsWith('daywalk '))).toBe(true);
   }
-  expect(here.map((path) => linesOf(path).length)).toEqual([3, 2, 2]);
+  expect(here.map((path) => linesOf(path).length)).toEqual([3, 2, 2, 2]);
 });
 
 test('docs/files.md: everything, a range that is not complete, Parquet', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { setScene } from '../support/scene.ts';
-import { blocks, paper, ROOT } from './markdown.ts';
+import { blocks, commandLines, paper, ROOT } from './markdown.ts';
 import { shownPage } from './shown-queries.ts';
 
 const page = paper('docs/tables.md');
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await writeFile(config, yaml);
   const settings = { DAYWALK_CONFIG: config };
   await scene.succeed(['backfill', '--from', '2026-03-01', '--to', '2026-03-02'], settings);
-  await scene.succeed(['tables', '--apply'], settings);
+  for (const line of commandLines(page)) await scene.succeed(line.split(' ').slice(1), settings);
 });
 
 test('the page shows what each query prints', async () => {

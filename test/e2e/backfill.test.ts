@@ -50,7 +50,7 @@ test('some days of both resources, exactly; then nothing is due (I3, I4, I5, I6,
   const first = await scene.succeed(['backfill', ...RANGE]);
   const records = await expectExact(scene, DAYS);
   expect(records).toBeGreaterThan(800);
-  expect(first.stdout).toMatch(/^\d+ windows complete: [\d,]+ records received in .* pages/);
+  expect(first.stdout).toMatch(/^\d+ days complete: [\d,]+ records received in .* pages/);
   expect(await complete(scene)).toEqual({ day: 10, cut: 12 });
   expect(await told(scene)).toBe(records);
   expect(askedAgain(scene.api.requests)).toEqual(new Map());

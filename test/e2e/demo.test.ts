@@ -32,7 +32,7 @@ test('exports through refused requests and a kill, shows the calendar and the co
   expect(days).toHaveLength(2);
   const killedAt = Number(/Killed with (\d+) pages stored/.exec(shown.stdout)?.[1]);
   expect(killedAt).toBeGreaterThan(0);
-  expect(shown.stdout).toMatch(/^\d+ windows complete/m);
+  expect(shown.stdout).toMatch(/^\d+ days complete/m);
   expect(shown.stdout).toMatch(/^█ complete 4 /m);
   expect(shown.stdout).toMatch(/^events: 2 of 2 days complete, ([\d,]+) records/m);
   expect(shown.stdout).toMatch(/^smart-event: 2 of 2 days complete/m);

@@ -27,7 +27,7 @@ test.runIf(process.platform === 'linux')(
     try {
       const first = await runProgram(['run', '--embedded'], options);
       expect(first, first.stderr).toMatchObject({ code: 0 });
-      expect(first.stdout).toMatch(/^\d+ windows complete/);
+      expect(first.stdout).toMatch(/^\d+ days complete/);
       const days = JSON.parse((await runProgram(['status', '--json'], options)).stdout).streams;
       expect(days).toMatchObject([{ complete: 3 }, { complete: 3 }]);
       // What the log offers is what psql takes: the socket, and no password.

@@ -54,8 +54,10 @@ describe('status and gaps', () => {
     const status = await scene.succeed(['status'], SINCE);
     expect(status.stdout).toMatch(/events: 1 of 4 days complete/);
     expect(status.stdout).toMatch(/failed 1/);
-    expect(status.stdout).toMatch(/^6 of 8 closed days are not complete: 1 failed, 5 missing\.$/m);
-    expect(status.stdout).toMatch(/^last run: backfill, began .* UTC, gaps after /m);
+    expect(status.stdout).toMatch(
+      /^6 of 8 closed days are not complete: 1 failed, 5 not walked yet\.$/m,
+    );
+    expect(status.stdout).toMatch(/^last run: backfill, began .* UTC, left gaps after /m);
     expect(status.stdout).toMatch(/^next run: .*:15:00 UTC, where a worker runs/m);
     const told = JSON.parse((await scene.succeed(['status', '--json'], SINCE)).stdout);
     expect(violations('status', told)).toEqual([]);
@@ -75,10 +77,10 @@ describe('status and gaps', () => {
       new RegExp(`^events: ${dayAgo(3)} failed: .*\\n  daywalk backfill`, 'm'),
     );
     expect(listed.stdout).toMatch(
-      new RegExp(`^events: ${dayAgo(2)} to ${dayAgo(1)} missing$`, 'm'),
+      new RegExp(`^events: ${dayAgo(2)} to ${dayAgo(1)} not walked yet$`, 'm'),
     );
     expect(listed.stdout).toMatch(
-      new RegExp(`^smart-event: ${dayAgo(3)} to ${dayAgo(1)} missing$`, 'm'),
+      new RegExp(`^smart-event: ${dayAgo(3)} to ${dayAgo(1)} not walked yet$`, 'm'),
     );
     const json = await scene.run(['gaps', '--json'], SINCE);
     expect(json.code).toBe(3);
@@ -98,6 +100,29 @@ describe('status and gaps', () => {
       { stream: 'smart-event', closed: 4, complete: 4 },
     ]);
     expect(whole.lastRun).toMatchObject({ trigger: 'backfill', outcome: 'done' });
+  });
+
+  test('a day of which only a midnight is to be checked is walked, and says so', async () => {
+    const scene = await setScene();
+    await scene.succeed(['backfill', '--from', dayAgo(2), '--to', dayAgo(2)], SINCE);
+    await scene.database.query(
+      `update daywalk.windows set state = 'pending', due_at = clock_timestamp()
+        where kind = 'cut' and day = $1::date and stream_id = (select stream_id from daywalk.streams where name = 'events')`,
+      [dayAgo(2)],
+    );
+    const words = 'walked, midnight not checked yet';
+    const status = await scene.succeed(['status'], SINCE);
+    expect(status.stdout).toContain(`▒ ${words} 1`);
+    const { stdout } = await scene.run(['gaps'], SINCE);
+    expect(stdout).toMatch(new RegExp(`^events: ${dayAgo(2)} ${words}$`, 'm'));
+    expect((await scene.run(['why', dayAgo(2)], SINCE)).stdout).toContain(
+      `events ${dayAgo(2)}: ${words}`,
+    );
+    const document = JSON.parse((await scene.succeed(['status', '--json'], SINCE)).stdout);
+    expect(violations('status', document)).toEqual([]);
+    expect(document.gaps).toContainEqual(expect.objectContaining({ state: 'walked' }));
+    await scene.succeed(['run'], SINCE);
+    expect((await scene.succeed(['gaps'], SINCE)).stdout).toMatch(/^No gaps/);
   });
 
   test('status shows what runs now, and who runs it', async () => {

@@ -57,9 +57,7 @@ test('a run pings its start and its exit status, with one run id, and tells the 
   await scene.succeed(['run'], settings);
   expect(told().map(({ event }) => event)).toEqual(['failing', 'recovered']);
   expect(pings().at(-1)).toBe(`/ping/${TOKEN}?rid=`);
-  expect(hook.got.findLast(({ url }) => url.startsWith('/ping'))?.body).toMatch(
-    /windows complete: /,
-  );
+  expect(hook.got.findLast(({ url }) => url.startsWith('/ping'))?.body).toMatch(/days complete: /);
 
   // A backfill pings too; one that only looks does not.
   const before = hook.got.length;

@@ -17,6 +17,13 @@ const facts = (day: string, given: Partial<DayFacts> = {}): DayFacts => ({
 describe('the state of a day', () => {
   it.each([
     ['with all windows complete', '2026-03-05', {}, 'complete'],
+    ['walked, with a cut to come', '2026-03-05', { complete: false, walked: true }, 'walked'],
+    [
+      'walked, with a cut that failed',
+      '2026-03-05',
+      { complete: false, walked: true, failed: true },
+      'failed',
+    ],
     ['with all windows complete and no record', '2026-03-05', { records: 0 }, 'empty'],
     ['looked at again', '2026-03-05', { running: true }, 'complete'],
     ['with a part that waits', '2026-03-05', { complete: false }, 'missing'],

@@ -131,7 +131,7 @@ describe('the pages', () => {
     expect(
       (await get('/month/events/2026-03')).body.match(/href="\.\.\/\.\.\/day\/events\//g)?.length,
     ).toBe(3);
-    expect((await get('/day/events/2020-01-01')).body).toContain('missing');
+    expect((await get('/day/events/2020-01-01')).body).toContain('not walked yet');
   });
   it('are compressed for who asks', async () => {
     const { headers } = await get('/', { 'accept-encoding': 'gzip' });

@@ -34,11 +34,12 @@ const HOSTILE = [
 let server: TestDatabase;
 let tables: string;
 
+/** But for the view of the stream, which has filters. */
 const catalogue = async () =>
   JSON.stringify(
     await server.query(
       `select c.relname, count(a.attname) from pg_class c left join pg_attribute a on a.attrelid = c.oid
-        where c.relnamespace = 'daywalk'::regnamespace and not c.relispartition and c.relkind in ('r', 'p', 'v') group by 1 order by 1`,
+        where c.relnamespace = 'daywalk'::regnamespace and not c.relispartition and c.relkind in ('r', 'p', 'v') and c.relname <> 'stream_events' group by 1 order by 1`,
     ),
   );
 

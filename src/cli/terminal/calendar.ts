@@ -1,7 +1,7 @@
 /** The coverage calendar of `daywalk status`: one row a month, one cell a day, streams side by side, as text. */
 
 import type { Day } from '../../model.ts';
-import type { DayState } from '../../plan/day-states.ts';
+import { DAY_STATE_WORDS, type DayState } from '../../plan/day-states.ts';
 import { formatCount } from '../../text.ts';
 
 /** How a day is shown. */
@@ -10,18 +10,18 @@ interface Look {
   readonly ascii: string;
   /** Select Graphic Rendition code of ANSI terminals. */
   readonly colour: string;
-  readonly meaning: string;
 }
 
 /** In the order of the legend; the glyphs tell the states apart without the colours. */
 const LOOKS = {
-  complete: { glyph: '█', ascii: '#', colour: '32', meaning: 'complete' },
-  empty: { glyph: '░', ascii: 'o', colour: '32', meaning: 'complete, no events' },
-  running: { glyph: '▸', ascii: '>', colour: '36', meaning: 'being walked' },
-  failed: { glyph: '✗', ascii: 'X', colour: '31', meaning: 'failed' },
-  missing: { glyph: '?', ascii: '?', colour: '33', meaning: 'missing' },
-  open: { glyph: '·', ascii: '.', colour: '2', meaning: 'not closed yet' },
-  out: { glyph: ' ', ascii: ' ', colour: '', meaning: 'out of scope' },
+  complete: { glyph: '█', ascii: '#', colour: '32' },
+  empty: { glyph: '░', ascii: 'o', colour: '32' },
+  running: { glyph: '▸', ascii: '>', colour: '36' },
+  failed: { glyph: '✗', ascii: 'X', colour: '31' },
+  walked: { glyph: '▒', ascii: '~', colour: '33' },
+  missing: { glyph: '?', ascii: '?', colour: '33' },
+  open: { glyph: '·', ascii: '.', colour: '2' },
+  out: { glyph: ' ', ascii: ' ', colour: '' },
 } as const satisfies Record<DayState, Look>;
 
 export interface CalendarStream {
@@ -159,7 +159,7 @@ function legend(counts: ReadonlyMap<DayState, number>, options: CalendarOptions)
   for (const state of Object.keys(LOOKS) as DayState[]) {
     const count = counts.get(state);
     if (!count || state === 'out') continue;
-    const text = `${LOOKS[state].meaning} ${formatCount(count)}`;
+    const text = `${DAY_STATE_WORDS[state]} ${formatCount(count)}`;
     const entry = `${paint(state, 1, options)} ${text}`;
     // A glyph and a space before the text, three spaces between entries.
     const fits = lines.length > 0 && columns + text.length + 5 <= options.width;

@@ -48,11 +48,15 @@ export function describeUnfinished(
 function whatWasDone(report: RunReport, duration: string): string {
   const { windowsComplete, windowsUnchanged, failures, records, pages, bytes } = report;
   if (windowsComplete > 0 || failures.length > 0)
-    return `${countWindows(windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}.`;
+    return `${countDays(report, windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}.`;
   return windowsUnchanged > 0
-    ? `${countWindows(windowsUnchanged)} looked at again: the source shows what is stored, in ${duration}.`
+    ? `${countDays(report, windowsUnchanged)} looked at again: the source shows what is stored, in ${duration}.`
     : 'Nothing was due.';
 }
+
+/** A window is a day of a stream, unless days were split. */
+const countDays = ({ windowsSplit }: RunReport, count: number): string =>
+  windowsSplit > 0 ? countWindows(count) : counted(count, 'day');
 
 const countWindows = (count: number): string =>
   `${formatCount(count)} ${count === 1 ? 'window' : 'windows'}`;

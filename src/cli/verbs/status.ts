@@ -3,8 +3,9 @@
 import { createTask } from 'node-cron';
 import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
 import type { StreamDays } from '../../days/day-states.ts';
-import { describeFuture, describeGaps, describeUnplanned } from '../../days/gaps.ts';
+import { describeFuture, describeGaps, describeUnplanned, GAP_WORDS } from '../../days/gaps.ts';
 import { describeGone, describeLate } from '../../days/gone.ts';
+import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
 import {
   MONTHS_SHOWN,
   readStatus,
@@ -15,7 +16,7 @@ import {
 import { EXIT, SettingsError } from '../../errors.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import type { RunRow } from '../../store/runs.ts';
-import { formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
 import { print, printColoured, printJson, terminal } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -115,12 +116,18 @@ function describeRunning({ stream, from, to, owner, records, total }: RunningWin
 
 function describeLastRun(run: RunRow | null): string[] {
   if (run === null) return [];
-  const began = `last run: ${run.trigger}, began ${second(run.startedAt)}`;
-  if (run.finishedAt === null) return [`${began}, not ended`];
+  const began = `last run: ${RUN_TRIGGER_WORDS[run.trigger]}, began ${second(run.startedAt)}`;
+  if (run.finishedAt === null) return [`${began}, not ended yet`];
   const took = formatDuration(run.finishedAt.getTime() - run.startedAt.getTime());
   const error = run.error === null ? '' : `: ${run.error}`;
-  const did = `${formatCount(run.windowsComplete)} windows complete, ${formatCount(run.records)} records`;
-  return [`${began}, ${run.outcome} after ${took}: ${did}${error}`];
+  return [
+    `${began}, ${RUN_OUTCOME_WORDS[run.outcome ?? 'done']} after ${took}: ${whatRunDid(run)}${error}`,
+  ];
+}
+
+function whatRunDid({ records, windowsComplete, windowsUnchanged }: RunRow): string {
+  if (windowsComplete > 0) return `${counted(records, 'record')} received`;
+  return windowsUnchanged > 0 ? 'looked again, found what is stored' : 'nothing was due';
 }
 
 /** In one sentence, then span by span with the command that mends it. */
@@ -137,10 +144,12 @@ function describeWrong(facts: StatusFacts, unplanned: readonly string[]): string
 }
 
 function countedByState(gaps: readonly GapRow[]): string {
-  const states = ['failed', 'missing', 'pending', 'running'] as const;
+  const states = ['failed', 'missing', 'pending', 'walked', 'running'] as const;
   return states
     .map((state) => ({ state, count: gaps.filter((gap) => gap.state === state).length }))
-    .flatMap(({ state, count }) => (count === 0 ? [] : [`${formatCount(count)} ${state}`]))
+    .flatMap(({ state, count }) =>
+      count === 0 ? [] : [`${formatCount(count)} ${GAP_WORDS[state]}`],
+    )
     .join(', ');
 }
 

@@ -1,10 +1,9 @@
 /** The coverage calendar as SVG: one picture a year, one row a month, one cell a day; the terminal's calendar, in colour. */
 import type { StreamDay, StreamDays } from '../../days/day-states.ts';
 import type { Day } from '../../model.ts';
-import { DAY_STATES, type DayState } from '../../plan/day-states.ts';
+import { DAY_STATE_WORDS, DAY_STATES, type DayState } from '../../plan/day-states.ts';
 import { counted, formatCount } from '../../text.ts';
 import { escapeHtml, Html, html } from '../html.ts';
-import { STATE_WORDS } from './wording.ts';
 
 /** Where a cell stands. Units of the picture, which are pixels at its natural size. */
 const PITCH = 12;
@@ -23,6 +22,7 @@ export const SHAPES = html`<svg class="shapes" width="0" height="0" aria-hidden=
 <g id="s-open"><circle class="open" cx="5" cy="5" r="1.6"/></g>
 <g id="s-running"><path class="running" d="M1.5 0L9.5 5L1.5 10Z"/></g>
 <g id="s-failed"><rect class="failed" width="10" height="10" rx="2"/><path class="cross" d="M3 3L7 7M7 3L3 7"/></g>
+<g id="s-walked"><path class="missing" d="M5 0L10 5H0Z"/><path class="unchecked" d="M0 5L5 10L10 5"/></g>
 <g id="s-missing"><path class="missing" d="M5 0L10 5L5 10L0 5Z"/></g>
 </defs></svg>`;
 
@@ -39,7 +39,7 @@ export function legend(streams: readonly StreamDays[]): Html {
   const shown = DAY_STATES.filter((state) => state !== 'out' && counts.has(state));
   return html`<ul class="legend" aria-label="What the cells mean">${shown.map(
     (state) =>
-      html`<li>${stateMark(state)} ${STATE_WORDS[state]} <b>${formatCount(counts.get(state) ?? 0)}</b></li>`,
+      html`<li>${stateMark(state)} ${DAY_STATE_WORDS[state]} <b>${formatCount(counts.get(state) ?? 0)}</b></li>`,
   )}</ul>`;
 }
 
@@ -66,13 +66,15 @@ export function calendar({ stream, days, since }: StreamDays): Html {
 function folded(stream: string, years: readonly (readonly [string, readonly StreamDay[]])[]): Html {
   const all = years.flatMap(([, days]) => days);
   const counts = countStates(all);
-  const wrong = (['failed', 'missing', 'running'] as const).filter((state) => counts.has(state));
+  const wrong = (['failed', 'walked', 'missing', 'running'] as const).filter((state) =>
+    counts.has(state),
+  );
   const names = `${years.at(-1)?.[0]}${years.length > 1 ? ` to ${years[0]?.[0]}` : ''}`;
   const said =
     wrong.length === 0
       ? `all ${formatCount(all.length)} days complete`
       : wrong
-          .map((state) => `${formatCount(counts.get(state) ?? 0)} ${STATE_WORDS[state]}`)
+          .map((state) => `${formatCount(counts.get(state) ?? 0)} ${DAY_STATE_WORDS[state]}`)
           .join(', ');
   return html`<details class="older"${wrong.length > 0 && new Html(' open')}><summary>${names} <span>${said}</span></summary><div class="years">${years.map(
     ([year, own]) => yearPicture(stream, year, own),
@@ -81,7 +83,7 @@ function folded(stream: string, years: readonly (readonly [string, readonly Stre
 
 function yearPicture(stream: string, year: string, days: readonly StreamDay[]): Html {
   const counts = countStates(days);
-  const said = [...counts].map(([state, count]) => `${count} ${STATE_WORDS[state]}`).join('; ');
+  const said = [...counts].map(([state, count]) => `${count} ${DAY_STATE_WORDS[state]}`).join('; ');
   const months = [...new Set(days.map(({ day }) => day.slice(0, 7)))];
   const first = monthOf(days[0]?.day ?? '');
   const rows = monthOf(days.at(-1)?.day ?? '') - first + 1;
@@ -110,13 +112,13 @@ function cell(stream: string, day: StreamDay, first: number): string {
   const x = LEFT + (Number(day.day.slice(8)) - 1) * PITCH;
   const y = TOP + (monthOf(day.day) - first) * PITCH;
   // Thousands of stops would be no way to go with the keyboard: what needs a look is one, months lead to the others.
-  const stop = day.state === 'failed' || day.state === 'missing' || day.state === 'running';
+  const stop = ['failed', 'walked', 'missing', 'running'].includes(day.state);
   return `<a href="day/${stream}/${day.day}"${stop ? '' : ' tabindex="-1"'}><title>${day.day} ${describeDay(day)}</title><use href="#s-${day.state}" x="${x}" y="${y}"/></a>`;
 }
 
 /** A day in some words: `complete, 12,345 records`. */
 export function describeDay({ state, records }: StreamDay): string {
-  return state === 'complete' ? `complete, ${counted(records, 'record')}` : STATE_WORDS[state];
+  return state === 'complete' ? `complete, ${counted(records, 'record')}` : DAY_STATE_WORDS[state];
 }
 
 function countStates(days: readonly { readonly day: Day; readonly state: DayState }[]) {

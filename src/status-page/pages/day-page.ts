@@ -3,7 +3,7 @@
 import { longDay } from '../../days/health.ts';
 import type { DayPage } from '../../days/page-rows.ts';
 import type { DayStory } from '../../days/story-rows.ts';
-import { describeStory, mendingCommand } from '../../days/story-text.ts';
+import { dayWords, describeStory, mendingCommand } from '../../days/story-text.ts';
 import type { Day } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
@@ -31,7 +31,7 @@ export function dayPage({ version, story, pages }: DayPageParts): Html {
     version,
     body: html`${ways(stream, day)}
 <section class="health ${LOOKS[story.state]}" aria-labelledby="day">
-<h1 id="day">${stream}, ${longDay(day)}: ${wordOf(story)}</h1>
+<h1 id="day">${stream}, ${longDay(day)}: ${dayWords(story)}</h1>
 ${figures(story)}
 </section>
 ${commands(story)}
@@ -48,13 +48,6 @@ const LOOKS = {
   missing: 'gaps',
   pruned: 'new',
 } as const;
-
-function wordOf({ state, closed, records }: DayStory): string {
-  if (state === 'complete' && records === 0) return 'complete, no events';
-  if (state === 'running') return 'being walked';
-  if (state === 'failed' || state === 'complete' || state === 'pruned') return state;
-  return closed ? 'missing' : 'not closed yet';
-}
 
 function ways(stream: string, day: Day): Html {
   const month = day.slice(0, 7);

@@ -1,12 +1,16 @@
 /** The page of a month: its days as a table, the calendar for the keyboard and for those who do not see it. */
+
 import type { StreamDay } from '../../days/day-states.ts';
+import { kindOfError } from '../../days/gaps.ts';
 import { longDay } from '../../days/health.ts';
+import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
 import { addDays } from '../../plan/days.ts';
-import { formatBytes, formatCount } from '../../text.ts';
+import { counted, formatBytes, formatCount } from '../../text.ts';
 import { Html, html } from '../html.ts';
 import { SHAPES, stateMark } from './calendar.ts';
 import { layout } from './layout.ts';
-import { STATE_WORDS } from './wording.ts';
+import { volume } from './volume.ts';
+import { saidPart, shortened } from './wording.ts';
 
 /** All that the page shows. */
 export interface MonthPageParts {
@@ -30,12 +34,24 @@ export function monthPage({ version, stream, month, days }: MonthPageParts): Htm
     body: html`${SHAPES}<nav class="ways" aria-label="Months"><a href="../../">Status</a><a href="${before}" rel="prev">← ${before}</a><a href="${after}" rel="next">${after} →</a></nav>
 <section aria-labelledby="month"><h1 id="month">${stream}, ${name}</h1>
 ${shown.length === 0 && html`<p class="quiet">No day of this month is in the scope of the stream.</p>`}
-<div class="wide" tabindex="0" role="group" aria-labelledby="month"><table><thead><tr><th scope="col">Day</th><th scope="col">State</th><th scope="col" class="n">Records</th><th scope="col" class="n">Pages</th><th scope="col" class="n">Received</th></tr></thead><tbody>${shown.map((day) => row(stream, day))}</tbody></table></div></section>`,
+<div class="wide" tabindex="0" role="group" aria-labelledby="month"><table><thead><tr><th scope="col">Day</th><th scope="col">State</th><th scope="col" class="n">Records</th><th scope="col" class="n">Pages</th><th scope="col" class="n">Received</th><th scope="col">Proof</th></tr></thead><tbody>${shown.map((day, index) => row(stream, day, shown[index - 1]))}</tbody>${shown.length > 0 && sums(shown)}</table></div>
+${volume({ stream, days })}</section>`,
   });
 }
 
-function row(stream: string, { day, state, records, pages, bytes, lastError }: StreamDay): Html {
+/** The last row. */
+function sums(days: readonly StreamDay[]): Html {
+  const sum = (of: (day: StreamDay) => number) => days.reduce((total, day) => total + of(day), 0);
+  const closed = days.filter(({ state }) => state !== 'open');
+  const complete = closed.filter(({ state }) => state === 'complete' || state === 'empty').length;
+  return html`<tfoot><tr><th scope="row">In all</th><td>${formatCount(complete)} of ${counted(closed.length, 'closed day')} complete</td><td class="n">${formatCount(sum((day) => day.records))}</td><td class="n">${formatCount(sum((day) => day.pages))}</td><td class="n">${formatBytes(sum((day) => day.bytes))}</td><td></td></tr></tfoot>`;
+}
+
+/** Why a day failed stands below it, unless it is what the day before says. */
+function row(stream: string, shown: StreamDay, before: StreamDay | undefined): Html {
+  const { day, state, records, pages, bytes, proof, lastError } = shown;
   const stored = pages > 0;
-  const error = state === 'failed' ? lastError : null;
-  return html`<tr${error !== null && new Html(' class="noted"')}><th scope="row"><a href="../../day/${stream}/${day}">${day}</a></th><td>${stateMark(state)} ${STATE_WORDS[state]}</td><td class="n">${stored && formatCount(records)}</td><td class="n">${stored && formatCount(pages)}</td><td class="n">${stored && formatBytes(bytes)}</td></tr>${error !== null && html`<tr class="note"><td colspan="5">${error}</td></tr>`}`;
+  const told = before?.state === 'failed' ? kindOfError(before.lastError) : null;
+  const error = state === 'failed' && kindOfError(lastError) !== told ? lastError : null;
+  return html`<tr${error !== null && new Html(' class="noted"')}><th scope="row"><a href="../../day/${stream}/${day}">${day}</a></th><td>${stateMark(state)} ${DAY_STATE_WORDS[state]}</td><td class="n">${stored && formatCount(records)}</td><td class="n">${stored && formatCount(pages)}</td><td class="n">${stored && formatBytes(bytes)}</td><td>${proof}</td></tr>${error !== null && html`<tr class="note"><td colspan="6">${shortened(error)}${saidPart(error)}</td></tr>`}`;
 }

@@ -7,7 +7,7 @@ import type { Standing } from '../facts.ts';
 import { type Html, html } from '../html.ts';
 import { percent } from './wording.ts';
 
-const WINDOWS_SHOWN = 12;
+const WINDOWS_SHOWN = 4;
 
 /** The section; nothing where nothing runs. */
 export function now({ running }: Pick<Standing, 'running'>, { pass }: Pick<Doing, 'pass'>): Html {
@@ -16,7 +16,7 @@ export function now({ running }: Pick<Standing, 'running'>, { pass }: Pick<Doing
   return html`<section class="now" aria-labelledby="now"><h2 id="now">Now</h2>
 ${pass !== null && passLine(pass)}
 ${running.length > 0 && html`<ul class="running">${running.slice(0, WINDOWS_SHOWN).map(windowLine)}</ul>`}
-${more > 0 && html`<p class="quiet">… and ${counted(more, 'more window')}.</p>`}
+${more > 0 && html`<details class="more"><summary>${counted(more, 'more window')}</summary><ul class="running">${running.slice(WINDOWS_SHOWN).map(windowLine)}</ul></details>`}
 </section>`;
 }
 

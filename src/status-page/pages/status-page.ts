@@ -1,6 +1,7 @@
 /** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs. */
 import type { StreamDays } from '../../days/day-states.ts';
 import { type HealthLevel, longDay, type StreamHealth } from '../../days/health.ts';
+import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import type { Doing } from '../activity.ts';
@@ -10,6 +11,7 @@ import { calendar, legend, SHAPES } from './calendar.ts';
 import { lateness } from './lateness.ts';
 import { layout } from './layout.ts';
 import { now } from './now.ts';
+import { problemsPart } from './problems.ts';
 import { volume } from './volume.ts';
 import { distance, minute, percent } from './wording.ts';
 
@@ -23,9 +25,9 @@ export interface StatusPage {
   readonly timeZone: string;
 }
 
-const PROBLEMS_SHOWN = 8;
 /** A browser without JavaScript asks again after so many seconds while something runs. */
 const AGAIN_S = 60;
+const RUN_LINES = 12;
 
 /** The page. */
 export function statusPage(parts: StatusPage): Html {
@@ -64,7 +66,7 @@ export function livePart({ standing, doing }: Pick<StatusPage, 'standing' | 'doi
 <h1 id="health">${health.sentence}</h1>
 <p class="quiet">${whenLine(standing, doing, runs[0])}</p>
 ${doing.endedEarly !== null && html`<p class="early">The last pass ended early: ${doing.endedEarly}</p>`}
-${health.problems.length > 0 && problemsPart(standing)}
+${health.problems.length > 0 && problemsPart(health.problems)}
 </section>
 ${now(standing, doing)}
 </div>`;
@@ -79,23 +81,12 @@ function whenLine(standing: Standing, doing: Doing, last: RunRow | undefined): S
   return parts.map((part, index) => html`${index > 0 && ' · '}${part}`);
 }
 
-function problemsPart({ health }: Standing): Html {
-  const shown = health.problems.slice(0, PROBLEMS_SHOWN);
-  const more = health.problems.length - shown.length;
-  return html`<ul class="problems">${shown.map(
-    ({ stream, from, text, command }) =>
-      html`<li><a href="day/${stream}/${from}">${text}</a>${
-        command !== null && html`<pre class="command" tabindex="0"><code>${command}</code></pre>`
-      }</li>`,
-  )}${more > 0 && html`<li>… and ${more} more; <code>daywalk gaps</code> lists them.</li>`}</ul>`;
-}
-
 function streamPart(stream: StreamDays, { health, now: at }: Standing): Html {
   const own = health.streams.find((candidate) => candidate.stream === stream.stream);
   return html`<section class="stream" aria-label="Stream ${stream.stream}">
 <h3>${stream.stream}</h3>
-${own !== undefined && figures(stream, own, at)}
 ${calendar(stream)}
+${own !== undefined && figures(stream, own, at)}
 ${volume(stream)}
 </section>`;
 }
@@ -123,24 +114,37 @@ function runsPart(runs: readonly RunRow[], at: number): Html {
   return html`<section aria-labelledby="runs"><h2 id="runs">Runs</h2>
 <div class="wide" tabindex="0" role="group" aria-labelledby="runs"><table>
 <thead><tr><th scope="col">Began (UTC)</th><th scope="col">Trigger</th><th scope="col" class="n">Took</th><th scope="col">Ended</th><th scope="col" class="n">Windows</th><th scope="col" class="n">Unchanged</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Records</th><th scope="col" class="n">Received</th></tr></thead>
-<tbody>${runs.map((run) => runRow(run, at))}</tbody>
+<tbody>${foldedRuns(runs)
+    .slice(0, RUN_LINES)
+    .map((own) => runRows(own, at))}</tbody>
 </table></div></section>`;
 }
 
-const TRIGGERS = { schedule: 'schedule', hand: 'by hand', backfill: 'backfill' } as const;
-const OUTCOMES = {
-  done: 'done',
-  gaps: 'done, with gaps',
-  refused: 'key refused',
-  unavailable: 'API or database away',
-  interrupted: 'stopped',
-  settings: 'settings',
-  unexpected: 'unexpected error',
-} as const;
+/** Runs of one kind that found everything as it was stand in one line. */
+function foldedRuns(runs: readonly RunRow[]): RunRow[][] {
+  const folded: RunRow[][] = [];
+  for (const run of runs) {
+    const last = folded.at(-1);
+    if (last?.[0] !== undefined && isIdle(run) && isIdle(last[0])) last.push(run);
+    else folded.push([run]);
+  }
+  return folded;
+}
+
+const isIdle = ({ outcome, windowsComplete, windowsFailed }: RunRow): boolean =>
+  outcome === 'done' && windowsComplete === 0 && windowsFailed === 0;
+
+function runRows(runs: readonly RunRow[], at: number): Html {
+  const [newest] = runs;
+  const oldest = runs.at(-1);
+  if (newest === undefined || oldest === undefined) return html``;
+  if (runs.length === 1) return runRow(newest, at);
+  return html`<tr class="idle"><td>${minute(oldest.startedAt)}</td><td colspan="8">${counted(runs.length, 'run')} up to ${minute(newest.startedAt)} found nothing new</td></tr>`;
+}
 
 function runRow(run: RunRow, at: number): Html {
   const range = run.fromDay === null ? '' : ` ${run.fromDay} to ${run.toDay}`;
   const took = (run.finishedAt?.getTime() ?? at) - run.startedAt.getTime();
   const good = run.outcome === 'done' || run.outcome === null || run.outcome === 'interrupted';
-  return html`<tr><td>${minute(run.startedAt)}</td><td>${TRIGGERS[run.trigger]}${range}</td><td class="n">${run.finishedAt === null ? '' : formatDuration(took)}</td><td class="${good ? 'fine' : 'wrong'}">${run.outcome === null ? 'not ended' : OUTCOMES[run.outcome]}${run.error !== null && html`<details><summary>error</summary>${run.error}</details>`}</td><td class="n">${formatCount(run.windowsComplete)}</td><td class="n">${formatCount(run.windowsUnchanged)}</td><td class="n">${formatCount(run.windowsFailed)}</td><td class="n">${formatCount(run.records)}</td><td class="n">${formatBytes(run.bytes)}</td></tr>`;
+  return html`<tr><td>${minute(run.startedAt)}</td><td>${RUN_TRIGGER_WORDS[run.trigger]}${range}</td><td class="n">${run.finishedAt === null ? '' : formatDuration(took)}</td><td class="${good ? 'fine' : 'wrong'}">${run.outcome === null ? 'not ended yet' : RUN_OUTCOME_WORDS[run.outcome]}${run.error !== null && html`<details><summary>error</summary>${run.error}</details>`}</td><td class="n">${formatCount(run.windowsComplete)}</td><td class="n">${formatCount(run.windowsUnchanged)}</td><td class="n">${formatCount(run.windowsFailed)}</td><td class="n">${formatCount(run.records)}</td><td class="n">${formatBytes(run.bytes)}</td></tr>`;
 }

@@ -38,7 +38,8 @@ code { font: .875em/1.4 ui-monospace, "SF Mono", Consolas, "Liberation Mono", "D
 .problems { margin: .8rem 0 0; padding: 0; list-style: none; display: grid; grid-template-columns: minmax(0, 1fr); gap: .7rem; }
 .problems a { overflow-wrap: anywhere; }
 pre.command { display: flex; align-items: center; gap: .75rem; margin: .3rem 0 0; padding: .45rem .7rem; background: var(--raised); border: 1px solid var(--line); border-radius: 6px; overflow-x: auto; white-space: pre; max-width: 100%; width: fit-content; }
-pre.command button { margin-left: auto; }
+pre.command button { margin-left: auto; position: sticky; right: 0; box-shadow: .7rem 0 0 var(--raised); }
+.problems details, .more { margin-top: .3rem; } .problems details p { overflow-wrap: anywhere; } .more > ul { margin-top: .6rem; }
 button { font: inherit; font-size: .8rem; padding: .1rem .6rem; border: 1px solid var(--line); border-radius: 5px; background: var(--paper); color: var(--ink); cursor: pointer; }
 .running { margin: .5rem 0 0; padding: 0; list-style: none; display: grid; gap: .5rem; }
 progress { display: block; width: 100%; max-width: 36rem; height: 6px; margin-top: .3rem; border: 0; border-radius: 3px; overflow: hidden; background: var(--line); appearance: none; -webkit-appearance: none; }
@@ -50,7 +51,7 @@ progress::-moz-progress-bar { background: var(--running); }
 .shapes { position: absolute; }
 svg.mark { width: .8em; height: .8em; margin-right: .15em; overflow: visible; }
 .complete { fill: var(--cell); } .empty { fill: none; stroke: var(--empty); stroke-width: 1.5; } .open { fill: var(--open); }
-.running path, path.running { fill: var(--running); } .failed { fill: var(--bad); } .cross { stroke: var(--paper); stroke-width: 1.6; stroke-linecap: round; } .missing { fill: var(--wait); }
+.running path, path.running { fill: var(--running); } .failed { fill: var(--bad); } .cross { stroke: var(--paper); stroke-width: 1.6; stroke-linecap: round; } .missing { fill: var(--wait); } .unchecked { fill: none; stroke: var(--wait); stroke-width: 1.2; }
 .stream { margin-top: 1rem; padding: 1.1rem 1.25rem 1.25rem; background: var(--raised); border: 1px solid var(--line); border-radius: 10px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .8rem 1.5rem; margin: .7rem 0 0; }
 .figures dt { font-size: .85rem; color: var(--quiet); }
@@ -71,7 +72,7 @@ figcaption span { font-weight: 400; color: var(--quiet); margin-left: .5rem; }
 .plot svg { display: block; width: 100%; height: 100%; }
 .plot .scale { position: absolute; left: 0; top: -.6em; width: 3.7rem; text-align: right; font-size: .75rem; line-height: 1.2; color: var(--quiet); } .plot .half { top: calc(50% - .6em); }
 .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; fill: none; }
-.bar { fill: var(--cell); } .bar.empty { stroke: none; } .bar.running { fill: var(--running); } .bar.failed { fill: var(--bad); } .bar.missing { fill: var(--wait); }
+.bar { fill: var(--cell); } .bar.empty { stroke: none; } .bar.running { fill: var(--running); } .bar.failed { fill: var(--bad); } .bar.missing, .bar.walked { fill: var(--wait); }
 .reach { fill: transparent; } .volume g:hover .reach { fill: color-mix(in srgb, var(--ink) 8%, transparent); }
 .span { display: flex; justify-content: space-between; padding-left: 4.2rem; font-size: .75rem; color: var(--quiet); }
 .wide { overflow-x: auto; margin-top: .5rem; }
@@ -80,14 +81,15 @@ th, td { padding: .4rem 1.4rem .4rem 0; border-bottom: 1px solid var(--line); te
 thead th { color: var(--quiet); font-size: .85rem; }
 .n { text-align: right; }
 td.wrong { color: var(--bad); font-weight: 600; } td details { font-weight: 400; color: var(--ink); white-space: normal; max-width: 40ch; overflow-wrap: anywhere; }
-tr.note td { white-space: normal; overflow-wrap: anywhere; padding-top: 0; color: var(--quiet); } tr.noted > * { border-bottom: 0; }
+tr.note td { white-space: normal; max-width: 20rem; overflow-wrap: anywhere; padding-top: 0; color: var(--quiet); } tr.noted > * { border-bottom: 0; }
+tr.idle td { color: var(--quiet); } tfoot td, tfoot th { font-weight: 600; border-bottom: 0; }
 th:last-child, td:last-child { padding-right: 0; }
 .ways { display: flex; flex-wrap: wrap; gap: .4rem 1.4rem; margin-bottom: 1rem; font-size: .9rem; }
 .commands { margin: .3rem 0 0; display: grid; grid-template-columns: minmax(0, 1fr); gap: .7rem; } .commands dt { font-size: .9rem; color: var(--quiet); } .commands dd { margin: 0; }
 .story { list-style: none; margin: .4rem 0 0; padding: 0; font-size: .95rem; } .story li { padding: .12rem 0; overflow-wrap: anywhere; max-width: 100ch; }
 .story .window { font-weight: 600; padding-top: .6rem; } .d2 { margin-left: 1.2rem; } .d3 { margin-left: 2.4rem; } .d4 { margin-left: 3.6rem; } .d5 { margin-left: 4.8rem; }
 footer { display: flex; flex-wrap: wrap; gap: .4rem 1.5rem; margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); font-size: .85rem; color: var(--quiet); } footer nav { display: flex; gap: 1.2rem; }
-@media (max-width: 40rem) { body { padding: 0 .9rem 1.5rem; } .health, .stream { padding: .9rem; } h1 { font-size: 1.2rem; } .plot, .span { padding-left: 3.2rem; } .plot .scale { width: 2.8rem; font-size: .7rem; } }
+@media (max-width: 40rem) { h2 { margin-top: 1.4rem; } .figures { grid-template-columns: 1fr 1fr; gap: .6rem 1rem; } .legend { gap: .2rem .9rem; } body { padding: 0 .9rem 1.5rem; } .health, .stream { padding: .9rem; } h1 { font-size: 1.2rem; } .plot, .span { padding-left: 3.2rem; } .plot .scale { width: 2.8rem; font-size: .7rem; } }
 @media (prefers-reduced-motion: no-preference) { progress::-webkit-progress-value { transition: inline-size .4s; } }
 @media print { .skip, footer, pre.command button { display: none; } }
 `.trimStart();

@@ -13,7 +13,7 @@ const PITCH = 10;
 const BAR = 8;
 
 /** The plot of a stream, with its highest value and its days in words beside it. */
-export function volume({ stream, days }: StreamDays): Html {
+export function volume({ stream, days }: Pick<StreamDays, 'stream' | 'days'>): Html {
   const shown = days.filter(({ state }) => state !== 'out').slice(-DAYS_SHOWN);
   const most = Math.max(0, ...shown.map(({ records }) => records));
   const first = shown[0];

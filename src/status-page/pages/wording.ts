@@ -1,17 +1,5 @@
 /** Times, states and amounts as the pages write them. */
-import type { DayState } from '../../plan/day-states.ts';
 import { type Html, html } from '../html.ts';
-
-/** What each state is called. */
-export const STATE_WORDS: Readonly<Record<DayState, string>> = {
-  complete: 'complete',
-  empty: 'complete, no events',
-  open: 'not closed yet',
-  running: 'being walked',
-  failed: 'failed',
-  missing: 'missing',
-  out: 'out of scope',
-};
 
 /** An instant to the minute, in UTC, for people and for programs. */
 export function minute(instant: Date): Html {
@@ -37,4 +25,18 @@ function roughly(ms: number): string {
 /** A share in whole percent, 100 only for all of it. */
 export function percent(part: number, whole: number): string {
   return whole === 0 ? '0 %' : `${Math.floor((100 * part) / whole)} %`;
+}
+
+const WORDS = 10;
+
+/** The first words of an error, without the address, which is the same each time. */
+export function shortened(error: string): string {
+  const words = error.replace(/^https?:\/\/\S+ (\([^)]*\):? )?/, '').split(' ');
+  return words.length <= WORDS ? words.join(' ') : `${words.slice(0, WORDS).join(' ')} …`;
+}
+
+/** All of it, folded; nothing where the first words are all. */
+export function saidPart(error: string | null): Html {
+  if (error === null || shortened(error) === error) return html``;
+  return html`<details><summary>what was said</summary><p>${error}</p></details>`;
 }

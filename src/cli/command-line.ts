@@ -1,0 +1,58 @@
+/** What may be typed behind `daywalk`: the verbs and the words of each, made from the tables of verbs and settings; completion and the man page come from it. */
+import type { Kind } from '../settings/table/setting.ts';
+import { ROWS, type Row } from '../settings/table/table.ts';
+import type { VerbRow } from './verb.ts';
+
+/** An option of a verb. */
+export interface Word {
+  /** `--page-length` */
+  readonly long: string;
+  /** `<n>`; empty: it takes no value. */
+  readonly value: string;
+  readonly does: string;
+  /** The values that it takes, where they are few. */
+  readonly choices: readonly string[];
+  /** Its value is a file or a folder. */
+  readonly isPath: boolean;
+  /** It is a setting, with a name in the environment, too. */
+  readonly setting: Row | null;
+}
+
+/** A verb and what may follow it. */
+export interface Verb {
+  readonly row: VerbRow;
+  readonly words: readonly Word[];
+}
+
+/** The verbs of the table, with all that may follow each. */
+export function verbsOf(table: readonly VerbRow[]): Verb[] {
+  return table.map((row) => ({ row, words: [...ownWords(row), ...settingWords(row)] }));
+}
+
+function ownWords({ options = [] }: VerbRow): Word[] {
+  return options.map(({ long, flags, description, argChoices = [] }) => {
+    const value = /<[^>]+>/.exec(flags)?.[0] ?? '';
+    return {
+      long: long ?? flags,
+      value,
+      does: description,
+      choices: argChoices,
+      isPath: value === '<folder>',
+      setting: null,
+    };
+  });
+}
+
+function settingWords({ settings }: VerbRow): Word[] {
+  return ROWS.flatMap((row) => {
+    if (row.flag === null || !settings.includes(row.group)) return [];
+    const { flag: long, placeholder: value, description: does, kind } = row;
+    const isPath = kind.kind === 'path';
+    return [{ long, value, does, choices: choicesOf(kind), isPath, setting: row }];
+  });
+}
+
+function choicesOf(kind: Kind): readonly string[] {
+  if (kind.kind === 'choice') return kind.choices;
+  return kind.kind === 'boolean' ? ['yes', 'no'] : [];
+}

@@ -1,0 +1,79 @@
+/** The manual page daywalk(1), made from the tables of verbs, settings and exit codes (man-pages(7), groff_man(7)). */
+import { EXIT, EXIT_MEANINGS } from '../errors.ts';
+import { ROWS } from '../settings/table/table.ts';
+import { type Verb, verbsOf, type Word } from './command-line.ts';
+import { VERBS } from './verbs.ts';
+
+/** The page in roff; ends without a line break. */
+export function manPage(version: string): string {
+  return [
+    `.TH DAYWALK 1 "" "daywalk ${version}" "daywalk"`,
+    '.SH NAME',
+    'daywalk \\- exports an Event Query API into Postgres, and can show that nothing is missing',
+    '.SH SYNOPSIS',
+    '.B daywalk',
+    '.RB [ \\-\\-config',
+    '.IR file ]',
+    '.I verb',
+    '.RI [ options ]',
+    '.SH VERBS',
+    'Each verb takes the settings below that it obeys, too;',
+    '.B daywalk',
+    '.I verb',
+    '.B \\-\\-help\\-all',
+    'lists them.',
+    ...verbsOf(VERBS).flatMap(describeVerb),
+    '.SH SETTINGS',
+    'Flags go before the environment, the environment before',
+    '.IR daywalk.yaml ,',
+    'and that before the defaults.',
+    ...ROWS.flatMap(
+      ({ flag, placeholder, env, name, inFile, description, default: value, unset }) => [
+        '.TP',
+        [
+          ...(flag === null ? [] : [`\\fB${text(flag)}\\fR ${text(placeholder)}`.trimEnd()]),
+          `\\fB${env[0]}\\fR`,
+          ...(inFile ? [`\\fI${text(name)}\\fR`] : []),
+        ].join(', '),
+        line(`${description} (${value ?? unset})`),
+      ],
+    ),
+    '.SH EXIT STATUS',
+    ...(Object.keys(EXIT) as (keyof typeof EXIT)[]).flatMap((code) => [
+      '.TP',
+      `.B ${EXIT[code]}`,
+      line(EXIT_MEANINGS[code]),
+    ]),
+    '.SH FILES',
+    '.TP',
+    '.I daywalk.yaml',
+    'The settings, in the working folder or where',
+    '.B \\-\\-config',
+    'says.',
+    '.TP',
+    '.I .daywalk/',
+    'The embedded Postgres, where there is one.',
+  ].join('\n');
+}
+
+function describeVerb({ row, words }: Verb): string[] {
+  const argument = row.argument === undefined ? '' : ` \\fI${row.argument}\\fR`;
+  return [
+    '.TP',
+    `\\fB${text(row.name)}\\fR${argument}`,
+    line(row.does),
+    ...words.filter(({ setting }) => setting === null).flatMap(describeWord),
+  ];
+}
+
+function describeWord({ long, value, choices, does }: Word): string[] {
+  const values = choices.length === 0 ? value : choices.join('|');
+  return ['.RS', '.TP', `\\fB${text(long)}\\fR ${text(values)}`.trimEnd(), line(does), '.RE'];
+}
+
+/** Text within a line: nothing in it is a request, and a hyphen stays one that can be copied. */
+const text = (words: string): string =>
+  words.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('`', '');
+
+/** Text as a line of its own. */
+const line = (words: string): string => text(words).replace(/^(?=[.'])/, '\\&');

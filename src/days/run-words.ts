@@ -1,0 +1,21 @@
+/** Runs in words: what began them and how they ended. */
+import type { RunOutcome } from '../errors.ts';
+import type { RunTrigger } from '../store/runs.ts';
+
+/** What began a run. */
+export const RUN_TRIGGER_WORDS: Readonly<Record<RunTrigger, string>> = {
+  schedule: 'by schedule',
+  hand: 'by hand',
+  backfill: 'backfill',
+};
+
+/** How a run ended. */
+export const RUN_OUTCOME_WORDS: Readonly<Record<RunOutcome, string>> = {
+  done: 'done',
+  gaps: 'left gaps',
+  refused: 'the key was refused',
+  unavailable: 'gave up',
+  interrupted: 'stopped',
+  settings: 'the settings are wrong',
+  unexpected: 'unexpected error',
+};

@@ -1,0 +1,61 @@
+/** What is wrong, as people want it: the same failure of many days once, in a few words, with its command; what was said, folded. */
+import { GAP_WORDS, kindOfError } from '../../days/gaps.ts';
+import type { Problem } from '../../days/health.ts';
+import { daysBetween } from '../../plan/days.ts';
+import { formatCount } from '../../text.ts';
+import { type Html, html } from '../html.ts';
+import { saidPart, shortened } from './wording.ts';
+
+/** The same trouble of a stream, on one day or many. */
+export interface ProblemGroup {
+  readonly stream: string;
+  readonly state: Problem['state'];
+  readonly from: string;
+  readonly to: string;
+  readonly days: number;
+  /** What the newest of them was told; null: nothing. */
+  readonly lastError: string | null;
+  /** Null: they are being walked. */
+  readonly command: string | null;
+}
+
+/** So many stand open; a phone shows the calendar below them. */
+const OPEN = 2;
+const FOLDED = 10;
+
+/** The groups, the largest first. */
+export function groupProblems(problems: readonly Problem[]): ProblemGroup[] {
+  const groups = new Map<string, ProblemGroup>();
+  for (const { stream, state, from, to, lastError, command } of problems) {
+    const key = JSON.stringify([stream, state, kindOfError(lastError)]);
+    const known = groups.get(key);
+    const first = known?.from ?? from;
+    groups.set(key, {
+      stream,
+      state,
+      from: first,
+      to,
+      days: daysBetween(from, to).length + (known?.days ?? 0),
+      lastError,
+      command: command && `daywalk backfill --from ${first} --to ${to} --stream ${stream}`,
+    });
+  }
+  return [...groups.values()].sort((one, other) => other.days - one.days);
+}
+
+/** The list: some groups open, more of them folded. */
+export function problemsPart(problems: readonly Problem[]): Html {
+  const groups = groupProblems(problems);
+  const [open, folded] = [groups.slice(0, OPEN), groups.slice(OPEN, OPEN + FOLDED)];
+  const more = groups.length - OPEN - FOLDED;
+  return html`<ul class="problems">${open.map(item)}</ul>${
+    folded.length > 0 &&
+    html`<details class="more"><summary>${formatCount(groups.length - OPEN)} more</summary><ul class="problems">${folded.map(item)}${more > 0 && html`<li>… and ${formatCount(more)} more; <code>daywalk gaps</code> lists them.</li>`}</ul></details>`
+  }`;
+}
+
+function item({ stream, state, from, to, days, lastError, command }: ProblemGroup): Html {
+  const when = from === to ? from : `${formatCount(days)} days, ${from} to ${to}`;
+  const headline = lastError === null ? '' : `: ${shortened(lastError)}`;
+  return html`<li><a href="day/${stream}/${to}">${stream}, ${when}: ${GAP_WORDS[state]}${headline}</a>${saidPart(lastError)}${command !== null && html`<pre class="command" tabindex="0"><code>${command}</code></pre>`}</li>`;
+}
