@@ -1,4 +1,4 @@
-/** The query that the demo shows, and its answer. */
+/** The queries that the demo shows, and their answers. */
 import type { Database } from '../store/database.ts';
 
 /** Events of each day by severity; runs against the views as they are. */
@@ -31,4 +31,24 @@ export async function countPages(database: Database): Promise<number> {
     'select coalesce(sum(pages), 0)::bigint as pages from daywalk.walks',
   );
   return row?.pages ?? 0;
+}
+
+/** The newest severe events, from the record table of the demo. */
+export const TABLE_QUERY = `select at, agent, level, rule
+  from daywalk.alerts
+ where level >= 12
+ order by at desc
+ limit 5`;
+
+/** One row of {@link TABLE_QUERY}. */
+export interface NewestRow {
+  readonly at: Date;
+  readonly agent: string;
+  readonly level: number;
+  readonly rule: string;
+}
+
+/** Runs {@link TABLE_QUERY}. */
+export function runTableQuery(database: Database): Promise<NewestRow[]> {
+  return database.persist(TABLE_QUERY);
 }

@@ -44,6 +44,9 @@ test('exports through refused requests and a kill, shows the calendar and the co
     expect(events).toBeDefined();
     expect(ids).toBe(events);
   }
+  expect(shown.stdout.split('from daywalk.alerts')[1]).toMatch(
+    /^ {3}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}1\d {2}\S+ +\S/m,
+  );
   expect(await readdir(folder)).toEqual(['.daywalk']);
 
   // What it leaves can be looked at, with the command that it says.

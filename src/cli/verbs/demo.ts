@@ -1,6 +1,6 @@
 /** `daywalk demo`: a simulated API, a Postgres of its own, a week exported through faults and a kill, and what is then there. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { access, rm } from 'node:fs/promises';
+import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,15 @@ import { readEnvironment } from '../../settings/environment.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { formatCount } from '../../text.ts';
-import { countPages, EXAMPLE_QUERY, type ExampleRow, runExampleQuery } from '../demo-rows.ts';
+import {
+  countPages,
+  EXAMPLE_QUERY,
+  type ExampleRow,
+  type NewestRow,
+  runExampleQuery,
+  runTableQuery,
+  TABLE_QUERY,
+} from '../demo-rows.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { type OpenDatabase, openDatabase, openLog } from '../wiring.ts';
@@ -90,7 +98,10 @@ async function show(
   const to = lastClosedDay(systemClock.now(), settings.timezone, settings.settle);
   const from = addDays(to, 1 - days);
   const backfill = ['backfill', '--from', from, '--to', to];
+  const config = join(DIRECTORY, 'daywalk.yaml');
+  await writeFile(config, SETTINGS);
   const environment = {
+    DAYWALK_CONFIG: config,
     DAYWALK_API_URL: url,
     DAYWALK_API_KEY: KEY,
     DAYWALK_LEASE: '5s',
@@ -120,8 +131,29 @@ async function show(
 
   print('', '5. In SQL', '', ...EXAMPLE_QUERY.split('\n'), '');
   print(...tableOf(await runExampleQuery(store.database)));
+
+  print(
+    '',
+    '6. From a record table, which the run has kept in step',
+    '',
+    ...TABLE_QUERY.split('\n'),
+    '',
+  );
+  print(...newestOf(await runTableQuery(store.database)));
   print('', ...NEXT);
 }
+
+/** A record table of the events. */
+const SETTINGS = `time_path: timestamp
+tables:
+  alerts:
+    stream: events
+    columns:
+      at:    { path: timestamp, type: timestamptz, index: yes }
+      agent: { path: agent.name, index: yes }
+      level: { path: rule.level, type: smallint, index: yes }
+      rule:  { path: rule.description }
+`;
 
 const NEXT = [
   `That was the demo; its data stays in ${DIRECTORY}. To look at it:`,
@@ -239,5 +271,13 @@ function tableOf(rows: readonly ExampleRow[]): string[] {
   return lines.map(
     (line) =>
       `   ${line.map((cell, column) => (column === 0 ? cell.padEnd(10) : cell.padStart(15))).join('')}`,
+  );
+}
+
+/** Rows of the record table as text. */
+function newestOf(rows: readonly NewestRow[]): string[] {
+  return rows.map(
+    ({ at, agent, level, rule }) =>
+      `   ${at.toISOString().slice(0, 19).replace('T', ' ')}  ${String(level).padStart(2)}  ${agent.padEnd(10)}  ${rule}`,
   );
 }
