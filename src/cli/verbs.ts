@@ -130,9 +130,10 @@ export const VERBS: readonly VerbRow[] = [
     load: async () => (await import('./verbs/export.ts')).exportVerb,
     options: [
       new Option('--out <folder>', 'where to write (required)').makeOptionMandatory(),
-      new Option('--format <format>', 'what to write')
-        .choices(['ndjson', 'ndjson.gz', 'parquet'])
-        .default('ndjson.gz'),
+      new Option(
+        '--format <format>',
+        'what to write (default: what the folder has, ndjson.gz in a new one)',
+      ).choices(['ndjson', 'ndjson.gz', 'parquet']),
       from('the first day there is'),
       to('the last closed day'),
       stream(),

@@ -1,13 +1,20 @@
 /** Exports days to files: what is there as it is published is skipped, what is not complete is left out and told. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
-import { DaywalkError } from '../errors.ts';
+import { DaywalkError, SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
 import { digestOfFile, lockFolder, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
-import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
+import {
+  aboutDay,
+  type IncompleteDay,
+  isOf,
+  type Manifest,
+  ManifestBook,
+  readManifest,
+} from './manifest.ts';
 import { writeNdjson } from './ndjson.ts';
 import { loadParquet, writeParquet } from './parquet.ts';
 import { recordsOf } from './records.ts';
@@ -23,7 +30,8 @@ export interface ArchiveParts {
 /** What to export, and where to. */
 export interface FileExport {
   readonly folder: string;
-  readonly format: Format;
+  /** Null: that of the files that are there, `ndjson.gz` in a new folder. */
+  readonly format: Format | null;
   readonly streams: readonly string[];
   /** Null: from the first day, to the last closed day. */
   readonly from: Day | null;
@@ -61,21 +69,39 @@ export async function exportDays(
   signal: AbortSignal,
   onDay: (done: number, all: number, report: FileExportReport) => void = () => {},
 ): Promise<FileExportReport> {
-  if (options.format === 'parquet') await loadParquet();
   const days = await listAskedDays(parts.database, options, signal);
   const unlock = await lockFolder(options.folder);
   try {
-    const book = new ManifestBook(options.folder, await readManifest(options.folder));
-    return await exportInto(book, parts, options, days, signal, onDay);
+    const manifest = await readManifest(options.folder);
+    const format = formatFor(options, manifest);
+    if (format === 'parquet') await loadParquet();
+    const book = new ManifestBook(options.folder, manifest);
+    return await exportInto(book, parts, { ...options, format }, days, signal, onDay);
   } finally {
     await unlock();
   }
 }
 
+/** @throws {SettingsError} where the folder has files of another format: a reader of all of them would read each day twice. */
+function formatFor({ folder, format }: FileExport, manifest: Manifest | null): Format {
+  const there = manifest?.files.find((file) => file.format !== format)?.format;
+  if (format === null) return there ?? 'ndjson.gz';
+  if (there === undefined) return format;
+  throw new SettingsError(
+    `flag --format: ${folder} has files of ${there}, and takes no other format`,
+    {
+      hint: 'Name another folder with --out, or leave the flag out.',
+    },
+  );
+}
+
+/** An export whose format is settled. */
+type SettledExport = FileExport & { readonly format: Format };
+
 async function exportInto(
   book: ManifestBook,
   parts: ArchiveParts,
-  options: FileExport,
+  options: SettledExport,
   days: readonly AskedDay[],
   signal: AbortSignal,
   onDay: (done: number, all: number, report: FileExportReport) => void,
@@ -138,7 +164,7 @@ async function listAskedDays(
 async function exportDay(
   book: ManifestBook,
   parts: ArchiveParts,
-  options: FileExport,
+  options: SettledExport,
   asked: AskedDay,
   signal: AbortSignal,
 ): Promise<'skipped' | Written | IncompleteDay> {

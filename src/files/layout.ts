@@ -1,7 +1,7 @@
 /** Where a day's file lies below the folder of an export: Hive's layout, which DuckDB, Spark and Trino read. */
 import type { Day } from '../model.ts';
 
-/** What an export writes; each format has its own file name, so that several may share a folder. */
+/** What an export writes; a folder has files of one format only, so that a reader of all of them reads no day twice. */
 export const FORMATS = ['ndjson', 'ndjson.gz', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
 

@@ -68,6 +68,21 @@ describe('ndjson', () => {
     },
   );
 
+  test('a folder remembers its format, and takes no other', async () => {
+    const folder = temporaryFolder();
+    await exportTo(folder, ['--format', 'ndjson']);
+    const mixed = await exportTo(folder, ['--format', 'ndjson.gz']);
+    expect(mixed).toMatchObject({ code: 2, stdout: '' });
+    expect(mixed.stderr).toMatch(/has files of ndjson, and takes no other format/);
+    const again = await exportTo(folder);
+    expect(again.stdout).toMatch(/ 3 already there/);
+    expect((await read(folder)).files.map(({ format }) => format)).toEqual([
+      'ndjson',
+      'ndjson',
+      'ndjson',
+    ]);
+  });
+
   test('the digest of the records can be recomputed with SQL', async () => {
     const folder = temporaryFolder();
     await exportTo(folder, ['--format', 'ndjson']);

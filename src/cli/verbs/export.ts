@@ -34,7 +34,7 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
         folder,
         streams,
         ...range,
-        format: options.format as Format,
+        format: (options.format as Format | undefined) ?? null,
         checkFiles: options.checkFiles === true,
       },
       signal,
