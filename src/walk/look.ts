@@ -9,10 +9,10 @@ import { readSplit } from '../store/splits.ts';
 import type { WindowContext } from './context.ts';
 import { askAgain, lookAtEnd } from './end.ts';
 import { LONGEST_REACH } from './knowledge.ts';
-import { learnIgnoredSince } from './paging.ts';
+import { learnIgnoredInHalves, learnIgnoredSince } from './paging.ts';
 import { question } from './questions.ts';
 import { isRetired } from './retirement.ts';
-import { spanOf, targetOf } from './span.ts';
+import { spanOf, splitSpan, targetOf } from './span.ts';
 
 const LEARNED_SINCE = 'what is not the record was learned since it was found to lack some';
 
@@ -55,15 +55,21 @@ const isRefused = (error: unknown): boolean =>
 const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWalk): boolean =>
   doubted && knowledge.ignored.some((place) => !ignored.includes(place));
 
-/** All records may differ in the same places, which then are not the record. */
+/** All records may differ in the same places, which then are not the record; a number of the row differs in a half, too. */
 async function learnWhatDiffers(context: WindowContext, window: LeasedWindow): Promise<void> {
-  const walk =
-    window.splitBy === null ? await readProvenWalk(context.database, window.windowId) : null;
+  const { database, knowledge, stream } = context;
+  const walk = window.splitBy === null ? await readProvenWalk(database, window.windowId) : null;
   if (walk === null || walk.records === 0) return;
-  const first = { ...targetOf(context.stream, spanOf(walk)), start: 0, length: walk.pageLength };
-  await learnIgnoredSince(context, first, walk.walkId).catch((error: unknown) => {
+  const length = knowledge.pageLength(context.pageLength);
+  const first = { ...targetOf(stream, spanOf(walk)), start: 0, length };
+  const known = knowledge.ignored.length;
+  try {
+    await learnIgnoredSince(context, { ...first, length: walk.pageLength }, walk.walkId);
+    const halves = knowledge.ignored.length > known ? null : splitSpan(walk, window, context, 2);
+    if (halves?.by === 'time') await learnIgnoredInHalves(context, first, halves.parts);
+  } catch (error) {
     if (!isRefused(error)) throw error;
-  });
+  }
 }
 
 async function lookAtList(context: WindowContext, window: LeasedWindow): Promise<string | null> {

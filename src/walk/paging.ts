@@ -156,8 +156,34 @@ export async function learnIgnoredAcross(
 ): Promise<void> {
   const parts: unknown[] = [];
   for (const walkId of sides) parts.push(...(await readFirstRecords(database, walkId)));
-  const place = volatilePlace(parts, await readFirstRecords(database, across), true);
+  await ignoreApart(knowledge, parts, await readFirstRecords(database, across));
+}
+
+/** The same for a span that fits into a page, and its halves: all are asked for now, the span before and after them. */
+export async function learnIgnoredInHalves(
+  context: LearningContext & { readonly stream: Stream },
+  first: PageRequest,
+  halves: readonly Span[],
+): Promise<void> {
+  const before = await lookAt(context, first, 0);
+  if (before.list.length < 2 || before.list.length >= first.length) return;
+  const parts: unknown[] = [];
+  for (const half of halves) {
+    const request = { ...first, ...targetOf(context.stream, spanOf(half)) };
+    parts.push(...(await lookAt(context, request, 0)).list);
+  }
+  const after = await lookAt(context, first, 0);
+  if (JSON.stringify(after.list) === JSON.stringify(before.list))
+    await ignoreApart(context.knowledge, parts, after.list);
+}
+
+async function ignoreApart(
+  knowledge: Knowledge,
+  parts: readonly unknown[],
+  whole: readonly unknown[],
+): Promise<void> {
+  const place = volatilePlace(parts, whole, true);
   if (place === null) return;
-  const evidence = `asked for in a part of a span, records are the same as in the whole but for ${place}`;
+  const evidence = `asked for in parts of a span, records are the same as in the whole but for ${place}`;
   await knowledge.ignore([place], evidence);
 }

@@ -11,7 +11,7 @@ import { MOST_HALVINGS, SHORTEST_CUT, splitSpan } from './span.ts';
 const REACH_ATTEMPTS = 3;
 /** Seconds to whose multiples a source may round; nobody rounds to fewer and loses what a reach of one second would show. */
 const ROUNDED_TO = 5;
-/** Seconds with records that are found from either side before one is not beside such a multiple. */
+/** Seconds with records that are found from either side before one is no such multiple. */
 const SECONDS_TRIED = 5;
 
 /** The error of a source whose windows cannot be cut. */
@@ -32,8 +32,8 @@ export async function divide(
 
 /**
  * Learns how far a request must reach: a second with a record is found by halving, and the record must show when it is asked
- * for a second around it, and not two seconds beside it; in two seconds so, a second will do. Near a round time it would show
- * however a source rounds.
+ * for a second around it, and not two seconds beside it; so the first and the last one, a second will do. A round time is not
+ * asked for: what happened then shows however a source rounds.
  */
 export async function learnReach(context: PartsContext, span: Span): Promise<void> {
   const { knowledge } = context;
@@ -50,7 +50,7 @@ export async function learnReach(context: PartsContext, span: Span): Promise<voi
     }
     const first = await findOddSecond(context, span, 'first');
     const last = first === null ? null : await findOddSecond(context, span, 'last');
-    if (first === null || last === null || first === last) return;
+    if (first === null || last === null) return;
     for (const second of [first, last]) if (!(await isExactAround(context, second))) return;
   } catch (error) {
     // Short windows are refused: nothing can be learned from them.
@@ -81,7 +81,7 @@ async function ignoresTimeOfDay(context: PartsContext, span: Span): Promise<bool
   return one.came > 0 && JSON.stringify(one.hashes) === JSON.stringify(other.hashes);
 }
 
-/** As {@link findSecond}, for one that is not beside a round time; null: none was found soon. */
+/** As {@link findSecond}, for one that is no round time; null: none was found soon. */
 async function findOddSecond(
   context: PartsContext,
   span: Span,
@@ -91,8 +91,7 @@ async function findOddSecond(
   for (let time = 0; time < SECONDS_TRIED && left.from <= left.to; time += 1) {
     const second = await findSecond(context, left, side);
     if (second === null) return null;
-    const past = Number(second.slice(-2)) % ROUNDED_TO;
-    if (past > 1 && past < ROUNDED_TO - 1) return second;
+    if (pastRound(second) !== 0) return second;
     left =
       side === 'first'
         ? { ...left, from: around(second, 1, 1).from }
@@ -121,7 +120,10 @@ async function isExactAround(context: PartsContext, second: string): Promise<boo
   const length = context.knowledge.pageLength(context.pageLength);
   const hashesOf = async (before: number, after: number) =>
     (await question(context, around(second, before, after), 0, length)).hashes;
-  const near = await hashesOf(-1, 1);
+  const past = pastRound(second);
+  const near = await hashesOf(past === 1 ? 0 : -1, past === ROUNDED_TO - 1 ? 0 : 1);
   const beside = new Set([...(await hashesOf(-4, -2)), ...(await hashesOf(2, 4))]);
   return near.length > 0 && near.every((hash) => !beside.has(hash));
 }
+
+const pastRound = (second: string): number => Number(second.slice(-2)) % ROUNDED_TO;

@@ -1,5 +1,6 @@
 /** Judges an export of a random server, day by day, as one who knows the server. */
 import type { TrialDatabase } from '../trial.ts';
+import { edgesOf } from './listing.ts';
 import type { Nature } from './nature.ts';
 import { unprovable } from './provable.ts';
 import { countsOf, DAYS, dayOf, type Held, type World } from './world.ts';
@@ -30,6 +31,7 @@ export interface JudgedDay {
 /** Near a midnight a record may be shown with the other day. */
 const NEAR_MS = 600_000;
 const DAY_MS = 86_400_000;
+const SECOND_MS = 1_000;
 
 interface Wrong {
   readonly missing: Held[];
@@ -136,13 +138,15 @@ export class Judge {
       : 'wrong';
   }
 
-  /** What was inserted while as much was deleted, between the end of one pass and that of the next. */
+  /** What was inserted while as much was deleted of what the window of the day shows, between the end of one pass and that of the next. */
   #balanced(day: string): ReadonlySet<string> {
     const hidden = new Set<string>();
+    const from = Date.parse(`${day}T00:00:00Z`);
+    const [first, last] = edgesOf(this.#nature, from, from + DAY_MS - SECOND_MS);
     for (const [index, end] of this.#ends.entries()) {
       const begin = this.#ends[index - 1] ?? 0;
       const changes = this.#world.happened.filter(
-        (change) => change.day === day && change.second > begin && change.second <= end,
+        ({ time, second }) => time >= first && time <= last && second > begin && second <= end,
       );
       const inserted = changes.filter(({ kind }) => kind === 'insert');
       if (inserted.length === changes.filter(({ kind }) => kind === 'delete').length)

@@ -34,6 +34,8 @@ export interface Row {
 
 const SECOND_MS = 1_000;
 const DAY_SECONDS = 86_400;
+/** A replica that is behind has caught up by then, however few requests came. */
+const LONGEST_LAG_SECONDS = 90_000;
 
 /** The lists of one server. */
 export class Lists {
@@ -80,7 +82,10 @@ export class Lists {
     const { replica, behind, partial } = this.#nature;
     const second = replica !== null && this.#chanceOf(replica.by, asked, dice) < replica.share;
     const isBehind =
-      behind !== null && asked.number < behind.requests && dice.next() < behind.share;
+      behind !== null &&
+      asked.number < behind.requests &&
+      this.#world.seconds < LONGEST_LAG_SECONDS &&
+      dice.next() < behind.share;
     const down = partial !== null && !partial.marked && lasts(partial, asked, this.#world);
     const { levels } = asked;
     const [from, to] = edgesOf(this.#nature, asked.from, asked.to);

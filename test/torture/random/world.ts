@@ -46,7 +46,8 @@ interface Change {
 /** A change that has happened. */
 export interface Happened {
   readonly kind: Change['kind'];
-  readonly day: string;
+  /** Of the record. */
+  readonly time: number;
   readonly second: number;
   readonly content: string;
 }
@@ -205,7 +206,7 @@ export class World {
   }
 
   #tell(kind: Change['kind'], { time, content }: Held): void {
-    this.happened.push({ kind, day: dayOf(time), second: this.#seconds, content });
+    this.happened.push({ kind, time, second: this.#seconds, content });
   }
 
   #note(): void {
