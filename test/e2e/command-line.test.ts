@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
+import { testWith } from '../support/tool.ts';
 
 test.each([['version'], ['-v'], ['--version']])('daywalk %s', async (word) => {
   const ended = await runProgram([word]);
@@ -77,6 +78,37 @@ test.each([
   const ended = await runProgram(args, { environment });
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toMatch(words);
+});
+
+test.each(['backfill', 'verify'])(
+  'a slip in a day is told by %s before anything is opened',
+  async (verb) => {
+    const ended = await runProgram([verb, '--from', 'yesteday'], {
+      environment: {
+        DAYWALK_API_URL: 'http://127.0.0.1:1',
+        DAYWALK_API_KEY: 'a-key-of-mine',
+        DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+      },
+    });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toBe(
+      'daywalk: flag --from: "yesteday" is no day; did you mean yesterday?\n',
+    );
+  },
+);
+
+testWith(['bash'], 'a key from a pipe is read once, however often the settings are', async () => {
+  const { api, environment } = await setScene({ eventsPerDay: 20 });
+  const folder = temporaryFolder();
+  const { DAYWALK_API_KEY: key, ...rest } = environment;
+  const range = ['--from', '2026-03-01', '--to', '2026-03-01'];
+  const ended = await runProgram(['backfill', ...range], {
+    folder,
+    environment: { ...rest, KEY: key },
+    under: ['bash', '-c', 'DAYWALK_API_KEY_FILE=<(printf %s "$KEY") "$0" "$@"'],
+  });
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  expect(api.counts.pages).toBeGreaterThan(0);
 });
 
 test('a key with a word of the header before it is named, not shown', async () => {
