@@ -1,8 +1,9 @@
 /** The command line: verbs, their options and help, made from the tables of verbs and settings. */
-import { Command, Option } from 'commander';
-import { EXIT, EXIT_MEANINGS } from '../errors.ts';
+import { Command, type CommanderError, Option } from 'commander';
+import { EXIT, EXIT_MEANINGS, SettingsError } from '../errors.ts';
 import { type EnvironmentSpec, environmentOnly, flagsOf } from '../settings/table/flags.ts';
 import { ROWS, SETTINGS } from '../settings/table/table.ts';
+import { didYouMean } from '../settings/values/spelling.ts';
 import type { VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
 import { version } from './version.ts';
@@ -20,20 +21,46 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     .version(version(), '-v, --version', 'the version')
     // It may stand before the verb, too.
     .option('--config <file>', SETTINGS.config.description)
-    .exitOverride()
+    .exitOverride((error) => endWith(error, 'options stand behind the verb: daywalk status --json'))
     .configureHelp({ sortSubcommands: false })
     .showHelpAfterError('(daywalk --help tells more)')
     .addHelpText('after', AFTER_HELP);
   for (const row of VERBS) addVerb(program, row, signal, onEnd);
+  addHelp(program);
   return program;
 }
 
+/** `daywalk help VERB`: a verb that there is not is an error. */
+function addHelp(program: Command): void {
+  program.helpCommand(false);
+  const command = program.command('help').argument('[verb]').description('the help of a verb');
+  command.exitOverride().action((name?: string) => {
+    const found =
+      name === undefined ? program : program.commands.find((verb) => verb.name() === name);
+    if (found !== undefined) return found.help();
+    const names = VERBS.map((row) => row.name);
+    throw new SettingsError(
+      `there is no verb ${JSON.stringify(name)}${didYouMean(name ?? '', names)}`,
+      {
+        hint: `The verbs are ${names.join(', ')}.`,
+      },
+    );
+  });
+}
+
+/** Ends as commander would; a mistake gets a word on how it is done. */
+function endWith(error: CommanderError, word: string | undefined): never {
+  if (error.exitCode !== 0 && word !== undefined && error.code !== 'commander.unknownCommand')
+    process.stderr.write(`  ${word}\n`);
+  throw error;
+}
+
 function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnEnd): void {
-  const { name, does, load, options = [], argument, argumentTaken = '', page } = row;
+  const { name, does, load, options = [], argument, argumentTaken = '', page, example } = row;
   const command = program
     .command(name)
     .description(does)
-    .exitOverride()
+    .exitOverride((error) => endWith(error, example && `for example: daywalk ${example}`))
     .showHelpAfterError(`(daywalk ${name} --help tells more)`);
   if (argument !== undefined) command.argument(`<${argument}>`, argumentTaken);
   for (const option of options) command.addOption(option);
@@ -65,14 +92,22 @@ function addSettings(command: Command, { settings, options = [], shows = [] }: V
   if (rows.length === 0) return;
   const more = flagsOf(rows).map(({ key, flag, description, group }) => {
     const option = new Option(flag, description);
-    command.addOption(key === 'config' || shows.includes(key) ? option : option.hideHelp());
-    return { option, group };
+    command.addOption(option);
+    return { option, group, shown: key === 'config' || shows.includes(key) };
+  });
+  let all = false;
+  // Not before somebody asks for help: what is hidden is not suggested to those who mistype it, either.
+  command.addHelpText('before', () => {
+    for (const { option, group, shown } of more)
+      if (all) option.helpGroup(`${group} settings:`);
+      else option.hideHelp(!shown);
+    return '';
   });
   if (rows.some(({ key }) => key === 'streams') && !options.some(({ long }) => long === '--stream'))
     command.addOption(new Option('--stream <names>', 'the same as --streams').hideHelp());
   command.option('--help-all', 'this help, with every setting that the verb obeys');
   command.on('option:help-all', () => {
-    for (const { option, group } of more) option.hideHelp(false).helpGroup(`${group} settings:`);
+    all = true;
     command.addHelpText('after', () => withoutFlag(command, environmentOnly(rows)));
     command.help();
   });

@@ -36,6 +36,8 @@ export interface VerbRow {
   readonly argumentTaken?: string;
   /** Words that the argument may be, for completion. */
   readonly argumentChoices?: readonly string[];
+  /** Words that show how it is called, for those who left something out. */
+  readonly example?: string;
   /** Settings that are shown by `--help`, besides `config`; `--help-all` shows all. */
   readonly shows?: readonly SettingKey[];
   /** The page in docs/ that tells more. */

@@ -51,6 +51,7 @@ export const VERBS: readonly VerbRow[] = [
     does: 'plans and walks an inclusive range of days',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/backfill.ts')).backfillVerb,
+    example: 'backfill --from 2026-10-01 --to 2026-10-31',
     options: [
       new Option('--from <day>', `first day: ${DAYS_TAKEN} (required)`).makeOptionMandatory(),
       to('the newest closed day'),
@@ -83,6 +84,7 @@ export const VERBS: readonly VerbRow[] = [
     load: async () => (await import('./verbs/why.ts')).why,
     options: [stream(), json()],
     argument: 'day',
+    example: 'why yesterday',
     argumentTaken: 'such as 2026-10-31, today, yesterday or 7d (days ago)',
     argumentChoices: ['today', 'yesterday'],
   },
@@ -128,6 +130,7 @@ export const VERBS: readonly VerbRow[] = [
     does: 'records of complete days as files, one folder a day, with a manifest; exit code 3 when days are not complete',
     settings: READ,
     load: async () => (await import('./verbs/export.ts')).exportVerb,
+    example: 'export --out archive --from 2026-10',
     options: [
       new Option('--out <folder>', 'where to write (required)').makeOptionMandatory(),
       new Option(
@@ -258,6 +261,7 @@ export const VERBS: readonly VerbRow[] = [
     settings: [],
     load: async () => (await import('./verbs/completion.ts')).completionOf(VERBS),
     argument: 'shell',
+    example: 'completion bash',
     argumentTaken: 'bash, zsh or fish: source <(daywalk completion bash)',
     argumentChoices: ['bash', 'zsh', 'fish'],
   },

@@ -2,7 +2,7 @@
 
 import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
-import { type ReadFile, readSmallFile } from './file/file.ts';
+import { type ReadFile, readAgain } from './file/file.ts';
 import {
   checkSelection,
   DEFAULT_STREAMS,
@@ -47,7 +47,7 @@ export function loadSettings(
 ): ApiSettings;
 export function loadSettings(options: LoadOptions): Settings;
 export function loadSettings(options: LoadOptions): Settings {
-  const { environment, cwd, readFile = readSmallFile } = options;
+  const { environment, cwd, readFile = readAgain } = options;
   const problems = new Problems();
   const reading = new Reading(problems);
   reading.take(flagRaws(options.flags, cwd));

@@ -83,7 +83,11 @@ export function namedError(error: unknown): Error {
   if (code === undefined)
     return new OutcomeUnknownError(`the connection to Postgres was lost (${message})`);
   const text = `Postgres says: ${message} (${code})`;
-  if (code.startsWith('28') || code === '3D000') return refusedLogin(message, code);
+  if (code === '3D000')
+    return new SettingsError(`Postgres says: ${message} (${code})`, {
+      hint: 'Is its name right in DATABASE_URL? If it is not there yet: psql -c "create database daywalk owner daywalk"',
+    });
+  if (code.startsWith('28')) return refusedLogin(message, code);
   if (code === '42501')
     return new SettingsError(text, {
       hint: 'Give the role of DATABASE_URL the missing right: docs/roles.md; `daywalk migrate` needs the owner.',

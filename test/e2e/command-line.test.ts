@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
+import { testWith } from '../support/tool.ts';
 
 test.each([['version'], ['-v'], ['--version']])('daywalk %s', async (word) => {
   const ended = await runProgram([word]);
@@ -54,4 +55,69 @@ test('--help-all is help, also where something is missing on the line', async ()
   const ended = await runProgram(['backfill', '--help-all']);
   expect(ended).toMatchObject({ code: 0, stderr: '' });
   expect(ended.stdout).toMatch(/--page-length[\s\S]*DAYWALK_API_KEY/);
+});
+
+/** Slips of people at a keyboard, and what they are told. */
+test.each([
+  [['backfill', '2026-10-01', '2026-10-05'], /for example: daywalk backfill --from/],
+  [['why'], /for example: daywalk why yesterday/],
+  [['completion'], /for example: daywalk completion bash/],
+  [['export'], /for example: daywalk export --out archive/],
+  [['--json', 'status'], /options stand behind the verb: daywalk status --json/],
+  [['help', 'backfil'], /there is no verb "backfil"; did you mean backfill\?/],
+  [['run', '--sicne', '2026-11-20'], /Did you mean --since\?/],
+  [['status', '--month', '3'], /Did you mean --months\?/],
+  [['stats'], /Did you mean status\?/],
+  [['why', '2026-11'], /"2026-11" is a month; name one day of it/],
+  [
+    ['prune', '--older-than', '1y'],
+    /"1y" is no age of at least a day\n {2}Give days, such as 400d/,
+  ],
+])('%j', async (args, words) => {
+  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
+  const ended = await runProgram(args, { environment });
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toMatch(words);
+});
+
+test.each(['backfill', 'verify'])(
+  'a slip in a day is told by %s before anything is opened',
+  async (verb) => {
+    const ended = await runProgram([verb, '--from', 'yesteday'], {
+      environment: {
+        DAYWALK_API_URL: 'http://127.0.0.1:1',
+        DAYWALK_API_KEY: 'a-key-of-mine',
+        DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+      },
+    });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toBe(
+      'daywalk: flag --from: "yesteday" is no day; did you mean yesterday?\n',
+    );
+  },
+);
+
+testWith(['bash'], 'a key from a pipe is read once, however often the settings are', async () => {
+  const { api, environment } = await setScene({ eventsPerDay: 20 });
+  const folder = temporaryFolder();
+  const { DAYWALK_API_KEY: key, ...rest } = environment;
+  const range = ['--from', '2026-03-01', '--to', '2026-03-01'];
+  const ended = await runProgram(['backfill', ...range], {
+    folder,
+    environment: { ...rest, KEY: key },
+    under: ['bash', '-c', 'DAYWALK_API_KEY_FILE=<(printf %s "$KEY") "$0" "$@"'],
+  });
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  expect(api.counts.pages).toBeGreaterThan(0);
+});
+
+test('a key with a word of the header before it is named, not shown', async () => {
+  const ended = await runProgram(['config'], {
+    environment: { DAYWALK_API_KEY: 'Bearer a-key-of-mine' },
+  });
+  expect(ended).toMatchObject({ code: 2 });
+  expect(ended.stderr).toMatch(
+    /DAYWALK_API_KEY: the value begins with a word of the header; give the key alone/,
+  );
+  expect(ended.stderr).not.toContain('a-key-of-mine');
 });

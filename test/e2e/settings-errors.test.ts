@@ -20,9 +20,9 @@ test.each([
   ],
   [
     'a day in words',
-    ['backfill', '--from', 'yesterday', '--to', '2026-3-1'],
+    ['backfill', '--from', 'last week', '--to', '2026-3-1'],
     {},
-    ['--from', 'yesterday', '--to', '2026-3-1'],
+    ['--from', 'last week', '--to', '2026-3-1', 'yesterday'],
   ],
   [
     '--from after --to',
@@ -30,7 +30,7 @@ test.each([
     {},
     ['--from', '2026-03-02', 'after', '2026-03-01'],
   ],
-  ['--to missing', ['backfill', '--from', '2026-03-01'], {}, ['--to']],
+  ['--from missing', ['backfill', '--to', '2026-03-01'], {}, ['--from', 'for example']],
   ['--only something', [...BACKFILL, '--only', 'some'], {}, ['--only', 'missing', 'failed', 'all']],
   ['a stream that does not exist', ['run', '--streams', 'evnts'], {}, ['evnts', 'events']],
   [

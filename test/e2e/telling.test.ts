@@ -109,7 +109,7 @@ test('a database that is away is told as well: exit status 5, and the webhook', 
       title: expect.stringMatching(/^daywalk on .*: the export is failing$/),
       priority: 'high',
     },
-    body: expect.stringContaining('gave up on the database'),
+    body: expect.stringContaining('the database cannot be reached'),
   });
 });
 

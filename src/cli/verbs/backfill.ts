@@ -16,13 +16,15 @@ import { type ExportSession, watched, withExport } from '../pass.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
+import { apiSettingsOf } from '../wiring.ts';
 
 /** Walks the range, or prints what it would walk. */
 export function backfillVerb(invocation: Invocation): Promise<number> {
+  // Before anything is opened: a slip of the finger is told at once.
+  const request = requestOf(invocation.options, apiSettingsOf(invocation));
   const dryRun = invocation.options.dryRun === true;
   const work = async (session: ExportSession) => {
     const { settings, database, parts } = session;
-    const request = requestOf(invocation.options, settings);
     const options: ExportOptions = {
       ...exportOptions(settings),
       streams: chosen(settings.streams, invocation.options.stream),

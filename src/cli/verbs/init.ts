@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SettingsError } from '../../errors.ts';
 import { readEnvironment } from '../../settings/environment.ts';
-import { readSmallFile } from '../../settings/file/file.ts';
+import { readAgain } from '../../settings/file/file.ts';
 import { fileSchema } from '../../settings/file/file-schema.ts';
 import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
 import { loadSettings } from '../../settings/load.ts';
@@ -98,7 +98,7 @@ function settingsFor({ options }: Invocation): Settings {
     readFile: (file) => {
       if (/^daywalk\.ya?ml$/.test(basename(file)))
         throw Object.assign(new Error('not read'), { code: 'ENOENT' });
-      return readSmallFile(file);
+      return readAgain(file);
     },
   });
 }

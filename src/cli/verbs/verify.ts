@@ -20,7 +20,7 @@ import {
   verdictDocument,
 } from '../terminal/verify-text.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
+import { apiSettingsOf, settingsOf } from '../wiring.ts';
 import { withStore } from '../with-store.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs. */
@@ -41,11 +41,11 @@ function spanOf(options: Invocation['options'], settings: Settings): DayRange | 
 }
 
 function againstSource(invocation: Invocation): Promise<number> {
+  const span = spanOf(invocation.options, apiSettingsOf(invocation));
   const { options, signal } = invocation;
   const work = async ({ settings, database, parts, log }: ExportSession) => {
     const streams = chosen(settings.streams, options.stream);
     const names = streams.map((stream) => stream.name);
-    const span = spanOf(options, settings);
     const windows = await listPublishedWindows(database, names, span);
     log.info({ windows: windows.length, deep: options.deep === true }, 'comparing with the source');
     const compare = options.deep === true ? verifyPages : verifyWindows;

@@ -1,5 +1,5 @@
 /** Small files that settings name, read whole but never without a bound. */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { Wrong } from '../problems.ts';
 
 /** No settings, key or certificate file is larger (a bundle of authorities has 220 KiB); a device like /dev/zero would have no end. */
@@ -22,6 +22,18 @@ export const readSmallFile: ReadFile = (path) => {
   } finally {
     closeSync(file);
   }
+};
+
+const pipes = new Map<string, Uint8Array>();
+
+/** The same for settings that are loaded more than once: a pipe can be read only once, and is remembered. */
+export const readAgain: ReadFile = (path) => {
+  const known = pipes.get(path);
+  if (known !== undefined) return known;
+  const isFile = statSync(path).isFile();
+  const bytes = readSmallFile(path);
+  if (!isFile) pipes.set(path, bytes);
+  return bytes;
 };
 
 /** The text of the file, or what is wrong with it; undefined if there is none and that may be. */

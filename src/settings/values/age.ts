@@ -12,7 +12,7 @@ import { parseDuration } from './quantity.ts';
 export function parseAge(text: string, place: string): number {
   const found = parseDuration(text, DAY, LONGEST_AGE);
   if (found instanceof Wrong)
-    throw new SettingsError(`${place}: ${found.about(text)}`, {
+    throw new SettingsError(`${place}: ${JSON.stringify(text)} is no age of at least a day`, {
       hint: 'Give days, such as 400d.',
     });
   return found;

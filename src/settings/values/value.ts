@@ -132,6 +132,8 @@ export function formatValue(kind: Kind, value: Value): string {
 
 function parseKey(text: string): Secret | Wrong {
   if (text.length > 512) return new Wrong('is longer than 512 characters', false);
+  if (/^(bearer|basic|apikey|x-api-key:) ?./i.test(text))
+    return new Wrong('begins with a word of the header; give the key alone', false);
   // A line break in a header value makes HTTP clients print the key in their errors.
   return /^[\x21-\x7e]+$/.test(text)
     ? new Secret(text)
