@@ -1,0 +1,142 @@
+/** `daywalk tables`: made by a run or a person, kept in step by every run, told by status, and suggested from what is stored. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type Ended, temporaryFolder } from '../support/program.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+const RANGE = ['--from', '2026-03-01', '--to', '2026-03-02'];
+const folder = temporaryFolder();
+const config = join(folder, 'daywalk.yaml');
+const settings = { DAYWALK_CONFIG: config };
+const define = (columns: string) =>
+  writeFile(config, `tables:\n  alerts:\n    stream: events\n    columns:\n${columns}`);
+const ID = '      id: { path: id, type: numeric, index: yes }\n';
+
+const CHANGED = `${ID}      level: { path: rule.level, type: smallint }\n      word: { path: rule, type: text }\n`;
+
+let scene: Scene;
+let events: number;
+/** The second run, with other settings than the first. */
+let again: Ended;
+
+beforeAll(async () => {
+  scene = await setScene({ seed: 'tables', eventsPerDay: 150 });
+  await define(ID);
+  const first = await scene.succeed(['backfill', ...RANGE], settings);
+  expect(first.stderr).toMatch(/a record table was made/);
+  await define(CHANGED);
+  again = await scene.succeed(['backfill', ...RANGE, '--only', 'all'], settings);
+  await define(ID);
+  [{ events } = { events: 0 }] = await scene.database.query<{ events: number }>(
+    'select count(*)::int as events from daywalk.events',
+  );
+  expect(events).toBeGreaterThan(100);
+});
+
+test('a run makes a table that is not there, and fills it; status tells how far it is', async () => {
+  const listed = await scene.succeed(['tables'], settings);
+  const rows = events.toLocaleString('en-US');
+  const line = `daywalk.alerts (stream events): ${rows} rows of 2 days, 2026-03-01 to 2026-03-02; in step`;
+  expect(listed.stdout.trim()).toBe(line);
+  expect((await scene.succeed(['status'], settings)).stdout).toContain(line);
+  const status = JSON.parse((await scene.succeed(['status', '--json'], settings)).stdout);
+  expect(status.tables).toMatchObject([{ table: 'alerts', records: events, behind: 0 }]);
+});
+
+test('a changed table stays as it is until a person has it built anew', async () => {
+  await define(CHANGED);
+  expect(again.stderr).toMatch(
+    /other columns for alerts than the database has; daywalk tables --apply/,
+  );
+  expect((await scene.succeed(['tables'], settings)).stdout).toMatch(
+    /^alerts: the settings define it otherwise/m,
+  );
+  const applied = await scene.succeed(['tables', '--apply'], settings);
+  expect(applied.stdout).toMatch(/^alerts: 2 days taken in/m);
+  expect(applied.stdout).toMatch(/values do not fit their types and are null/);
+  const [found] = await scene.database.query(
+    'select count(level)::int as levels, count(word)::int as words from daywalk.alerts',
+  );
+  expect(found).toEqual({ levels: events, words: 0 });
+  const [faults] = await scene.database.query(
+    `select count(*)::int as faults, min(reason) as reason from daywalk.table_faults where "table" = 'alerts'`,
+  );
+  expect(faults).toEqual({ faults: events, reason: 'it is an object, not a text' });
+});
+
+test('what is suggested can be put into the settings as it stands', async () => {
+  const { stdout } = await scene.succeed(['tables', '--suggest'], settings);
+  const { tables } = parse(stdout);
+  expect(Object.keys(tables)).toEqual(['events_table', 'smart_event_table']);
+  expect(tables.events_table.columns.at).toEqual({
+    path: 'timestamp',
+    type: 'timestamptz',
+    index: 'yes',
+  });
+  const own = { DAYWALK_CONFIG: join(folder, 'suggested.yaml') };
+  await writeFile(own.DAYWALK_CONFIG, stdout);
+  const applied = await scene.succeed(['tables', '--apply'], own);
+  expect(applied.stdout).toMatch(/^daywalk\.events_table .*; in step$/m);
+  const { tables: made } = JSON.parse((await scene.succeed(['tables', '--json'], own)).stdout);
+  expect(made.filter(({ table }: { table: string }) => table !== 'alerts')).toMatchObject([
+    { table: 'events_table', faults: 0, behind: 0 },
+    { table: 'smart_event_table', faults: 0, behind: 0 },
+  ]);
+  // The other one is in the settings of somebody else, and stays.
+  expect((await scene.succeed(['tables'], own)).stdout).toMatch(
+    /^alerts: the settings do not define it any more/m,
+  );
+  expect((await scene.succeed(['tables', '--drop', 'alerts'], own)).stdout).toMatch(
+    /daywalk\.alerts is gone/,
+  );
+});
+
+test.each([
+  ['tables:\n  Alerts:\n', /tables\.Alerts\): a table is named with small letters/],
+  ['tables:\n  alerts:\n    columns:\n      a: {}\n', /has no stream; write stream: events/],
+  [
+    'tables:\n  alerts:\n    stream: event\n    columns: { a: {} }\n',
+    /is not a stream that is defined .*did you mean events\?/,
+  ],
+  ['tables:\n  alerts:\n    stream: events\n', /has no columns/],
+  [
+    'tables:\n  alerts:\n    stream: events\n    columns:\n      a: { type: float8 }\n',
+    /numeric keeps every digit/,
+  ],
+  [
+    'tables:\n  alerts:\n    stream: events\n    columns:\n      day: {}\n',
+    /is a column that every record table has/,
+  ],
+  [
+    'tables:\n  alerts:\n    stream: events\n    columns:\n      a: { typ: text }\n',
+    /there is no such setting; did you mean type\?/,
+  ],
+  [
+    'tables:\n  alerts:\n    stream: events\n    columns:\n      a: { type: timestamptz, format: YYYY }\n',
+    /lacks the month/,
+  ],
+  [
+    'tables:\n  alerts:\n    stream: events\n    retention: 5m\n    columns: { a: {} }\n',
+    /or write forever/,
+  ],
+])('%j is refused, with its place', async (text, said) => {
+  const wrong = join(folder, 'wrong.yaml');
+  await writeFile(wrong, text);
+  const ended = await scene.run(['tables'], { DAYWALK_CONFIG: wrong });
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toMatch(said);
+  expect(ended.stderr).toMatch(/wrong\.yaml:\d+/);
+});
+
+test('a name that is taken is refused, and nothing is changed', async () => {
+  const own = { DAYWALK_CONFIG: join(folder, 'taken.yaml') };
+  await writeFile(
+    own.DAYWALK_CONFIG,
+    'tables:\n  pages:\n    stream: events\n    columns: { id: {} }\n',
+  );
+  const ended = await scene.run(['tables', '--apply'], own);
+  expect(ended).toMatchObject({ code: 1 });
+  expect(ended.stderr).toMatch(/daywalk\.pages is there already, and is no record table/);
+});
