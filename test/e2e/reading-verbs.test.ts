@@ -55,7 +55,7 @@ describe('status and gaps', () => {
     expect(status.stdout).toMatch(/events: 1 of 4 days complete/);
     expect(status.stdout).toMatch(/failed 1/);
     expect(status.stdout).toMatch(
-      /^6 of 8 closed days are not complete: 1 failed, 5 not walked yet\.$/m,
+      /^6 of 8 closed days are not complete: 1 failed; 5 not walked yet\.$/m,
     );
     expect(status.stdout).toMatch(/^last run: backfill, began .* UTC, left gaps after /m);
     expect(status.stdout).toMatch(/^next run: .*:15:00 UTC, where a worker runs/m);

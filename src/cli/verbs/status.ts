@@ -119,7 +119,7 @@ function describeLastRun(run: RunRow | null): string[] {
   const began = `last run: ${RUN_TRIGGER_WORDS[run.trigger]}, began ${second(run.startedAt)}`;
   if (run.finishedAt === null) return [`${began}, not ended yet`];
   const took = formatDuration(run.finishedAt.getTime() - run.startedAt.getTime());
-  const error = run.error === null ? '' : `: ${run.error}`;
+  const error = run.error === null || run.outcome === 'interrupted' ? '' : `: ${run.error}`;
   return [
     `${began}, ${RUN_OUTCOME_WORDS[run.outcome ?? 'done']} after ${took}: ${whatRunDid(run)}${error}`,
   ];
@@ -150,7 +150,7 @@ function countedByState(gaps: readonly GapRow[]): string {
     .flatMap(({ state, count }) =>
       count === 0 ? [] : [`${formatCount(count)} ${GAP_WORDS[state]}`],
     )
-    .join(', ');
+    .join('; ');
 }
 
 const second = (instant: Date): string =>
