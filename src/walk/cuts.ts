@@ -66,8 +66,7 @@ export async function askCut(
       return { across: again, before, after: behind };
     const first = { ...targetOf(context.stream, span), start: 0, length: context.pageLength };
     if (!isSteady) await learnIgnoredAnyOrder(context, first);
-    else if (!(await learnIgnoredInParts(context, span, [before, behind])) && attempt > 0)
-      await learnIgnoredAcross(context, again.walkId, sides);
+    else await learnIgnoredAcross(context, again.walkId, sides, attempt > 0);
     since = again.walkId;
   }
   throw new WalkError('unsettled', `what lies across ${second} is different each time`);

@@ -146,17 +146,28 @@ export async function learnIgnoredInParts(
 }
 
 /**
- * The same for what lies across a cut and its sides, which twice showed other records than it does: a number of the row of
- * one record alone differs then, too.
+ * The same for what lies across a cut and its sides, by the walks of them.
+ * @param steady it was so twice: then a number of the row of one record alone will do.
  */
 export async function learnIgnoredAcross(
   { database, knowledge }: LearningContext,
   across: number,
   sides: readonly number[],
+  steady: boolean,
 ): Promise<void> {
+  const whole = await readFirstRecords(database, across);
   const parts: unknown[] = [];
-  for (const walkId of sides) parts.push(...(await readFirstRecords(database, walkId)));
-  await ignoreApart(knowledge, parts, await readFirstRecords(database, across));
+  for (const walkId of sides) {
+    const part = await readFirstRecords(database, walkId);
+    parts.push(...part);
+    // Records that no side shows may lie between.
+    for (let at = 0; at + part.length <= whole.length; at += 1) {
+      const paths = volatilePaths(pairsOf(part, whole.slice(at))) ?? [];
+      const evidence = `on one side of a cut, records differ from those across it in ${paths.join(', ')} only`;
+      if (await knowledge.ignore(paths, evidence)) return;
+    }
+  }
+  if (steady) await ignoreApart(knowledge, parts, whole);
 }
 
 /** The same for a span that fits into a page, and its halves: all are asked for now, the span before and after them. */

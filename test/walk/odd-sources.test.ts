@@ -449,6 +449,31 @@ describe('row numbers, where a walk lacked some records', () => {
   });
 });
 
+describe('row numbers behind records that neither day shows', () => {
+  it('make no other records of those that one of them shows', async () => {
+    const [before = '', after = ''] = closedDays(2);
+    const lists = {
+      [before]: [40_000, 86_398, 86_399].map((at) => `{"at": ${at}, "name": "a${at}"}`),
+      [after]: [1, 1, 40_000].map((at, n) => `{"at": ${at}, "name": "b${at * 7 + n * n}"}`),
+    };
+    // The last second of a window is not shown.
+    const source: ImaginedSource = new ImaginedSource(lists, {
+      at: (record) => JSON.parse(record).at,
+      arrange: (_, __, { from, to, filters }) =>
+        source.within({ from, to: around(to, 0, -1).to, filters }),
+      wrap: (page, _, { start }) =>
+        `[${page.map((record, index) => record.replace('{', `{"row":${start + index + 1},`)).join(',')}]`,
+    });
+    const exporting = { server, source, stream: newStream(), since: before, pageLength: 30 };
+    await runOnce(exporting);
+    const results = [...(await readResults(server, exporting.stream)).values()];
+    expect(results.map(({ state, published }) => [state, published.length])).toEqual([
+      ['complete', 3],
+      ['complete', 3],
+    ]);
+  });
+});
+
 describe('row numbers of one record on each side of midnight', () => {
   it.each([
     ['oldest first', (list: readonly string[]) => list],
