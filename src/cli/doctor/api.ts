@@ -172,7 +172,10 @@ async function examineZone(
     const page = await ask(asking, stream, { from, to }, 0, settings.pageLength);
     answers.push({ from, to, records: recordsIn(page.body, recordsPath) });
   }
-  const offsets = offsetsShown(answers, stream.timePath ?? settings.archiveFields.time ?? []);
+  const offsets = offsetsShown(
+    answers,
+    stream.timePath ? [stream.timePath] : (settings.archiveFields.time ?? []),
+  );
   if (offsets === null) return;
   const set = ['00:30', '23:30'].map((time) => offsetAt(Date.parse(`${day}T${time}Z`), timezone));
   const check = `time zone ${stream.name}`;
