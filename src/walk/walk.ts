@@ -221,7 +221,7 @@ export class Walk {
   async #probe(): Promise<ListEnd | null> {
     const { records, paging, largestPage, pages } = this.#seen;
     if (paging === 'number' || largestPage === 1) {
-      const behind = await this.#asking.ask(records, 1);
+      const behind = await this.#asking.askDeep(records, records, 1);
       if (behind.came === 0) return this.#lastIsThere();
       if (paging === 'offset' || records % largestPage === 0) return this.#page();
       throw new WalkError(

@@ -306,6 +306,21 @@ describe('pages that are counted by number', () => {
   });
 });
 
+describe('pages that are counted by number, and refused from a depth on', () => {
+  it('are asked for in smaller windows, also where the refusal comes exactly behind a page', async () => {
+    const list = records(1, 45);
+    const arrange: Habits['arrange'] = (whole, _, { start, length }) => {
+      const first = Math.floor(start / length) * length;
+      return [...Array.from({ length: start }, () => ''), ...whole.slice(first, first + length)];
+    };
+    const before: Habits['before'] = (_, { start, length }) => {
+      if (start + length > 20) throw new RequestError(400, 'the result window is too large');
+    };
+    const result = await exportDay(list, { arrange, before });
+    expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
+  });
+});
+
 describe('records that are numbered in each list', () => {
   it.each([
     ['oldest first', (list: readonly string[]) => list],
