@@ -71,7 +71,11 @@ export interface BackfillRequest {
 }
 
 /** For those who watch a run. */
-export type RunEvent = WalkEvent | { readonly kind: 'planned'; readonly windows: number };
+export type RunEvent =
+  | WalkEvent
+  | { readonly kind: 'planned'; readonly windows: number }
+  /** The walking is done, and has brought something new: what follows the data is brought in step. */
+  | { readonly kind: 'following' };
 
 /** Days that a new stream goes back, where `since` is not set. */
 const DAYS_BACK = 7;
@@ -242,6 +246,7 @@ async function runAndReport(
       });
       left = await scope.planMissing();
     }
+    if (tally.counts.windowsComplete > 0) onEvent({ kind: 'following' });
     await followers.finish();
     const gaps = await readGaps(
       database,

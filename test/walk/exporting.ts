@@ -127,7 +127,7 @@ export async function readResults(
     [stream.name],
   );
   const shown = await server.query<{ day: string; record: string }>(
-    `select day::text, record::text as record from daywalk.events where stream = $1`,
+    `select day::text, record::text as record from daywalk.shown_records where stream = $1`,
     [stream.name],
   );
   return new Map(

@@ -103,6 +103,11 @@ export class Progress {
           'waiting for windows that another worker holds',
         );
         break;
+      case 'following':
+        this.#log.info(
+          'the walking is done; ledger, record tables and search filters are brought in step (stopped, the next run goes on)',
+        );
+        break;
       case 'claimed':
       case 'page':
       case 'unchanged':
