@@ -371,7 +371,7 @@ create table daywalk.days (
   proof         text,
   revision      integer not null,
   unsealed      boolean not null default true,
-  publication   uuid not null,
+  publication   uuid not null default gen_random_uuid(),
   retired_since timestamptz,
   primary key (stream_id, day)
 );

@@ -34,7 +34,7 @@ create table daywalk.days (
   proof text,
   revision integer not null,
   unsealed boolean default true not null,
-  publication uuid not null,
+  publication uuid default gen_random_uuid() not null,
   retired_since timestamp with time zone,
   constraint days_pkey PRIMARY KEY (stream_id, day),
   constraint days_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
