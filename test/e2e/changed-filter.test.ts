@@ -49,7 +49,7 @@ test('refused with exit code 2 and what to do; the checkpoint stays as it was', 
   await scene.succeed(backfill);
   const window = { from: '2026-03-01 00:00:00', to: '2026-03-01 23:59:59' };
   const counted = await scene.database.query(
-    'select stream, count(*)::int as records from daywalk.events group by 1 order by 1',
+    'select stream, count(*)::int as records from daywalk.shown_records group by 1 order by 1',
   );
   expect(counted).toEqual([
     { stream: 'severe', records: scene.api.count({ ...window, rule_level_from: '2' }) },

@@ -26,8 +26,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a probe that finds more records ends the walk',
     WALK,
-    "return answer.came === 1 ? 'last' : this.#page();",
-    "return answer.came >= 1 ? 'last' : this.#page();",
+    "return came === 1 ? 'last' : this.#page();",
+    "return came >= 1 ? 'last' : this.#page();",
     ODD,
   ),
   mutant(
