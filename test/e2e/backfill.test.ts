@@ -24,13 +24,12 @@ async function told(scene: Scene): Promise<number> {
 }
 
 /** The days that were asked for, in the order in which they were begun; their second halves left out. */
-const daysAsked = (requests: readonly LoggedRequest[]): string[] => [
-  ...new Set(
-    pagesAsked(requests)
-      .map(({ window }) => window)
-      .filter((window) => window.endsWith(' 00:00:00')),
-  ),
-];
+const daysAsked = (requests: readonly LoggedRequest[]): string[] => {
+  // A half of a day begins with it, too: to learn how far to reach around a cut, days are halved.
+  const whole = requests.filter(({ query }) => query.toDate?.endsWith(' 23:59:59'));
+  const windows = pagesAsked(whole).map(({ window }) => window);
+  return [...new Set(windows.filter((window) => window.endsWith(' 00:00:00')))];
+};
 
 /**
  * Every window, in this order but for one: with one request at a time two windows are walked at a time, and the second
