@@ -93,6 +93,12 @@ describe.each(all.map((page) => [page.path, page] as const))('%s', (_, page) => 
     expect(broken).toEqual([]);
   });
 
+  test('names only files that are there', () => {
+    const named = /`((?:src|bench|migrations|test|packages|simulator|docs|deploy)\/[\w./-]+)`/g;
+    const paths = [...page.text.matchAll(named)].map(([, path = '']) => path);
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
   test('names only scripts and settings that exist', () => {
     const scripts = [...page.text.matchAll(/\bnpm (?:run(?: --silent)? )([a-z\d:-]+)/g)];
     const names = scripts.map(([, name = '']) => name);
