@@ -24,7 +24,9 @@ describe('--json-events', () => {
     expect(broken(events)).toEqual([]);
     const names = events.map(({ event }) => event);
     expect(names[0]).toBe('planned');
-    expect(new Set(names)).toEqual(new Set(['planned', 'claimed', 'page', 'complete', 'report']));
+    expect(new Set(names)).toEqual(
+      new Set(['planned', 'claimed', 'page', 'complete', 'following', 'report']),
+    );
     const last = events.at(-1);
     expect(last).toMatchObject({
       event: 'report',
