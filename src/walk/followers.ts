@@ -37,7 +37,7 @@ export class Followers {
   /** Says that a window has become complete, and something may be published; returns at once. */
   wake(): void {
     this.#woken = true;
-    this.#work ??= this.#run();
+    this.#begin();
   }
 
   /** Looks at all once more, and waits until nothing is left. Never throws: the export is done without it. */
@@ -53,16 +53,20 @@ export class Followers {
     while (this.#work !== null) await this.#work;
   }
 
-  async #run(): Promise<void> {
-    try {
-      while (this.#woken && !this.#signal.aborted) {
-        this.#woken = false;
-        for (const follower of this.#followers)
-          if (this.#ending || follower.atEnd !== true) await this.#catchUp(follower);
-      }
-    } finally {
-      // With the last look at what is to be done: who wakes it from now on begins anew.
+  #begin(): void {
+    if (this.#work !== null || !this.#woken || this.#signal.aborted) return;
+    this.#work = this.#run().finally(() => {
       this.#work = null;
+      // Somebody may have woken it after its last look.
+      this.#begin();
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#woken && !this.#signal.aborted) {
+      this.#woken = false;
+      for (const follower of this.#followers)
+        if (this.#ending || follower.atEnd !== true) await this.#catchUp(follower);
     }
   }
 

@@ -8,7 +8,7 @@ const DAY = DAYS.from;
 const BACKFILL = ['backfill', '--from', DAYS.from, '--to', DAYS.to];
 
 test('three workers that share a rate are not refused', async () => {
-  const perSecond = 10;
+  const perSecond = 25;
   // All twelve that may be under way come at once when the server stands still for a moment, and a few that are late.
   const scene = await setScene({ rateLimit: { perSecond, burst: 16, retryAfter: 'none' } });
   const rate = { DAYWALK_RATE: `${perSecond * 60}/m` };
@@ -29,7 +29,7 @@ test('three workers that share a rate are not refused', async () => {
 
 test('a limit that nobody told is found; the report and the log say so', async () => {
   // So few that a slow machine asks for more, too.
-  const scene = await setScene({ rateLimit: { perSecond: 2, burst: 3, retryAfter: 'none' } });
+  const scene = await setScene({ rateLimit: { perSecond: 5, burst: 3, retryAfter: 'none' } });
   const ended = await scene.succeed(['backfill', '--from', DAY, '--to', DAY, '--json']);
   await expectExact(scene, { from: DAY, to: DAY });
   const { limits } = JSON.parse(ended.stdout);

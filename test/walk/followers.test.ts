@@ -1,0 +1,74 @@
+/** What follows the data while a run goes: woken, brought to an end, and stopped, without a hang or a lost word. */
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../src/log.ts';
+import { type Follower, Followers } from '../../src/walk/followers.ts';
+
+const never = new AbortController().signal;
+const following = (followers: readonly Follower[], signal = never) =>
+  new Followers(followers, [1], silentLogger, signal);
+
+/** A follower that notes when it is called, and does something then. */
+function noting(does: () => Promise<void> | void = () => {}, atEnd = false) {
+  const calls: number[] = [];
+  const follower: Follower = {
+    what: 'the notes',
+    atEnd,
+    async catchUp(streamIds) {
+      calls.push(streamIds.length);
+      await does();
+    },
+  };
+  return { calls, follower };
+}
+
+describe('followers', () => {
+  it('end where there are none', async () => {
+    const none = following([]);
+    none.wake();
+    await none.finish();
+    await none.stop();
+  });
+
+  it('stop where a run was stopped already, and where somebody wakes them afterwards', async () => {
+    const { calls, follower } = noting();
+    const stopped = following([follower], AbortSignal.abort());
+    stopped.wake();
+    await stopped.finish();
+    await stopped.stop();
+    stopped.wake();
+    await stopped.stop();
+    expect(calls).toEqual([]);
+  });
+
+  it('look once more when they are woken while they look', async () => {
+    const told = { wake: () => {} };
+    let left = 3;
+    const { calls, follower } = noting(() => {
+      if (left-- > 0) told.wake();
+    });
+    const all = following([follower]);
+    told.wake = () => all.wake();
+    all.wake();
+    await all.finish();
+    expect(calls.length).toBeGreaterThanOrEqual(4);
+  });
+
+  it('have their turn at the end only, where nobody waits for them', async () => {
+    const [early, late] = [noting(), noting(() => {}, true)];
+    const all = following([early.follower, late.follower]);
+    all.wake();
+    await Promise.resolve();
+    expect(late.calls).toEqual([]);
+    await all.finish();
+    expect(early.calls.length).toBeGreaterThan(0);
+    expect(late.calls.length).toBeGreaterThan(0);
+  });
+
+  it('go on without one that fails', async () => {
+    const failing = noting(() => Promise.reject(new Error('no')));
+    const other = noting();
+    const all = following([failing.follower, other.follower]);
+    await all.finish();
+    expect(other.calls).toEqual([1]);
+  });
+});
