@@ -68,7 +68,8 @@ testWith(
     await scene.api.received(7);
     const client = await scene.database.pool.connect();
     await client.query('begin');
-    await client.query('select from daywalk.windows for update');
+    // One lock, so that it and the worker cannot each wait for the other.
+    await client.query('lock table daywalk.windows in exclusive mode');
     const id = await workerId(worker);
     const elapsed = startStopwatch();
     process.kill(id, 'SIGTERM');
