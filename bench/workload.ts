@@ -2,11 +2,12 @@
 import pg from 'pg';
 import { Agent, request } from 'undici';
 import type { Bench } from './case.ts';
-import { type Compression, withDatabase } from './databases.ts';
-import { type Exported, exportRange } from './exporter.ts';
+import { type Compression, type Scratch, withDatabase } from './databases.ts';
+import { type Exported, type ExportOrder, exportRange } from './exporter.ts';
 import type { ServedSource } from './page-server.ts';
 import { type Block, makeRecords } from './records.ts';
 import { pageFor } from './served-days.ts';
+import { withSource } from './source.ts';
 import { parallel, timed } from './statistics.ts';
 
 /** Days of pages. */
@@ -74,14 +75,38 @@ export function exportWorkload(
 ): Promise<Exported> {
   const { postgresUrl, ...compressed } = target;
   return withDatabase(postgresUrl, { schema: true, ...compressed }, ({ url }) =>
-    exportRange({
-      databaseUrl: url,
-      apiUrl,
-      from: FIRST_DAY,
-      to: dayAfter(workload.days - 1),
-      concurrency,
-      pageLength: workload.pageLength,
-      signal: bench.signal,
+    exportRange(orderOf(bench, apiUrl, workload, url, concurrency)),
+  );
+}
+
+/** The order to export the workload into a database. */
+export const orderOf = (
+  { signal }: Bench,
+  apiUrl: string,
+  { days, pageLength }: Workload,
+  databaseUrl: string,
+  concurrency = 4,
+): ExportOrder => ({
+  databaseUrl,
+  apiUrl,
+  from: FIRST_DAY,
+  to: dayAfter(days - 1),
+  concurrency,
+  pageLength,
+  signal,
+});
+
+/** Serves and exports the workload, and works with what is in the database then. */
+export function withExported<T>(
+  bench: Bench,
+  workload: Workload,
+  work: (scratch: Scratch, apiUrl: string) => Promise<T>,
+): Promise<T> {
+  return withSource(served(bench, workload), bench.signal, ({ url: apiUrl }) =>
+    withDatabase(bench.postgres.url, { schema: true }, async (scratch) => {
+      bench.say('exporting');
+      await exportRange(orderOf(bench, apiUrl, workload, scratch.url));
+      return work(scratch, apiUrl);
     }),
   );
 }

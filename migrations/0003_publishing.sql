@@ -187,8 +187,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
 $$;
 comment on function daywalk.proven_ids is 'Those among some identities that the newest proof of a window shows.';
 
--- Those among these records that a midnight cut does not correct any more, because the days beside it hold them now.
-create function daywalk.passed_on(cut bigint, of_hashes bigint[], under text[]) returns setof bigint
+-- How often a midnight cut found these records across, and how often the days beside it hold them now.
+create function daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[]) returns table (hash bigint, across bigint, beside bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with across as (
     select h.hash, count(*) as copies
@@ -205,9 +205,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
      where me.window_id = cut and me.kind = 'cut' and held.state in ('shown', 'missing')
      group by held.hash
   )
-  select across.hash from across join beside on beside.hash = across.hash and beside.copies >= across.copies
+  select hash, across.copies, beside.copies from across join beside using (hash)
 $$;
-comment on function daywalk.passed_on is 'Those among some records that a midnight cut does not correct any more, because the days beside it hold them now.';
+comment on function daywalk.beside_cut is 'How often a midnight cut found some records across, and how often the days beside it hold them now.';
 
 -- What is to be done with single records so that a window shows what its newest proof says, and nothing that it ever
 -- showed goes: verdict is show (a copy that is not shown yet), back, missing, gone, old, hide, or drop (the day beside it
@@ -234,19 +234,24 @@ begin
            count(*) over (partition by h.hash) as copies
       from daywalk.held(top, hashes, under) as h where h.state <> 'hidden' or h.hidden_by is not null
   ), lacked as materialized (
-    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins as twin
+    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins as twin,
+           row_number() over (partition by h.hash order by h.rank desc) as newest
       from held h join want on want.hash = h.hash where h.rank <= h.copies - want.wanted
   ), leaf as materialized (
     select l.window_id, l.kind, l.proven_at from daywalk.leaves(top) as l
   ), known as materialized (
     select i as id_hash from daywalk.proven_ids(top, array(select distinct l.id_hash from lacked l where l.id_hash is not null)) as i
   ), passed as materialized (
-    select p as hash from daywalk.passed_on(top, array(select distinct l.hash from lacked l), under) as p
+    -- What the cut found across and does not hold any more: the days beside it must hold as many.
+    select b.hash, b.across - want.wanted as copies
+      from daywalk.beside_cut(top, array(select distinct l.hash from lacked l), under) as b
+      join want on want.hash = b.hash
+     where b.beside >= b.across - want.wanted
   ), judged as materialized (
     select l.*,
            case when l.state = 'hidden' or l.twin then 'hide'
                 when known.id_hash is not null then 'old'
-                when passed.hash is not null then 'drop'
+                when l.newest <= passed.copies then 'drop'
                 when l.state = 'shown' then 'missing'
                 when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
       from lacked l
@@ -292,8 +297,8 @@ declare
   lost_before bigint := coalesce((select d.lost from daywalk.days d where d.stream_id = of_stream and d.day = on_day), 0);
   noted daywalk.days;
 begin
-  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision, publication)
-  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1, gen_random_uuid()
+  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision)
+  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1
     from daywalk.contents_of(of_stream, on_day) as c
   on conflict (stream_id, day) do update
      set records = excluded.records, gone = excluded.gone, lost = excluded.lost, pages = excluded.pages, bytes = excluded.bytes,
@@ -325,11 +330,10 @@ begin
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
            where s.resource = of_resource) as shows;
   shown_by := coalesce(without_filters, shown_by);
-  update daywalk.walks k
-     set beside = case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end
+  update daywalk.walks k set beside = now.beside
     from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id and s.resource = of_resource
-   where w.window_id = k.window_id and k.day = on_day and w.day = on_day and k.shown <> 'no'
-     and k.beside <> case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end;
+   cross join lateral (select case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end as beside) as now
+   where w.window_id = k.window_id and k.day = on_day and w.day = on_day and k.shown <> 'no' and k.beside <> now.beside;
   delete from daywalk.shared_records x
    using daywalk.walks k join daywalk.windows w on w.window_id = k.window_id join daywalk.streams s on s.stream_id = w.stream_id
    where x.walk_id = k.walk_id and k.day = on_day and w.day = on_day and s.resource = of_resource;

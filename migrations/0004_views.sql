@@ -42,7 +42,10 @@ comment on function daywalk.time_of is 'A time in a record as an instant; null w
 create view daywalk.shown_records as
 select s.stream_id, s.name as stream, s.resource, p.day, daywalk.time_of(r.record #> s.time_path, s.time_zone, s.time_format) as at, r.record, p.walk_id, p.page_no, (r.position - p.skip)::integer as place,
        (p.start + r.position - 1) as position, p.fetched_at, coalesce(mark.first_seen, p.fetched_at) as first_seen,
-       case when mark.state = 'gone' then mark.since end as gone_since, coalesce(mark.revision, 1) as revision, k.beside
+       case when mark.state = 'gone' then mark.since end as gone_since, coalesce(mark.revision, 1) as revision,
+       case k.beside when 'no' then true when 'whole' then false
+            else not exists (select from daywalk.shared_records x
+                              where x.walk_id = p.walk_id and x.page_no = p.page_no and x.place = r.position - p.skip) end as leads
   from daywalk.pages p
   join daywalk.walks k on k.walk_id = p.walk_id and k.shown <> 'no' and k.pruning is null
   join daywalk.windows w on w.window_id = k.window_id
@@ -67,15 +70,12 @@ comment on column daywalk.shown_records.position is 'Offset of the record within
 comment on column daywalk.shown_records.fetched_at is 'When the page arrived.';
 comment on column daywalk.shown_records.first_seen is 'When the first version of the record arrived.';
 comment on column daywalk.shown_records.gone_since is 'Since when the source does not show it any more; null: it does.';
-comment on column daywalk.shown_records.beside is 'no: the views of the resource show it; whole: another stream shows its day there; part: they do unless daywalk.shared_records has it.';
+comment on column daywalk.shown_records.leads is 'The views of the resource show it; false: there it is another stream''s.';
 comment on column daywalk.shown_records.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
 
 create view daywalk.events as
 select stream, day, at, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
-  from daywalk.shown_records
- where resource = 'events'
-   and case beside when 'no' then true when 'whole' then false
-            else not exists (select from daywalk.shared_records x where x.walk_id = shown_records.walk_id and x.page_no = shown_records.page_no and x.place = shown_records.place) end;
+  from daywalk.shown_records where resource = 'events' and leads;
 comment on view daywalk.events is 'One row per event: every one that was ever proven, once, whatever streams there are.';
 comment on column daywalk.events.stream is 'The stream.';
 comment on column daywalk.events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
@@ -91,10 +91,7 @@ comment on column daywalk.events.revision is '1, and one more for each newer ver
 
 create view daywalk.smart_events as
 select stream, day, at, record, walk_id, page_no, position, fetched_at, first_seen, gone_since, revision
-  from daywalk.shown_records
- where resource = 'smart-event'
-   and case beside when 'no' then true when 'whole' then false
-            else not exists (select from daywalk.shared_records x where x.walk_id = shown_records.walk_id and x.page_no = shown_records.page_no and x.place = shown_records.place) end;
+  from daywalk.shown_records where resource = 'smart-event' and leads;
 comment on view daywalk.smart_events is 'One row per smart event: every one that was ever proven, once, whatever streams there are.';
 comment on column daywalk.smart_events.stream is 'The stream.';
 comment on column daywalk.smart_events.day is 'The day of the source''s calendar; filter on it, it prunes partitions.';
@@ -110,10 +107,7 @@ comment on column daywalk.smart_events.revision is '1, and one more for each new
 
 create view daywalk.events_now as
 select stream, resource, day, at, record, walk_id, page_no, position, fetched_at, first_seen, revision
-  from daywalk.shown_records
- where gone_since is null
-   and case beside when 'no' then true when 'whole' then false
-            else not exists (select from daywalk.shared_records x where x.walk_id = shown_records.walk_id and x.page_no = shown_records.page_no and x.place = shown_records.place) end;
+  from daywalk.shown_records where gone_since is null and leads;
 comment on view daywalk.events_now is 'The records of all streams that the source shows today, as far as it was asked.';
 comment on column daywalk.events_now.stream is 'The stream.';
 comment on column daywalk.events_now.resource is 'Its resource.';

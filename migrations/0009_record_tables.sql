@@ -101,12 +101,14 @@ comment on function daywalk.table_work is 'What is to be done so that the record
 
 create view daywalk.tables as
 select t.name as "table", t.stream, t.state, coalesce(d.days, 0) as days, coalesce(d.records, 0) as records, coalesce(d.faults, 0) as faults,
-       (select count(*) from daywalk.table_work(array[t.stream]) w where w.table_id = t.table_id) as behind,
+       coalesce(w.days, 0) as behind,
        d.first_day, d.last_day, d.synced_at, t.trouble
   from daywalk.record_tables t
   left join (select table_id, count(*) filter (where records > 0) as days, sum(records)::bigint as records, sum(faults)::bigint as faults,
                     min(day) filter (where records > 0) as first_day, max(day) filter (where records > 0) as last_day, max(synced_at) as synced_at
-               from daywalk.table_days group by table_id) as d on d.table_id = t.table_id;
+               from daywalk.table_days group by table_id) as d on d.table_id = t.table_id
+  left join (select table_id, count(*) as days from daywalk.table_work(array(select stream from daywalk.record_tables))
+              group by table_id) as w on w.table_id = t.table_id;
 comment on view daywalk.tables is 'How far each record table is in step with what is shown.';
 comment on column daywalk.tables."table" is 'Its name.';
 comment on column daywalk.tables.stream is 'The stream whose records it has.';

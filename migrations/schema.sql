@@ -592,6 +592,30 @@ begin
   return true;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[])
+ RETURNS TABLE(hash bigint, across bigint, beside bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with across as (
+    select h.hash, count(*) as copies
+      from daywalk.proven_walks(cut) as k
+      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+     cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+     where k.role = 'across'
+     group by h.hash
+  ), beside as (
+    select held.hash, count(*) as copies
+      from daywalk.windows me
+      join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+     cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
+     where me.window_id = cut and me.kind = 'cut' and held.state in ('shown', 'missing')
+     group by held.hash
+  )
+  select hash, across.copies, beside.copies from across join beside using (hash)
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.body_digest(body jsonb)
  RETURNS bytea
  LANGUAGE sql
@@ -1714,8 +1738,8 @@ declare
   lost_before bigint := coalesce((select d.lost from daywalk.days d where d.stream_id = of_stream and d.day = on_day), 0);
   noted daywalk.days;
 begin
-  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision, publication)
-  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1, gen_random_uuid()
+  insert into daywalk.days as d (stream_id, day, records, gone, lost, pages, bytes, proof, revision)
+  select of_stream, on_day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1
     from daywalk.contents_of(of_stream, on_day) as c
   on conflict (stream_id, day) do update
      set records = excluded.records, gone = excluded.gone, lost = excluded.lost, pages = excluded.pages, bytes = excluded.bytes,
@@ -1825,30 +1849,6 @@ begin
     left join stored on stored.day = d.day
    order by d.day;
 end $function$;
-
-CREATE OR REPLACE FUNCTION daywalk.passed_on(cut bigint, of_hashes bigint[], under text[])
- RETURNS SETOF bigint
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  with across as (
-    select h.hash, count(*) as copies
-      from daywalk.proven_walks(cut) as k
-      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
-     where k.role = 'across'
-     group by h.hash
-  ), beside as (
-    select held.hash, count(*) as copies
-      from daywalk.windows me
-      join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
-     cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
-     where me.window_id = cut and me.kind = 'cut' and held.state in ('shown', 'missing')
-     group by held.hash
-  )
-  select across.hash from across join beside on beside.hash = across.hash and beside.copies >= across.copies
-$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.paths_of(record jsonb, sought jsonb)
  RETURNS text[]
@@ -2262,11 +2262,10 @@ begin
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
            where s.resource = of_resource) as shows;
   shown_by := coalesce(without_filters, shown_by);
-  update daywalk.walks k
-     set beside = case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end
+  update daywalk.walks k set beside = now.beside
     from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id and s.resource = of_resource
-   where w.window_id = k.window_id and k.day = on_day and w.day = on_day and k.shown <> 'no'
-     and k.beside <> case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end;
+   cross join lateral (select case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end as beside) as now
+   where w.window_id = k.window_id and k.day = on_day and w.day = on_day and k.shown <> 'no' and k.beside <> now.beside;
   delete from daywalk.shared_records x
    using daywalk.walks k join daywalk.windows w on w.window_id = k.window_id join daywalk.streams s on s.stream_id = w.stream_id
    where x.walk_id = k.walk_id and k.day = on_day and w.day = on_day and s.resource = of_resource;
@@ -2609,19 +2608,24 @@ begin
            count(*) over (partition by h.hash) as copies
       from daywalk.held(top, hashes, under) as h where h.state <> 'hidden' or h.hidden_by is not null
   ), lacked as materialized (
-    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins as twin
+    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins as twin,
+           row_number() over (partition by h.hash order by h.rank desc) as newest
       from held h join want on want.hash = h.hash where h.rank <= h.copies - want.wanted
   ), leaf as materialized (
     select l.window_id, l.kind, l.proven_at from daywalk.leaves(top) as l
   ), known as materialized (
     select i as id_hash from daywalk.proven_ids(top, array(select distinct l.id_hash from lacked l where l.id_hash is not null)) as i
   ), passed as materialized (
-    select p as hash from daywalk.passed_on(top, array(select distinct l.hash from lacked l), under) as p
+    -- What the cut found across and does not hold any more: the days beside it must hold as many.
+    select b.hash, b.across - want.wanted as copies
+      from daywalk.beside_cut(top, array(select distinct l.hash from lacked l), under) as b
+      join want on want.hash = b.hash
+     where b.beside >= b.across - want.wanted
   ), judged as materialized (
     select l.*,
            case when l.state = 'hidden' or l.twin then 'hide'
                 when known.id_hash is not null then 'old'
-                when passed.hash is not null then 'drop'
+                when l.newest <= passed.copies then 'drop'
                 when l.state = 'shown' then 'missing'
                 when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
       from lacked l
@@ -2825,14 +2829,7 @@ create view daywalk.events as
     gone_since,
     revision
    FROM daywalk.shown_records
-  WHERE resource = 'events'::text AND
-        CASE beside
-            WHEN 'no'::text THEN true
-            WHEN 'whole'::text THEN false
-            ELSE NOT (EXISTS ( SELECT
-               FROM daywalk.shared_records x
-              WHERE x.walk_id = shown_records.walk_id AND x.page_no = shown_records.page_no AND x.place = shown_records.place))
-        END;
+  WHERE resource = 'events'::text AND leads;
 
 create view daywalk.events_now as
  SELECT stream,
@@ -2847,14 +2844,7 @@ create view daywalk.events_now as
     first_seen,
     revision
    FROM daywalk.shown_records
-  WHERE gone_since IS NULL AND
-        CASE beside
-            WHEN 'no'::text THEN true
-            WHEN 'whole'::text THEN false
-            ELSE NOT (EXISTS ( SELECT
-               FROM daywalk.shared_records x
-              WHERE x.walk_id = shown_records.walk_id AND x.page_no = shown_records.page_no AND x.place = shown_records.place))
-        END;
+  WHERE gone_since IS NULL AND leads;
 
 create view daywalk.feed as
  SELECT s.name AS stream,
@@ -3061,7 +3051,13 @@ create view daywalk.shown_records as
             ELSE NULL::timestamp with time zone
         END AS gone_since,
     COALESCE(mark.revision, 1) AS revision,
-    k.beside
+        CASE k.beside
+            WHEN 'no'::text THEN true
+            WHEN 'whole'::text THEN false
+            ELSE NOT (EXISTS ( SELECT
+               FROM daywalk.shared_records x
+              WHERE x.walk_id = p.walk_id AND x.page_no = p.page_no AND x.place = (r."position" - p.skip)))
+        END AS leads
    FROM daywalk.pages p
      JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.shown <> 'no'::text AND k.pruning IS NULL
      JOIN daywalk.windows w ON w.window_id = k.window_id
@@ -3091,14 +3087,7 @@ create view daywalk.smart_events as
     gone_since,
     revision
    FROM daywalk.shown_records
-  WHERE resource = 'smart-event'::text AND
-        CASE beside
-            WHEN 'no'::text THEN true
-            WHEN 'whole'::text THEN false
-            ELSE NOT (EXISTS ( SELECT
-               FROM daywalk.shared_records x
-              WHERE x.walk_id = shown_records.walk_id AND x.page_no = shown_records.page_no AND x.place = shown_records.place))
-        END;
+  WHERE resource = 'smart-event'::text AND leads;
 
 create view daywalk.table_faults as
  SELECT t.name AS "table",
@@ -3119,9 +3108,7 @@ create view daywalk.tables as
     COALESCE(d.days, 0::bigint) AS days,
     COALESCE(d.records, 0::bigint) AS records,
     COALESCE(d.faults, 0::bigint) AS faults,
-    ( SELECT count(*) AS count
-           FROM daywalk.table_work(ARRAY[t.stream]) w(table_id, name, stream, day, work)
-          WHERE w.table_id = t.table_id) AS behind,
+    COALESCE(w.days, 0::bigint) AS behind,
     d.first_day,
     d.last_day,
     d.synced_at,
@@ -3135,7 +3122,12 @@ create view daywalk.tables as
             max(table_days.day) FILTER (WHERE table_days.records > 0) AS last_day,
             max(table_days.synced_at) AS synced_at
            FROM daywalk.table_days
-          GROUP BY table_days.table_id) d ON d.table_id = t.table_id;
+          GROUP BY table_days.table_id) d ON d.table_id = t.table_id
+     LEFT JOIN ( SELECT table_work.table_id,
+            count(*) AS days
+           FROM daywalk.table_work(ARRAY( SELECT record_tables.stream
+                   FROM daywalk.record_tables)) table_work(table_id, name, stream, day, work)
+          GROUP BY table_work.table_id) w ON w.table_id = t.table_id;
 
 create view daywalk.time_faults as
  SELECT r.stream,
@@ -3527,7 +3519,7 @@ comment on column daywalk.shown_records.fetched_at is 'When the page arrived.';
 comment on column daywalk.shown_records.first_seen is 'When the first version of the record arrived.';
 comment on column daywalk.shown_records.gone_since is 'Since when the source does not show it any more; null: it does.';
 comment on column daywalk.shown_records.revision is '1, and one more for each newer version; older ones are in daywalk.record_versions.';
-comment on column daywalk.shown_records.beside is 'no: the views of the resource show it; whole: another stream shows its day there; part: they do unless daywalk.shared_records has it.';
+comment on column daywalk.shown_records.leads is 'The views of the resource show it; false: there it is another stream''s.';
 
 comment on view daywalk.smart_events is 'One row per smart event: every one that was ever proven, once, whatever streams there are.';
 comment on column daywalk.smart_events.stream is 'The stream.';

@@ -1,11 +1,8 @@
 /** Case `reading`: counting and scanning the view of records, for a day and for a month. */
 import type { Case, Row } from '../case.ts';
-import { withDatabase } from '../databases.ts';
-import { exportRange } from '../exporter.ts';
 import { againstFloor, seconds } from '../rows.ts';
-import { withSource } from '../source.ts';
 import { inTurn, timed } from '../statistics.ts';
-import { dayAfter, FIRST_DAY, served, type Workload } from '../workload.ts';
+import { dayAfter, FIRST_DAY, type Workload, withExported } from '../workload.ts';
 
 const ROUNDS = 5;
 /** Our own: the view may cost so much more than what it cannot do without. */
@@ -35,38 +32,24 @@ export const reading: Case = {
       pagesPerDay: bench.quick ? 1 : 10,
       pageLength: 1_000,
     };
-    const rows = await withSource(served(bench, workload), bench.signal, ({ url: apiUrl }) =>
-      withDatabase(bench.postgres.url, { schema: true }, async ({ url, query }) => {
-        const to = dayAfter(workload.days - 1);
-        bench.say('exporting');
-        await exportRange({
-          databaseUrl: url,
-          apiUrl,
-          from: FIRST_DAY,
-          to,
-          concurrency: 4,
-          pageLength: workload.pageLength,
-          signal: bench.signal,
-        });
-        await query('vacuum analyze');
-        const found: Row[] = [];
-        for (const [span, range] of [
-          ['a day', [dayAfter(2), dayAfter(2)]],
-          ['a month', [FIRST_DAY, to]],
-        ] as const)
-          for (const kind of ['count', 'scan'] as const) {
-            bench.say(`${kind} ${span}`);
-            const { view, floor } = await inTurn(bench.quick ? 1 : ROUNDS, {
-              view: () => timed(() => query(VIEWS[kind], range)),
-              floor: () => timed(() => query(FLOORS[kind], range)),
-            });
-            found.push(
-              againstFloor({ what: `${kind} ${span}`, format: seconds }, view, floor, MOST),
-            );
-          }
-        return found;
-      }),
-    );
+    const rows = await withExported(bench, workload, async ({ query }) => {
+      const to = dayAfter(workload.days - 1);
+      await query('vacuum analyze');
+      const found: Row[] = [];
+      for (const [span, range] of [
+        ['a day', [dayAfter(2), dayAfter(2)]],
+        ['a month', [FIRST_DAY, to]],
+      ] as const)
+        for (const kind of ['count', 'scan'] as const) {
+          bench.say(`${kind} ${span}`);
+          const { view, floor } = await inTurn(bench.quick ? 1 : ROUNDS, {
+            view: () => timed(() => query(VIEWS[kind], range)),
+            floor: () => timed(() => query(FLOORS[kind], range)),
+          });
+          found.push(againstFloor({ what: `${kind} ${span}`, format: seconds }, view, floor, MOST));
+        }
+      return found;
+    });
     return { rows, notes: [`${bench.quick ? 1 : ROUNDS} rounds.`] };
   },
   words: {

@@ -1,11 +1,9 @@
 /** Case `search`: a value on few pages or on none, what the filters take, and how often they let a page pass in vain. */
 import type { Bench, Case, Row } from '../case.ts';
-import { type Scratch, withDatabase } from '../databases.ts';
-import { exportRange } from '../exporter.ts';
+import type { Scratch } from '../databases.ts';
 import { againstFloor, againstLimit, type Format, milliseconds, seconds } from '../rows.ts';
-import { withSource } from '../source.ts';
 import { inTurn, timed } from '../statistics.ts';
-import { dayAfter, FIRST_DAY, served, type Workload } from '../workload.ts';
+import { dayAfter, FIRST_DAY, type Workload, withExported } from '../workload.ts';
 
 const ROUNDS = 9;
 /** Other values that are looked for, in order to count the pages that are opened in vain. */
@@ -106,20 +104,8 @@ export const searching: Case = {
         ];
     for (const workload of sizes)
       rows.push(
-        ...(await withSource(served(bench, workload), bench.signal, ({ url: apiUrl }) =>
-          withDatabase(bench.postgres.url, { schema: true }, async (scratch) => {
-            bench.say('exporting');
-            await exportRange({
-              databaseUrl: scratch.url,
-              apiUrl,
-              from: FIRST_DAY,
-              to: dayAfter(workload.days - 1),
-              concurrency: 4,
-              pageLength: workload.pageLength,
-              signal: bench.signal,
-            });
-            return measureSearch(bench, workload, scratch);
-          }),
+        ...(await withExported(bench, workload, (scratch) =>
+          measureSearch(bench, workload, scratch),
         )),
       );
     return {

@@ -8,9 +8,15 @@ import type { Bench, Case, Row } from '../case.ts';
 import { type Scratch, withDatabase } from '../databases.ts';
 import { exportRange } from '../exporter.ts';
 import { againstFloor, againstLimit, milliseconds, seconds } from '../rows.ts';
-import { withSource } from '../source.ts';
 import { inTurn, timed } from '../statistics.ts';
-import { dayAfter, FIRST_DAY, recordsPerDay, served, type Workload } from '../workload.ts';
+import {
+  dayAfter,
+  FIRST_DAY,
+  orderOf,
+  recordsPerDay,
+  type Workload,
+  withExported,
+} from '../workload.ts';
 
 const ROUNDS = 3;
 const ASKED = 7;
@@ -47,8 +53,8 @@ const questions = (table: string, from: string, to: string) => ({
   "the week's top rules": `select rule, count(*) from ${table} where day between '${from}' and '${to}' group by rule order by 2 desc limit 10`,
 });
 
-async function inStep(bench: Bench, { url, query }: Scratch, workload: Workload): Promise<Row[]> {
-  const database = new Database({
+const open = (url: string) =>
+  new Database({
     url,
     connections: 2,
     statementTimeoutMs: 60_000,
@@ -56,6 +62,9 @@ async function inStep(bench: Bench, { url, query }: Scratch, workload: Workload)
     clock: systemClock,
     log: silentLogger,
   });
+
+async function inStep(bench: Bench, { url, query }: Scratch, workload: Workload): Promise<Row[]> {
+  const database = open(url);
   try {
     const days = Array.from({ length: workload.days }, (_, day) => dayAfter(day));
     const [stream] = await query<{ id: number }>(
@@ -102,26 +111,12 @@ async function inStep(bench: Bench, { url, query }: Scratch, workload: Workload)
 
 /** The export with and without a record table that follows it. */
 async function beside(bench: Bench, workload: Workload, apiUrl: string): Promise<Row> {
-  const order = {
-    apiUrl,
-    from: FIRST_DAY,
-    to: dayAfter(workload.days - 1),
-    concurrency: 4,
-    pageLength: workload.pageLength,
-    signal: bench.signal,
-  };
   const exported = (tables: readonly RecordTable[]) => () =>
     withDatabase(bench.postgres.url, { schema: true }, async ({ url }) => {
-      const database = new Database({
-        url,
-        connections: 1,
-        statementTimeoutMs: 60_000,
-        patienceMs: 0,
-        clock: systemClock,
-        log: silentLogger,
-      });
+      const database = open(url);
       await applyTables(database, tables, []).finally(() => database.close());
-      return (await exportRange({ ...order, atEnd: true, databaseUrl: url })).completeMs;
+      const order = { ...orderOf(bench, apiUrl, workload, url), atEnd: true };
+      return (await exportRange(order)).completeMs;
     });
   const { own, plain } = await inTurn(bench.quick ? 1 : ROUNDS, {
     own: exported([TABLE]),
@@ -149,25 +144,13 @@ export const tables: Case = {
       pageLength: 1_000,
     };
     const few = { ...workload, days: bench.quick ? 2 : 6 };
-    const rows = await withSource(served(bench, workload), bench.signal, ({ url: apiUrl }) =>
-      withDatabase(bench.postgres.url, { schema: true }, async (scratch) => {
-        bench.say('exporting');
-        await exportRange({
-          databaseUrl: scratch.url,
-          apiUrl,
-          from: FIRST_DAY,
-          to: dayAfter(workload.days - 1),
-          concurrency: 4,
-          pageLength: workload.pageLength,
-          signal: bench.signal,
-        });
-        await scratch.query('vacuum analyze');
-        bench.say('taking in');
-        const found = await inStep(bench, scratch, workload);
-        bench.say('exporting with a table beside it');
-        return [...found, await beside(bench, few, apiUrl)];
-      }),
-    );
+    const rows = await withExported(bench, workload, async (scratch, apiUrl) => {
+      await scratch.query('vacuum analyze');
+      bench.say('taking in');
+      const found = await inStep(bench, scratch, workload);
+      bench.say('exporting with a table beside it');
+      return [...found, await beside(bench, few, apiUrl)];
+    });
     return { rows, notes: [`${bench.quick ? 1 : ROUNDS} rounds; each question ${ASKED} times.`] };
   },
   words: {

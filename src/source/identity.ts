@@ -13,12 +13,15 @@ const LEAST_RECORDS = 10;
  */
 export function suggestIdPath(records: readonly unknown[]): readonly string[] | null {
   if (records.length < LEAST_RECORDS) return null;
-  const [sample] = records;
-  const paths = [...fieldsOf(sample), ...fieldsOf(valueAt(sample, ['_source']), ['_source'])];
-  const rank = (path: readonly string[]) => NAMES.indexOf(plain(path.at(-1) ?? ''));
-  const named = paths.filter((path) => rank(path) >= 0);
-  const byRank = named.sort((one, other) => rank(one) - rank(other) || one.length - other.length);
-  return byRank.find((path) => identifies(path, records)) ?? null;
+  return named(NAMES, records).find((path) => identifies(path, records)) ?? null;
+}
+
+/** The fields of the first record that have one of these names, the likeliest and the nearest to its top first. */
+function named(names: readonly string[], [sample]: readonly unknown[]): (readonly string[])[] {
+  const rank = (path: readonly string[]) => names.indexOf(plain(path.at(-1) ?? ''));
+  return [...fieldsOf(sample), ...fieldsOf(valueAt(sample, ['_source']), ['_source'])]
+    .filter((path) => rank(path) >= 0)
+    .sort((one, other) => rank(one) - rank(other) || one.length - other.length);
 }
 
 /** Names of the time of an event, without case and separators, the likeliest first. */
@@ -38,15 +41,9 @@ const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^(?:\d{10}|\d{13}|\d{16}|\d{19})(?:\
 
 /** The path of a field that is named like a time and looks like one in every record; null: there is none. */
 export function suggestTimePath(records: readonly unknown[]): readonly string[] | null {
-  const [sample] = records;
-  const paths = [...fieldsOf(sample), ...fieldsOf(valueAt(sample, ['_source']), ['_source'])];
-  const rank = (path: readonly string[]) => TIME_NAMES.indexOf(plain(path.at(-1) ?? ''));
-  return (
-    paths
-      .filter((path) => rank(path) >= 0)
-      .sort((one, other) => rank(one) - rank(other))
-      .find((path) => records.every((record) => isTime(valueAt(record, path)))) ?? null
-  );
+  const looks = (path: readonly string[]) =>
+    records.every((record) => isTime(valueAt(record, path)));
+  return named(TIME_NAMES, records).find(looks) ?? null;
 }
 
 const isTime = (value: unknown): boolean =>

@@ -42,13 +42,7 @@ export function definedStream(
   entries: readonly Entry[],
   context: Context,
 ): Stream {
-  const found = new Map(entries.map((entry) => [entry.key, entry]));
-  for (const entry of entries)
-    if (!STREAM_KEYS.includes(entry.key))
-      context.problems.add(
-        placeOf(entry, context),
-        () => `there is no such setting${hint(entry.key)}`,
-      );
+  const found = entriesByKey(entries, STREAM_KEYS, context, hint);
   const own = RESOURCES.find((known) => known === name);
   if (own === undefined && !found.has('resource'))
     context.problems.add(
@@ -123,6 +117,22 @@ function notAFilter(key: string): string {
   return WALKED.has(key)
     ? 'cannot be fixed: daywalk sets it for every page, as it walks each day'
     : `the API has no such filter${didYouMean(key, FILTER_NAMES)}`;
+}
+
+/** The entries by key; a key that is none of `keys` is told, with a hint at the one that may be meant. */
+export function entriesByKey(
+  entries: readonly Entry[],
+  keys: readonly string[],
+  context: Context,
+  hintAt = (key: string) => didYouMean(key, keys),
+): Map<string, Entry> {
+  for (const entry of entries)
+    if (!keys.includes(entry.key))
+      context.problems.add(
+        placeOf(entry, context),
+        () => `there is no such setting${hintAt(entry.key)}`,
+      );
+  return new Map(entries.map((entry) => [entry.key, entry]));
 }
 
 /** The value of `entry`; undefined if it has none or a wrong one. */

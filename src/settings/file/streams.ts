@@ -50,6 +50,12 @@ export function definedStreams(mapping: Mapping, problems: Problems): StreamDefi
   return { streams, names: mapping.entries.map((entry) => entry.key), origins };
 }
 
+/** What is wrong with a name that is no stream's. */
+export const noStream = (name: string, known: readonly string[]): Wrong =>
+  new Wrong(
+    `is not a stream that is defined (${known.map(shownKey).join(', ')})${didYouMean(name, known)}`,
+  );
+
 /** Tells which of `names` cannot be meant. */
 export function checkSelection(
   names: readonly string[],
@@ -60,11 +66,7 @@ export function checkSelection(
   for (const [index, name] of names.entries()) {
     if (name === '') problems.add(place, 'a name is missing before or after a comma');
     else if (names.indexOf(name) < index) problems.add(place, `names ${shownKey(name)} twice`);
-    else if (!known.includes(name)) {
-      const listed = known.map(shownKey).join(', ');
-      const why = `is not a stream that is defined (${listed})${didYouMean(name, known)}`;
-      problems.addWrong(place, name, new Wrong(why));
-    }
+    else if (!known.includes(name)) problems.addWrong(place, name, noStream(name, known));
   }
 }
 

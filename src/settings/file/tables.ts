@@ -9,13 +9,14 @@ import {
   type Stream,
 } from '../../model.ts';
 import type { Origin } from '../origin.ts';
-import { type Problems, shownKey, Wrong } from '../problems.ts';
+import { type Problems, Wrong } from '../problems.ts';
 import { DAY, LONGEST_AGE } from '../table/kinds.ts';
 import { formatJsonPath, parseJsonPath } from '../values/json-path.ts';
 import { formatDuration, parseDuration } from '../values/quantity.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { parseTimeFormat } from '../values/time-format.ts';
-import { type Context, placeOf, readEntry } from './stream-definition.ts';
+import { type Context, entriesByKey, placeOf, readEntry } from './stream-definition.ts';
+import { noStream } from './streams.ts';
 import { type Entry, joined, type Mapping } from './yaml-tree.ts';
 
 const TABLE_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
@@ -66,14 +67,9 @@ function definedTable(
   streams: readonly Stream[],
   context: Context,
 ): RecordTable {
-  const found = known(entries, TABLE_KEYS, context);
+  const found = entriesByKey(entries, TABLE_KEYS, context);
   const names = streams.map((stream) => stream.name);
-  const parseStream = (text: string) =>
-    names.includes(text)
-      ? text
-      : new Wrong(
-          `is not a stream that is defined (${names.map(shownKey).join(', ')})${didYouMean(text, names)}`,
-        );
+  const parseStream = (text: string) => (names.includes(text) ? text : noStream(text, names));
   const stream = readEntry(found.get('stream'), parseStream, context);
   if (!found.has('stream')) context.problems.add(place, 'has no stream; write stream: events');
   const columns = columnsOf(found.get('columns'), place, context);
@@ -120,7 +116,7 @@ function definedColumn(entry: Entry, context: Context): Column {
   if (value.is !== 'mapping')
     problems.add(place, 'expected a mapping, such as { path: rule.level, type: smallint }');
   const inner = { ...context, path: joined(context.path, key) };
-  const found = known(value.is === 'mapping' ? value.entries : [], COLUMN_KEYS, inner);
+  const found = entriesByKey(value.is === 'mapping' ? value.entries : [], COLUMN_KEYS, inner);
   const type = readEntry(found.get('type'), parseType, inner) ?? 'text';
   const format = readEntry(found.get('format'), parseTimeFormat, inner);
   if (format !== undefined && type !== 'timestamptz')
@@ -133,21 +129,6 @@ function definedColumn(entry: Entry, context: Context): Column {
     index: readEntry(found.get('index'), parseYes, inner) ?? false,
     ...(format === undefined ? {} : { format }),
   };
-}
-
-/** The entries by key; a key that none of `keys` is, is told. */
-function known(
-  entries: readonly Entry[],
-  keys: readonly string[],
-  context: Context,
-): Map<string, Entry> {
-  for (const entry of entries)
-    if (!keys.includes(entry.key))
-      context.problems.add(
-        placeOf(entry, context),
-        () => `there is no such setting${didYouMean(entry.key, keys)}`,
-      );
-  return new Map(entries.map((entry) => [entry.key, entry]));
 }
 
 function parseType(text: string): ColumnType | Wrong {
