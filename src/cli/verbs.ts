@@ -127,7 +127,7 @@ export const VERBS: readonly VerbRow[] = [
   },
   {
     name: 'export',
-    does: 'records of complete days as files, one folder a day, with a manifest; exit code 3 when days are not complete',
+    does: 'records of complete days, or a record table, as files, one folder a day, with a manifest; exit code 3 when days are not complete',
     settings: READ,
     load: async () => (await import('./verbs/export.ts')).exportVerb,
     example: 'export --out archive --from 2026-10',
@@ -135,8 +135,11 @@ export const VERBS: readonly VerbRow[] = [
       new Option('--out <folder>', 'where to write (required)').makeOptionMandatory(),
       new Option(
         '--format <format>',
-        'what to write (default: what the folder has, ndjson.gz in a new one)',
+        'what to write (default: as the folder has; ndjson.gz, of a table parquet)',
       ).choices(['ndjson', 'ndjson.gz', 'parquet']),
+      new Option('--table <name>', 'the rows of a record table (default: the records)').conflicts(
+        'stream',
+      ),
       from('the first day there is'),
       to('the last closed day'),
       stream(),

@@ -1,24 +1,17 @@
 /** Exports days to files: what is there as it is published is skipped, what is not complete is left out and told. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
-import { DaywalkError, SettingsError } from '../errors.ts';
+import { DaywalkError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
+import type { Contents, ExportedTable } from './contents.ts';
 import { digestOfFile, lockFolder, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
-import {
-  aboutDay,
-  type IncompleteDay,
-  isOf,
-  type Manifest,
-  ManifestBook,
-  readManifest,
-} from './manifest.ts';
-import { writeNdjson } from './ndjson.ts';
-import { loadParquet, writeParquet } from './parquet.ts';
-import { recordsOf } from './records.ts';
-import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
+import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
+import { loadParquet } from './parquet.ts';
+import type { ArchivedDay } from './rows.ts';
+import { formatFor } from './settled-format.ts';
 import type { Written } from './written.ts';
 
 /** What an export needs. */
@@ -30,9 +23,9 @@ export interface ArchiveParts {
 /** What to export, and where to. */
 export interface FileExport {
   readonly folder: string;
-  /** Null: that of the files that are there, `ndjson.gz` in a new folder. */
+  readonly contents: Contents;
+  /** Null: that of the files that are there, that of the contents in a new folder. */
   readonly format: Format | null;
-  readonly streams: readonly string[];
   /** Null: from the first day, to the last closed day. */
   readonly from: Day | null;
   readonly to: Day | null;
@@ -51,7 +44,7 @@ export interface FileExportReport {
   readonly incomplete: readonly IncompleteDay[];
 }
 
-/** A day whose stored pages do not give the records that its walks count. */
+/** A day whose stored pages, or rows of a record table, are not the records that its walks count. */
 export class UnsoundDayError extends DaywalkError {}
 
 const MANIFEST_EVERY_MS = 2_000;
@@ -69,30 +62,17 @@ export async function exportDays(
   signal: AbortSignal,
   onDay: (done: number, all: number, report: FileExportReport) => void = () => {},
 ): Promise<FileExportReport> {
-  const days = await listAskedDays(parts.database, options, signal);
+  const days = await listAskedDays(options, signal);
   const unlock = await lockFolder(options.folder);
   try {
     const manifest = await readManifest(options.folder);
-    const format = formatFor(options, manifest);
+    const format = formatFor(options.folder, options.contents, options.format, manifest);
     if (format === 'parquet') await loadParquet();
     const book = new ManifestBook(options.folder, manifest);
     return await exportInto(book, parts, { ...options, format }, days, signal, onDay);
   } finally {
     await unlock();
   }
-}
-
-/** @throws {SettingsError} where the folder has files of another format: a reader of all of them would read each day twice. */
-function formatFor({ folder, format }: FileExport, manifest: Manifest | null): Format {
-  const there = manifest?.files.find((file) => file.format !== format)?.format;
-  if (format === null) return there ?? 'ndjson.gz';
-  if (there === undefined) return format;
-  throw new SettingsError(
-    `flag --format: ${folder} has files of ${there}, and takes no other format`,
-    {
-      hint: 'Name another folder with --out, or leave the flag out.',
-    },
-  );
 }
 
 /** An export whose format is settled. */
@@ -142,11 +122,10 @@ type AskedDay = ArchivedDay | { readonly stream: string; readonly day: Day; read
 
 /** Every day of the range in every stream, also those of which the store knows nothing; without a first day only those that it knows. */
 async function listAskedDays(
-  database: Database,
-  { streams, from, to }: FileExport,
+  { contents, from, to }: FileExport,
   signal: AbortSignal,
 ): Promise<AskedDay[]> {
-  const known = await listArchivedDays(database, streams, { from, to }, signal);
+  const known = await contents.listDays({ from, to }, signal);
   const last =
     to ??
     known
@@ -155,7 +134,7 @@ async function listAskedDays(
       .at(-1);
   // What was pruned is no news, unless it is asked for.
   if (from === null || last === undefined) return known.filter((day) => day.state !== 'pruned');
-  return streams.flatMap((stream) => {
+  return contents.streams.flatMap((stream) => {
     const days = new Map(known.flatMap((day) => (day.stream === stream ? [[day.day, day]] : [])));
     return daysBetween(from, last).map((day) => days.get(day) ?? { stream, day, state: null });
   });
@@ -168,9 +147,9 @@ async function exportDay(
   asked: AskedDay,
   signal: AbortSignal,
 ): Promise<'skipped' | Written | IncompleteDay> {
-  const { database, clock } = parts;
-  const { folder, format, checkFiles } = options;
-  const path = pathOf(asked.stream, asked.day, format);
+  const { folder, contents, format, checkFiles } = options;
+  const { table } = contents;
+  const path = pathOf(asked.stream, table?.name, asked.day, format);
   const there = await intactFile(book, folder, path, checkFiles);
   const leftOut = (state: string, reason: string | null): IncompleteDay => ({
     stream: asked.stream,
@@ -179,39 +158,53 @@ async function exportDay(
     reason,
     earlierFile: there === undefined ? null : path,
   });
+  const isThere = (now: ArchivedDay): boolean =>
+    there !== undefined && isOf(there, now) && there.table?.id === table?.id;
   let day = asked;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (day.state === null)
       return leftOut('missing', 'before the first day of the stream, or not closed yet');
-    if (day.state === 'pruned' && there !== undefined && isOf(there, day)) return 'skipped';
+    if (day.state === 'pruned' && isThere(day)) return 'skipped';
     if (day.state !== 'complete') return leftOut(day.state, day.lastError);
-    if (there !== undefined && isOf(there, day)) {
+    if (there !== undefined && isThere(day)) {
       book.add({ ...there, ...aboutDay(day) });
       return 'skipped';
     }
-    const current = day;
-    let unchanged = false;
-    const write = (file: FileHandle) => {
-      const chunks = recordsOf(database, current, signal);
-      return format === 'parquet'
-        ? writeParquet(file, chunks, current, signal)
-        : writeNdjson(file, chunks, format === 'ndjson.gz', signal);
-    };
-    const written = await writeWhole(folder, path, write, async ({ records }) => {
-      unchanged = await isUnchanged(database, current);
-      return unchanged && records === current.records;
-    });
-    const whole = written.records === day.records;
-    if (unchanged && whole) {
-      book.add({ path, format, ...aboutDay(day), ...written, exportedAt: isoOf(clock.now()) });
+    const { written, unchanged } = await writeDay(parts.database, options, path, day, signal);
+    if (unchanged && written.records === day.records) {
+      const about = { path, ...(table && { table }), format, ...aboutDay(day) };
+      book.add({ ...about, ...written, exportedAt: isoOf(parts.clock.now()) });
       return written;
     }
-    const [now] = await listArchivedDays(database, [day.stream], { from: day.day, to: day.day });
+    const range = { from: day.day, to: day.day };
+    const { stream } = day;
+    const now = (await contents.listDays(range, signal)).find((one) => one.stream === stream);
     // Retention may remove pages while they are read.
-    if (unchanged && now?.state !== 'pruned') throw unsound(day, written.records);
+    if (unchanged && now?.state !== 'pruned') throw unsound(day, table, written.records);
     day = now ?? { stream: asked.stream, day: asked.day, state: null };
   }
   return leftOut('complete', 'it was published anew again and again while it was read');
+}
+
+/** Writes a day's file; it is kept where the day was still as it was listed, and all of it was there. */
+async function writeDay(
+  database: Database,
+  { folder, contents, format }: SettledExport,
+  path: string,
+  day: ArchivedDay,
+  signal: AbortSignal,
+): Promise<{ readonly written: Written; readonly unchanged: boolean }> {
+  let unchanged = false;
+  const write = (file: FileHandle) => contents.write(file, day, format, signal);
+  const written = await database.retry(
+    () =>
+      writeWhole(folder, path, write, async ({ records }) => {
+        unchanged = await contents.isUnchanged(day);
+        return unchanged && records === day.records;
+      }),
+    signal,
+  );
+  return { written, unchanged };
 }
 
 /** The entry of a file that is there as the manifest says. */
@@ -224,9 +217,21 @@ async function intactFile(book: ManifestBook, folder: string, path: string, chec
 
 const isoOf = (now: number): string => new Date(now).toISOString();
 
-function unsound({ stream, day, records }: ArchivedDay, found: number): UnsoundDayError {
+function unsound(
+  { stream, day, records }: ArchivedDay,
+  table: ExportedTable | undefined,
+  found: number,
+): UnsoundDayError {
+  const changed = 'Something else than daywalk changed the tables:';
+  const [holder, hint] =
+    table === undefined
+      ? ['its pages hold', `${changed} daywalk verify --offline names it.`]
+      : [
+          `daywalk.${table.name} holds`,
+          `${changed} daywalk tables --rebuild ${table.name} makes it anew.`,
+        ];
   return new UnsoundDayError(
-    `${stream} ${day}: its walks count ${records} records, and its pages hold ${found}`,
-    { hint: `Something else than daywalk changed the tables: daywalk verify --offline names it.` },
+    `${stream} ${day}: its walks count ${records} records, and ${holder} ${found}`,
+    { hint },
   );
 }

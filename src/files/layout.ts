@@ -5,9 +5,18 @@ import type { Day } from '../model.ts';
 export const FORMATS = ['ndjson', 'ndjson.gz', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** The path of a day's file, from the folder, with `/` between its parts. */
-export function pathOf(stream: string, day: Day, format: Format): string {
-  return `stream=${safe(stream)}/day=${day}/records.${format}`;
+/**
+ * The path of a day's file, from the folder, with `/` between its parts. Above the days of a record table stands its name
+ * alone: a level `table=…` would be read as a column, and the table may have one that is called so.
+ * @param table the name of the record table; undefined: the records of the stream.
+ */
+export function pathOf(
+  stream: string,
+  table: string | undefined,
+  day: Day,
+  format: Format,
+): string {
+  return `${table === undefined ? `stream=${safe(stream)}` : safe(table)}/day=${day}/records.${format}`;
 }
 
 /** As Hive writes a value into a path: what could mean something to a file system becomes %XX. */

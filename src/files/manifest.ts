@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
+import type { ExportedTable } from './contents.ts';
 import { namedFileError, readText, writeWhole } from './folder.ts';
 import { FORMATS, type Format, pathOf } from './layout.ts';
 import type { ArchivedDay } from './rows.ts';
@@ -16,6 +17,8 @@ const VERSION = 1;
 export interface ManifestFile extends Written {
   /** From the folder, with `/` between its parts. */
   readonly path: string;
+  /** Absent: it holds the records as they were sent. */
+  readonly table?: ExportedTable;
   readonly stream: string;
   readonly resource: string;
   readonly day: Day;
@@ -117,7 +120,8 @@ const isFile = (file: Partial<ManifestFile> | null): boolean =>
   typeof file.stream === 'string' &&
   /^\d{4}-\d\d-\d\d$/.test(String(file.day)) &&
   FORMATS.some((format) => format === file.format) &&
-  file.path === pathOf(file.stream, String(file.day), file.format as Format) &&
+  (file.table === undefined || typeof file.table?.name === 'string') &&
+  file.path === pathOf(file.stream, file.table?.name, String(file.day), file.format as Format) &&
   /^[\da-f]{64}$/.test(String(file.sha256)) &&
   typeof file.bytes === 'number' &&
   Array.isArray(file.walks);

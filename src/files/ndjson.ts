@@ -1,16 +1,15 @@
-/** A day as NDJSON: one record a line, the very text of its `jsonb`, compressed if asked. */
+/** A day as NDJSON: one record or row a line, as Postgres writes it, compressed if asked. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { ArchivedRecord } from './rows.ts';
-import { LineDigest, type Written } from './written.ts';
+import { LineDigest, type Row, type Written } from './written.ts';
 
 /** Writes the records, as they come, into `file`. */
 export async function writeNdjson(
   file: FileHandle,
-  chunks: AsyncIterable<readonly ArchivedRecord[]>,
+  chunks: AsyncIterable<readonly Row[]>,
   gzip: boolean,
   signal: AbortSignal,
 ): Promise<Written> {
@@ -35,7 +34,7 @@ export async function writeNdjson(
 }
 
 async function* buffersOf(
-  chunks: AsyncIterable<readonly ArchivedRecord[]>,
+  chunks: AsyncIterable<readonly Row[]>,
   lines: LineDigest,
 ): AsyncGenerator<Buffer> {
   for await (const records of chunks) yield lines.take(records);

@@ -3,46 +3,44 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { SettingsError } from '../errors.ts';
-import type { Day } from '../model.ts';
-import type { ArchivedRecord } from './rows.ts';
-import { LineDigest, type Written } from './written.ts';
+import { LineDigest, type Row, type Written } from './written.ts';
 
 type Library = typeof import('hyparquet-writer');
 type Schema = ConstructorParameters<Library['ParquetWriter']>[0]['schema'];
+type Kind = Omit<Schema[number], 'name' | 'repetition_type' | 'num_children'>;
 
-/** Bytes of record text in a row group. */
+/** Bytes of text in a row group. */
 const GROUP_BYTES = 16_000_000;
-const DAY_MS = 86_400_000;
 
-const TIME = {
-  type: 'INT64',
-  logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
-} as const;
+const time = (unit: 'MILLIS' | 'MICROS') =>
+  ({ type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit } }) as const;
 
-/** The columns of daywalk.events. The record is JSON text: a reader that takes numbers for doubles can still get at every digit. */
-const SCHEMA: Schema = [
-  { name: 'records', num_children: 10 },
-  { name: 'stream', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' },
-  { name: 'day', type: 'INT32', converted_type: 'DATE', repetition_type: 'REQUIRED' },
-  {
-    name: 'record',
-    type: 'BYTE_ARRAY',
-    logical_type: { type: 'JSON' },
-    repetition_type: 'REQUIRED',
-  },
-  { name: 'walk_id', type: 'INT64', repetition_type: 'REQUIRED' },
-  { name: 'page_no', type: 'INT32', repetition_type: 'REQUIRED' },
-  { name: 'position', type: 'INT64', repetition_type: 'REQUIRED' },
-  { name: 'fetched_at', ...TIME, repetition_type: 'REQUIRED' },
-  { name: 'first_seen', ...TIME, repetition_type: 'REQUIRED' },
-  { name: 'gone_since', ...TIME, repetition_type: 'OPTIONAL' },
-  { name: 'revision', type: 'INT32', repetition_type: 'REQUIRED' },
-];
+/** The types of columns, and what a value of each is given as. */
+export const KINDS = {
+  /** A string. */
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  /** Its text as a Buffer: a reader that takes numbers for doubles can still get at every digit. */
+  json: { type: 'BYTE_ARRAY', logical_type: { type: 'JSON' } },
+  int32: { type: 'INT32' },
+  /** A bigint. */
+  int64: { type: 'INT64' },
+  boolean: { type: 'BOOLEAN' },
+  /** Days since 1970. */
+  date: { type: 'INT32', converted_type: 'DATE' },
+  /** A bigint since 1970, UTC. */
+  milliseconds: time('MILLIS'),
+  microseconds: time('MICROS'),
+  uuid: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' } },
+} as const satisfies Record<string, Kind>;
 
-/** As the footer tells it: DuckDB looks at the older mark of JSON only. While rows are written the library would take it for a wish to turn each value into JSON once more. */
-const FOOTER: Schema = SCHEMA.map((element) =>
-  element.name === 'record' ? { ...element, converted_type: 'JSON' } : element,
-);
+/** A column of a file, and where its value stands in a row. */
+export interface ParquetColumn<R> {
+  readonly name: string;
+  readonly kind: keyof typeof KINDS;
+  /** A value may be missing: null or undefined. */
+  readonly optional?: boolean;
+  readonly of: (row: R) => unknown;
+}
 
 /**
  * The library that writes Parquet, loaded when it is needed.
@@ -62,11 +60,11 @@ export async function loadParquet(): Promise<Library> {
   }
 }
 
-/** Writes the records, as they come, into `file`. */
-export async function writeParquet(
+/** Writes the rows, as they come, into `file`. */
+export async function writeParquet<R extends Row>(
   file: FileHandle,
-  chunks: AsyncIterable<readonly ArchivedRecord[]>,
-  { stream, day }: { stream: string; day: Day },
+  chunks: AsyncIterable<readonly R[]>,
+  columns: readonly ParquetColumn<R>[],
   signal: AbortSignal,
 ): Promise<Written> {
   const { ByteWriter, ParquetWriter } = await loadParquet();
@@ -81,9 +79,10 @@ export async function writeParquet(
     await file.writeFile(part);
     writer.index = 0;
   };
+  const schema = schemaOf(columns);
   const parquet = new ParquetWriter({
     writer: Object.assign(writer, { flush }),
-    schema: SCHEMA,
+    schema,
     codec: 'GZIP',
     compressors: { GZIP: (input: Uint8Array) => gzipSync(input, { level: 4 }) },
     createdBy: 'daywalk',
@@ -91,76 +90,46 @@ export async function writeParquet(
   for await (const group of groupsOf(chunks)) {
     signal.throwIfAborted();
     lines.take(group);
-    await parquet.write({ columnData: columnsOf(group, stream, day), rowGroupSize: group.length });
+    const columnData = columns.map((column) => dataOf(column, group));
+    await parquet.write({ columnData, rowGroupSize: group.length });
   }
-  parquet.schema = FOOTER;
+  parquet.schema = schema.map(asInFooter);
   await parquet.finish();
   await flush();
   return { ...lines.end(), bytes, sha256: hash.digest('hex') };
 }
 
-function columnsOf(group: readonly ArchivedRecord[], stream: string, day: Day) {
-  const date = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
-  const column = (name: string, data: unknown[]) => ({ name, data, offsetIndex: false });
-  return [
-    column(
-      'stream',
-      group.map(() => stream),
-    ),
-    column(
-      'day',
-      group.map(() => date),
-    ),
-    {
-      ...column(
-        'record',
-        group.map(({ text }) => Buffer.from(text)),
-      ),
-      // Records hardly ever repeat, and the smallest of them says nothing.
-      encoding: 'PLAIN' as const,
-      statistics: false,
-    },
-    column(
-      'walk_id',
-      group.map(({ walkId }) => BigInt(walkId)),
-    ),
-    column(
-      'page_no',
-      group.map(({ pageNo }) => pageNo),
-    ),
-    column(
-      'position',
-      group.map(({ position }) => BigInt(position)),
-    ),
-    column(
-      'fetched_at',
-      group.map(({ fetchedAt }) => BigInt(fetchedAt.getTime())),
-    ),
-    column(
-      'first_seen',
-      group.map(({ firstSeen }) => BigInt(firstSeen.getTime())),
-    ),
-    column(
-      'gone_since',
-      group.map(({ goneSince }) => (goneSince === null ? undefined : BigInt(goneSince.getTime()))),
-    ),
-    column(
-      'revision',
-      group.map(({ revision }) => revision),
-    ),
-  ];
+const schemaOf = (columns: readonly Omit<ParquetColumn<never>, 'of'>[]): Schema => [
+  { name: 'records', num_children: columns.length },
+  ...columns.map(({ name, kind, optional }) => ({
+    name,
+    ...KINDS[kind],
+    repetition_type: optional === true ? ('OPTIONAL' as const) : ('REQUIRED' as const),
+  })),
+];
+
+/** DuckDB looks at the older mark of JSON only. While rows are written the library would take it for a wish to turn each value into JSON once more. */
+const asInFooter = (element: Schema[number]): Schema[number] =>
+  element.logical_type?.type === 'JSON' ? { ...element, converted_type: 'JSON' } : element;
+
+function dataOf<R>({ name, kind, of }: ParquetColumn<R>, group: readonly R[]) {
+  return {
+    name,
+    data: group.map((row) => of(row) ?? undefined),
+    offsetIndex: false,
+    // Records hardly ever repeat, and the smallest of them says nothing.
+    ...(kind === 'json' ? { encoding: 'PLAIN' as const, statistics: false } : {}),
+  };
 }
 
 /** Chunks joined until there is enough for a row group. */
-async function* groupsOf(
-  chunks: AsyncIterable<readonly ArchivedRecord[]>,
-): AsyncGenerator<ArchivedRecord[]> {
-  let group: ArchivedRecord[] = [];
+async function* groupsOf<R extends Row>(chunks: AsyncIterable<readonly R[]>): AsyncGenerator<R[]> {
+  let group: R[] = [];
   let size = 0;
-  for await (const records of chunks)
-    for (const record of records) {
-      group.push(record);
-      size += record.text.length;
+  for await (const rows of chunks)
+    for (const row of rows) {
+      group.push(row);
+      size += row.text.length;
       if (size < GROUP_BYTES) continue;
       yield group;
       group = [];

@@ -11,7 +11,8 @@ export interface ArchivedDay {
   readonly stream: string;
   readonly resource: string;
   readonly day: Day;
-  readonly state: CoverageState;
+  /** behind: a record table does not have it as it is shown. */
+  readonly state: CoverageState | 'behind';
   /** The walks that are shown; with `marks` they name exactly what the views show of the day. */
   readonly walks: readonly number[];
   /** Hexadecimal digest over what is to be said of single records. */
@@ -30,6 +31,8 @@ export interface ArchivedDay {
   readonly lastError: string | null;
   /** The newest entry of the ledger about the day; null: it is not in the ledger yet. */
   readonly ledger: { readonly entry: number; readonly digest: string } | null;
+  /** Of a day of a record table: the key of the publication that it holds. */
+  readonly publication?: string;
 }
 
 /** The days of these streams that are due or stored, between two days where given, by stream and day. */
@@ -40,7 +43,7 @@ export async function listArchivedDays(
   signal?: AbortSignal,
 ): Promise<ArchivedDay[]> {
   const rows = await database.persist<
-    Omit<ArchivedDay, 'ledger'> & { entry: number | null; digest: string | null }
+    Omit<ArchivedDay, 'ledger' | 'publication'> & { entry: number | null; digest: string | null }
   >(
     `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone, c.pages, c.bytes, c.proof,
             c.completed_at as "completedAt", c.looked_at as "lookedAt", c.last_error as "lastError",

@@ -1,11 +1,15 @@
 /** What was written of a day, and the digest over its lines that every format of it shares. */
 import { createHash } from 'node:crypto';
-import type { ArchivedRecord } from './rows.ts';
+
+/** A record or a row as the text of its line. */
+export interface Row {
+  readonly text: string;
+}
 
 /** A day's file. */
 export interface Written {
   readonly records: number;
-  /** SHA-256 of the records as NDJSON, whatever the format is: SQL can recompute it. */
+  /** SHA-256 of the lines of NDJSON, whatever the format is: SQL can recompute it. */
   readonly recordsSha256: string;
   /** Size of the file. */
   readonly bytes: number;
@@ -19,7 +23,7 @@ export class LineDigest {
   #records = 0;
 
   /** Takes records in, and gives them back as lines. */
-  take(records: readonly ArchivedRecord[]): Buffer {
+  take(records: readonly Row[]): Buffer {
     let text = '';
     for (const record of records) text += `${record.text}\n`;
     const lines = Buffer.from(text);

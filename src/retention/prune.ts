@@ -73,6 +73,12 @@ export async function planPruning(
 
 async function exportedFiles(folder: string): Promise<readonly ManifestFile[]> {
   const manifest = await readManifest(folder);
+  const table = manifest?.files.find((file) => file.table !== undefined)?.table;
+  if (table !== undefined)
+    throw new SettingsError(
+      `flag --require-export: ${folder} holds the record table ${table.name}, not the records as they were sent`,
+      { hint: 'Name a folder that `daywalk export --out` writes into without --table.' },
+    );
   if (manifest !== null) return manifest.files;
   throw new SettingsError(`flag --require-export: ${folder} holds no export`, {
     hint: 'Name the folder that `daywalk export --out` writes into.',

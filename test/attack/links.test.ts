@@ -19,6 +19,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { SettingsError } from '../../src/errors.ts';
+import { recordContents } from '../../src/files/contents.ts';
 import { exportDays } from '../../src/files/export-days.ts';
 import { writeWhole } from '../../src/files/folder.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -101,7 +102,7 @@ async function exporting() {
       {
         folder,
         format: 'ndjson',
-        streams: ['events'],
+        contents: recordContents(database, ['events']),
         from: ARCHIVE_DAY,
         to: ARCHIVE_DAY,
         checkFiles,

@@ -1,5 +1,5 @@
 /** The commands of the pages below docs, but those of docs/verbs.md, which ./commands.test.ts runs, and docs/tables.md, which ./tables.test.ts does: each runs here as it stands there, with other folders, ports and shorter ranges, or is known to be run by hand. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -42,20 +42,24 @@ test('each command line is run here or by hand', () => {
     if (!here.includes(page.path)) expect(left, page.path).toEqual([]);
     else expect(left.every((line) => line.startsWith('daywalk '))).toBe(true);
   }
-  expect(here.map((path) => linesOf(path).length)).toEqual([3, 2, 2, 2]);
+  expect(here.map((path) => linesOf(path).length)).toEqual([4, 2, 2, 2]);
 });
 
-test('docs/files.md: everything, a range that is not complete, Parquet', async () => {
+test('docs/files.md: everything, a range that is not complete, Parquet, a record table', async () => {
   const folder = temporaryFolder();
   const environment = { ...scene.environment, ...SETTLE };
+  const config = join(folder, 'tables.yaml');
+  writeFileSync(config, 'tables: { alerts: { stream: events, columns: { id: {} } } }');
+  await scene.succeed(['tables', '--apply'], { ...SETTLE, DAYWALK_CONFIG: config });
   const codes = [];
   for (const args of linesOf('docs/files.md'))
     codes.push((await runProgram(args, { environment, folder })).code);
-  expect(codes).toEqual([0, 3, 0]);
+  expect(codes).toEqual([0, 3, 0, 0]);
   for (const path of [
     'archive/SHA256SUMS',
     'archive/stream=events/day=2026-03-01/records.ndjson.gz',
     'parquet/stream=events/day=2026-03-01/records.parquet',
+    'alerts/alerts/day=2026-03-01/records.parquet',
   ])
     expect(existsSync(join(folder, path)), path).toBe(true);
 });

@@ -1,9 +1,13 @@
 /** Who may do what with record tables: the owner makes them, the worker keeps them in step and can do no more, the reader reads. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { exportDays } from '../../src/files/export-days.ts';
+import { tableContents } from '../../src/files/table-contents.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { temporaryFolder } from '../support/program.ts';
 import { publishNext } from '../support/publishing.ts';
-import { openDatabase, planDays } from '../support/store.ts';
+import { DAY, openDatabase, planDays } from '../support/store.ts';
 import { apply, column, expectInStep, sync, tableOf } from './tables-stage.ts';
 
 const PASSWORD = 'of-the-test-of-tables';
@@ -47,6 +51,12 @@ it('the owner makes a table, the worker fills it, and who may read the events ma
   expect(await reader.query('select "table", behind from daywalk.tables')).toEqual([
     { table: 'alerts', behind: 0 },
   ]);
+  const contents = await tableContents(worker, 'alerts');
+  const files = { folder: temporaryFolder(), format: null, from: DAY, to: DAY, checkFiles: false };
+  const { signal } = new AbortController();
+  expect(
+    await exportDays({ database: worker, clock: systemClock }, { ...files, contents }, signal),
+  ).toMatchObject({ written: 1, records: 3 });
   // Built anew by the worker's hand, it is the owner's still, and as open to the reader.
   await apply(owner, tableOf([column('id', 'bigint'), column('more', 'text')]));
   await sync(worker);

@@ -1,10 +1,12 @@
-/** `daywalk export`: the records of complete days as files, one folder a day, with a manifest. */
+/** `daywalk export`: the records of complete days, or the rows of a record table, as files, one folder a day, with a manifest. */
 import { resolve } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { EXIT } from '../../errors.ts';
+import { recordContents } from '../../files/contents.ts';
 import { exportDays, type FileExportReport } from '../../files/export-days.ts';
 import type { Format } from '../../files/layout.ts';
 import { type IncompleteDay, MANIFEST } from '../../files/manifest.ts';
+import { tableContents } from '../../files/table-contents.ts';
 import type { Day } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { formatBytes, formatCount, formatDuration } from '../../text.ts';
@@ -26,13 +28,17 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
   const folder = resolve(String(options.out));
   return withStore(settings, signal, async (database, log) => {
+    const contents =
+      options.table === undefined
+        ? recordContents(database, streams)
+        : await tableContents(database, String(options.table));
     const since = systemClock.monotonic();
     let said = since;
     const report = await exportDays(
       { database, clock: systemClock },
       {
         folder,
-        streams,
+        contents,
         ...range,
         format: (options.format as Format | undefined) ?? null,
         checkFiles: options.checkFiles === true,

@@ -1,0 +1,87 @@
+/** What an export writes of a day: the records of streams as they were sent, or the rows of a record table. */
+import type { FileHandle } from 'node:fs/promises';
+import type { Day } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import type { Format } from './layout.ts';
+import { writeNdjson } from './ndjson.ts';
+import { type ParquetColumn, writeParquet } from './parquet.ts';
+import { recordsOf } from './records.ts';
+import { type ArchivedDay, type ArchivedRecord, isUnchanged, listArchivedDays } from './rows.ts';
+import type { Row, Written } from './written.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A record table as a file of it is told in the manifest. */
+export interface ExportedTable {
+  readonly name: string;
+  /** Another one after the table was built anew. */
+  readonly id: number;
+  /** Its columns with their types and paths, in words; equal where the files of two days fit together. */
+  readonly columns: string;
+}
+
+/** What is exported. */
+export interface Contents {
+  /** Undefined: the records of streams. */
+  readonly table: ExportedTable | undefined;
+  readonly streams: readonly string[];
+  /** Where neither a person nor the folder says. */
+  readonly format: Format;
+  /** The days that are known, between two days where given; `complete` where they can be written. */
+  listDays(
+    range: { readonly from: Day | null; readonly to: Day | null },
+    signal: AbortSignal,
+  ): Promise<ArchivedDay[]>;
+  /** Writes a day into `file`. */
+  write(file: FileHandle, day: ArchivedDay, format: Format, signal: AbortSignal): Promise<Written>;
+  /** Whether what was listed of the day is still so. */
+  isUnchanged(day: ArchivedDay): Promise<boolean>;
+}
+
+/** Writes rows in a format. */
+export function writeRows<R extends Row>(
+  file: FileHandle,
+  rows: AsyncIterable<readonly R[]>,
+  columns: readonly ParquetColumn<R>[],
+  format: Format,
+  signal: AbortSignal,
+): Promise<Written> {
+  return format === 'parquet'
+    ? writeParquet(file, rows, columns, signal)
+    : writeNdjson(file, rows, format === 'ndjson.gz', signal);
+}
+
+/** The records of streams, as they were sent. */
+export const recordContents = (database: Database, streams: readonly string[]): Contents => ({
+  table: undefined,
+  streams,
+  format: 'ndjson.gz',
+  listDays: (range, signal) => listArchivedDays(database, streams, range, signal),
+  write: (file, day, format, signal) =>
+    writeRows(file, recordsOf(database, day, signal), columnsOf(day), format, signal),
+  isUnchanged: (day) => isUnchanged(database, day),
+});
+
+/** The columns of daywalk.events. */
+function columnsOf({ stream, day }: ArchivedDay): ParquetColumn<ArchivedRecord>[] {
+  const date = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+  return [
+    { name: 'stream', kind: 'text', of: () => stream },
+    { name: 'day', kind: 'date', of: () => date },
+    { name: 'record', kind: 'json', of: ({ text }) => Buffer.from(text) },
+    { name: 'walk_id', kind: 'int64', of: ({ walkId }) => BigInt(walkId) },
+    { name: 'page_no', kind: 'int32', of: ({ pageNo }) => pageNo },
+    { name: 'position', kind: 'int64', of: ({ position }) => BigInt(position) },
+    { name: 'fetched_at', kind: 'milliseconds', of: (row) => instantOf(row.fetchedAt) },
+    { name: 'first_seen', kind: 'milliseconds', of: (row) => instantOf(row.firstSeen) },
+    {
+      name: 'gone_since',
+      kind: 'milliseconds',
+      optional: true,
+      of: ({ goneSince }) => goneSince && instantOf(goneSince),
+    },
+    { name: 'revision', kind: 'int32', of: ({ revision }) => revision },
+  ];
+}
+
+const instantOf = (at: Date): bigint => BigInt(at.getTime());
