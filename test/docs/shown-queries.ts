@@ -16,9 +16,16 @@ export async function shownPage(page: Paper, database: TestDatabase): Promise<st
   return text;
 }
 
+/** The statements of a block, without what is remarked above them. */
+export const statementsOf = (query: string): string[] =>
+  query
+    .replaceAll(/^--.*\n/gm, '')
+    .split(/;\n/)
+    .filter((statement) => statement.trim() !== '');
+
 /** The rows as psql shows them, dates and numbers as Postgres writes them. */
 async function printed(database: TestDatabase, query: string): Promise<string | null> {
-  const statements = query.split(/;\n/).filter((statement) => statement.trim() !== '');
+  const statements = statementsOf(query);
   const last = statements.pop() ?? '';
   for (const statement of statements) await database.query(statement);
   if (!/^\s*(select|with)/i.test(last)) {
