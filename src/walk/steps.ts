@@ -35,6 +35,8 @@ export function nextStep(
   if (records === 0) return 'confirm';
   refuseLong(seen, known);
   if (known.suffices) return 'open';
+  if (known.offsetCap !== null && records >= known.offsetCap)
+    throw new WalkError('beyond-known-cap', `paging goes no deeper than ${known.offsetCap}`);
   // By number the next page begins at a multiple of the length, and nothing else is one.
   if (paging === 'number' && records % largestPage !== 0) return 'probe';
   if (lastTotal !== null) return lastTotal > records ? 'page' : 'probe';
@@ -64,9 +66,12 @@ export function refuseSamePage(
   { digest, came }: { readonly digest: string; readonly came: number },
   first: string | null,
 ): void {
-  if (paging === 'number' && came > 1 && digest === first)
-    throw new WalkError(
-      'start-ignored',
-      'the source answers with the same page whatever `start` is: it cannot be paged',
-    );
+  if (paging === 'number' && came > 1 && digest === first) throw ignoresStart();
 }
+
+/** The error of a source that cannot be paged. */
+export const ignoresStart = (): WalkError =>
+  new WalkError(
+    'start-ignored',
+    'the source answers with the same page whatever `start` is: it cannot be paged',
+  );

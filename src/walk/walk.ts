@@ -12,8 +12,11 @@ import { learnPaging } from './paging.ts';
 import { Ahead } from './prefetch/ahead.ts';
 import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
 import type { WalkTarget } from './span.ts';
-import { nextStep, refuseSamePage, type WalkManner } from './steps.ts';
+import { ignoresStart, nextStep, refuseSamePage, type WalkManner } from './steps.ts';
 import { UNASKED, verdict } from './verdict.ts';
+
+/** Records behind the newest one, so far that no list of one record a page is walked there. */
+const FAR = 1_000_000;
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
@@ -165,11 +168,14 @@ export class Walk {
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge } = this.#context;
     const single = records > 0 && largestPage === 1 && paging === 'offset';
+    const start = records - skip;
+    const deepest = knowledge.offsetCap ?? Number.POSITIVE_INFINITY;
     const { facts, page, wasted } = await this.#asking.withLength(this.#seen, (most) => {
       // Pages by number are multiples of what the first one held, which may be less than was asked for.
-      const aligned = paging === 'number' && records > 0 ? largestPage : most;
+      const aligned =
+        paging === 'number' && records > 0 ? largestPage : Math.min(most, deepest - start);
       const length = single ? 1 : Math.max(aligned, 1 + skip);
-      const request = { ...this.#target, start: records - skip, length };
+      const request = { ...this.#target, start, length };
       this.#ahead.follow(this.#seen, request);
       const fetchPage = (asked: PageRequest) => this.#ahead.fetch(asked);
       return ask({ ...this.#context, fetchPage }, request, (answer, contract) =>
@@ -193,8 +199,10 @@ export class Walk {
         knowledge.answered('records');
       }
       refuseSamePage(this.#seen, facts, this.#firstDigest);
+      const isFirstAgain = single && facts.digest === this.#firstDigest;
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
+      if (isFirstAgain && Number.isInteger(Math.log2(pages))) await this.#refuseIgnoredStart();
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }
@@ -204,6 +212,11 @@ export class Walk {
     if (records === 0) return this.#confirmEmpty();
     if (facts.came === 0 && skip === 0) return this.#lastIsThere();
     return this.#notContinued(facts.came);
+  }
+
+  /** One record at a time, and the first one again: far behind all of them there must be another one, or none. */
+  async #refuseIgnoredStart(): Promise<void> {
+    if ((await this.#asking.ask(this.#seen.records + FAR, 1)).beginsWithLast) throw ignoresStart();
   }
 
   /** Nothing comes behind the last record: it ends the list where it is still there. */
