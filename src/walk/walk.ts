@@ -168,13 +168,15 @@ export class Walk {
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge } = this.#context;
     const single = records > 0 && largestPage === 1 && paging === 'offset';
+    const triesTwo = records > 1 && isPowerOfTwo(records);
     const start = records - skip;
     const deepest = knowledge.offsetCap ?? Number.POSITIVE_INFINITY;
     const { facts, page, wasted } = await this.#asking.withLength(this.#seen, (most) => {
       // Pages by number are multiples of what the first one held, which may be less than was asked for.
       const aligned =
         paging === 'number' && records > 0 ? largestPage : Math.min(most, deepest - start);
-      const length = single ? 1 : Math.max(aligned, 1 + skip);
+      // One record a page, as far as is seen; two from an even start are the same two where pages are counted by number.
+      const length = single ? Math.min(most, triesTwo ? 2 : 1) : Math.max(aligned, 1 + skip);
       const request = { ...this.#target, start, length };
       this.#ahead.follow(this.#seen, request);
       const fetchPage = (asked: PageRequest) => this.#ahead.fetch(asked);
@@ -199,10 +201,10 @@ export class Walk {
         knowledge.answered('records');
       }
       refuseSamePage(this.#seen, facts, this.#firstDigest);
-      const isFirstAgain = single && facts.digest === this.#firstDigest;
+      const isFirstAgain = facts.came === 1 && facts.digest === this.#firstDigest;
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
-      if (isFirstAgain && Number.isInteger(Math.log2(pages))) await this.#refuseIgnoredStart();
+      if (isFirstAgain && isPowerOfTwo(pages)) await this.#refuseIgnoredStart();
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }
@@ -305,3 +307,5 @@ export class Walk {
     );
   }
 }
+
+const isPowerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
