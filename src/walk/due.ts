@@ -12,7 +12,6 @@ import {
   type LeaseScope,
   readHeldElsewhere,
   releaseLease,
-  unfail,
 } from '../store/leases.ts';
 import type { FetchPage } from './answers.ts';
 import { closeWindow } from './closing.ts';
@@ -31,6 +30,7 @@ import {
   isMisaddressed,
   openStream,
   refuseMisaddressed,
+  retryUntold,
   type StreamState,
 } from './streams.ts';
 import { walkWindow } from './window.ts';
@@ -190,9 +190,7 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
     );
     state.failuresInARow = 0;
     onEvent({ ...end, window });
-    // What an answer without records means is known now.
-    if (state.contract.known !== null && state.failedUntold.length > 0)
-      await unfail(database, state.failedUntold.splice(0));
+    await retryUntold(database, state);
   } catch (error) {
     await settle(context, state, leased, window, error);
   }

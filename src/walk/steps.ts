@@ -1,6 +1,6 @@
 /** What a walk asks for next; pure. */
 import { WalkError } from '../errors.ts';
-import type { WalkSeen } from './seen.ts';
+import { skipOf, type WalkSeen } from './seen.ts';
 
 /** How a walk is to go. */
 export interface WalkManner {
@@ -59,6 +59,29 @@ function refuseLong({ pages, records, lastTotal }: WalkSeen, known: StepKnowledg
       `the total says ${lastTotal}, and paging goes no deeper than ${offsetCap}`,
     );
 }
+
+/**
+ * Where the next page begins, and how many records it asks for, at most `most`: none behind a known depth. Pages by number
+ * are multiples of what the first one held, which may be less than was asked for. Where only one record a page was seen, two
+ * are asked for now and then, from an even start: those are the same two where pages are counted by number.
+ */
+export function pageAfter(
+  seen: WalkSeen,
+  most: number,
+  offsetCap: number | null,
+): { readonly start: number; readonly length: number } {
+  const { records, largestPage, paging } = seen;
+  const skip = skipOf(seen);
+  const start = records - skip;
+  if (records > 0 && paging === 'number') return { start, length: largestPage };
+  if (records > 0 && largestPage === 1)
+    return { start, length: Math.min(most, records > 1 && isPowerOfTwo(records) ? 2 : 1) };
+  const deepest = offsetCap ?? Number.POSITIVE_INFINITY;
+  return { start, length: Math.max(1 + skip, Math.min(most, deepest - start)) };
+}
+
+/** Whether it is 1, 2, 4, 8 and so on. */
+export const isPowerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
 
 /** @throws {WalkError} where a page by number equals the first one: the source does not look at `start`. */
 export function refuseSamePage(

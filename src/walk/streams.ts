@@ -72,6 +72,15 @@ export async function afterFirstAnswer<T>(
   return work(onFirst).finally(onFirst);
 }
 
+/** Has what failed before any answer showed records walked again: what an answer without records means is known now. */
+export async function retryUntold(
+  database: Database,
+  { contract, failedUntold }: StreamState,
+): Promise<void> {
+  if (contract.known !== null && failedUntold.length > 0)
+    await unfail(database, failedUntold.splice(0));
+}
+
 /** Whether an answer says that the address is wrong, not the window. */
 export function isMisaddressed(error: unknown): error is RequestError {
   return error instanceof RequestError && MISADDRESSED.has(error.status);

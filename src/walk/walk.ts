@@ -12,11 +12,8 @@ import { learnPaging } from './paging.ts';
 import { Ahead } from './prefetch/ahead.ts';
 import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
 import type { WalkTarget } from './span.ts';
-import { ignoresStart, nextStep, refuseSamePage, type WalkManner } from './steps.ts';
+import { isPowerOfTwo, nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
 import { UNASKED, verdict } from './verdict.ts';
-
-/** Records behind the newest one, so far that no list of one record a page is walked there. */
-const FAR = 1_000_000;
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
@@ -162,22 +159,13 @@ export class Walk {
 
   /** Asks for the next page and stores it. */
   async #page(): Promise<ListEnd | null> {
-    const { records, pages, paging, largestPage } = this.#seen;
+    const { records, pages } = this.#seen;
     const skip = skipOf(this.#seen);
     const { walkId } = this.#walk;
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge } = this.#context;
-    const single = records > 0 && largestPage === 1 && paging === 'offset';
-    const triesTwo = records > 1 && isPowerOfTwo(records);
-    const start = records - skip;
-    const deepest = knowledge.offsetCap ?? Number.POSITIVE_INFINITY;
     const { facts, page, wasted } = await this.#asking.withLength(this.#seen, (most) => {
-      // Pages by number are multiples of what the first one held, which may be less than was asked for.
-      const aligned =
-        paging === 'number' && records > 0 ? largestPage : Math.min(most, deepest - start);
-      // One record a page, as far as is seen; two from an even start are the same two where pages are counted by number.
-      const length = single ? Math.min(most, triesTwo ? 2 : 1) : Math.max(aligned, 1 + skip);
-      const request = { ...this.#target, start, length };
+      const request = { ...this.#target, ...pageAfter(this.#seen, most, knowledge.offsetCap) };
       this.#ahead.follow(this.#seen, request);
       const fetchPage = (asked: PageRequest) => this.#ahead.fetch(asked);
       return ask({ ...this.#context, fetchPage }, request, (answer, contract) =>
@@ -204,7 +192,7 @@ export class Walk {
       const isFirstAgain = facts.came === 1 && facts.digest === this.#firstDigest;
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
-      if (isFirstAgain && isPowerOfTwo(pages)) await this.#refuseIgnoredStart();
+      if (isFirstAgain && isPowerOfTwo(pages)) await this.#asking.refuseSameFar(records);
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }
@@ -214,11 +202,6 @@ export class Walk {
     if (records === 0) return this.#confirmEmpty();
     if (facts.came === 0 && skip === 0) return this.#lastIsThere();
     return this.#notContinued(facts.came);
-  }
-
-  /** One record at a time, and the first one again: far behind all of them there must be another one, or none. */
-  async #refuseIgnoredStart(): Promise<void> {
-    if ((await this.#asking.ask(this.#seen.records + FAR, 1)).beginsWithLast) throw ignoresStart();
   }
 
   /** Nothing comes behind the last record: it ends the list where it is still there. */
@@ -307,5 +290,3 @@ export class Walk {
     );
   }
 }
-
-const isPowerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
