@@ -44,8 +44,8 @@ export function secondsOf(span: Pick<Span, 'from' | 'to'>): number {
 }
 
 /**
- * Cuts a span into parts: by time where it is long enough, by level where it is one second, or where all of it lies in a time
- * that the clocks show twice.
+ * Cuts a span into parts: by time where it is long enough; else, and where all of it lies in a time that the clocks show
+ * twice, by level.
  * @param least seconds below which a span is not cut by time; more than one where requests must reach beyond a cut.
  * @returns null when it can be cut no further.
  */
@@ -55,11 +55,8 @@ export function split(
   repeated: readonly RepeatedTime[],
   least = 2,
 ): Split | null {
-  const hasLevels = span.levelFrom !== null || span.levelTo !== null;
-  if (hasLevels || secondsOf(span) === 1) return splitByLevel(span);
-  return secondsOf(span) < least
-    ? null
-    : (splitByTime(span, parts, repeated) ?? splitByLevel(span));
+  const byTime = secondsOf(span) < least ? null : splitByTime(span, parts, repeated);
+  return byTime ?? splitByLevel(span);
 }
 
 /**

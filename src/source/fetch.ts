@@ -16,7 +16,7 @@ export interface FetchOptions {
   /** In place of the policy's time: how long the page is tried; milliseconds. */
   readonly patienceMs?: number | undefined;
   /** Told before each wait. */
-  readonly onRetry?: (notice: RetryNotice) => void;
+  readonly onRetry?: (notice: RetryNotice) => void | Promise<void>;
 }
 
 /** So long a refused key is not tried again by anybody; the run has ended by then. */
@@ -57,10 +57,10 @@ export async function fetchPage(
     signal,
     place,
     spent,
-    onRetry: (notice) => {
+    onRetry: async (notice) => {
       shared.watch?.retried(notice.waitMs);
-      onRetry?.(notice);
       tellAway(shared, notice);
+      await onRetry?.(notice);
     },
   });
   await letOthersGo(TURNS_TO_SEND);

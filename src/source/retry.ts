@@ -44,7 +44,8 @@ export interface RetryOptions {
   readonly place: string;
   /** The attempt adds what it takes. */
   readonly spent: Spent;
-  readonly onRetry: (notice: RetryNotice) => void;
+  /** What it returns is waited for before there is another attempt. */
+  readonly onRetry: (notice: RetryNotice) => void | Promise<void>;
 }
 
 /**
@@ -70,7 +71,7 @@ export async function untilItSucceeds<T>(
         retries: Number.POSITIVE_INFINITY,
         minTimeout: 0,
         maxTimeout: 0,
-        shouldRetry: ({ error }) => {
+        shouldRetry: async ({ error }) => {
           if (!(error instanceof TransientError)) return false;
           failures += 1;
           const { retryAfterMs } = error;
@@ -82,7 +83,7 @@ export async function untilItSucceeds<T>(
           if (retryAfterMs === undefined) spent.ms += wait;
           // Who is in everybody's pause waits in the queue.
           waitMs = spent.pauseMs === null ? wait : 0;
-          onRetry({ failures, waitMs: wait, leftMs, error });
+          await onRetry({ failures, waitMs: wait, leftMs, error });
           return true;
         },
       },

@@ -66,8 +66,6 @@ export interface SplitParts {
   readonly by: 'time' | 'level';
   /** The total when it was closed, else when it was split. */
   readonly total: number | null;
-  /** Cuts between the parts are asked. */
-  readonly cutsAsked: boolean;
   /** The direct ones; one that was itself split holds what it was closed with. */
   readonly parts: readonly (Span & { readonly windowId: number; readonly records: number })[];
   readonly cuts: readonly {
@@ -75,6 +73,8 @@ export interface SplitParts {
     readonly at: string;
     readonly added: number;
     readonly removed: number;
+    /** What lies across it could be told. */
+    readonly told: boolean;
   }[];
 }
 
@@ -91,11 +91,13 @@ export async function readSplit(
       windowId: number;
       records: number;
       removed: number;
+      told: boolean;
     }
   >(
     `select whole.split_by as by, coalesce((whole.proof ->> 'total')::bigint, whole.split_total) as total,
             w.kind, w.window_id as "windowId", w.from_time as "from", w.to_time as "to", w.level_from as "levelFrom", w.level_to as "levelTo",
-            coalesce((w.proof ->> 'records')::bigint, 0) as records, coalesce((w.proof ->> 'removed')::bigint, 0) as removed
+            coalesce((w.proof ->> 'records')::bigint, 0) as records, coalesce((w.proof ->> 'removed')::bigint, 0) as removed,
+            w.proof ? 'across' as told
        from daywalk.windows whole
        join daywalk.windows w on w.split_from = whole.window_id and w.state <> 'replaced'
       where whole.window_id = $1 and whole.split_by is not null
@@ -108,14 +110,13 @@ export async function readSplit(
   return {
     by: first.by,
     total: first.total,
-    cutsAsked: cuts.length > 0,
     parts: rows
       .filter(({ kind }) => kind === 'part')
       .map(({ windowId: id, from, to, levelFrom, levelTo, records }) => {
         return { windowId: id, from, to, levelFrom, levelTo, records };
       }),
-    cuts: cuts.map(({ windowId: id, from, records, removed }) => {
-      return { windowId: id, at: from, added: records, removed };
+    cuts: cuts.map(({ windowId: id, from, records, removed, told }) => {
+      return { windowId: id, at: from, added: records, removed, told };
     }),
   };
 }

@@ -10,11 +10,11 @@ export type FetchPage = (
   options: {
     readonly signal: AbortSignal;
     readonly priority?: Priority;
-    /** Told before each wait for another attempt. */
+    /** Told before each wait for another attempt, and waited for. */
     readonly onRetry?: (notice: {
       readonly waitMs: number;
       readonly error: TransientError;
-    }) => void;
+    }) => void | Promise<void>;
   },
 ) => Promise<Page>;
 

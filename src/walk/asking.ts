@@ -11,6 +11,10 @@ import { askShorter, learnLength } from './questions.ts';
 import { mayRefuseDepth, refusesLength } from './refusals.ts';
 import type { WalkSeen } from './seen.ts';
 import type { WalkTarget } from './span.ts';
+import { ignoresStart } from './steps.ts';
+
+/** Records behind the newest one, so far that no list of one record a page is walked there. */
+const FAR = 1_000_000;
 
 /** Something was learned of the source that a walk must know from its beginning: it is begun anew, which counts as no try. */
 export class LearnedError extends DaywalkError {}
@@ -58,6 +62,11 @@ export class Asking {
     return this.ask(start, length).catch(async (error: unknown) => {
       throw mayRefuseDepth(error) ? await this.capped(records, (error as Error).message) : error;
     });
+  }
+
+  /** One record at a time, and the first one again: far behind them there must be another one, or none. @throws {WalkError} */
+  async refuseSameFar(records: number): Promise<void> {
+    if ((await this.ask(records + FAR, 1)).beginsWithLast) throw ignoresStart();
   }
 
   /** A page that is to be all, and is as large as any, may be cut short: what comes behind it is heard. */

@@ -26,8 +26,10 @@ export async function closeWindow(
   const records = sumOf(split);
   const exact =
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
-  const addsUp = total === null || (exact ? total === records : total <= records);
-  if (exact && total < records && split.cuts.length > 0 && split.cutsAsked) {
+  const addsUp = exact
+    ? total === records
+    : split.cuts.every(({ told }) => told) && (total === null || total <= records);
+  if (exact && total < records && split.cuts.length > 0) {
     // Records may have gone from the source since a part was walked.
     const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split, total) : [];
     if (moved.length > 0)
@@ -72,7 +74,7 @@ async function notYet(
   records: number,
 ): Promise<WindowEnd> {
   const numbers = numbersOf(split, total, records);
-  if (split.by === 'time' && !split.cutsAsked) {
+  if (split.by === 'time' && split.cuts.length === 0) {
     const cuts = split.parts.slice(0, -1).map(({ to }) => to);
     return again(context, window, split, numbers, [], cuts);
   }

@@ -123,7 +123,8 @@ export async function walkCut(context: WindowContext, window: LeasedWindow): Pro
       walks = await askCut(context, window, window.from, since);
     } catch (error) {
       // Learned just now: there are no cuts in such a source.
-      if (timeIsIgnored(context)) return proved(context, window, null, { more: 0, less: 0 });
+      if (timeIsIgnored(context) || totalTells(context, window, error))
+        return proved(context, window, null, { more: 0, less: 0 });
       throw error;
     }
     const { across, before, after } = walks;
@@ -153,6 +154,13 @@ export async function walkCut(context: WindowContext, window: LeasedWindow): Pro
   );
 }
 
+/** Too much lies across a cut within a split, whose parts must add up to a calibrated total. */
+const totalTells = ({ knowledge }: WindowContext, { from, to }: LeasedWindow, error: unknown) =>
+  error instanceof WalkError &&
+  (error.fault === 'capped' || error.fault === 'beyond-known-cap') &&
+  from.slice(0, 10) === to.slice(0, 10) &&
+  knowledge.learned.calibrated > 0;
+
 const timeIsIgnored = ({ knowledge }: WindowContext): boolean => knowledge.reach === 'day';
 
 async function proved(
@@ -163,7 +171,9 @@ async function proved(
 ): Promise<WindowEnd> {
   const why =
     walks === null
-      ? 'the source ignores the time of day: nothing is cut'
+      ? timeIsIgnored(context)
+        ? 'the source ignores the time of day: nothing is cut'
+        : 'more lies across it than can be told: the total of the window tells whether any is missing'
       : walks.before === null
         ? 'nothing lies across it'
         : `${more} shown by neither neighbour, ${less} by both`;

@@ -30,6 +30,7 @@ import {
   isMisaddressed,
   openStream,
   refuseMisaddressed,
+  retryUntold,
   type StreamState,
 } from './streams.ts';
 import { walkWindow } from './window.ts';
@@ -189,6 +190,7 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
     );
     state.failuresInARow = 0;
     onEvent({ ...end, window });
+    await retryUntold(database, state);
   } catch (error) {
     await settle(context, state, leased, window, error);
   }
@@ -268,15 +270,13 @@ async function settle(
     throw error;
   }
   await failWindow(database, leased, failure.reason, failure.delayMs);
+  if (state.contract.known === null) state.failedUntold.push(leased.windowId);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
   const told = error instanceof WalkError ? error.cause : error;
   if (!(told instanceof EnvelopeError) && !(told instanceof RequestError)) return;
   // It may mean "nothing", as long as no page ever came from there.
-  if (isMisaddressed(told)) {
-    state.misaddressed = told;
-    state.failedByAddress.push(leased.windowId);
-  }
+  if (isMisaddressed(told)) state.misaddressed = told;
   state.failuresInARow += 1;
   const { failuresInARow } = state;
   if (failuresInARow < FAILURES_IN_A_ROW) return;

@@ -68,7 +68,7 @@ export async function compareHalves(
 }
 
 /**
- * The sum of the totals of both halves, where nothing lies across the cut between them.
+ * The sum of the totals of both halves and of the correction of the cut between them.
  * @returns null where that cannot be told.
  */
 export async function sumTotalsOfHalves(
@@ -90,10 +90,8 @@ export async function sumTotalsOfHalves(
       span = first > second ? one : other;
       continue;
     }
-    if (first + second !== whole.stored) return null;
-    const { across, before } = await askCut(context, window, one.to, whole.walkId);
-    if (across.stored === 0 || before === null) return whole.stored;
-    return null;
+    const { across, before, after } = await askCut(context, window, one.to, whole.walkId);
+    return first + second + across.stored - (before?.stored ?? 0) - (after?.stored ?? 0);
   }
   return null;
 }

@@ -142,37 +142,34 @@ function wrong(reason: string): WalkError {
 /** So many tries of one request fail before another one is asked. */
 const TRIES_BEFORE_BLAME = 3;
 
-/** Fetches pages; what fails for longer is blamed on the page where the API answers another question. */
+/** Fetches pages; what fails for longer, and again when the API has answered another question, is blamed on the page. */
 export function blaming(fetchPage: FetchPage, known: KnownAnswers): FetchPage {
   return async (request, options) => {
     const blamed = new AbortController();
     let tries = 0;
-    const blame = async (error: unknown): Promise<boolean> => {
-      if (!(await known.answersElsewhere(request))) return false;
-      const told = error instanceof Error ? error.message : String(error);
-      blamed.abort(
-        new PageFailedError(
-          `start ${request.start}, length ${request.length} fails while another day answers: ${told}`,
-          { cause: error },
-        ),
-      );
-      return true;
-    };
+    let answers = false;
     const signal = AbortSignal.any([options.signal, blamed.signal]);
     try {
       return await fetchPage(request, {
         ...options,
         signal,
-        onRetry: (notice) => {
-          options.onRetry?.(notice);
+        onRetry: async (notice) => {
+          await options.onRetry?.(notice);
           tries += 1;
-          if (tries === TRIES_BEFORE_BLAME && notice.error.status !== 429) void blame(notice.error);
+          if (answers) blamed.abort(pageFailed(request, notice.error));
+          else if (tries === TRIES_BEFORE_BLAME && notice.error.status !== 429)
+            answers = await known.answersElsewhere(request);
         },
       });
     } catch (error) {
-      if (error instanceof UnavailableError && error.part === 'api' && (await blame(error)))
-        throw blamed.signal.reason;
-      throw error;
+      if (!(error instanceof UnavailableError) || error.part !== 'api') throw error;
+      throw (await known.answersElsewhere(request)) ? pageFailed(request, error) : error;
     }
   };
 }
+
+const pageFailed = ({ start, length }: PageRequest, error: Error): PageFailedError =>
+  new PageFailedError(
+    `start ${start}, length ${length} fails while another day answers: ${error.message}`,
+    { cause: error },
+  );

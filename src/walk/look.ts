@@ -14,7 +14,7 @@ import { question } from './questions.ts';
 import { isRetired } from './retirement.ts';
 import { spanOf, splitSpan, targetOf } from './span.ts';
 
-const LEARNED_SINCE = 'what is not the record was learned since it was found to lack some';
+const LEARNED_SINCE = 'something was learned since that it is to be walked with';
 
 /** @returns whether the window is as it is stored; noted and given back then. */
 export async function lookAgain(context: WindowContext, window: LeasedWindow): Promise<boolean> {
@@ -27,6 +27,8 @@ export async function lookAgain(context: WindowContext, window: LeasedWindow): P
         : window.splitBy !== null
           ? await lookAtTotals(context, window)
           : await lookAtList(context, window);
+    // That says nothing against it either, as long as there is nobody to ask.
+    if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
   } catch (error) {
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
@@ -108,7 +110,7 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   if (isReadAnew(context, walk)) return LEARNED_SINCE;
   const seconds = reach ?? LONGEST_REACH;
   const span = around(window.from, -seconds, 1 + seconds);
-  if (walk.from !== span.from || walk.to !== span.to) return 'the reach was learned since';
+  if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
   const answer = await askAgain(context, span, 0, otherLength(context, window), walk);
   if (typeof answer === 'string') return answer;
   const stored = await readHashes(database, walk.walkId);

@@ -1,6 +1,6 @@
 /** What a walk asks for next; pure. */
 import { WalkError } from '../errors.ts';
-import type { WalkSeen } from './seen.ts';
+import { skipOf, type WalkSeen } from './seen.ts';
 
 /** How a walk is to go. */
 export interface WalkManner {
@@ -35,6 +35,8 @@ export function nextStep(
   if (records === 0) return 'confirm';
   refuseLong(seen, known);
   if (known.suffices) return 'open';
+  if (known.offsetCap !== null && records >= known.offsetCap)
+    throw new WalkError('beyond-known-cap', `paging goes no deeper than ${known.offsetCap}`);
   // By number the next page begins at a multiple of the length, and nothing else is one.
   if (paging === 'number' && records % largestPage !== 0) return 'probe';
   if (lastTotal !== null) return lastTotal > records ? 'page' : 'probe';
@@ -58,15 +60,41 @@ function refuseLong({ pages, records, lastTotal }: WalkSeen, known: StepKnowledg
     );
 }
 
+/**
+ * Where the next page begins, and how many records it asks for, at most `most`: none behind a known depth. Pages by number
+ * are multiples of what the first one held, which may be less than was asked for. Where only one record a page was seen, two
+ * are asked for now and then, from an even start: those are the same two where pages are counted by number.
+ */
+export function pageAfter(
+  seen: WalkSeen,
+  most: number,
+  offsetCap: number | null,
+): { readonly start: number; readonly length: number } {
+  const { records, largestPage, paging } = seen;
+  const skip = skipOf(seen);
+  const start = records - skip;
+  if (records > 0 && paging === 'number') return { start, length: largestPage };
+  if (records > 0 && largestPage === 1)
+    return { start, length: Math.min(most, records > 1 && isPowerOfTwo(records) ? 2 : 1) };
+  const deepest = offsetCap ?? Number.POSITIVE_INFINITY;
+  return { start, length: Math.max(1 + skip, Math.min(most, deepest - start)) };
+}
+
+/** Whether it is 1, 2, 4, 8 and so on. */
+export const isPowerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
+
 /** @throws {WalkError} where a page by number equals the first one: the source does not look at `start`. */
 export function refuseSamePage(
   { paging }: WalkSeen,
   { digest, came }: { readonly digest: string; readonly came: number },
   first: string | null,
 ): void {
-  if (paging === 'number' && came > 1 && digest === first)
-    throw new WalkError(
-      'start-ignored',
-      'the source answers with the same page whatever `start` is: it cannot be paged',
-    );
+  if (paging === 'number' && came > 1 && digest === first) throw ignoresStart();
 }
+
+/** The error of a source that cannot be paged. */
+export const ignoresStart = (): WalkError =>
+  new WalkError(
+    'start-ignored',
+    'the source answers with the same page whatever `start` is: it cannot be paged',
+  );

@@ -23,8 +23,8 @@ export interface StreamState {
   firstAnswer: Promise<void> | null;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
-  /** Windows that failed by such answers. */
-  readonly failedByAddress: number[];
+  /** Windows that failed before any answer showed records: what theirs meant could not be told. */
+  readonly failedUntold: number[];
 }
 
 /** A stream with its contract and what was learned of it. */
@@ -44,7 +44,7 @@ export async function openStream(
     contract,
     failuresInARow: 0,
     stopped: false,
-    failedByAddress: [],
+    failedUntold: [],
     firstAnswer: null,
   };
 }
@@ -72,6 +72,15 @@ export async function afterFirstAnswer<T>(
   return work(onFirst).finally(onFirst);
 }
 
+/** Has what failed before any answer showed records walked again: what an answer without records means is known now. */
+export async function retryUntold(
+  database: Database,
+  { contract, failedUntold }: StreamState,
+): Promise<void> {
+  if (contract.known !== null && failedUntold.length > 0)
+    await unfail(database, failedUntold.splice(0));
+}
+
 /** Whether an answer says that the address is wrong, not the window. */
 export function isMisaddressed(error: unknown): error is RequestError {
   return error instanceof RequestError && MISADDRESSED.has(error.status);
@@ -91,7 +100,7 @@ export async function refuseMisaddressed(
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
   await unfail(
     database,
-    states.flatMap(({ failedByAddress }) => failedByAddress),
+    states.flatMap(({ failedUntold }) => failedUntold),
   );
   throw new SettingsError(first.misaddressed.message, {
     cause: first.misaddressed,

@@ -1,6 +1,6 @@
 /** Adds up what happens in a run; cuts between windows are not counted as windows. */
 import type { RunCounts } from '../store/runs.ts';
-import type { WalkEvent } from './events.ts';
+import type { WalkEvent, WindowName } from './events.ts';
 
 /** A window that failed in a run. */
 export interface WindowFailed {
@@ -35,6 +35,7 @@ export class Tally {
         this.#bytes += event.bytes;
         break;
       case 'complete':
+        this.#forgive(event.window);
         if (event.window.kind !== 'cut') this.#complete += 1;
         break;
       case 'failed': {
@@ -56,6 +57,14 @@ export class Tally {
       case 'waiting':
         break;
     }
+  }
+
+  /** A window that failed and is complete has not failed. */
+  #forgive({ stream, from, to }: WindowName): void {
+    const index = this.failures.findIndex(
+      (failed) => failed.stream === stream && failed.from === from && failed.to === to,
+    );
+    if (index !== -1) this.failures.splice(index, 1);
   }
 
   /** What was counted so far. */

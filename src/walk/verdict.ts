@@ -31,7 +31,7 @@ export interface Evidence {
   /** A walk with other page boundaries brought the same records. */
   readonly agreed: boolean;
   readonly halves: HalvesSeen | null;
-  /** Sums of the totals of both halves and the records of the cut between them; null: not asked. */
+  /** The sum of the totals of both halves and of the correction of the cut between them; null: not asked. */
   readonly totalOfHalves: number | null;
   /** One window in fifty is asked for its end even where its total would do. */
   readonly audited: boolean;
@@ -115,7 +115,7 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
     };
   }
   if (counted !== null && evidence.totalOfHalves === stored) {
-    const why = 'its total is the sum of the totals of its halves, with nothing across their cut';
+    const why = 'its total is the sum of the totals of its halves, corrected by their cut';
     return complete('total', 'C5', stored, why, stored);
   }
   if (counted !== null && evidence.totalOfHalves === null)

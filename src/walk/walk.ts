@@ -12,7 +12,7 @@ import { learnPaging } from './paging.ts';
 import { Ahead } from './prefetch/ahead.ts';
 import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
 import type { WalkTarget } from './span.ts';
-import { nextStep, refuseSamePage, type WalkManner } from './steps.ts';
+import { isPowerOfTwo, nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
 import { UNASKED, verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
@@ -159,17 +159,13 @@ export class Walk {
 
   /** Asks for the next page and stores it. */
   async #page(): Promise<ListEnd | null> {
-    const { records, pages, paging, largestPage } = this.#seen;
+    const { records, pages } = this.#seen;
     const skip = skipOf(this.#seen);
     const { walkId } = this.#walk;
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge } = this.#context;
-    const single = records > 0 && largestPage === 1 && paging === 'offset';
     const { facts, page, wasted } = await this.#asking.withLength(this.#seen, (most) => {
-      // Pages by number are multiples of what the first one held, which may be less than was asked for.
-      const aligned = paging === 'number' && records > 0 ? largestPage : most;
-      const length = single ? 1 : Math.max(aligned, 1 + skip);
-      const request = { ...this.#target, start: records - skip, length };
+      const request = { ...this.#target, ...pageAfter(this.#seen, most, knowledge.offsetCap) };
       this.#ahead.follow(this.#seen, request);
       const fetchPage = (asked: PageRequest) => this.#ahead.fetch(asked);
       return ask({ ...this.#context, fetchPage }, request, (answer, contract) =>
@@ -193,8 +189,10 @@ export class Walk {
         knowledge.answered('records');
       }
       refuseSamePage(this.#seen, facts, this.#firstDigest);
+      const isFirstAgain = facts.came === 1 && facts.digest === this.#firstDigest;
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
+      if (isFirstAgain && isPowerOfTwo(pages)) await this.#asking.refuseSameFar(records);
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }

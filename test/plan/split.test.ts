@@ -87,13 +87,13 @@ describe('parts by time', () => {
     expect(splitByTime({ ...wholeDay('2026-03-05'), levelFrom: 8 }, 2, [])).toBeNull();
   });
 
-  it('are none of a second, which is cut by level, and none of a span that is too short to be cut', () => {
+  it('are of levels in a second, and in a span that is too short to be cut by time', () => {
     const second = '2026-03-05 12:00:00';
     expect(splitByTime(open(second, second), 2, [])).toBeNull();
     expect(split(open(second, second), 2, [])?.by).toBe('level');
     const minute = open(second, '2026-03-05 12:00:59');
     expect(split(minute, 2, [])?.by).toBe('time');
-    expect(split(minute, 2, [], 480)).toBeNull();
+    expect(split(minute, 2, [], 480)?.by).toBe('level');
   });
 
   it('have spans around the second before a cut, also over midnight', () => {

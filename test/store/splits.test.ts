@@ -98,12 +98,11 @@ describe('a day that is split', () => {
     expect(await readSplit(database, { windowId: day })).toEqual({
       by: 'time',
       total: null,
-      cutsAsked: true,
       parts: [
         { windowId: morning, ...MORNING, records: 2 },
         { windowId: evening, ...EVENING, records: 2 },
       ],
-      cuts: [{ windowId: noon, at: MORNING.to, added: 0, removed: 0 }],
+      cuts: [{ windowId: noon, at: MORNING.to, added: 0, removed: 0, told: false }],
     });
     await close(day, 4);
     expect(await stateOf(day)).toEqual({ state: 'complete', due: false });

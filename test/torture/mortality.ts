@@ -40,9 +40,10 @@ export class Life {
 
   /** Fetching, with a moment before and one after: an answer may come that nobody stores. */
   fetching(fetchPage: FetchPage): FetchPage {
-    return async (request, { signal }) => {
+    return async (request, { signal, ...options }) => {
       this.moment();
-      const page = await fetchPage(request, { signal: AbortSignal.any([signal, this.signal]) });
+      const mortal = { ...options, signal: AbortSignal.any([signal, this.signal]) };
+      const page = await fetchPage(request, mortal);
       this.moment();
       return page;
     };

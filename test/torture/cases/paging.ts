@@ -148,21 +148,28 @@ export const paging: readonly Case[] = [
       }),
     ),
   ),
-  ...bothTotals('unstable order', 'shuffles records of the same second in every request', {
-    order: 'unstable',
-    records: spread(950).map((record, index) =>
-      typeof record === 'string'
-        ? record
-        : {
-            ...record,
-            time: Math.floor(Number(record.time) / 3_600_000) * 3_600_000 + (index % 2),
-          },
-    ),
-  }),
-  ...bothTotals('shuffled in every request', 'has no order at all', {
-    order: 'shuffled',
-    records: spread(450),
-  }),
+  ...bothTotals(
+    'unstable order',
+    'shuffles records of the same second in every request',
+    {
+      order: 'unstable',
+      records: spread(950).map((record, index) =>
+        typeof record === 'string'
+          ? record
+          : {
+              ...record,
+              time: Math.floor(Number(record.time) / 3_600_000) * 3_600_000 + (index % 2),
+            },
+      ),
+    },
+    { most: 1_300 },
+  ),
+  ...bothTotals(
+    'shuffled in every request',
+    'has no order at all',
+    { order: 'shuffled', records: spread(450) },
+    { most: 600 },
+  ),
   ...bothTotals('oldest first', 'gives the oldest record first', { order: 'oldest' }),
   simple(
     'total of another filter',
@@ -172,7 +179,7 @@ export const paging: readonly Case[] = [
       envelope: 'list',
       totals: 'unfiltered',
     },
-    { expect: failed(/total says/) },
+    { expect: failed(/told a total of/) },
   ),
   simple(
     'total of another filter, switched off',
@@ -198,7 +205,7 @@ export const paging: readonly Case[] = [
     'total one too large',
     'tells one more than there are',
     { totals: { off: 1 } },
-    { expect: failed(/total says/) },
+    { expect: failed(/told a total of/) },
   ),
   simple('total one too small', 'tells one fewer than there are', { totals: { off: -1 } }),
   simple('total 300 with gte', 'counts to 300 only and says so', {
