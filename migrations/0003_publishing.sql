@@ -429,6 +429,24 @@ begin
 end $$;
 comment on function daywalk.hide_twins is 'Hides of the day behind a midnight cut what both days show of one record, while both are shown.';
 
+-- Whether both days beside a midnight cut hold what it takes away, where both are shown. They need not: a record may have been
+-- edited between their walks.
+create function daywalk.is_upheld(cut bigint) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with taken as materialized (
+    select hash from daywalk.proven_counts(cut, daywalk.ignored_now(cut)) where correction < 0
+  ), beside as materialized (
+    select w.window_id
+      from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+     where me.window_id = cut
+       and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null)
+  )
+  select (select count(*) from beside) < 2
+      or not exists (select from taken cross join beside
+                      where taken.hash not in (select held.hash from daywalk.held(beside.window_id, array(select hash from taken), daywalk.ignored_now(cut)) as held))
+$$;
+comment on function daywalk.is_upheld is 'Whether both days beside a midnight cut hold what it takes away, where both are shown.';
+
 -- Where records are identified: one that is gone from one window and that another one shows, fetched later, is not shown
 -- twice. Returns the days that look different now. null: any window.
 create function daywalk.replace_gone(of_stream integer, gone_from bigint[], shown_by bigint[], at timestamptz) returns setof date
@@ -488,7 +506,13 @@ begin
     select v.marked, v.differs, v.appeared, v.gone into marked, differs, appeared, gone from daywalk.apply_verdicts(top, at) as v;
   end if;
   if differs or (is_first and me.kind = 'day') then changed := array[me.day]; end if;
-  if marked and not is_first and me.kind = 'day' then perform daywalk.ask_cuts_again(me.stream_id, me.day); end if;
+  if me.kind = 'day'
+     and ((marked and not is_first)
+          or exists (select from daywalk.windows cut
+                      where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (me.day - 1, me.day)
+                        and (cut.proof ->> 'removed')::bigint > 0 and not daywalk.is_upheld(cut.window_id))) then
+    perform daywalk.ask_cuts_again(me.stream_id, me.day);
+  end if;
   changed := changed
     || array(select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
               where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null

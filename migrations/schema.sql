@@ -1360,6 +1360,25 @@ AS $function$
                     where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}')
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.is_upheld(cut bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with taken as materialized (
+    select hash from daywalk.proven_counts(cut, daywalk.ignored_now(cut)) where correction < 0
+  ), beside as materialized (
+    select w.window_id
+      from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+     where me.window_id = cut
+       and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null)
+  )
+  select (select count(*) from beside) < 2
+      or not exists (select from taken cross join beside
+                      where taken.hash not in (select held.hash from daywalk.held(beside.window_id, array(select hash from taken), daywalk.ignored_now(cut)) as held))
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.is_whole(walk bigint)
  RETURNS boolean
  LANGUAGE sql
@@ -2316,7 +2335,13 @@ begin
     select v.marked, v.differs, v.appeared, v.gone into marked, differs, appeared, gone from daywalk.apply_verdicts(top, at) as v;
   end if;
   if differs or (is_first and me.kind = 'day') then changed := array[me.day]; end if;
-  if marked and not is_first and me.kind = 'day' then perform daywalk.ask_cuts_again(me.stream_id, me.day); end if;
+  if me.kind = 'day'
+     and ((marked and not is_first)
+          or exists (select from daywalk.windows cut
+                      where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (me.day - 1, me.day)
+                        and (cut.proof ->> 'removed')::bigint > 0 and not daywalk.is_upheld(cut.window_id))) then
+    perform daywalk.ask_cuts_again(me.stream_id, me.day);
+  end if;
   changed := changed
     || array(select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
               where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null

@@ -3,16 +3,24 @@
 import type { Gone, StreamLateness } from '../store/publications.ts';
 import { counted, formatCount } from '../text.ts';
 
-/** Sentences about a stream; none where its source shows all that it ever did. */
-export function describeGone({ stream, gone, days, failures, ...rest }: Gone): string[] {
+/** What the source of a stream lost in numbers, as a sentence; null: nothing. */
+export function describeLost({
+  stream,
+  failures,
+}: Pick<Gone, 'stream' | 'failures'>): string | null {
   const worst = failures.at(-1);
-  const { retiredDays, newestRetired, identified } = rest;
+  if (worst === undefined) return null;
+  const others = failures.length - 1;
+  const more = others === 0 ? '' : `, and of ${counted(others, 'other day')}`;
+  return `${stream}: the source lost ${formatCount(worst.lost)} of ${formatCount(worst.records)} records of ${worst.day}${more}; they are kept here`;
+}
+
+/** Sentences about a stream; none where its source shows all that it ever did. */
+export function describeGone(standing: Gone): string[] {
+  const { stream, gone, days, retiredDays, newestRetired, identified } = standing;
+  const lost = describeLost(standing);
   return [
-    ...(worst === undefined
-      ? []
-      : [
-          `${stream}: the source lost ${formatCount(worst.lost)} of ${formatCount(worst.records)} records of ${worst.day}${failures.length === 1 ? '' : `, and of ${counted(failures.length - 1, 'other day')}`}; they are kept here. If that is as it should be: daywalk accept`,
-        ]),
+    ...(lost === null ? [] : [`${lost}. If that is as it should be: daywalk accept`]),
     ...(gone === 0
       ? []
       : [

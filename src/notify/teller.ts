@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../clock.ts';
 import { readStreamDays } from '../days/day-states.ts';
+import { describeLost } from '../days/gone.ts';
 import { assessHealth } from '../days/health.ts';
 import { readFirstDay } from '../days/rows.ts';
 import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
@@ -9,6 +10,7 @@ import type { Logger } from '../log.ts';
 import type { Settings } from '../settings/settings.ts';
 import { openDispatcher } from '../source/dispatcher.ts';
 import type { Database } from '../store/database.ts';
+import { readGone } from '../store/publications.ts';
 import { databaseNow } from '../store/windows.ts';
 import { Alarm } from './alarm.ts';
 import type { Trouble } from './message.ts';
@@ -105,13 +107,17 @@ async function ended(ending: Ending, end: RunEnd): Promise<void> {
   }
 }
 
-/** What is wrong after a run: what ended it early, and what should be proven by now and is not. */
+/** What is wrong after a run: what ended it early, what should be proven by now and is not, and what the source lost. */
 async function troublesOf({ settings, database }: Ending, end: RunEnd): Promise<Trouble[]> {
   const early = end.error === undefined ? [] : [troubleOf(end.error)];
   const away = end.error instanceof UnavailableError && end.error.part === 'database';
   if (database === null || away) return early;
   try {
-    return [...early, ...(await overdueOf(settings, database))];
+    return [
+      ...early,
+      ...(await overdueOf(settings, database)),
+      ...(await lostOf(settings, database)),
+    ];
   } catch {
     // A database that is away has ended the run as well, or the next run says so.
     return early;
@@ -133,6 +139,17 @@ async function overdueOf(settings: Settings, database: Database): Promise<Troubl
   if (from === null) return [];
   const days = await readStreamDays(database, { streams, from, timeZone, settleMs });
   return [...assessHealth(days, now, { timeZone, settleMs, schedule, lateAfterMs }).problems];
+}
+
+async function lostOf({ streams }: Settings, database: Database): Promise<Trouble[]> {
+  const gone = await readGone(
+    database,
+    streams.map(({ name }) => name),
+  );
+  return gone.flatMap((standing) => {
+    const text = describeLost(standing);
+    return text === null ? [] : [{ text, command: 'daywalk accept' }];
+  });
 }
 
 /** A hook is asked for through the proxy of the settings, with the certificates that Node trusts. */

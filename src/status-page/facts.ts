@@ -3,7 +3,6 @@ import type { Clock } from '../clock.ts';
 import { type RunningWindow, readRunning } from '../days/coverage-rows.ts';
 import { readStreamDays, type StreamDays } from '../days/day-states.ts';
 import { assessHealth, type Expectation, type Health } from '../days/health.ts';
-import { type Lateness, readLateness } from '../days/lateness-rows.ts';
 import { readFirstDay } from '../days/rows.ts';
 import { readTables, type TableState } from '../days/table-rows.ts';
 import type { Database } from '../store/database.ts';
@@ -20,11 +19,7 @@ export interface Standing {
   readonly running: readonly RunningWindow[];
   readonly runs: readonly RunRow[];
   readonly tables: readonly TableState[];
-}
-
-/** The rest of the page. */
-export interface Changes {
-  readonly lateness: readonly Lateness[];
+  /** What the sources do not show any more. */
   readonly gone: readonly Gone[];
 }
 
@@ -43,27 +38,19 @@ const RUNS_READ = 200;
 export async function readStanding(parts: FactsParts): Promise<Standing> {
   const { database, streams, expectation } = parts;
   const { timeZone, settleMs } = expectation;
-  const [now, first, running, runs, tables] = await Promise.all([
+  const [now, first, running, runs, tables, gone] = await Promise.all([
     databaseNow(database),
     readFirstDay(database, streams),
     readRunning(database),
     readRunHistory(database, RUNS_READ),
     readTables(database),
+    readGone(database, streams),
   ]);
   // Of streams that were never planned there is one day to say so.
   const from = first ?? new Date(now).toISOString().slice(0, 10);
   const days = await readStreamDays(database, { streams, from, timeZone, settleMs });
   const health = assessHealth(days, now, expectation);
-  return { now, streams: days, health, running, runs, tables };
-}
-
-/** Reads what came late and what has gone. */
-export async function readChanges({ database, streams }: FactsParts): Promise<Changes> {
-  const [lateness, gone] = await Promise.all([
-    readLateness(database, streams),
-    readGone(database, streams),
-  ]);
-  return { lateness, gone };
+  return { now, streams: days, health, running, runs, tables, gone };
 }
 
 /**

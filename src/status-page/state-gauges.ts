@@ -59,6 +59,14 @@ export class StateGauges {
     'Days of the stream that should be complete by now, are not, and have not failed.',
   );
   readonly #failed = this.#ofStream('failed_days', 'Days of the stream that failed.');
+  readonly #gone = this.#ofStream(
+    'gone_records',
+    'Records of the stream that are kept and that the source does not show any more.',
+  );
+  readonly #lost = this.#ofStream(
+    'lost_records',
+    'Those that days of the stream lost in numbers, until that is accepted.',
+  );
   readonly #records = this.#ofStream(
     'stored_records',
     'Records of the stream that the views show.',
@@ -118,6 +126,13 @@ export class StateGauges {
     for (const health of standing.health.streams) this.#setHealth(health, timeZone);
     for (const days of standing.streams) this.#setStored(days);
     for (const table of standing.tables) this.#setTable(table);
+    for (const { stream, gone, failures } of standing.gone) {
+      this.#gone.set({ stream }, gone);
+      this.#lost.set(
+        { stream },
+        failures.reduce((sum, { lost }) => sum + lost, 0),
+      );
+    }
   }
 
   #setHealth(health: StreamHealth, timeZone: string): void {

@@ -1,8 +1,10 @@
 /** The status server: pages for people, health for machines, metrics for Prometheus; it shows and never changes anything. */
+
 import { hostname } from 'node:os';
 import { type Answer, json, words } from '../answer.ts';
 import type { Clock } from '../clock.ts';
 import type { Expectation } from '../days/health.ts';
+import { type Lateness, readLateness } from '../days/lateness-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
 import { type Asked, listen, type Work } from '../listener.ts';
 import type { Logger } from '../log.ts';
@@ -19,14 +21,7 @@ import {
   readMonthAnswer,
   readStatusDocument,
 } from './day-answers.ts';
-import {
-  type Changes,
-  type FactsParts,
-  Kept,
-  readChanges,
-  readStanding,
-  type Standing,
-} from './facts.ts';
+import { type FactsParts, Kept, readStanding, type Standing } from './facts.ts';
 import { healthAnswer, readyAnswer, refusedSentence } from './health-answers.ts';
 import { isOurHost } from './hosts.ts';
 import { page } from './html.ts';
@@ -118,7 +113,7 @@ class Answering {
   #chosen: Database | null = null;
   #waitsFor = 'the worker has just begun to open its database';
   readonly #standing: Kept<Standing>;
-  readonly #changes: Kept<Changes>;
+  readonly #lateness: Kept<readonly Lateness[]>;
   readonly #document: Kept<unknown>;
   readonly #readiness: Kept<unknown>;
   /** By their paths; the one that was asked for last is the last. */
@@ -129,7 +124,7 @@ class Answering {
     const kept = <T>(read: (facts: FactsParts & DayParts) => Promise<T>) =>
       new Kept(parts.clock, KEPT_MS, async () => read(this.#facts(this.#shared)));
     this.#standing = kept(readStanding);
-    this.#changes = kept(readChanges);
+    this.#lateness = kept(({ database, streams }) => readLateness(database, streams));
     this.#document = kept(readStatusDocument);
     this.#readiness = kept(({ database }) => databaseNow(database));
   }
@@ -147,7 +142,7 @@ class Answering {
       });
     [this.#shared, this.#chosen] = [open(), open()];
     // What is kept so far says that there is no database, and would say it for KEPT_MS more.
-    for (const kept of [this.#standing, this.#changes, this.#document, this.#readiness])
+    for (const kept of [this.#standing, this.#lateness, this.#document, this.#readiness])
       kept.forget();
     this.#pages.clear();
   }
@@ -255,9 +250,9 @@ class Answering {
 
   async #statusPage(): Promise<Answer> {
     const { version, activity, expectation } = this.#parts;
-    const [standing, changes] = await Promise.all([this.#standingNow(), this.#changes.get()]);
+    const [standing, late] = await Promise.all([this.#standingNow(), this.#lateness.get()]);
     const { timeZone } = expectation;
-    return page(statusPage({ version, standing, changes, doing: activity.doing, timeZone }));
+    return page(statusPage({ version, standing, late, doing: activity.doing, timeZone }));
   }
 
   /** A page, or the one that says that there is none. */

@@ -94,6 +94,11 @@ export function namedError(error: unknown): Error {
     });
   if (code === '3F000' || code === '42P01' || code === '42703' || code === '42883')
     return new SettingsError(text, { hint: 'Run `daywalk migrate`, then try again.' });
+  // Raised by our own functions: another isolation level than the one that they rely on.
+  if (code === '55000')
+    return new SettingsError(text, {
+      hint: 'Reset default_transaction_isolation for the database and for the role of daywalk.',
+    });
   if (NO_EFFECT.has(code)) return new TransientError(text);
   if (code.startsWith('53'))
     return new TransientError(text, {

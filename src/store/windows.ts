@@ -161,6 +161,21 @@ export async function askAgain(
   );
 }
 
+/** Lets the complete windows on both sides of a cut be walked again: the source shows something else there than they hold. */
+export async function askNeighboursAgain(
+  database: Database,
+  { windowId }: Pick<Lease, 'windowId'>,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
+       from daywalk.windows cut
+      where cut.window_id = $1 and w.stream_id = cut.stream_id and w.day between cut.day and cut.day + 1 and w.kind <> 'cut'
+        and w.state = 'complete' and w.split_by is null and (w.to_time = cut.from_time or w.from_time = cut.to_time)
+        and not ${isPruned('w.stream_id', 'w.day')}`,
+    [windowId],
+  );
+}
+
 /** A day as a span. */
 export interface SpanOfDay extends Span {
   readonly day: Day;

@@ -10,6 +10,7 @@ import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { readNeighbours } from '../store/proven.ts';
 import { proveCut } from '../store/walks.ts';
+import { askNeighboursAgain } from '../store/windows.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { learnIgnoredAcross, learnIgnoredAnyOrder, learnIgnoredInParts } from './paging.ts';
@@ -145,11 +146,13 @@ export async function walkCut(context: WindowContext, window: LeasedWindow): Pro
     await learnIgnoredInParts(context, across, [before, after]);
     since = across.walkId;
   }
+  // Once: what one of them holds was edited, or came late.
+  if (window.failures === 0) await askNeighboursAgain(database, window);
   throw new WalkError(
     'unsettled',
     `what lies across ${window.from} is not what the windows on both sides hold of it`,
     {
-      hint: 'The records around it changed while they were asked for; the next run asks again.',
+      hint: 'The records around it have changed: the windows are walked again, and then the cut.',
     },
   );
 }

@@ -5,7 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { ROOT } from './markdown.ts';
 
 /** Pages with tables whose last column is `proof`. */
-const PAGES = ['SECURITY.md', 'docs/reliability.md'].filter((page) => existsSync(join(ROOT, page)));
+const PAGES = ['SECURITY.md', 'docs/reliability.md', 'docs/completeness.md'].filter((page) =>
+  existsSync(join(ROOT, page)),
+);
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** The last cells of the tables with that column. */
@@ -20,12 +22,28 @@ function proofs(page: string): string[] {
   return cells;
 }
 
+/** The file of a test without its ending, or the folder of several. */
+const placeOf = (name: string): string | undefined =>
+  ['.test.ts', '.faults.ts', '.ts', '']
+    .map((end) => join(ROOT, 'test', name + end))
+    .find((path) => existsSync(path));
+
 /** A command, a test file without its ending, or a folder of them. */
 const isThere = (name: string): boolean => {
   const script = /^npm run ([\w:]+)/.exec(name)?.[1];
-  if (script !== undefined) return script in scripts;
-  return ['.test.ts', '.faults.ts', ''].some((end) => existsSync(join(ROOT, 'test', name + end)));
+  return script === undefined ? placeOf(name) !== undefined : script in scripts;
 };
+
+/** Tests that are named behind their file, `file` "one", "another", and are not in it. */
+function namedInVain(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`((?:,? "[^"]+")+)/g)].flatMap(([, file = '', tests = '']) => {
+    const place = placeOf(file);
+    const text = place === undefined ? '' : readFileSync(place, 'utf8');
+    return [...tests.matchAll(/"([^"]+)"/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !text.includes(name));
+  });
+}
 
 describe.each(PAGES)('%s', (page) => {
   test('names a proof for everything, and every one is there', () => {
@@ -38,6 +56,7 @@ describe.each(PAGES)('%s', (page) => {
         names.filter((name) => !isThere(name)),
         cell,
       ).toEqual([]);
+      expect(namedInVain(cell), cell).toEqual([]);
     }
   });
 });

@@ -67,6 +67,24 @@ test.each([
   },
 );
 
+test('under repeatable read, where parts that are proven at once would not see each other, nothing is shown and it is said', async () => {
+  const scene = await setScene({ eventsPerDay: 1_390, offsetCap: { limit: 400, answer: 400 } });
+  await scene.database.query(
+    `alter database ${scene.database.name} set default_transaction_isolation to 'repeatable read'`,
+  );
+  const environment = { DAYWALK_PAGE_LENGTH: '200', DAYWALK_STREAMS: 'events' };
+  const one = ['backfill', '--from', DAYS.from, '--to', DAYS.from];
+  const refused = await scene.run(one, environment);
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.stderr).toMatch(/READ COMMITTED[\s\S]*Reset default_transaction_isolation/);
+  expect(await scene.database.query('select from daywalk.events limit 1')).toEqual([]);
+  await scene.database.query(
+    `alter database ${scene.database.name} reset default_transaction_isolation`,
+  );
+  await scene.succeed(one, environment);
+  await expectExact(scene, { from: DAYS.from, to: DAYS.from }, ['events']);
+});
+
 test('a body that jsonb refuses is exported as a marked copy, and daywalk.quarantine lists what and where', async () => {
   const at = (second: number, more: string) =>
     `{"timestamp":"2026-03-02T08:00:0${second}Z",${more}}`;

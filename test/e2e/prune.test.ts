@@ -355,6 +355,36 @@ test('--superseded takes the walks that were replaced, and nothing that is shown
   await scene.succeed(['verify', '--offline'], EVENTS);
 });
 
+test('the first second of the next day stays when the day before it goes, though both sides of midnight were split', async () => {
+  const DAY = '2026-02-01';
+  const next = '2026-02-02';
+  const second = (from: number, count: number) =>
+    Array.from({ length: count }, (_, n) => {
+      const time = from + Math.floor((n * 1_000) / count);
+      const text = `{"timestamp":"${new Date(time).toISOString()}","rule":{"level":${n % 16}},"n":${from + n}}`;
+      return { time, text };
+    });
+  const spread = (from: number) =>
+    Array.from({ length: 450 }, (_, n) => second(from + 60_000 + n * 180_000, 1)).flat();
+  const midnight = Date.parse(`${next}T00:00:00Z`);
+  const records = [
+    ...spread(midnight - 86_400_000),
+    ...second(midnight - 1_000, 150),
+    ...second(midnight, 150),
+    ...spread(midnight),
+  ];
+  const scene = await setScene({ records, offsetCap: { limit: 400, answer: 400 } });
+  await scene.succeed(['backfill', '--from', DAY, '--to', next], EVENTS);
+  await expectExact(scene, { from: DAY, to: next }, ['events']);
+  await scene.succeed(upTo(DAY, '--yes'), EVENTS);
+  await expectExact(scene, { from: next, to: next }, ['events']);
+  expect(
+    await scene.database.query(
+      'select day::text, state, records::int from daywalk.coverage order by day',
+    ),
+  ).toContainEqual({ day: next, state: 'complete', records: 600 });
+});
+
 test('killed at any statement and repeated, it is whole; nobody sees half a day', async () => {
   const scene = await exported();
   // A stream beside it keeps January in use, so that rows are deleted there.

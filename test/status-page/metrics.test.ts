@@ -69,6 +69,12 @@ async function scrape(): Promise<string> {
     `update daywalk.windows set state = 'pending' where day = '2026-03-07' and kind = 'day'`,
   );
   await database.query(
+    `insert into daywalk.days (stream_id, day, records, gone, lost, pages, bytes, proof, revision)
+     select stream_id, day::date, records, gone, gone, 1, 1, 'probe', 1
+       from daywalk.streams cross join (values ('2026-03-01', 100, 25), ('2026-03-02', 100, 25), ('2026-03-04', 700, 9)) as d (day, records, gone)
+     on conflict (stream_id, day) do update set records = excluded.records, gone = excluded.gone, lost = excluded.lost`,
+  );
+  await database.query(
     `insert into daywalk.runs (key, trigger, owner, outcome, finished_at) values (gen_random_uuid(), 'hand', 'x', 'done', '2026-03-08 00:00Z')`,
   );
   const server = await serveStatus(database.url);
@@ -97,6 +103,9 @@ it('tells where the export stands', async () => {
     value('daywalk_closed_days{stream="events"}') - 6,
   );
   expect(value('daywalk_last_run_timestamp_seconds')).toBe(Date.parse('2026-03-08T00:00Z') / 1000);
+  // Nine of 700 are no failure of the source.
+  expect(value('daywalk_gone_records{stream="events"}')).toBe(59);
+  expect(value('daywalk_lost_records{stream="events"}')).toBe(50);
   expect(value('daywalk_leases')).toBe(0);
   expect(lines.join('\n')).not.toMatch(/day="/);
 });
@@ -120,7 +129,7 @@ testWith(['promtool'], 'promtool finds nothing wrong with the metrics', async ()
 testWith(['promtool'], 'promtool accepts the alert rules, and they fire when they should', () => {
   const run = (...args: string[]) => execFileSync(tool('promtool'), args, { encoding: 'utf8' });
   expect(run('check', 'rules', 'deploy/prometheus/daywalk.rules.yml')).toContain(
-    'SUCCESS: 8 rules found',
+    'SUCCESS: 9 rules found',
   );
   expect(run('test', 'rules', 'test/status-page/daywalk.rules.test.yml')).toContain('SUCCESS');
 });

@@ -53,6 +53,7 @@ describe('a code', () => {
     ['42703', SettingsError],
     ['42883', SettingsError],
     ['3F000', SettingsError],
+    ['55000', SettingsError],
     ['23505', StatementError],
     ['23514', StatementError],
     ['42601', StatementError],

@@ -28,6 +28,6 @@ export async function letTimePass(query: Query, interval: string): Promise<void>
 
 /** A block takes no parameters. */
 function literal(text: string): string {
-  if (!/^[0-9a-z ]+$/.test(text)) throw new Error(`no interval: ${text}`);
+  if (!/^-?[0-9a-z ]+$/.test(text)) throw new Error(`no interval: ${text}`);
   return `'${text}'`;
 }

@@ -37,6 +37,8 @@ export interface Stage {
   ): Promise<Row[]>;
   /** A day passes: in the next run complete windows are looked at again, and what was missing is confirmed. */
   passDay(): Promise<void>;
+  /** Moves the times of all that happened back, by an interval of Postgres; one below zero sets the clock back instead. */
+  pass(interval: string): Promise<void>;
   /** Notes what must not be. */
   complain(problem: string): void;
 }

@@ -110,7 +110,8 @@ async function runOn(
   const stage: Stage = {
     simulator,
     query: (sql, values) => database.query(sql, values),
-    passDay: () => letTimePass((sql, values) => database.query(sql, values), '25 hours'),
+    pass: (interval) => letTimePass(stage.query, interval),
+    passDay: () => stage.pass('25 hours'),
     complain: (problem) => problems.push(problem),
   };
   const streams = testCase.streams ?? [EVENTS];

@@ -13,7 +13,7 @@ import type { ImaginedSource } from './imagined-source.ts';
 import { type Gate, openGate, openGated } from './perils.ts';
 
 /** A settle delay with which the next day closes in no less than twelve hours: no test sees a midnight go by. */
-const SETTLE_MS = new Date().getUTCHours() < 12 ? 0 : 12 * 3_600_000;
+export const SETTLE_MS = new Date().getUTCHours() < 12 ? 0 : 12 * 3_600_000;
 
 /** The newest closed days, oldest first. */
 export function closedDays(count: number): string[] {
@@ -42,6 +42,8 @@ export interface Exporting {
   /** Bytes that may be fetched ahead; absent: as much as by default. */
   readonly aheadBytes?: number;
   readonly walkAttempts?: number;
+  /** A day closes so long after it has ended; absent: so that no test sees one close. */
+  readonly settleMs?: number;
   /** For how many days complete windows are looked at again; absent: never. */
   readonly recheckDays?: number;
   readonly leaseTtlMs?: number;
@@ -82,7 +84,7 @@ function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
       streams: [stream],
       since: exporting.since,
       timeZone: 'UTC',
-      settleMs: SETTLE_MS,
+      settleMs: exporting.settleMs ?? SETTLE_MS,
       concurrency: exporting.concurrency ?? 1,
       pageLength: exporting.pageLength ?? 2,
       ...(exporting.windowRecords !== undefined && { windowRecords: exporting.windowRecords }),

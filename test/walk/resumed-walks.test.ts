@@ -120,6 +120,22 @@ describe('the contract of a stream', () => {
     expect(await killAndResume(killed)).toMatchObject({ state: 'complete' });
   });
 
+  it.each([1, 3, 7])(
+    'has no total any more where total_path is set to none before the walk is taken up, at request %i',
+    async (at) => {
+      // A total of another filter: two more than the window ever holds.
+      const source = killing(records(1, 14), at, { totals: 'beyond' });
+      const exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
+      await runToDeath(exporting);
+      await expireLeases(server);
+      await runOnce({ ...exporting, stream: { ...exporting.stream, totalPath: null } });
+      expect((await readResults(server, exporting.stream)).get(day)).toMatchObject({
+        state: 'complete',
+        published: records(1, 14).sort(),
+      });
+    },
+  );
+
   it('that the source changes between two processes ends the walk with a reason, or a new one completes', async () => {
     let name = 'data';
     const wrap: Habits['wrap'] = (list) => `{"${name}":[${list.join(',')}]}`;

@@ -2,14 +2,14 @@
 
 import { describeGone } from '../../days/gone.ts';
 import type { Lateness } from '../../days/lateness-rows.ts';
+import type { Gone } from '../../store/publications.ts';
 import { formatCount, formatDuration } from '../../text.ts';
-import type { Changes } from '../facts.ts';
 import { type Html, html } from '../html.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** The section. */
-export function lateness({ lateness: late, gone }: Changes): Html {
+export function lateness(late: readonly Lateness[], gone: readonly Gone[]): Html {
   return html`<section aria-labelledby="late"><h2 id="late">Lateness</h2>
 ${
   late.length === 0

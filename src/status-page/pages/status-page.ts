@@ -1,11 +1,12 @@
 /** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs. */
 import type { StreamDays } from '../../days/day-states.ts';
 import { type HealthLevel, longDay, type StreamHealth } from '../../days/health.ts';
+import type { Lateness } from '../../days/lateness-rows.ts';
 import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import type { Doing } from '../activity.ts';
-import type { Changes, Standing } from '../facts.ts';
+import type { Standing } from '../facts.ts';
 import { type Html, html, type Shown } from '../html.ts';
 import { calendar, legend, SHAPES } from './calendar.ts';
 import { lateness } from './lateness.ts';
@@ -19,7 +20,7 @@ import { distance, minute, percent } from './wording.ts';
 export interface StatusPage {
   readonly version: string;
   readonly standing: Standing;
-  readonly changes: Changes;
+  readonly late: readonly Lateness[];
   readonly doing: Doing;
   /** IANA name of the source's zone. */
   readonly timeZone: string;
@@ -31,7 +32,7 @@ const RUN_LINES = 12;
 
 /** The page. */
 export function statusPage(parts: StatusPage): Html {
-  const { version, standing, changes, timeZone } = parts;
+  const { version, standing, late, timeZone } = parts;
   const { streams, runs } = standing;
   return layout({
     title: `${TITLES[standing.health.level]} · daywalk`,
@@ -45,7 +46,7 @@ ${livePart(parts)}
 ${legend(streams)}
 ${streams.map((stream) => streamPart(stream, standing))}
 </section>
-${lateness(changes)}
+${lateness(late, standing.gone)}
 ${runsPart(runs, standing.now)}`,
   });
 }

@@ -1,5 +1,11 @@
 /** Decent APIs, which must need nothing: known envelopes, their ways to say that there is nothing, and harmless habits. */
-import type { HookAnswer, SimulatedRequest, Simulator } from '../../../simulator/simulator.ts';
+import type {
+  HookAnswer,
+  RecordInput,
+  SimulatedRequest,
+  Simulator,
+} from '../../../simulator/simulator.ts';
+import { expectRows } from '../by-hand.ts';
 import { type Case, DAY, EXACT, type Scene } from '../case.ts';
 import { type EmptyAnswer, ENVELOPES, type EnvelopeName, wrap } from '../envelopes.ts';
 import { lengthOf, listing, startOf } from '../listing.ts';
@@ -99,7 +105,17 @@ const moved = (wall = '', seconds: number) => wallOf(timeOf(wall) + seconds * 1_
 const wallOf = (time: number) => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 const minute = (wall = '', seconds: string) => `${wall.slice(0, 17)}${seconds}`;
 
-const NEAR = [...RECORDS, ...between(40, MIDNIGHT - 60_000, 120_000, 5_000)];
+/** The same event with its flag set. */
+const asRead = (text: string): RecordInput => ({
+  text: text.replace('"x":1.10', '"x":1.10,"read":true'),
+  time: Date.parse(/"timestamp":"([^"]+)"/.exec(text)?.[1] ?? ''),
+});
+
+const NEAR = [
+  ...RECORDS,
+  ...between(40, MIDNIGHT - 60_000, 120_000, 5_000),
+  ...between(41, MIDNIGHT + 3_600_000, 80_000_000, 9_000),
+];
 
 export const decent: readonly Case[] = [
   ...ENVELOPES.map((envelope) =>
@@ -123,6 +139,11 @@ export const decent: readonly Case[] = [
         { envelope, empty },
       ),
     ),
+  ),
+  habitual(
+    'no next on the last page',
+    'links to the next page, but from the last one; newest first',
+    { envelope: 'odata' },
   ),
   habitual('totals on the first page only', 'tells the total where start is 0, else none', {
     total: (count, start) => (start === 0 ? String(count) : null),
@@ -202,5 +223,33 @@ export const decent: readonly Case[] = [
       field: (_, { number }) => `"age":"${number} seconds ago"`,
     },
     { volatile: ['age'] },
+  ),
+  ...([true, false] as const).map(
+    (identified): Case => ({
+      name: `read flags that change${identified ? ', id_path set' : ''}`,
+      server:
+        'marks 20 events as read after the days were complete, one of them where a look sees it',
+      expect: EXACT,
+      to: LAST,
+      rewalk: true,
+      most: 400,
+      ...(identified
+        ? { streams: [{ name: 'events', resource: 'events', filters: {}, idPath: ['id'] }] }
+        : {}),
+      scene: () => ({
+        sim: { records: RECORDS },
+        later: [
+          async ({ simulator, passDay }) => {
+            const all = simulator.matching({ from: `${DAY} 00:00:00`, to: `${DAY} 23:59:59` });
+            const read = new Set(all.slice(0, 20));
+            simulator.remove(({ text }) => read.has(text));
+            simulator.insert([...read].map((text) => asRead(text)));
+            await passDay();
+          },
+          ({ passDay }) => passDay(),
+        ],
+        check: expectRows('daywalk.events where gone_since is not null', identified ? 0 : 20),
+      }),
+    }),
   ),
 ];

@@ -1,0 +1,4 @@
+import { kept } from './cases/kept.ts';
+import { torture } from './families.ts';
+
+torture('kept', kept);

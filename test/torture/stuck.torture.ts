@@ -1,0 +1,4 @@
+import { stuck } from './cases/stuck.ts';
+import { torture } from './families.ts';
+
+torture('stuck', stuck);

@@ -1,0 +1,86 @@
+/** What a quiet month costs: its requests by kind, day after day, as docs/completeness.md tells them. */
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import type { PageRequest } from '../../src/model.ts';
+import { paper } from '../docs/markdown.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
+import { clear, records } from '../support/store.ts';
+import { closedDays, complaints, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
+import { ImaginedSource, type Totals } from './imagined-source.ts';
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+const RECHECK_DAYS = 3;
+
+let server: TestDatabase;
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(() => clear(server));
+
+/** What a request is for. */
+const KINDS = ['windows', 'proofs', 'cuts', 'looks', 'known answers'] as const;
+type Kind = (typeof KINDS)[number];
+
+const dayOf = (time: string) => time.slice(0, 10);
+const isWholeDay = ({ from, to }: PageRequest) =>
+  from.endsWith(' 00:00:00') && to === `${dayOf(from)} 23:59:59`;
+/** Two minutes at most on one side of a midnight, or on both. */
+const isAtMidnight = ({ from, to }: PageRequest) =>
+  Date.parse(to) - Date.parse(from) < 300_000 &&
+  (dayOf(from) !== dayOf(to) || from.endsWith(' 00:00:00') || to.endsWith(' 23:59:59'));
+
+/** The kinds of the requests of one run; days that were complete before it are looked at. */
+function kindsOf(asked: readonly PageRequest[], complete: ReadonlySet<string>): Kind[] {
+  const begun = new Set<string>();
+  return asked.map((request) => {
+    const day = dayOf(request.from);
+    if (!isWholeDay(request)) return isAtMidnight(request) ? 'cuts' : 'proofs';
+    // Known answers are asked for with the shortest lengths.
+    if (request.length <= 3) return complete.has(day) ? 'known answers' : 'proofs';
+    if (complete.has(day)) return 'looks';
+    const page = `${day} ${request.start}`;
+    if (request.start > 0 || begun.has(page)) return 'proofs';
+    begun.add(page);
+    return 'windows';
+  });
+}
+
+/** A month of one stream: a day closes, a run comes, time passes. @returns requests by kind. */
+async function monthOf(perDay: (index: number) => number, totals: Totals) {
+  const days = closedDays(DAYS);
+  const lists = days.map((day, index) => [day, records(1 + 1_000 * index, perDay(index))] as const);
+  const source = new ImaginedSource(Object.fromEntries(lists), { totals });
+  const stream = newStream();
+  const counts = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Record<Kind, number>;
+  const complete = new Set<string>();
+  for (let closed = 1; closed <= DAYS; closed += 1) {
+    const before = source.asked.length;
+    const settleMs = SETTLE_MS + (DAYS - closed) * DAY_MS;
+    await runOnce({
+      ...{ server, source, stream, settleMs, since: days[0] ?? '' },
+      ...{ pageLength: 1_000, recheckDays: RECHECK_DAYS },
+    });
+    for (const kind of kindsOf(source.asked.slice(before), complete)) counts[kind] += 1;
+    complete.add(days[closed - 1] ?? '');
+    await letTimePass((sql, values) => server.query(sql, values), '24 hours');
+  }
+  expect(await complaints(server, source, stream)).toEqual([]);
+  for (const { state } of (await readResults(server, stream)).values())
+    expect(state).toBe('complete');
+  return counts;
+}
+
+const some = (index: number) => 380 + ((index * 37) % 61);
+const few = (index: number) => (index % 3 === 0 ? 0 : 5);
+
+it.each([
+  ['about 400 events a day', 'exact', some],
+  ['about 400 events a day', 'none', some],
+  ['5 alerts a day, none on every third', 'exact', few],
+] as const)('%s, totals %s', async (stream, totals, perDay) => {
+  const counts = await monthOf(perDay, totals);
+  const sum = KINDS.reduce((all, kind) => all + counts[kind], 0);
+  const cells = [stream, totals, ...KINDS.map((kind) => counts[kind]), sum];
+  expect(paper('docs/completeness.md').text).toContain(`| ${cells.join(' | ')} |`);
+});
