@@ -16,7 +16,7 @@ import {
   readManifest,
 } from './manifest.ts';
 import { writeNdjson } from './ndjson.ts';
-import { loadParquet, writeParquet } from './parquet.ts';
+import { writeParquet } from './parquet.ts';
 import { recordsOf } from './records.ts';
 import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
 import type { Written } from './written.ts';
@@ -74,7 +74,6 @@ export async function exportDays(
   try {
     const manifest = await readManifest(options.folder);
     const format = formatFor(options, manifest);
-    if (format === 'parquet') await loadParquet();
     const book = new ManifestBook(options.folder, manifest);
     return await exportInto(book, parts, { ...options, format }, days, signal, onDay);
   } finally {

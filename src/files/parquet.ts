@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import type { ArchivedRecord } from './rows.ts';
 import { LineDigest, type Written } from './written.ts';
@@ -44,24 +43,6 @@ const FOOTER: Schema = SCHEMA.map((element) =>
   element.name === 'record' ? { ...element, converted_type: 'JSON' } : element,
 );
 
-/**
- * The library that writes Parquet, loaded when it is needed.
- * @throws {SettingsError} when it is not installed: it is an optional dependency.
- */
-export async function loadParquet(): Promise<Library> {
-  try {
-    return await import('hyparquet-writer');
-  } catch (cause) {
-    throw new SettingsError(
-      '--format parquet needs the package hyparquet-writer, which is not there',
-      {
-        cause,
-        hint: 'Install it (npm install hyparquet-writer), or use --format ndjson.gz.',
-      },
-    );
-  }
-}
-
 /** Writes the records, as they come, into `file`. */
 export async function writeParquet(
   file: FileHandle,
@@ -69,7 +50,8 @@ export async function writeParquet(
   { stream, day }: { stream: string; day: Day },
   signal: AbortSignal,
 ): Promise<Written> {
-  const { ByteWriter, ParquetWriter } = await loadParquet();
+  // Loaded when it is needed: other verbs begin without it.
+  const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
   const lines = new LineDigest();
   const hash = createHash('sha256');
   const writer = new ByteWriter();
