@@ -39,7 +39,7 @@ export function sh(folder: string, script: string, input = ''): Ended {
     input,
     env: inject('engine'),
     encoding: 'utf8',
-    timeout: 240_000,
+    timeout: 600_000,
     killSignal: 'SIGKILL',
     maxBuffer: 64_000_000,
   });

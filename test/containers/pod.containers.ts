@@ -100,7 +100,7 @@ test('the probes are answered from outside, and a first export stays below the l
     `curl --silent --fail --max-time 5 http://${address}:${worker?.ports?.[0]?.containerPort}${worker?.[probe]?.httpGet?.path}`;
   for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const)
     await until(ROOT, ask(probe), 30_000);
-  const took = await until(ROOT, 'docker exec pod-worker daywalk gaps', 280_000);
+  const took = await until(ROOT, 'docker exec pod-worker daywalk gaps', 600_000);
   const running = must(
     ROOT,
     `docker inspect --format '{{.State.OOMKilled}} {{.RestartCount}}' pod-worker`,

@@ -10,7 +10,7 @@ export default defineConfig({
     fileParallelism: false,
     bail: 1,
     reporters: ['verbose'],
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
   },
 });
