@@ -9,7 +9,6 @@ import type { Contents, ExportedTable } from './contents.ts';
 import { digestOfFile, lockFolder, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
 import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
-import { loadParquet } from './parquet.ts';
 import type { ArchivedDay } from './rows.ts';
 import { formatFor } from './settled-format.ts';
 import type { Written } from './written.ts';
@@ -67,7 +66,6 @@ export async function exportDays(
   try {
     const manifest = await readManifest(options.folder);
     const format = formatFor(options.folder, options.contents, options.format, manifest);
-    if (format === 'parquet') await loadParquet();
     const book = new ManifestBook(options.folder, manifest);
     return await exportInto(book, parts, { ...options, format }, days, signal, onDay);
   } finally {

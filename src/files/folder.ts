@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SettingsError } from '../errors.ts';
 
@@ -36,7 +36,7 @@ async function inFolderOf<T>(
   const names = path.split('/');
   if (names.some((name) => ['', '.', '..'].includes(name)))
     throw new SettingsError(`${path} is no path below ${root}`);
-  if (make) await mkdir(root, { recursive: true, mode: FOLDER_MODE });
+  if (make) await makeFolders(root);
   let folder = await openFolder(root, 0);
   try {
     for (const name of names.slice(0, -1)) {
@@ -55,6 +55,17 @@ async function inFolderOf<T>(
 async function openFolder(path: string, flags: number): Promise<Opened> {
   const handle = await open(path, O_RDONLY | O_DIRECTORY | flags);
   return { handle, path: hasOpenFolders ? `${OPEN_FOLDERS}/${handle.fd}` : path };
+}
+
+/** As `mkdir -p`. Node's own tells ENOENT where a file system is read-only. */
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path, FOLDER_MODE).catch(unlessThere);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolders(dirname(path));
+    await mkdir(path, FOLDER_MODE).catch(unlessThere);
+  }
 }
 
 function unlessThere(error: unknown): void {
@@ -117,7 +128,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, LOCK);
   const mine = `${hostname()} ${process.pid}\n`;
   try {
-    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    await makeFolders(folder);
     for (let attempt = 0; ; attempt++) {
       try {
         const file = await open(path, 'wx', FILE_MODE);

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { SettingsError } from '../errors.ts';
 import { LineDigest, type Row, type Written } from './written.ts';
 
 type Library = typeof import('hyparquet-writer');
@@ -42,24 +41,6 @@ export interface ParquetColumn<R> {
   readonly of: (row: R) => unknown;
 }
 
-/**
- * The library that writes Parquet, loaded when it is needed.
- * @throws {SettingsError} when it is not installed: it is an optional dependency.
- */
-export async function loadParquet(): Promise<Library> {
-  try {
-    return await import('hyparquet-writer');
-  } catch (cause) {
-    throw new SettingsError(
-      '--format parquet needs the package hyparquet-writer, which is not there',
-      {
-        cause,
-        hint: 'Install it (npm install hyparquet-writer), or use --format ndjson.gz.',
-      },
-    );
-  }
-}
-
 /** Writes the rows, as they come, into `file`. */
 export async function writeParquet<R extends Row>(
   file: FileHandle,
@@ -67,7 +48,8 @@ export async function writeParquet<R extends Row>(
   columns: readonly ParquetColumn<R>[],
   signal: AbortSignal,
 ): Promise<Written> {
-  const { ByteWriter, ParquetWriter } = await loadParquet();
+  // Loaded when it is needed: other verbs begin without it.
+  const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
   const lines = new LineDigest();
   const hash = createHash('sha256');
   const writer = new ByteWriter();

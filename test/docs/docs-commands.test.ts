@@ -13,7 +13,7 @@ import { commandLines, type Paper, paper, papers } from './markdown.ts';
 
 /** They need a cluster, an engine, root, or the tools of this very Postgres; test/packaging looks at what they use. */
 const BY_HAND =
-  /^(?:export |kubectl |docker (?:compose|build|buildx) |cat > secrets\/api_key$|umask |openssl rand |echo "|printf '|sudo |pg_dump |createdb |pg_restore |DATABASE_URL=postgres:\/\/localhost\/restored )/;
+  /^(?:export |kubectl |docker |\($|\)$|if \[|cat > secrets\/api_key$|umask |openssl rand |echo |sudo |pg_dump |createdb |pg_restore |DATABASE_URL=postgres:\/\/localhost\/restored )/;
 /** No day closes between two commands. */
 const SETTLE = { DAYWALK_SETTLE: lastDays(1).settle };
 const KEY = 'key-of-the-archive-91b';

@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -138,25 +138,6 @@ test('parquet: DuckDB reads what Postgres holds, 64-bit integers too', async () 
   );
   expect(ids.map(({ id }) => id).sort()).toEqual(wanted.map(({ id }) => id).sort());
   expect(Number(wanted[0]?.id)).toBeGreaterThan(Number.MAX_SAFE_INTEGER);
-});
-
-test('parquet without the optional package: told, with what to do', async () => {
-  const folder = temporaryFolder();
-  for (const name of ['dist', 'migrations', 'package.json'])
-    await cp(name, join(folder, name), { recursive: true });
-  await mkdir(join(folder, 'node_modules'));
-  for (const name of await readdir('node_modules'))
-    if (name !== 'hyparquet-writer')
-      await symlink(resolve('node_modules', name), join(folder, 'node_modules', name));
-  const args = ['export', '--out', join(folder, 'out'), '--format', 'parquet'];
-  const env = { PATH: process.env.PATH, ...scene.environment, ...SETTINGS };
-  const ended = await run(process.execPath, [join(folder, 'dist/main.js'), ...args], { env }).catch(
-    (error) => error as { code: number; stderr: string },
-  );
-  expect(ended).toMatchObject({ code: 2 });
-  expect(ended.stderr).toMatch(
-    /needs the package hyparquet-writer[\s\S]*npm install hyparquet-writer/,
-  );
 });
 
 describe('a second run', () => {

@@ -1,4 +1,4 @@
-/** docker-compose.yml and the way of docs/docker.md to its secrets, as far as they can be checked without an engine. */
+/** Both compose files and the way of docs/docker.md to its secrets, as far as they can be checked without an engine; `npm run containers` has one. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,31 +16,33 @@ import { createTestDatabase } from '../support/database.ts';
 interface Service {
   readonly image: string;
   readonly build?: string;
+  readonly pull_policy?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly secrets?: readonly string[];
   readonly volumes?: readonly string[];
-  readonly profiles?: readonly string[];
   readonly restart?: string;
   readonly healthcheck?: { readonly disable?: boolean; readonly test?: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
 
 interface Compose {
+  readonly name?: string;
   readonly services: Readonly<Record<string, Service>>;
-  readonly volumes: Readonly<Record<string, unknown>>;
-  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+  readonly volumes?: Readonly<Record<string, unknown>>;
+  readonly secrets?: Readonly<Record<string, { readonly file: string }>>;
 }
 
 /** The keys of the compose specification that are used here, with the type of their values. */
 const KEYS: Record<string, 'array' | 'object' | 'string' | 'boolean'> = {
   image: 'string',
   build: 'string',
+  pull_policy: 'string',
+  working_dir: 'string',
   user: 'string',
   read_only: 'boolean',
   cap_drop: 'array',
   security_opt: 'array',
-  profiles: 'array',
   command: 'array',
   environment: 'object',
   secrets: 'array',
@@ -53,52 +55,84 @@ const KEYS: Record<string, 'array' | 'object' | 'string' | 'boolean'> = {
   stop_grace_period: 'string',
 };
 
-const text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
-const compose = parse(text, { merge: true, strict: true }) as Compose;
-const services = Object.entries(compose.services);
-const own = services.filter(([, service]) => service.build !== undefined);
+const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
+const parsed = (text: string) => parse(text, { merge: true, strict: true }) as Compose;
+const text = read('docker-compose.yml');
+const compose = parsed(text);
+const demo = parsed(read('docker-compose.demo.yml'));
+const FILES = [
+  ['docker-compose.yml', compose, 'daywalk'],
+  ['docker-compose.demo.yml', demo, 'daywalk-demo'],
+] as const;
+const isOwn = ({ image }: Service) => !image.startsWith('postgres:');
+const own = FILES.flatMap(([file, { services }]) =>
+  Object.entries(services)
+    .filter(([, service]) => isOwn(service))
+    .map(([name, service]) => [`${name} of ${file}`, service] as const),
+);
 
 const typeOf = (value: unknown) => (Array.isArray(value) ? 'array' : typeof value);
 /** `${NAME:-default}` as compose fills it where NAME is not set. */
 const filled = (value: string) => value.replaceAll(/\$\{\w+(?::-([^}]*))?\}/g, '$1');
-const needsProfile = (name: string) => (compose.services[name]?.profiles ?? []).length > 0;
 
-test('every key of every service is one that compose knows, with a value of its type', () => {
-  const wrong = services.flatMap(([name, service]) =>
-    Object.entries(service)
-      .filter(([key, value]) => KEYS[key] !== typeOf(value))
-      .map(([key, value]) => `${name}.${key} is ${typeOf(value)}`),
-  );
-  expect(wrong).toEqual([]);
-});
+describe.each(FILES)('%s', (_, file, ownImage) => {
+  const services = Object.entries(file.services);
 
-test('images are named by tag, and only our own is built here', () => {
-  for (const [, { image, build }] of services) {
-    if (build === undefined) expect(image).toMatch(/^postgres:\d+$/);
-    else expect({ image, build }).toEqual({ image: 'daywalk', build: '.' });
-  }
-});
+  test('has keys that compose knows, each with a value of its type', () => {
+    const wrong = services.flatMap(([name, service]) =>
+      Object.entries(service)
+        .filter(([key, value]) => KEYS[key] !== typeOf(value))
+        .map(([key, value]) => `${name}.${key} is ${typeOf(value)}`),
+    );
+    expect(wrong).toEqual([]);
+  });
 
-test('a service waits for services that exist, can fulfil the condition, and start with it', () => {
-  for (const [name, { depends_on = {} }] of services)
-    for (const [target, { condition }] of Object.entries(depends_on)) {
-      const service = compose.services[target];
-      expect(service, `${name} waits for ${target}`).toBeDefined();
-      expect(needsProfile(target), `${name} waits for ${target}`).toBe(needsProfile(name));
-      if (condition === 'service_healthy') expect(service?.healthcheck?.test?.[0]).toBe('CMD');
-      else {
-        expect(condition).toBe('service_completed_successfully');
-        expect(service?.restart).toBe('no');
+  test('builds its own image once, and asks no registry for it', () => {
+    const ours = services.map(([, service]) => service).filter(isOwn);
+    for (const { image, pull_policy } of ours)
+      expect({ image, pull_policy }).toEqual({ image: ownImage, pull_policy: 'never' });
+    // Built twice it would leave an image without a name each time.
+    expect(ours.flatMap(({ build }) => build ?? [])).toEqual(['.']);
+    for (const [, service] of services)
+      if (!isOwn(service)) expect(service.image).toMatch(/^postgres:\d+$/);
+  });
+
+  test('has services that wait for services that exist and can fulfil the condition', () => {
+    for (const [name, { depends_on = {} }] of services)
+      for (const [target, { condition }] of Object.entries(depends_on)) {
+        const service = file.services[target];
+        expect(service, `${name} waits for ${target}`).toBeDefined();
+        if (condition === 'service_healthy') expect(service?.healthcheck?.test?.[0]).toBe('CMD');
+        else {
+          expect(condition).toBe('service_completed_successfully');
+          expect(service?.restart).toBe('no');
+        }
       }
-    }
+  });
+});
+
+test('the demo is a project of its own, so that its `down` ends nothing else', () => {
+  expect(demo.name).toBe('daywalk-demo');
+  expect(compose.name).toBeUndefined();
+  const ports = FILES.flatMap(([, { services }]) =>
+    Object.values(services).flatMap((service) => (service as { ports?: string[] }).ports ?? []),
+  ).map(filled);
+  expect(ports).toEqual(['127.0.0.1:8642:8642', '127.0.0.1:8643:8642']);
 });
 
 test('secrets and volumes are defined where they are used, and used where they are defined', () => {
-  const secrets = services.flatMap(([, service]) => service.secrets ?? []);
-  expect([...new Set(secrets)].sort()).toEqual(Object.keys(compose.secrets).sort());
-  const volumes = services.flatMap(([, service]) => service.volumes ?? []);
-  expect(volumes.map((volume) => volume.split(':')[0])).toEqual(Object.keys(compose.volumes));
-  for (const [, { environment = {}, secrets: given = [] }] of services)
+  const services = Object.values(compose.services);
+  const secrets = services.flatMap((service) => service.secrets ?? []);
+  expect([...new Set(secrets)].sort()).toEqual(Object.keys(compose.secrets ?? {}).sort());
+  const volumes = services.flatMap((service) => service.volumes ?? []);
+  const named = volumes.map((volume) => volume.split(':')[0] ?? '');
+  expect(named.filter((name) => !name.startsWith('./'))).toEqual(
+    Object.keys(compose.volumes ?? {}),
+  );
+  // A folder that is not there would be made by the engine, as root.
+  for (const folder of named.filter((name) => name.startsWith('./')))
+    expect(read(join(folder, '.gitignore'))).toMatch(/^\*$/m);
+  for (const { environment = {}, secrets: given = [] } of services)
     for (const [key, value] of Object.entries(environment))
       if (value.startsWith('/run/secrets/')) {
         expect(key).toMatch(/_FILE$/);
@@ -108,11 +142,10 @@ test('secrets and volumes are defined where they are used, and used where they a
 
 test('outside the demo no secret stands in the file', () => {
   const secret = new Set<string>(ROWS.filter((row) => row.secret).flatMap((row) => row.env));
-  for (const [name, { environment = {} }] of services)
-    if (!needsProfile(name))
-      expect(
-        Object.keys(environment).filter((key) => secret.has(key) || /PASSWORD$/.test(key)),
-      ).toEqual([]);
+  for (const { environment = {} } of Object.values(compose.services))
+    expect(
+      Object.keys(environment).filter((key) => secret.has(key) || /PASSWORD$/.test(key)),
+    ).toEqual([]);
 });
 
 describe.each(own)('%s', (_, service) => {
@@ -145,11 +178,12 @@ describe.each(own)('%s', (_, service) => {
   });
 
   test('has a command that the image can run', () => {
-    const [node, file, ...args] = service.command ?? ['node', 'dist/main.js', 'worker'];
-    expect(node).toBe('node');
-    if (file === 'dist/simulator/main.js') expect(readFlags(args, {})).toHaveProperty('options');
-    else {
-      expect(file).toBe('dist/main.js');
+    const [program, ...args] = service.command ?? ['daywalk', 'worker'];
+    if (program === 'node') {
+      expect(args.shift()).toBe('dist/simulator/main.js');
+      expect(readFlags(args, {})).toHaveProperty('options');
+    } else {
+      expect(program).toBe('daywalk');
       const verbs = readProgram(new AbortController().signal, () => {}).commands;
       expect(verbs.map((verb) => verb.name())).toContain(args[0]);
     }
@@ -163,11 +197,11 @@ test('the commands of docs/docker.md make the secrets that compose mounts, for t
   const lines = (block ?? '').split('\n').filter((line) => !line.startsWith('docker '));
   const folder = mkdtempSync(join(tmpdir(), 'daywalk-compose-'));
   try {
-    mkdirSync(join(folder, 'secrets'));
+    for (const name of ['secrets', 'config', 'export']) mkdirSync(join(folder, name));
     execFileSync('bash', ['--norc', '-euc', lines.join('\n')], { cwd: folder, input: 'the-key\n' });
-    const read = (name: string) => readFileSync(join(folder, name), 'utf8').trim();
-    for (const { file } of Object.values(compose.secrets)) {
-      expect(read(file)).not.toBe('');
+    const made = (name: string) => readFileSync(join(folder, name), 'utf8').trim();
+    for (const { file } of Object.values(compose.secrets ?? {})) {
+      expect(made(file)).not.toBe('');
       expect(statSync(join(folder, file)).mode & 0o077).toBe(0);
     }
     const { environment } = compose.services.postgres ?? {};
@@ -175,18 +209,18 @@ test('the commands of docs/docker.md make the secrets that compose mounts, for t
       ['owner_url', environment?.POSTGRES_USER, 'postgres_password'],
       ['database_url', 'daywalk_worker', 'worker_password'],
     ] as const)
-      expect(new URL(read(`secrets/${file}`))).toMatchObject({
+      expect(new URL(made(`secrets/${file}`))).toMatchObject({
         username,
-        password: read(`secrets/${password}`),
+        password: made(`secrets/${password}`),
         hostname: 'postgres',
         pathname: `/${environment?.POSTGRES_DB}`,
         // The network of these containers is the machine's own.
         search: '?sslmode=disable',
       });
     const variables = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
-    const set = read('.env')
+    const set = made('.env')
       .split('\n')
-      .map((line) => line.split('=')[0]);
+      .map((line) => line.split('=')[0] ?? '');
     expect(set.filter((name) => !variables.has(name))).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true, force: true });

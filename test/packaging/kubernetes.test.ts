@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { CronJob } from 'kubernetes-models/batch/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { Service } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readProgram } from '../../src/cli/program.ts';
@@ -16,6 +18,8 @@ const manifest = (name: string) =>
   });
 const deployment = new Deployment(manifest('deployment'));
 const cronJob = new CronJob(manifest('cronjob'));
+const service = new Service(manifest('service'));
+const policy = new NetworkPolicy(manifest('networkpolicy'));
 
 const PODS = [
   ['deployment', deployment.spec?.template.spec, 'worker'],
@@ -25,6 +29,8 @@ const PODS = [
 test('fit the schemas of Kubernetes', () => {
   deployment.validate();
   cronJob.validate();
+  service.validate();
+  policy.validate();
   expect(() =>
     new Deployment({ ...manifest('deployment'), spec: {} } as never).validate(),
   ).toThrow();
@@ -36,11 +42,46 @@ test('the pods of the deployment are those that it selects, and the schedule is 
   expect(parseCron(cronJob.spec?.schedule ?? '')).toBe(cronJob.spec?.schedule);
 });
 
+describe('the status page of the worker', () => {
+  const container = deployment.spec?.template.spec?.containers[0];
+  const envOf = (name: string) => container?.env?.find((one) => one.name === name)?.value;
+  const port = container?.ports?.[0];
+
+  test('listens where kubelet reaches it, under the name of the service', () => {
+    expect(port?.name).toBe('status');
+    expect(envOf('DAYWALK_STATUS_LISTEN')).toBe(`0.0.0.0:${port?.containerPort}`);
+    expect(envOf('DAYWALK_STATUS_HOSTS')).toBe(service.metadata?.name);
+  });
+
+  test('is what probes ask, at paths that it has; a database that is away ends no pod', () => {
+    const path = (probe: 'startupProbe' | 'livenessProbe' | 'readinessProbe') =>
+      container?.[probe]?.httpGet;
+    expect(path('startupProbe')).toEqual({ path: '/livez', port: 'status' });
+    expect(path('livenessProbe')).toEqual({ path: '/livez', port: 'status' });
+    expect(path('readinessProbe')).toEqual({ path: '/readyz', port: 'status' });
+  });
+
+  test('is what the service leads to and the policy lets in, and neither takes the pods of the CronJob for it', () => {
+    const labels = deployment.spec?.template.metadata?.labels;
+    const other = cronJob.spec?.jobTemplate.spec?.template.metadata?.labels;
+    const takes = (selector: Readonly<Record<string, string>> = {}, of: typeof labels) =>
+      Object.entries(selector).every(([key, value]) => of?.[key] === value);
+    expect(takes(service.spec?.selector, labels)).toBe(true);
+    expect(takes(service.spec?.selector, other)).toBe(false);
+    expect(takes(deployment.spec?.selector.matchLabels, other)).toBe(false);
+    expect(takes(policy.spec?.podSelector?.matchLabels, labels)).toBe(true);
+    expect(service.spec?.ports).toMatchObject([{ port: 8642, targetPort: 'status' }]);
+    expect(policy.spec?.ingress?.[0]?.ports).toEqual([
+      { protocol: 'TCP', port: port?.containerPort },
+    ]);
+  });
+});
+
 describe.each(PODS)('%s', (_, pod, verb) => {
   const container = pod?.containers[0];
 
   test('calls a verb of the image, with settings that exist', () => {
-    expect(container?.command).toEqual(['node', 'dist/main.js', verb]);
+    expect(container?.command).toEqual(['daywalk', verb]);
     const verbs = readProgram(new AbortController().signal, () => {}).commands;
     expect(verbs.map((command) => command.name())).toContain(verb);
     const known = new Set(ROWS.flatMap((row) => row.env));
@@ -51,7 +92,9 @@ describe.each(PODS)('%s', (_, pod, verb) => {
 
   test('finds every file that a setting names below a mount', () => {
     const mounts = container?.volumeMounts ?? [];
-    for (const { value = '' } of container?.env ?? []) {
+    for (const { value = '' } of (container?.env ?? []).filter(({ name }) =>
+      /_(?:CONFIG|FILE)$/.test(name),
+    )) {
       const mount = mounts.find(({ mountPath }) => value.startsWith(`${mountPath}/`));
       expect(mount, value).toMatchObject({ readOnly: true });
       expect(pod?.volumes?.map(({ name }) => name)).toContain(mount?.name);

@@ -129,7 +129,7 @@ testWith(['promtool'], 'promtool finds nothing wrong with the metrics', async ()
 testWith(['promtool'], 'promtool accepts the alert rules, and they fire when they should', () => {
   const run = (...args: string[]) => execFileSync(tool('promtool'), args, { encoding: 'utf8' });
   expect(run('check', 'rules', 'deploy/prometheus/daywalk.rules.yml')).toContain(
-    'SUCCESS: 9 rules found',
+    'SUCCESS: 11 rules found',
   );
   expect(run('test', 'rules', 'test/status-page/daywalk.rules.test.yml')).toContain('SUCCESS');
 });

@@ -8,6 +8,7 @@ const NODE: ReadonlyMap<number, string> = new Map([
   [23, '2025-06-01'],
   [24, '2028-04-30'],
   [25, '2026-06-01'],
+  [26, '2029-04-30'],
 ]);
 /** https://www.postgresql.org/support/versioning/ */
 const POSTGRES: ReadonlyMap<number, string> = new Map([
