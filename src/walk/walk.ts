@@ -165,8 +165,13 @@ export class Walk {
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge } = this.#context;
     const { facts, page, wasted } = await this.#asking.withLength(this.#seen, (most) => {
-      const request = { ...this.#target, ...pageAfter(this.#seen, most, knowledge.offsetCap) };
-      this.#ahead.follow(this.#seen, request);
+      const at = (seen: WalkSeen) => pageAfter(seen, most, knowledge.offsetCap);
+      const request = { ...this.#target, ...at(this.#seen) };
+      this.#ahead.follow(
+        this.#seen,
+        request,
+        (start) => at({ ...this.#seen, records: start + skip }).length,
+      );
       const fetchPage = (asked: PageRequest) => this.#ahead.fetch(asked);
       return ask({ ...this.#context, fetchPage }, request, (answer, contract) =>
         storePage(

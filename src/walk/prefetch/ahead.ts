@@ -84,17 +84,20 @@ export class Ahead implements Eager {
       : this.#largestBody;
   }
 
-  /** Says which page the walk needs next; what is ahead and does not follow from it is thrown away. */
-  follow(seen: WalkSeen, next: PageRequest): void {
+  /**
+   * Says which page the walk needs next; what is ahead and does not follow from it is thrown away.
+   * @param lengthAt how many records the page from a later start will be asked for.
+   */
+  follow(seen: WalkSeen, next: PageRequest, lengthAt = (_start: number) => next.length): void {
     const { room, trust } = this.#context;
     const most = { guessed: room.mostPages, certain: Math.min(room.mostPages, trust.pages) };
     const { starts, certain } = following(seen, next.length, this.#fullRun, most);
-    const plan = [next, ...starts.map((start) => ({ ...next, start }))];
+    const plan = [next, ...starts.map((start) => ({ ...next, start, length: lengthAt(start) }))];
     const other = ({ request }: Flight, index: number) =>
       plan[index] !== undefined && !same(request, plan[index]);
     if (this.#queue.some(other)) {
       this.drop();
-      this.follow(seen, next);
+      this.follow(seen, next, lengthAt);
       return;
     }
     this.#certain = certain;
