@@ -28,6 +28,7 @@ import { Room } from './prefetch/room.ts';
 import {
   afterFirstAnswer,
   isMisaddressed,
+  noteUntold,
   openStream,
   refuseMisaddressed,
   retryUntold,
@@ -270,7 +271,7 @@ async function settle(
     throw error;
   }
   await failWindow(database, leased, failure.reason, failure.delayMs);
-  if (state.contract.known === null) state.failedUntold.push(leased.windowId);
+  noteUntold(state, leased, error);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
   const told = error instanceof WalkError ? error.cause : error;
@@ -278,16 +279,15 @@ async function settle(
   // It may mean "nothing", as long as no page ever came from there.
   if (isMisaddressed(told)) state.misaddressed = told;
   state.failuresInARow += 1;
-  const { failuresInARow } = state;
-  if (failuresInARow < FAILURES_IN_A_ROW) return;
-  const others = failuresInARow < MOST_FAILURES_IN_A_ROW && (await answersOthers(context, leased));
-  if (!others) stopStream(context, state, failure.reason);
+  if (state.failuresInARow < FAILURES_IN_A_ROW) return;
+  const isLong = state.failuresInARow >= MOST_FAILURES_IN_A_ROW;
+  if (isLong || !(await answersOthers(context, leased))) stopStream(context, state, failure.reason);
 }
 
 /** Whether a known answer is as ever: then the failures are those of their windows. */
 async function answersOthers(context: RunContext, leased: LeasedWindow): Promise<boolean> {
   const known = context.knownAnswers.get(keyOf(leased));
-  return known === undefined ? true : known.isAsEver();
+  return known === undefined || known.isAsEver();
 }
 
 const keyOf = ({ streamId, purpose }: Pick<LeasedWindow, 'streamId' | 'purpose'>): string =>

@@ -1,5 +1,5 @@
 /** What is known of the streams while their windows are run. */
-import { RequestError, SettingsError } from '../errors.ts';
+import { RequestError, SettingsError, WalkError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
@@ -23,7 +23,7 @@ export interface StreamState {
   firstAnswer: Promise<void> | null;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
-  /** Windows that failed before any answer showed records: what theirs meant could not be told. */
+  /** Windows that failed by answers of which it cannot be told whether they mean "nothing". */
   readonly failedUntold: number[];
 }
 
@@ -70,6 +70,16 @@ export async function afterFirstAnswer<T>(
   };
   state.firstAnswer = first;
   return work(onFirst).finally(onFirst);
+}
+
+/** Notes a window whose answer may have meant "nothing": what such answers look like is told by the first one with records. */
+export function noteUntold(
+  { contract, failedUntold }: StreamState,
+  { windowId }: { readonly windowId: number },
+  error: unknown,
+): void {
+  if (contract.known !== null || !(error instanceof WalkError)) return;
+  if (error.fault === 'unknown-answer' || isMisaddressed(error.cause)) failedUntold.push(windowId);
 }
 
 /** Has what failed before any answer showed records walked again: what an answer without records means is known now. */

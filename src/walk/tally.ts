@@ -39,6 +39,7 @@ export class Tally {
         if (event.window.kind !== 'cut') this.#complete += 1;
         break;
       case 'failed': {
+        this.#forgive(event.window);
         const { stream, from, to } = event.window;
         this.failures.push({ stream, from, to, reason: event.reason });
         break;
