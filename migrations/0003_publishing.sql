@@ -433,8 +433,10 @@ comment on function daywalk.hide_twins is 'Hides of the day behind a midnight cu
 -- edited between their walks.
 create function daywalk.is_upheld(cut bigint) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  with taken as materialized (
-    select hash from daywalk.proven_counts(cut, daywalk.ignored_now(cut)) where correction < 0
+  with rule as materialized (
+    select daywalk.ignored_now(cut) as ignored
+  ), taken as materialized (
+    select c.hash from rule cross join lateral daywalk.proven_counts(cut, rule.ignored) as c where c.correction < 0
   ), beside as materialized (
     select w.window_id
       from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
@@ -442,8 +444,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
        and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null)
   )
   select (select count(*) from beside) < 2
-      or not exists (select from taken cross join beside
-                      where taken.hash not in (select held.hash from daywalk.held(beside.window_id, array(select hash from taken), daywalk.ignored_now(cut)) as held))
+      or not exists (select from beside cross join rule
+                      where exists (select hash from taken
+                                    except select held.hash from daywalk.held(beside.window_id, array(select hash from taken), rule.ignored) as held))
 $$;
 comment on function daywalk.is_upheld is 'Whether both days beside a midnight cut hold what it takes away, where both are shown.';
 

@@ -2,6 +2,7 @@
 import type { Contract, Day, DayRange, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import { IS_NEIGHBOUR } from './windows.ts';
 
 /** The span of a window or walk, whose alias is the argument. */
 const spanOf = (alias: 'w' | 'k'): string =>
@@ -52,9 +53,7 @@ export async function readNeighbours(
     `select array_agg(k.walk_id::text) filter (where w.to_time = cut.from_time) as before,
             array_agg(k.walk_id::text) filter (where w.from_time = cut.to_time) as after
        from daywalk.windows cut
-       join daywalk.windows w on w.stream_id = cut.stream_id and w.day between cut.day and cut.day + 1 and w.kind <> 'cut'
-        and w.state = 'complete' and w.split_by is null and w.level_from is null and w.level_to is null
-        and (w.to_time = cut.from_time or w.from_time = cut.to_time)
+       join daywalk.windows w on ${IS_NEIGHBOUR} and w.level_from is null and w.level_to is null
        join daywalk.walks k on k.pruning is null and ${IS_PROOF}
       where cut.window_id = $1`,
     [windowId],

@@ -161,6 +161,10 @@ export async function askAgain(
   );
 }
 
+/** A condition: the complete window `w` ends or begins at the cut `cut`. */
+export const IS_NEIGHBOUR = `w.stream_id = cut.stream_id and w.day between cut.day and cut.day + 1 and w.kind <> 'cut'
+        and w.state = 'complete' and w.split_by is null and (w.to_time = cut.from_time or w.from_time = cut.to_time)`;
+
 /** Lets the complete windows on both sides of a cut be walked again: the source shows something else there than they hold. */
 export async function askNeighboursAgain(
   database: Database,
@@ -169,9 +173,7 @@ export async function askNeighboursAgain(
   await database.persist(
     `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
        from daywalk.windows cut
-      where cut.window_id = $1 and w.stream_id = cut.stream_id and w.day between cut.day and cut.day + 1 and w.kind <> 'cut'
-        and w.state = 'complete' and w.split_by is null and (w.to_time = cut.from_time or w.from_time = cut.to_time)
-        and not ${isPruned('w.stream_id', 'w.day')}`,
+      where cut.window_id = $1 and ${IS_NEIGHBOUR} and not ${isPruned('w.stream_id', 'w.day')}`,
     [windowId],
   );
 }

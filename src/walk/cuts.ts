@@ -4,6 +4,7 @@
  * K1 and K2; the correction is J - K1 - K2, record by record and signed.
  */
 import { WalkError } from '../errors.ts';
+import type { Proof } from '../model.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { compareSums, isCorrectionPlausible, walksAgree } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
@@ -27,6 +28,10 @@ export interface CutWalks {
 }
 
 const ATTEMPTS = 3;
+/** Why a cut adds and takes away nothing, though nobody could tell what lies across it. */
+const NOTHING_IS_CUT = 'the source ignores the time of day: nothing is cut';
+const TOTAL_TELLS =
+  'more lies across it than can be told: the total of the window tells whether any is missing';
 
 /**
  * Walks J, and where it holds anything K1 and K2, and J again: all at one state of the source.
@@ -116,7 +121,7 @@ function refuseCapped({ knowledge }: WindowContext, across: EndedWalk): void {
 /** Asks a cut that is a window of its own, and publishes its correction. */
 export async function walkCut(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
   const { database, knowledge } = context;
-  if (knowledge.reach === 'day') return proved(context, window, null, { more: 0, less: 0 });
+  if (knowledge.reach === 'day') return unasked(context, window, NOTHING_IS_CUT);
   let since = 0;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     let walks: CutWalks;
@@ -124,8 +129,8 @@ export async function walkCut(context: WindowContext, window: LeasedWindow): Pro
       walks = await askCut(context, window, window.from, since);
     } catch (error) {
       // Learned just now: there are no cuts in such a source.
-      if (timeIsIgnored(context) || totalTells(context, window, error))
-        return proved(context, window, null, { more: 0, less: 0 });
+      if (timeIsIgnored(context)) return unasked(context, window, NOTHING_IS_CUT);
+      if (totalTells(context, window, error)) return unasked(context, window, TOTAL_TELLS);
       throw error;
     }
     const { across, before, after } = walks;
@@ -166,30 +171,30 @@ const totalTells = ({ knowledge }: WindowContext, { from, to }: LeasedWindow, er
 
 const timeIsIgnored = ({ knowledge }: WindowContext): boolean => knowledge.reach === 'day';
 
-async function proved(
+function proved(
   context: WindowContext,
   window: LeasedWindow,
-  walks: CutWalks | null,
+  { across, before, after }: CutWalks,
   { more, less }: { readonly more: number; readonly less: number },
 ): Promise<WindowEnd> {
   const why =
-    walks === null
-      ? timeIsIgnored(context)
-        ? 'the source ignores the time of day: nothing is cut'
-        : 'more lies across it than can be told: the total of the window tells whether any is missing'
-      : walks.before === null
-        ? 'nothing lies across it'
-        : `${more} shown by neither neighbour, ${less} by both`;
-  const proof = {
-    kind: 'cut',
-    rule: 'C8',
-    records: more,
-    removed: less,
-    why,
-    ...(walks === null ? {} : { across: walks.across.walkId }),
-    before: walks?.before?.walkId ?? null,
-    after: walks?.after?.walkId ?? null,
-  } as const;
+    before === null
+      ? 'nothing lies across it'
+      : `${more} shown by neither neighbour, ${less} by both`;
+  const sides = { before: before?.walkId ?? null, after: after?.walkId ?? null };
+  const walks = { across: across.walkId, ...sides };
+  return publish(context, window, { records: more, removed: less, why, ...walks });
+}
+
+const unasked = (context: WindowContext, window: LeasedWindow, why: string): Promise<WindowEnd> =>
+  publish(context, window, { records: 0, removed: 0, why, before: null, after: null });
+
+async function publish(
+  context: WindowContext,
+  window: LeasedWindow,
+  found: Omit<Proof, 'kind' | 'rule'>,
+): Promise<WindowEnd> {
+  const proof: Proof = { kind: 'cut', rule: 'C8', ...found };
   await context.checkKnown();
   await proveCut(context.database, window, proof);
   return { kind: 'complete', proof };

@@ -1,6 +1,7 @@
 /** What a walk asks for next; pure. */
 import { WalkError } from '../errors.ts';
 import { skipOf, type WalkSeen } from './seen.ts';
+import { isPowerOfTwo } from './verdict.ts';
 
 /** How a walk is to go. */
 export interface WalkManner {
@@ -79,9 +80,6 @@ export function pageAfter(
   const deepest = offsetCap ?? Number.POSITIVE_INFINITY;
   return { start, length: Math.max(1 + skip, Math.min(most, deepest - start)) };
 }
-
-/** Whether it is 1, 2, 4, 8 and so on. */
-export const isPowerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
 
 /** @throws {WalkError} where a page by number equals the first one: the source does not look at `start`. */
 export function refuseSamePage(

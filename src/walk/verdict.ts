@@ -185,8 +185,11 @@ export function isRound(records: number): boolean {
   if (records < LEAST_CAP) return false;
   let digits = records;
   while (digits % 10 === 0) digits /= 10;
-  return (records % 10 === 0 && digits < 100) || Number.isInteger(Math.log2(records));
+  return (records % 10 === 0 && digits < 100) || isPowerOfTwo(records);
 }
+
+/** Whether it is 1, 2, 4, 8 and so on. */
+export const isPowerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
 
 function complete(
   kind: Proof['kind'],

@@ -12,8 +12,8 @@ import { learnPaging } from './paging.ts';
 import { Ahead } from './prefetch/ahead.ts';
 import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
 import type { WalkTarget } from './span.ts';
-import { isPowerOfTwo, nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
-import { UNASKED, verdict } from './verdict.ts';
+import { nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
+import { isPowerOfTwo, UNASKED, verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
