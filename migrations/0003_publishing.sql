@@ -561,7 +561,8 @@ begin
 end $$;
 comment on function daywalk.apply_verdicts is 'Marks single records, so that a window shows what its newest proof says.';
 
--- What a walk lacked is confirmed by another one, an hour later: of the part that holds it, else of all parts.
+-- What a walk lacked is confirmed by another one, an hour later: of the part that holds it, else of all parts. Those that
+-- are to be walked anyway are not put off for it.
 create function daywalk.ask_missing_again(top bigint) returns void
 language sql set search_path = pg_catalog, pg_temp as $$
   with missing as materialized (
@@ -579,7 +580,7 @@ language sql set search_path = pg_catalog, pg_temp as $$
   )
   update daywalk.windows w set rewalk = true, due_at = greatest(again.since + interval '1 hour', clock_timestamp())
     from again
-   where w.window_id = again.window_id
+   where w.window_id = again.window_id and w.state = 'complete'
 $$;
 comment on function daywalk.ask_missing_again is 'What a walk lacked is confirmed by another one, an hour later.';
 

@@ -563,7 +563,7 @@ AS $function$
   )
   update daywalk.windows w set rewalk = true, due_at = greatest(again.since + interval '1 hour', clock_timestamp())
     from again
-   where w.window_id = again.window_id
+   where w.window_id = again.window_id and w.state = 'complete'
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.begin_table_day(id integer, on_day date)

@@ -150,6 +150,40 @@ describe('a day that is split', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it('does not put off a part that was never walked for what was missing before it was split', async () => {
+    const { day, morning, evening } = await splitDay(await planDays(database), false);
+    await prove(morning, [1]);
+    await prove(evening, [2, 3]);
+    await close(day, 3);
+    await letHoursPass(database, 2);
+    await prove(evening, [3]);
+    await close(day, 2);
+    const window = await leaseWindow(database, evening);
+    const request = { by: 'time', reason: 'restless', total: null, cuts: [] } as const;
+    await splitWindow(database, window, {
+      ...request,
+      parts: [
+        { ...EVENING, to: `${DAY} 17:59:59` },
+        { ...EVENING, from: `${DAY} 18:00:00` },
+      ],
+    });
+    // As where it is a part of a part that is split: the part itself is complete meanwhile.
+    await server.query(`update daywalk.windows set state = 'complete' where window_id = $1`, [
+      evening,
+    ]);
+    await prove(morning, [1]);
+    await close(day, 2);
+    expect(
+      await server.query(
+        `select state, due_at <= clock_timestamp() as due from daywalk.windows where split_from = $1`,
+        [evening],
+      ),
+    ).toEqual([
+      { state: 'pending', due: true },
+      { state: 'pending', due: true },
+    ]);
+  });
+
   it('is not confirmed in what one part lacks by a walk of the other', async () => {
     const { day, morning, evening } = await splitDay(await planDays(database), false);
     await prove(morning, [1, 2]);
