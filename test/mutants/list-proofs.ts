@@ -203,6 +203,13 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/plan/days.test.ts', 'test/plan/planner.test.ts'],
   ),
   mutant(
+    'cuts come behind all days',
+    'src/store/leases.ts',
+    'order by w.purpose desc, w.day ',
+    "order by w.purpose desc, w.kind = 'cut', w.day ",
+    ['test/walk/found.test.ts'],
+  ),
+  mutant(
     'a missed day is not planned again',
     'src/plan/planner.ts',
     'if (next <= last) left.push({ from: next, to: last });',
