@@ -163,3 +163,45 @@ describe('a number that may be a total', () => {
     },
   );
 });
+
+describe('a stream without records', () => {
+  const NOTHING = {
+    'a 204': { kind: 'body', body: '', status: 204 },
+    null: { kind: 'body', body: 'null' },
+    'an object without a list': { kind: 'body', body: '{"message": "no events"}' },
+  } as const;
+
+  test.each(Object.entries(NOTHING))(
+    'that says so by %s is told, and is no error',
+    async (_, answer) => {
+      const scene = await setScene({
+        respond: ({ resource }) => (resource === 'smart-event' ? answer : undefined),
+      });
+      await scene.succeed(['migrate']);
+      const { stdout } = await scene.succeed(['doctor']);
+      expect(stdout).toMatch(/^! stream smart-event +API reached, key accepted.*no records from/m);
+      expect(stdout).toMatch(/^ +→ .*never shown a record waits/m);
+    },
+  );
+
+  test('on its newest day shows what its records look like on an older one', async () => {
+    const scene = await setScene({
+      respond: ({ query }) =>
+        query.fromDate?.startsWith(dayAgo(1)) ? { kind: 'body', body: 'null' } : undefined,
+    });
+    await scene.succeed(['migrate']);
+    const { stdout } = await scene.succeed(['doctor']);
+    expect(stdout).toMatch(/^✓ stream events +API reached.*records at data, total at/m);
+    expect(stdout).toMatch(/^✓ identity events /m);
+  });
+
+  test('everywhere by a 404 is an error: the path may be wrong', async () => {
+    const scene = await setScene({
+      respond: () => ({ kind: 'body', body: '{"message": "not found"}', status: 404 }),
+    });
+    await scene.succeed(['migrate']);
+    const ended = await scene.run(['doctor']);
+    expect(ended).toMatchObject({ code: 2, stderr: '' });
+    expect(ended.stdout).toMatch(/^✗ stream events .*404/m);
+  });
+});

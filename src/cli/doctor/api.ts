@@ -1,7 +1,7 @@
 /** What the doctor finds at the API: whether it answers, where list and total are, what identifies a record, in which zone it counts days. */
-import { EnvelopeError, UnavailableError } from '../../errors.ts';
+import { EnvelopeError, NoRecordsError, UnavailableError } from '../../errors.ts';
 import type { Contract, Day, Page, Stream } from '../../model.ts';
-import { dayWindow, offsetAt } from '../../plan/days.ts';
+import { addDays, dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
 import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/contract.ts';
@@ -46,25 +46,81 @@ export async function examineApi(asking: Asking): Promise<void> {
 }
 
 async function examineStream(asking: Asking, stream: Stream): Promise<void> {
-  const { source, database, day, examination } = asking;
-  const { recordsPath, totalPath } = stream;
-  const page = await ask(asking, stream, dayWindow(day), 0, LOOKED_AT);
-  if (page.refused !== undefined) throw page.refused;
-  const contract = source.findContract(page.body, { recordsPath, totalPath });
-  const fault = database && (await readFault(database, page, contract.recordsPath));
-  if (fault) throw new EnvelopeError(`the answer tells of a failure: "${source.excerpt(fault)}"`);
-  examination.note(
-    `stream ${stream.name}`,
-    'ok',
-    `API reached, key accepted in ${Math.round(page.durationMs)} ms; ${whereThingsAre(contract)}`,
-  );
+  const { examination } = asking;
+  const check = `stream ${stream.name}`;
+  const reached = (ms: number) => `API reached, key accepted in ${Math.round(ms)} ms`;
+  const answer = await findAnswer(asking, stream);
+  if ('nothing' in answer) {
+    examination.note(
+      check,
+      'warning',
+      `${reached(answer.durationMs)}; no records from ${answer.oldest} to ${asking.day} on the days that were asked for: ${answer.nothing}`,
+      'A stream that has never shown a record waits: only records show what its answers look like. Has it any? Are resource and filters right?',
+    );
+    return;
+  }
+  const { page, contract, day } = answer;
+  examination.note(check, 'ok', `${reached(page.durationMs)}; ${whereThingsAre(contract)}`);
   const records = recordsIn(page.body, contract.recordsPath);
   examination.records.set(stream.name, records);
   examineIdentity(stream, records, examination);
   examineTime(stream, records, examination);
-  if (contract.totalPath === null && totalPath === undefined)
-    await examineTotal(asking, stream, page, contract);
-  if (records.length > 0) await examineZone(asking, stream, contract);
+  if (contract.totalPath === null && stream.totalPath === undefined)
+    await examineTotal({ ...asking, day }, stream, page, contract);
+  if (records.length > 0) await examineZone({ ...asking, day }, stream, contract);
+}
+
+/** An answer in which list and total are found, and the day that it is of. */
+interface Answer {
+  readonly day: Day;
+  readonly page: Page;
+  readonly contract: FoundContract;
+}
+
+/** How many days before the newest closed one are asked for too, where it shows no records. */
+const DAYS_BEFORE = [0, 1, 7, 30];
+
+/**
+ * The newest answer with records; without any the newest in which list and total are found, or why there is none.
+ * @throws EnvelopeError, or what a 404 says, where that is no answer without records.
+ */
+async function findAnswer(
+  asking: Asking,
+  stream: Stream,
+): Promise<Answer | { nothing: string; oldest: Day; durationMs: number }> {
+  let empty: Answer | undefined;
+  let reason: Error | undefined;
+  let durationMs = 0;
+  for (const before of DAYS_BEFORE) {
+    const day = addDays(asking.day, -before);
+    const page = await ask(asking, stream, dayWindow(day), 0, LOOKED_AT);
+    durationMs = page.durationMs;
+    try {
+      const contract = await contractOf(asking, stream, page);
+      empty ??= { day, page, contract };
+      if (contract.records > 0) return { day, page, contract };
+    } catch (error) {
+      if (!(error instanceof NoRecordsError) && error !== page.refused) throw error;
+      reason ??= error as Error;
+    }
+  }
+  if (empty !== undefined) return empty;
+  if (reason instanceof NoRecordsError)
+    return { nothing: reason.message, oldest: addDays(asking.day, -30), durationMs };
+  throw reason;
+}
+
+async function contractOf(
+  { source, database }: Asking,
+  { recordsPath, totalPath }: Stream,
+  page: Page,
+): Promise<FoundContract> {
+  if (page.status === 204) throw new NoRecordsError('the answer is an empty 204');
+  if (page.refused !== undefined) throw page.refused;
+  const contract = source.findContract(page.body, { recordsPath, totalPath });
+  const fault = database && (await readFault(database, page, contract.recordsPath));
+  if (fault) throw new EnvelopeError(`the answer tells of a failure: "${source.excerpt(fault)}"`);
+  return contract;
 }
 
 function whereThingsAre({ recordsPath, totalPath }: FoundContract): string {
