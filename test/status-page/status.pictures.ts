@@ -4,13 +4,12 @@ import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/clock.ts';
-import { sealing } from '../../src/ledger/seal.ts';
-import { silentLogger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
 import { catchUp } from '../../src/walk/run.ts';
 import { openPage } from '../support/browser.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { SOURCE } from '../support/source-options.ts';
 import { serveStatus } from '../support/status-scene.ts';
 import { openDatabase } from '../support/store.ts';
@@ -33,26 +32,13 @@ test('docs/images/status.png and status-dark.png', async () => {
   const server = await createTestDatabase();
   const database = openDatabase(server.url, { connections: 6 });
   const source = openSource({ ...SOURCE, baseUrl: api.url, clock: systemClock });
-  const parts = {
-    database,
-    fetchPage: source.fetchPage,
-    reader: source,
-    clock: systemClock,
-    log: silentLogger,
-    owner: 'soc-1:4711',
-    followers: [sealing({ database, log: silentLogger })],
-  };
+  const parts = exporterParts({ database, source, owner: 'soc-1:4711' });
   const options = {
+    ...OPTIONS,
     streams: STREAMS,
     since: day(430),
-    timeZone: 'UTC',
-    settleMs: 0,
-    recheckDays: 7,
-    keepBytes: false,
     concurrency: 4,
     pageLength: 1000,
-    leaseTtlMs: 60_000,
-    walkAttempts: 4,
   };
   await catchUp(parts, options, 'schedule', new AbortController().signal);
   await server.query(

@@ -6,13 +6,13 @@ import {
   startSimulator,
 } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/clock.ts';
-import { sealing } from '../../src/ledger/seal.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
 import { Database } from '../../src/store/database.ts';
-import { backfill, type ExportOptions, type ExportParts } from '../../src/walk/run.ts';
+import { backfill, type ExportParts } from '../../src/walk/run.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { exporterParts, OPTIONS } from './exporter.ts';
 import { SOURCE } from './source-options.ts';
 
 const KEY = 'key-of-the-test';
@@ -59,28 +59,8 @@ export async function simulateExport(
     clock: systemClock,
     retryTimeMs: 0,
   });
-  const streams: Stream[] = [{ name: 'events', resource: 'events', filters: {} }];
-  const parts: ExportParts = {
-    database,
-    fetchPage: (request, options) => source.fetchPage(request, options),
-    reader: source,
-    clock: systemClock,
-    log: silentLogger,
-    owner: 'test',
-    followers: [sealing({ database, log: silentLogger })],
-  };
-  const options: ExportOptions = {
-    streams,
-    since: null,
-    timeZone: 'UTC',
-    settleMs: 0,
-    recheckDays: 7,
-    keepBytes,
-    concurrency: 2,
-    pageLength,
-    leaseTtlMs: 60_000,
-    walkAttempts: 4,
-  };
+  const parts = exporterParts({ database, source });
+  const options = { ...OPTIONS, keepBytes, pageLength };
   const again = async (from = DAY, last = to) => {
     const request = { from, to: last, only: 'all', newestFirst: false } as const;
     await backfill(parts, options, request, new AbortController().signal);
@@ -91,7 +71,7 @@ export async function simulateExport(
     server,
     database,
     parts,
-    streams,
+    streams: options.streams,
     day: DAY,
     again,
     async close() {

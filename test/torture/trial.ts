@@ -3,11 +3,10 @@
 import { Dice, seedNumber } from '../../simulator/random.ts';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { sealing } from '../../src/ledger/seal.ts';
-import type { Logger } from '../../src/log.ts';
-import type { Stream } from '../../src/model.ts';
+import { silentLogger } from '../../src/log.ts';
 import { openSource } from '../../src/source/source.ts';
 import { backfill, type ExportOptions, type RunReport } from '../../src/walk/run.ts';
+import { EVENTS, exporterParts, OPTIONS } from '../support/exporter.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { SOURCE } from '../support/source-options.ts';
 import { expireLeases } from '../support/store.ts';
@@ -55,16 +54,6 @@ const MOST_KILLS = 5;
 /** A run that asks more than this goes round in circles. */
 const MOST_REQUESTS = 2_500;
 const LEASE_TTL_MS = 10_000;
-const EVENTS: Stream = { name: 'events', resource: 'events', filters: {} };
-
-const silent: Logger = {
-  trace() {},
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-  child: () => silent,
-} as unknown as Logger;
 
 /** How a trial is killed: at moments drawn from the seed, among so many. */
 export interface Killing {
@@ -210,7 +199,7 @@ async function live(
       statementTimeoutMs: 120_000,
       patienceMs: 30_000,
       clock,
-      log: silent,
+      log: silentLogger,
     },
     life,
   );
@@ -225,35 +214,28 @@ async function live(
     ...testCase.source,
   });
   const options: ExportOptions = {
+    ...OPTIONS,
     streams: testCase.streams ?? [EVENTS],
-    since: null,
-    timeZone: 'UTC',
-    settleMs: 0,
     recheckDays: 100_000,
-    keepBytes: false,
     concurrency: 3,
-    pageLength: 100,
     leaseTtlMs: LEASE_TTL_MS,
-    walkAttempts: 4,
     ...testCase.options,
   };
   const fetchPage = life.fetching((request, given) => source.fetchPage(request, given));
   const budget = new AbortController();
   const most = stage.simulator.counts.requests + MOST_REQUESTS;
-  const parts = {
+  const parts = exporterParts({
     database,
+    source,
+    clock,
+    owner: `torture:${life.moments}:${performance.now()}`,
     fetchPage: async (...given: Parameters<typeof fetchPage>) => {
       await scene.watch?.(stage);
       if (stage.simulator.counts.requests > most)
         budget.abort(new Error(`more than ${MOST_REQUESTS} requests`));
       return fetchPage(...given);
     },
-    reader: source,
-    clock,
-    log: silent,
-    owner: `torture:${life.moments}:${performance.now()}`,
-    followers: [sealing({ database, log: silent })],
-  };
+  });
   const [range] = ranges;
   if (range === undefined) throw new Error('a case without streams');
   const request = {

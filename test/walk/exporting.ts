@@ -1,13 +1,12 @@
 /** Exports an imagined source into a test database: a stream, its days, one run after the other, and what came of it. */
 import type { Clock } from '../../src/clock.ts';
-import { sealing } from '../../src/ledger/seal.ts';
-import { silentLogger } from '../../src/log.ts';
 import type { Stream } from '../../src/model.ts';
 import { addDays, lastClosedDay } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
 import { catchUp, type RunEvent, type RunReport } from '../../src/walk/run.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { hastyClock, TTL_MS } from '../support/store.ts';
 import type { ImaginedSource } from './imagined-source.ts';
 import { type Gate, openGate, openGated } from './perils.ts';
@@ -71,19 +70,17 @@ export async function runOnce(exporting: Exporting): Promise<RunReport> {
 function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
   const { source, stream, gate = openGate, clock = hastyClock } = exporting;
   return catchUp(
-    {
+    exporterParts({
       database,
+      source,
       fetchPage: (request, options) => gate(null, () => source.fetchPage(request, options)),
-      reader: source,
       clock,
-      log: silentLogger,
-      owner: exporting.owner ?? 'test',
-      followers: [sealing({ database, log: silentLogger })],
-    },
+      ...(exporting.owner !== undefined && { owner: exporting.owner }),
+    }),
     {
+      ...OPTIONS,
       streams: [stream],
       since: exporting.since,
-      timeZone: 'UTC',
       settleMs: exporting.settleMs ?? SETTLE_MS,
       concurrency: exporting.concurrency ?? 1,
       pageLength: exporting.pageLength ?? 2,
@@ -91,7 +88,6 @@ function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
       leaseTtlMs: exporting.leaseTtlMs ?? TTL_MS,
       walkAttempts: exporting.walkAttempts ?? 3,
       recheckDays: exporting.recheckDays ?? 0,
-      keepBytes: false,
       ...(exporting.aheadBytes === undefined ? {} : { aheadBytes: exporting.aheadBytes }),
     },
     'hand',

@@ -2,11 +2,11 @@
 
 import { Dice, mix } from '../../../simulator/random.ts';
 import type { Clock } from '../../../src/clock.ts';
-import { sealing } from '../../../src/ledger/seal.ts';
 import { silentLogger } from '../../../src/log.ts';
 import type { Stream } from '../../../src/model.ts';
 import { openSource } from '../../../src/source/source.ts';
 import { backfill, type ExportOptions } from '../../../src/walk/run.ts';
+import { EVENTS, exporterParts, OPTIONS } from '../../support/exporter.ts';
 import { letTimePass } from '../../support/pass-time.ts';
 import { SOURCE } from '../../support/source-options.ts';
 import { expireLeases } from '../../support/store.ts';
@@ -106,15 +106,7 @@ async function live(
       budget.abort(new Error(`more than ${MOST_REQUESTS} requests`));
     return source.fetchPage(request, given);
   });
-  const parts = {
-    database,
-    fetchPage,
-    reader: source,
-    clock,
-    log: silentLogger,
-    owner: 'torture',
-    followers: [sealing({ database, log: silentLogger })],
-  };
+  const parts = exporterParts({ database, source, clock, fetchPage });
   const request = { from: FIRST_DAY, to: LAST_DAY, newestFirst: false };
   try {
     await backfill(
@@ -135,16 +127,12 @@ async function live(
 }
 
 const optionsOf = (nature: Nature): ExportOptions => ({
-  streams: [{ name: 'events', resource: 'events', filters: {}, ...identityOf(nature) }],
-  since: null,
-  timeZone: 'UTC',
-  settleMs: 0,
+  ...OPTIONS,
+  streams: [{ ...EVENTS, ...identityOf(nature) }],
   recheckDays: 100_000,
-  keepBytes: false,
   concurrency: nature.concurrency,
   pageLength: nature.pageLength,
   leaseTtlMs: 30_000,
-  walkAttempts: 4,
 });
 
 const identityOf = ({ idPath, envelope }: Nature): Pick<Stream, 'idPath'> =>
