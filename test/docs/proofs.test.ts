@@ -60,3 +60,18 @@ describe.each(PAGES)('%s', (page) => {
     }
   });
 });
+
+/** Pages that lead through the code. */
+const GUIDES = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'README.md', 'docs/completeness.md'];
+const CODE =
+  /`((?:src|test|migrations|bench|simulator|docs|walk|store|source|plan|days|cli|settings|ledger)\/[\w./-]+\.\w+)`/g;
+
+test.each(GUIDES)('%s names no file that is not there', (page) => {
+  const names = [...readFileSync(join(ROOT, page), 'utf8').matchAll(CODE)].map(
+    ([, name = '']) => name,
+  );
+  const gone = names.filter(
+    (name) => !existsSync(join(ROOT, name)) && !existsSync(join(ROOT, 'src', name)),
+  );
+  expect(gone).toEqual([]);
+});
