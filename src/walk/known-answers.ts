@@ -7,10 +7,11 @@ import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
 import type { PageRequest } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { noteFrame } from '../store/contracts.ts';
-import { readCanaries } from '../store/proven.ts';
+import { type Canary, readCanaries } from '../store/proven.ts';
 import type { FetchPage } from './answers.ts';
 import type { Frame } from './contract.ts';
 import { askShorter, type QuestionContext } from './questions.ts';
+import { mayRefuseDepth } from './refusals.ts';
 import { targetOf } from './span.ts';
 
 /** What asking for known answers needs. */
@@ -44,13 +45,11 @@ export class KnownAnswers {
    * @throws {WalkError} where neither does.
    */
   async check(): Promise<void> {
-    const { clock, database, stream, knowledge } = this.#context;
+    const { clock, database, knowledge } = this.#context;
     if (this.#checkedAt !== null && clock.monotonic() - this.#checkedAt < FRESH_MS) return;
     const canaries = await readCanaries(database, knowledge.streamId);
     for (const canary of canaries) {
-      const start = Math.floor((canary.records - 1) / 2);
-      const request = { ...targetOf(stream, canary), start, length: this.#lengthFor(start) };
-      if (await this.#shows(request)) return this.confirmed();
+      if (await this.#showsMiddle(canary)) return this.confirmed();
     }
     if (canaries.length > 0)
       throw wrong(
@@ -121,6 +120,19 @@ export class KnownAnswers {
   #lengthFor(start: number): number {
     this.#asked += 1;
     return start > 0 && this.#context.knowledge.paging === 'number' ? 1 : 1 + (this.#asked % 3);
+  }
+
+  /** Whether a window shows its middle; its first records where the source does not page as deep any more. */
+  async #showsMiddle(canary: Canary): Promise<boolean> {
+    const { stream, knowledge } = this.#context;
+    const shows = (start: number) =>
+      this.#shows({ ...targetOf(stream, canary), start, length: this.#lengthFor(start) });
+    const middle = Math.floor((canary.records - 1) / 2);
+    if (middle >= (knowledge.offsetCap ?? Number.POSITIVE_INFINITY)) return shows(0);
+    return shows(middle).catch((error: unknown) => {
+      if (middle === 0 || !mayRefuseDepth(error)) throw error;
+      return shows(0);
+    });
   }
 
   async #shows(request: PageRequest): Promise<boolean> {

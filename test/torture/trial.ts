@@ -51,7 +51,7 @@ export interface Outcome {
 }
 
 const MOST_KILLS = 5;
-/** A run that asks more than this goes round in circles. */
+/** A run that asks more than this, and more than its case allows, goes round in circles. */
 const MOST_REQUESTS = 2_500;
 const LEASE_TTL_MS = 10_000;
 
@@ -223,7 +223,9 @@ async function live(
   };
   const fetchPage = life.fetching((request, given) => source.fetchPage(request, given));
   const budget = new AbortController();
-  const most = stage.simulator.counts.requests + MOST_REQUESTS;
+  const least = ranges.reduce((sum, r) => sum + leastRequests(testCase, stage.simulator, r), 0);
+  const budgeted = Math.max(MOST_REQUESTS, least * (testCase.mostRatio ?? 0));
+  const most = stage.simulator.counts.requests + budgeted;
   const parts = exporterParts({
     database,
     source,
@@ -232,7 +234,7 @@ async function live(
     fetchPage: async (...given: Parameters<typeof fetchPage>) => {
       await scene.watch?.(stage);
       if (stage.simulator.counts.requests > most)
-        budget.abort(new Error(`more than ${MOST_REQUESTS} requests`));
+        budget.abort(new Error(`more than ${budgeted} requests`));
       return fetchPage(...given);
     },
   });

@@ -1,6 +1,6 @@
 /** What was found once, as tests: evidence that was heard and not believed, days that were called complete and were not, and what got stuck. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RequestError, UnavailableError } from '../../src/errors.ts';
+import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { clear, expireLeases, records } from '../support/store.ts';
 import {
@@ -89,6 +89,33 @@ describe('a process that has only a cut to ask for', () => {
       `update daywalk.windows set due_at = clock_timestamp(), rewalk = true where kind = 'cut'`,
     );
     expect((await exported(exporting)).get(first)?.state).toBe('complete');
+  });
+});
+
+describe('a source that pages less deep than when its days were proven', () => {
+  it('is known again by its first records', async () => {
+    let lowered = false;
+    const source = new ImaginedSource(
+      { [first]: ALL, [second]: records(100, 12) },
+      {
+        totals: 'exact',
+        before: (_, { from, start, length }) => {
+          if (!lowered && from.startsWith(second)) throw new EnvelopeError('not yet');
+          if (lowered && start + length > 20) throw new RequestError(400, 'too deep');
+        },
+      },
+    );
+    const exporting = exportingOf(source);
+    expect((await exported(exporting)).get(first)?.state).toBe('complete');
+    lowered = true;
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp() where day = $1::date`,
+      [second],
+    );
+    expect((await exported(exporting)).get(second)).toMatchObject({
+      state: 'complete',
+      lastError: null,
+    });
   });
 });
 
