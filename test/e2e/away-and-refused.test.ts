@@ -60,8 +60,8 @@ test('nobody listens: exit code 5 after the time that was allowed', async () => 
 });
 
 test('503 again and again: exit code 5', async () => {
-  const scene = await setScene({ faults: [{ kind: 'status', status: 503 }] });
-  // One at a time: every refusal of several holds all of them back for longer.
+  // With a time that is over at once: without one each refusal holds everything back for longer.
+  const scene = await setScene({ faults: [{ kind: 'status', status: 503, retryAfter: 0 }] });
   const one = { DAYWALK_RETRY_TIME: '500ms', DAYWALK_CONCURRENCY: '1' };
   const ended = await scene.run(BACKFILL, one);
   await expectCleanFailure(scene, ended, 5, ['answered 503']);
@@ -198,7 +198,7 @@ test('what is no page fails its window, not the run, and says what came (exit co
 test('faults that pass leave no trace in the data', async () => {
   const scene = await setScene({
     faults: [
-      { kind: 'status', status: 503, at: [2, 9] },
+      { kind: 'status', status: 503, retryAfter: 0, at: [2, 9] },
       { kind: 'status', status: 429, retryAfter: 0, at: [4] },
       { kind: 'reset', at: [6] },
       { kind: 'truncate', at: [8] },
