@@ -1,4 +1,4 @@
-/** Several things at a time: windows, by workers that begin one after the other, and lists of things. */
+/** Several things at a time: windows, by workers that begin one after the other, and lists of things; and what only one does. */
 
 /**
  * Two workers at first; each begins another one when it says that it has something to do, until there are so many. So the
@@ -59,4 +59,33 @@ export async function mapConcurrent<T, R>(
   const end = failed as { error: unknown } | null;
   if (end !== null) throw end.error;
   return results;
+}
+
+/** What is done by one at a time, in the order of asking. */
+export class OneAtATime {
+  #last: Promise<unknown> = Promise.resolve();
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}
+
+/** What one does first, while the others wait until it has ended, well or not; once. */
+export class First {
+  #ended: Promise<void> | null = null;
+
+  /** Waits for who is first. @returns what to call at the end, for who is; null for the others. */
+  async begin(): Promise<(() => void) | null> {
+    if (this.#ended !== null) {
+      await this.#ended;
+      return null;
+    }
+    let end = (): void => {};
+    this.#ended = new Promise((resolve) => {
+      end = resolve;
+    });
+    return end;
+  }
 }

@@ -33,11 +33,20 @@ export async function divide(
 /**
  * Learns how far a request must reach: a second with a record is found by halving, and the record must show when it is asked
  * for a second around it, and not two seconds beside it; so the first and the last one, a second will do. A round time is not
- * asked for: what happened then shows however a source rounds.
+ * asked for: what happened then shows however a source rounds. One window learns it, and the others wait for that.
+ * @throws {WalkError} where the source ignores the time of day.
  */
 export async function learnReach(context: PartsContext, span: Span): Promise<void> {
   const { knowledge } = context;
-  if (knowledge.reachTried >= REACH_ATTEMPTS) return;
+  await knowledge.reachLearning.run(async () => {
+    if (knowledge.reach === null && knowledge.reachTried < REACH_ATTEMPTS)
+      await tryReach(context, span);
+  });
+  if (knowledge.reach === 'day') throw ignoresTime();
+}
+
+async function tryReach(context: PartsContext, span: Span): Promise<void> {
+  const { knowledge } = context;
   knowledge.reachTried += 1;
   try {
     if (await ignoresTimeOfDay(context, span)) {
@@ -46,7 +55,7 @@ export async function learnReach(context: PartsContext, span: Span): Promise<voi
         'day',
         `parts of ${span.from} to ${span.to} show the same records`,
       );
-      throw ignoresTime();
+      return;
     }
     const first = await findOddSecond(context, span, 'first');
     const last = first === null ? null : await findOddSecond(context, span, 'last');

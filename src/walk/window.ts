@@ -79,7 +79,20 @@ async function advance(
     );
   if (newest === undefined || (moved.at(-1)?.walkId ?? 0) > newest.walkId)
     return again(context, window, wholes);
-  return judge(context, window, wholes, newest);
+  return judgeInTurn(context, window, wholes, newest);
+}
+
+/** Judges; as long as no total is calibrated, one window goes first, and the others look at what it has shown. */
+async function judgeInTurn(
+  context: WindowContext,
+  window: LeasedWindow,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+): Promise<WindowEnd | null> {
+  const { learned, firstProof } = context.knowledge;
+  const tells = newest.claims.some(({ total, lowerBound }) => total !== null && !lowerBound);
+  const end = learned.calibrated === 0 && tells ? await firstProof.begin() : null;
+  return judge(context, window, wholes, newest).finally(() => end?.());
 }
 
 /** Judges the newest walk, and gets what it lacks. */
