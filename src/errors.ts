@@ -162,14 +162,16 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
 };
 
 /** How a run ended, in the word that is stored with it. */
-export type RunOutcome =
-  | 'done'
-  | 'gaps'
-  | 'refused'
-  | 'unavailable'
-  | 'interrupted'
-  | 'settings'
-  | 'unexpected';
+export const RUN_OUTCOMES = [
+  'done',
+  'gaps',
+  'refused',
+  'unavailable',
+  'interrupted',
+  'settings',
+  'unexpected',
+] as const;
+export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
 /** The word for a run that `error` ended. */
 export function outcomeOf(error: unknown): Exclude<RunOutcome, 'done'> {

@@ -1,9 +1,13 @@
 /** Metrics for Prometheus: what this process did, counted, and where the export stands, read when asked for. */
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { RunOutcome } from '../errors.ts';
+import { RUN_OUTCOMES, type RunOutcome } from '../errors.ts';
 import type { SourceWatch } from '../source/source.ts';
 import type { RunEvent } from '../walk/run.ts';
 import { StateGauges, type StateNow } from './state-gauges.ts';
+
+/** Statuses that mean something to daywalk or are frequent; another one has its series from its first answer on. */
+const CODES = '200 204 400 401 403 404 408 413 429 500 502 503 504 none'.split(' ');
+const WINDOW_OUTCOMES = ['complete', 'unchanged', 'split', 'failed'] as const;
 
 /** All metrics of a process. No label is a day: a series for each would never end. */
 export class Metrics {
@@ -56,10 +60,17 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry });
-    // Series that exist from the beginning can be alerted on; one that appears with its first error cannot.
-    this.#requests.inc({ code: '200' }, 0);
-    for (const outcome of ['done', 'gaps', 'unavailable'] satisfies RunOutcome[])
-      this.#runs.inc({ outcome }, 0);
+    // `increase` sees no event with which a series begins, so none may begin with one.
+    for (const code of CODES) this.#requests.inc({ code }, 0);
+    for (const outcome of RUN_OUTCOMES) this.#runs.inc({ outcome }, 0);
+  }
+
+  /** Begins the series of these streams, for the same reason. */
+  begin(streams: readonly string[]): void {
+    for (const stream of streams) {
+      for (const counter of [this.#pages, this.#records, this.#bytes]) counter.inc({ stream }, 0);
+      for (const outcome of WINDOW_OUTCOMES) this.#windows.inc({ stream, outcome }, 0);
+    }
   }
 
   /** Counts an event of a run. */

@@ -125,6 +125,11 @@ export class StateGauges {
     if (ended) this.#lastRun.set(ended.getTime() / 1000);
     for (const health of standing.health.streams) this.#setHealth(health, timeZone);
     for (const days of standing.streams) this.#setStored(days);
+    // Below are only streams that the database knows.
+    for (const { stream } of standing.streams) {
+      this.#gone.set({ stream }, 0);
+      this.#lost.set({ stream }, 0);
+    }
     for (const table of standing.tables) this.#setTable(table);
     for (const { stream, gone, failures } of standing.gone) {
       this.#gone.set({ stream }, gone);

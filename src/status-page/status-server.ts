@@ -77,7 +77,8 @@ const LONGEST_URL = 512;
  * @throws SettingsError where the address cannot be listened on.
  */
 export async function openStatusServer(parts: StatusServerParts): Promise<StatusServer> {
-  const { log } = parts;
+  const { log, metrics, streams } = parts;
+  metrics.begin(streams);
   const server = new Answering(parts);
   const listener = await listen({
     name: 'the status page',

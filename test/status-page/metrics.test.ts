@@ -58,6 +58,55 @@ it('counts what a run and its requests do', async () => {
     expect(body.split('\n')).toContain(line);
 });
 
+it('has every series before anything happened, so that `increase` sees the first event of each', async () => {
+  const server = await serveStatus((await createTestDatabase()).url, {
+    streams: ['events', 'smart-event'],
+  });
+  const { body } = await ask(server.url, '/metrics');
+  await server.close();
+  const values = new Map(
+    body
+      .split('\n')
+      .filter((line) => line.startsWith('daywalk_'))
+      .map((line) => {
+        const cut = line.lastIndexOf(' ');
+        return [line.slice(0, cut), line.slice(cut + 1)] as const;
+      }),
+  );
+  const expected = [
+    ...['done', 'gaps', 'refused', 'unavailable', 'interrupted', 'settings', 'unexpected'].map(
+      (outcome) => `daywalk_runs_total{outcome="${outcome}"}`,
+    ),
+    ...['200', '401', '429', '503', 'none'].map((code) => `daywalk_requests_total{code="${code}"}`),
+    ...['events', 'smart-event'].flatMap((stream) => [
+      ...['pages', 'records', 'received_bytes'].map(
+        (name) => `daywalk_${name}_total{stream="${stream}"}`,
+      ),
+      ...['complete', 'unchanged', 'split', 'failed'].map(
+        (outcome) => `daywalk_windows_total{stream="${stream}",outcome="${outcome}"}`,
+      ),
+      // The streams are not in the database yet.
+      ...['failed_days', 'overdue_days', 'missing_days', 'complete_days', 'gone_records'].map(
+        (name) => `daywalk_${name}{stream="${stream}"}`,
+      ),
+      ...['lost_records', 'stored_records', 'stored_pages', 'stored_bytes'].map(
+        (name) => `daywalk_${name}{stream="${stream}"}`,
+      ),
+    ]),
+    'daywalk_request_duration_seconds_count',
+    'daywalk_key_refused_timestamp_seconds',
+    'daywalk_pass_running',
+    'daywalk_leases',
+  ];
+  expect(expected.map((series) => [series, values.get(series)])).toEqual(
+    expected.map((series) => [series, '0']),
+  );
+  const counters = [...body.matchAll(/^# TYPE (daywalk_\w+) counter$/gm)].map(([, name]) => name);
+  expect(counters.length).toBeGreaterThan(8);
+  for (const name of counters)
+    expect([...values.keys()].filter((series) => series.split('{')[0] === name)).not.toEqual([]);
+});
+
 /** A scrape of a database with a week, of which one day failed and one is missing. */
 async function scrape(): Promise<string> {
   const database = await createTestDatabase();

@@ -11,7 +11,7 @@ import { until } from './condition.ts';
 import { freePort } from './ports.ts';
 import { PACKAGES } from './tool.ts';
 
-export type DaemonName = 'nginx' | 'haproxy' | 'tinyproxy' | 'squid';
+export type DaemonName = 'nginx' | 'haproxy' | 'prometheus' | 'tinyproxy' | 'squid';
 
 /** Where Debian puts daemons, which is not in everybody's path. */
 const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;

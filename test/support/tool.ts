@@ -14,6 +14,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   nginx: 'nginx-light',
   openssl: 'openssl',
   pgbouncer: 'pgbouncer',
+  prometheus: 'prometheus',
   promtool: 'prometheus',
   squid: 'squid',
   'systemd-analyze': 'systemd',
