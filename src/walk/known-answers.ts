@@ -175,7 +175,8 @@ export function blaming(fetchPage: FetchPage, known: KnownAnswers): FetchPage {
       });
     } catch (error) {
       if (!(error instanceof UnavailableError) || error.part !== 'api') throw error;
-      throw (await known.answersElsewhere(request)) ? pageFailed(request, error) : error;
+      const fails = answers || (await known.answersElsewhere(request));
+      throw fails ? pageFailed(request, error) : error;
     }
   };
 }

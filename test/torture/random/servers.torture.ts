@@ -16,6 +16,8 @@ const CLASSES_ASKED = (process.env.TORTURE_CLASSES ?? '').split(' ').filter((nam
 const TRACE = process.env.TORTURE_TRACE === '1';
 /** Fewer servers make no page of odds. */
 const FEWEST_FOR_A_PAGE = 1_000;
+/** How often it is told how far it is; servers. */
+const TOLD_EACH = 50;
 /** Servers at a time, each in a database of its own. */
 const TOGETHER = 3;
 
@@ -35,6 +37,7 @@ test('random servers', { timeout: 6 * 3_600_000 }, async () => {
   const trials: Trial[] = [];
   const began = performance.now();
   const seeds = MORE.length === 0 ? seedsOf(SEED, SERVERS) : [SEED, ...MORE];
+  const count = seeds.length;
   const work = async () => {
     const database = await createTestDatabase();
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
@@ -42,6 +45,8 @@ test('random servers', { timeout: 6 * 3_600_000 }, async () => {
       const trial = await tryServer(seed, database);
       trials.push(trial);
       printTrial(trial);
+      if (trials.length % TOLD_EACH === 0)
+        console.log(`${trials.length} of ${count} servers tried`);
       if (TRACE) console.log(await traceOf(trial, database));
     }
     await database.drop();
