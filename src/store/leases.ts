@@ -8,6 +8,8 @@ export interface LeaseScope {
   /** Only days in this range; null: all. */
   readonly range: DayRange | null;
   readonly newestFirst: boolean;
+  /** Only a day that is complete and due for a look, the newest. */
+  readonly looksOnly?: boolean;
 }
 
 /** A worker's hold on a window. */
@@ -54,8 +56,9 @@ export async function acquireLease(
   scope: LeaseScope,
   signal?: AbortSignal,
 ): Promise<LeasedWindow | null> {
+  const ordered = scope.newestFirst ? NEWEST_FIRST : OLDEST_FIRST;
   const [row] = await database.persist<Omit<LeasedWindow, 'leaseId'>>(
-    scope.newestFirst ? NEWEST_FIRST : OLDEST_FIRST,
+    scope.looksOnly ? NEWEST_LOOK : ordered,
     [leaseId, owner, ttlMs, scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
     signal,
   );
@@ -71,7 +74,7 @@ const inRange = (from: string, to: string): string =>
  * The two differ in the order of days only; SQL stays static, so each is written out. The cuts of a day come after its
  * windows, which learn what a cut needs to know of the source.
  */
-const acquire = (order: 'asc' | 'desc') => `
+const acquire = (order: 'asc' | 'desc', condition = '') => `
   with mine as materialized (
     select window_id from daywalk.windows where lease_id = $1::uuid
   ), due as materialized (
@@ -81,7 +84,7 @@ const acquire = (order: 'asc' | 'desc') => `
        and w.stream_id = any ($4::integer[])
        and (w.lease_expires is null or w.lease_expires < clock_timestamp())
        and ${inRange('$5', '$6')}
-       and not exists (select from mine)
+       and not exists (select from mine)${condition}
      order by w.purpose desc, w.day ${order}, w.kind = 'cut', w.from_time ${order}
      limit 1
        for update skip locked
@@ -107,6 +110,10 @@ const acquire = (order: 'asc' | 'desc') => `
     from held`;
 const OLDEST_FIRST = acquire('asc');
 const NEWEST_FIRST = acquire('desc');
+const NEWEST_LOOK = acquire(
+  'desc',
+  ` and w.purpose = 'look' and w.state = 'complete' and w.kind = 'day' and w.split_by is null and not w.rewalk`,
+);
 
 /** Extends the lease from now, by the database's clock. False: it is lost. */
 export async function renewLease(

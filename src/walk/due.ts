@@ -87,6 +87,8 @@ interface RunContext extends WalkParts {
   readonly signal: AbortSignal;
   readonly onEvent: (event: WalkEvent) => void;
   readonly scope: () => LeaseScope;
+  /** Streams of which the newest due look comes first: it serves as the known answer that new windows need. */
+  readonly unlooked: number[];
   /** The leases that this process holds. */
   readonly leases: Set<string>;
   /** By stream and purpose. */
@@ -123,6 +125,7 @@ export async function runDueWindows(
     states,
     signal: AbortSignal.any([signal, fatal.signal]),
     onEvent,
+    unlooked: [...streams.keys()],
     leases: new Set(),
     scope: () => ({ ...scope, streamIds: states.filter((s) => !s.stopped).map((s) => s.streamId) }),
     knownAnswers: new Map(),
@@ -142,21 +145,16 @@ async function work(context: RunContext, beginAnother: () => void): Promise<void
     // Ours from before the answer comes: another worker of this process may look before we know.
     const leaseId = clock.uuid();
     context.leases.add(leaseId);
-    const { leaseTtlMs } = options;
-    const window = await acquireLease(
-      database,
-      leaseId,
-      owner,
-      leaseTtlMs,
-      context.scope(),
-      signal,
-    );
+    const toLookAt = context.unlooked.shift();
+    const looks = toLookAt === undefined ? {} : { streamIds: [toLookAt], looksOnly: true };
+    const scope = { ...context.scope(), ...looks };
+    const window = await acquireLease(database, leaseId, owner, options.leaseTtlMs, scope, signal);
     if (window !== null) {
       beginAnother();
       await runWindow(context, window);
     }
     context.leases.delete(leaseId);
-    if (window !== null) continue;
+    if (window !== null || toLookAt !== undefined) continue;
     const held = await readHeldElsewhere(database, [...context.leases], context.scope());
     if (held === null) return;
     context.onEvent({ kind: 'waiting', windows: held.windows, owner: held.owner });

@@ -26,6 +26,8 @@ export class Knowledge {
   largestAnswer = 0;
   /** The newest request that was answered with records: asked again, it must be again. */
   lastGood: PageRequest | null = null;
+  /** When a known answer was last as ever, by the monotonic clock; milliseconds. */
+  knownAt: number | null = null;
   /** Whether totals count the records of the span that is asked for; null: not looked at yet. */
   totalsCount: boolean | null = null;
   /** The fewest records at which a total said that there are more, so that the window was split; null: none was. */

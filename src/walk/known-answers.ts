@@ -27,29 +27,27 @@ const BLAME_MS = 30_000;
 /** The known answers of a stream. */
 export class KnownAnswers {
   readonly #context: KnownAnswersContext;
-  #checkedAt: number | null = null;
   #asked = 0;
 
   constructor(context: KnownAnswersContext) {
     this.#context = context;
   }
 
-  /** Notes that a window was just found to be what it was. */
-  confirmed(): void {
-    this.#checkedAt = this.#context.clock.monotonic();
-  }
-
   /**
-   * Asks for the middle of two proven windows, where none was confirmed in the last ten minutes. One that shows its middle
-   * shows half of what it showed.
+   * Asks for the middle of two proven windows, where none was as ever in the last ten minutes, not by a look either. One that
+   * shows its middle shows half of what it showed.
    * @throws {WalkError} where neither does.
    */
   async check(): Promise<void> {
     const { clock, database, knowledge } = this.#context;
-    if (this.#checkedAt !== null && clock.monotonic() - this.#checkedAt < FRESH_MS) return;
+    const now = clock.monotonic();
+    if (knowledge.knownAt !== null && now - knowledge.knownAt < FRESH_MS) return;
     const canaries = await readCanaries(database, knowledge.streamId);
     for (const canary of canaries) {
-      if (await this.#showsMiddle(canary)) return this.confirmed();
+      if (await this.#showsMiddle(canary)) {
+        knowledge.knownAt = clock.monotonic();
+        return;
+      }
     }
     if (canaries.length > 0)
       throw wrong(
@@ -59,7 +57,7 @@ export class KnownAnswers {
 
   /** Whether known answers can be had, and are what they were; true also where there is none yet. */
   isAsEver(): Promise<boolean> {
-    this.#checkedAt = null;
+    this.#context.knowledge.knownAt = null;
     return this.check().then(
       () => true,
       () => false,

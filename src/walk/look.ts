@@ -78,9 +78,14 @@ async function lookAtList(context: WindowContext, window: LeasedWindow): Promise
   const walk = await readProvenWalk(context.database, window.windowId);
   if (walk === null) return 'its walk is not there';
   if (isReadAnew(context, walk)) return LEARNED_SINCE;
-  return lookAtEnd(context, window, walk, otherLength(context, window), (signature) =>
+  const length = otherLength(context, window);
+  const difference = await lookAtEnd(context, window, walk, length, (signature) =>
     confirmFrame(context.database, window.windowId, signature),
   );
+  // It serves as a known answer.
+  if (difference === null && walk.records > 0)
+    context.knowledge.knownAt = context.clock.monotonic();
+  return difference;
 }
 
 /** The totals of two parts, cut at a second that was not used before, must add up to the total that was calibrated. */

@@ -54,11 +54,11 @@ async function learnFrom(
   const { knowledge } = context;
   const span = `${window.from} to ${window.to}`;
   const { provenSize, calibrated } = knowledge.learned;
-  if (proof.kind === 'halves' && walk.stored > provenSize)
+  if ((proof.kind === 'halves' || proof.summed) && walk.stored > provenSize)
     await knowledge.learn(
       'proven_size',
       walk.stored,
-      `the halves of ${span} hold what the whole does`,
+      `the halves of ${span} ${proof.summed ? 'tell' : 'hold'} what the whole does`,
     );
   const totals = walk.heard.flatMap(({ total }) => total ?? []);
   const low = totals.find((total) => total < walk.stored);

@@ -116,7 +116,8 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
   }
   if (counted !== null && evidence.totalOfHalves === stored) {
     const why = 'its total is the sum of the totals of its halves, corrected by their cut';
-    return complete('total', 'C5', stored, why, stored);
+    const { proof } = complete('total', 'C5', stored, why, stored);
+    return { kind: 'complete', proof: { ...proof, summed: true } };
   }
   if (counted !== null && evidence.totalOfHalves === null)
     return { kind: 'lacking', rule: 'C5', needs: 'totals of halves' };
