@@ -184,7 +184,8 @@ begin
   end case;
   return null;
 exception when data_exception then
-  return regexp_replace(sqlerrm, ': ".*', '', 's');
+  -- Without the value, which may be long: what was found stands beside it.
+  return regexp_replace(sqlerrm, ':? ".*"', '');
 end $$;
 comment on function daywalk.reason_of is 'Why a value does not fit the type of a column; null: it does.';
 

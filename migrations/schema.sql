@@ -2097,7 +2097,8 @@ begin
   end case;
   return null;
 exception when data_exception then
-  return regexp_replace(sqlerrm, ': ".*', '', 's');
+  -- Without the value, which may be long: what was found stands beside it.
+  return regexp_replace(sqlerrm, ':? ".*"', '');
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.refuse_change()

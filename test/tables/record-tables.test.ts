@@ -170,6 +170,7 @@ describe('a record table', () => {
       column('id', 'integer'),
       column('name', 'text', { index: true }),
       column('n', 'numeric', { index: true }),
+      column('whole', 'bigint', { path: ['n'] }),
       column('at', 'timestamptz', { index: true }),
     ];
     await apply(database, tableOf(columns));
@@ -181,6 +182,8 @@ describe('a record table', () => {
       { column: 'at', reason: 'it is no time that is understood' },
       { column: 'n', reason: 'it is too long for an index: 3000 bytes' },
       { column: 'name', reason: 'it is too long for an index: 5000 bytes' },
+      // Without the value, so that reasons can be counted.
+      { column: 'whole', reason: 'value is out of range for type bigint' },
     ]);
   });
 
