@@ -139,19 +139,23 @@ comment on function daywalk.misfit is 'Fails: a value does not fit its type.';
 
 -- The expression that makes the value of a column; it fails where the value does not fit. said is the expression of its text,
 -- value that of its jsonb. The commonest spelling of a time is told by its shape, which costs a tenth and means the same.
+-- What is too long for an index is asked here too, because some of it would fit when compressed: what a column has must not
+-- depend on the records beside it.
 create function daywalk.column_value(col jsonb, said text, value text, zone text) returns text
 language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select case col ->> 'type'
-    when 'jsonb' then format('nullif(%s, ''null'')', value)
-    when 'text' then format('case when (%1$s like ''{%%'' or %1$s like ''[%%'') and jsonb_typeof(%2$s) <> ''string'' then daywalk.misfit() else %1$s end', said, value)
-    when 'timestamptz' then format('case %4$s when %1$s is not null then coalesce(daywalk.time_of(%2$s, %3$L, %5$L::text[]), daywalk.misfit()::timestamptz) end',
-                                   said, value, zone,
-                                   case when col -> 'format' = '[]' then format('when %1$s like ''____-__-__T__:__:__.%%'' and %1$s ~ ''^[-0-9:T]+[.][0-9]+[-+Z][0-9:]*$''
-                                     and (%1$s like ''%%Z'' and octet_length(%1$s) <= 27 or %1$s like ''%%+____'' and octet_length(%1$s) <= 31) then %1$s::timestamptz', said) else '' end,
-                                   (select array_agg(f) from jsonb_array_elements_text(col -> 'format') as f))
-    when 'date' then format('case when %1$s ~ ''^[0-9]{4}-[0-9]{2}-[0-9]{2}$'' then %1$s::date when %1$s is not null then daywalk.misfit()::date end', said)
-    else format('%s::%s', said, case when col ->> 'type' in ('boolean', 'smallint', 'integer', 'bigint', 'numeric', 'inet', 'uuid') then col ->> 'type' end)
-  end
+  select case when col ->> 'type' in ('text', 'numeric') and (col ->> 'index')::boolean
+              then format('case when octet_length(%s) > 2500 then daywalk.misfit()::%s else %s end', said, col ->> 'type', made.value) else made.value end
+    from (select case col ->> 'type'
+      when 'jsonb' then format('nullif(%s, ''null'')', value)
+      when 'text' then format('case when (%1$s like ''{%%'' or %1$s like ''[%%'') and jsonb_typeof(%2$s) <> ''string'' then daywalk.misfit() else %1$s end', said, value)
+      when 'timestamptz' then format('case %4$s when %1$s is not null then coalesce(daywalk.time_of(%2$s, %3$L, %5$L::text[]), daywalk.misfit()::timestamptz) end',
+                                     said, value, zone,
+                                     case when col -> 'format' = '[]' then format('when %1$s like ''____-__-__T__:__:__.%%'' and %1$s ~ ''^[-0-9:T]+[.][0-9]+[-+Z][0-9]*$''
+                                       and (%1$s like ''%%Z'' and octet_length(%1$s) <= 27 or %1$s like ''%%+____'' and octet_length(%1$s) <= 31) then %1$s::timestamptz', said) else '' end,
+                                     (select array_agg(f) from jsonb_array_elements_text(col -> 'format') as f))
+      when 'date' then format('case when %1$s ~ ''^[0-9]{4}-[0-9]{2}-[0-9]{2}$'' then %1$s::date when %1$s is not null then daywalk.misfit()::date end', said)
+      else format('%s::%s', said, case when col ->> 'type' in ('boolean', 'smallint', 'integer', 'bigint', 'numeric', 'inet', 'uuid') then col ->> 'type' end)
+    end as value) as made
 $$;
 comment on function daywalk.column_value is 'The expression that makes the value of a column of a record table.';
 
@@ -162,7 +166,7 @@ declare
   said text := value #>> '{}';
 begin
   if said is null then return null; end if;
-  if kind <> 'jsonb' and indexed and octet_length(said) > 2500 then return 'it is too long for an index: ' || octet_length(said) || ' bytes'; end if;
+  if kind in ('text', 'numeric') and indexed and octet_length(said) > 2500 then return 'it is too long for an index: ' || octet_length(said) || ' bytes'; end if;
   case kind
     when 'jsonb' then null;
     when 'text' then if jsonb_typeof(value) in ('object', 'array') then return 'it is an ' || jsonb_typeof(value) || ', not a text'; end if;
@@ -180,7 +184,8 @@ begin
   end case;
   return null;
 exception when data_exception then
-  return regexp_replace(sqlerrm, ': ".*', '', 's');
+  -- Without the value, which may be long: what was found stands beside it.
+  return regexp_replace(sqlerrm, ':? ".*"', '');
 end $$;
 comment on function daywalk.reason_of is 'Why a value does not fit the type of a column; null: it does.';
 
@@ -213,7 +218,7 @@ begin
   perform pg_advisory_xact_lock(hashtext('daywalk.define_table'));
   perform daywalk.drop_table(t.table_id) from daywalk.record_tables t where t.name = called and t.state = 'building';
   if not exists (select from daywalk.record_tables t where t.name = called and t.state = 'live') and to_regclass('daywalk.' || quote_ident(called)) is not null then
-    raise duplicate_table using message = 'daywalk.' || called || ' is there already, and is no record table';
+    raise reserved_name using message = 'daywalk.' || called || ' is there already, and is no record table';
   end if;
   insert into daywalk.record_tables as t (name, stream, columns, keep_record, outlives, retention, state)
   values (called, of_stream, with_columns, with_record, outliving, for_age,
@@ -225,7 +230,7 @@ begin
      first_seen timestamptz not null, gone_since timestamptz, revision integer not null) partition by range (day)',
     relation,
     (select string_agg(format('%I %s, ', c.col ->> 'name', c.col ->> 'type'), '' order by c.place) from jsonb_array_elements(with_columns) with ordinality as c (col, place)),
-    case when with_record then 'record jsonb not null, ' else '' end);
+    case when with_record then 'record jsonb, ' else '' end);
   execute format('create index on daywalk.%I (day)', relation);
   for col in select c from jsonb_array_elements(with_columns) as c where (c ->> 'index')::boolean loop
     execute format('create index on daywalk.%I %s', relation,
@@ -258,7 +263,7 @@ begin
                           ('gone_since', 'Since when the source does not show it any more; null: it does.'),
                           ('revision', '1, and one more for each newer version.')) as own (name, says)
      union all
-    select 'record', 'The record as sent.' where t.keep_record
+    select 'record', 'The record as sent; null: its page was pruned before the table kept records.' where t.keep_record
   loop
     execute format('comment on column daywalk.%I.%I is %L', relation, col.name, col.says);
   end loop;
@@ -424,10 +429,12 @@ end $$;
 comment on function daywalk.drop_table_day is 'Drops a day from a record table whose retention is over.';
 
 -- Puts a table that was built beside the live one in its place, once it is in step. Days whose pages are pruned come from
--- the old one, with the columns that both have. Returns false where it is not in step yet, or something depends on the old one.
+-- the old one, with the columns that both have. Returns false where it is not in step yet, something depends on the old one,
+-- or a query reads it for long: who waits for the lock keeps all later queries waiting, so it is waited for briefly.
 create function daywalk.swap_table(id integer) returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 declare
+  what_depends text;
   new_one daywalk.record_tables;
   old_one daywalk.record_tables;
 begin
@@ -435,7 +442,12 @@ begin
   if not found then return false; end if;
   select * into strict old_one from daywalk.record_tables where name = new_one.name and state = 'live' for update;
   if exists (select from daywalk.table_work(array[new_one.stream]) w where w.table_id = id) then return false; end if;
-  execute format('lock table daywalk.%I in access exclusive mode', old_one.name);
+  begin
+    execute format('lock table daywalk.%I in access exclusive mode', old_one.name);
+  exception when lock_not_available then
+    update daywalk.record_tables set trouble = 'a query or an open transaction reads the old table; the next run tries again' where table_id = id;
+    return false;
+  end;
   if new_one.outlives and old_one.outlives and new_one.stream = old_one.stream then
     perform daywalk.keep_pruned_days(old_one, new_one);
   end if;
@@ -443,7 +455,8 @@ begin
     perform daywalk.let_read_too(daywalk.relation_of(new_one), old_one.name);
     perform daywalk.drop_table(old_one.table_id);
   exception when dependent_objects_still_exist then
-    update daywalk.record_tables set trouble = 'something depends on the old table: ' || sqlerrm where table_id = id;
+    get stacked diagnostics what_depends = pg_exception_detail;
+    update daywalk.record_tables set trouble = replace(what_depends, e'\n', ', ') || '; drop that, and make it again afterwards' where table_id = id;
     return false;
   end;
   execute format('alter table daywalk.%I rename to %I', daywalk.relation_of(new_one), new_one.name);
@@ -453,17 +466,19 @@ begin
 end $$;
 comment on function daywalk.swap_table is 'Puts a record table that was built beside the live one in its place, once it is in step.';
 
--- What only the old table still holds, because its pages are pruned.
+-- What only the old table still holds, because its pages are pruned: its own columns, and those that are defined the same, with
+-- what did not fit there. A column of the same name from another path is another one.
 create function daywalk.keep_pruned_days(old_one daywalk.record_tables, new_one daywalk.record_tables) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
+  same constant text[] := array(
+    select o ->> 'name' from jsonb_array_elements(old_one.columns) as o join jsonb_array_elements(new_one.columns) as n on o - 'index' = n - 'index');
+  shared constant text := (
+    select string_agg(quote_ident(name), ', ')
+      from unnest(same || '{day,walk_id,page_no,place,first_seen,gone_since,revision}' || case when old_one.keep_record and new_one.keep_record then '{record}'::text[] end) as name);
   lost record;
-  shared text;
+  faults bigint;
 begin
-  select string_agg(quote_ident(a.attname), ', ') into shared
-    from pg_attribute a
-    join pg_attribute b on b.attname = a.attname and b.atttypid = a.atttypid and b.attrelid = to_regclass('daywalk.' || quote_ident(daywalk.relation_of(new_one)))
-   where a.attrelid = to_regclass('daywalk.' || quote_ident(old_one.name)) and a.attnum > 0 and not a.attisdropped and not b.attisdropped;
   for lost in
     select y.* from daywalk.table_days y
      where y.table_id = old_one.table_id and y.records > 0
@@ -472,7 +487,11 @@ begin
   loop
     perform daywalk.ensure_table_partition(new_one.table_id, lost.day), daywalk.begin_table_day(new_one.table_id, lost.day);
     execute format('insert into daywalk.%I (%s) select %2$s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, old_one.name) using lost.day;
-    perform daywalk.end_table_day(new_one.table_id, lost.day, lost.records, lost.faults);
+    insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
+    select new_one.table_id, m.day, m."column", m.walk_id, m.page_no, m.place, m.found, m.reason
+      from daywalk.misfits m where m.table_id = old_one.table_id and m.day = lost.day and m."column" = any (same);
+    get diagnostics faults = row_count;
+    perform daywalk.end_table_day(new_one.table_id, lost.day, lost.records, faults);
   end loop;
 end $$;
 comment on function daywalk.keep_pruned_days is 'Copies days whose pages are pruned from the record table that is replaced.';

@@ -6,7 +6,7 @@ import type { Day } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
 import type { Contents, ExportedTable } from './contents.ts';
-import { digestOfFile, lockFolder, sizeOf, writeWhole } from './folder.ts';
+import { digestOfFile, filesOfDays, lockFolder, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
 import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
 import type { ArchivedDay } from './rows.ts';
@@ -65,7 +65,8 @@ export async function exportDays(
   const unlock = await lockFolder(options.folder);
   try {
     const manifest = await readManifest(options.folder);
-    const format = formatFor(options.folder, options.contents, options.format, manifest);
+    const lying = manifest === null ? await filesOfDays(options.folder) : new Set<string>();
+    const format = formatFor(options.folder, options.contents, options.format, manifest, lying);
     const book = new ManifestBook(options.folder, manifest);
     return await exportInto(book, parts, { ...options, format }, days, signal, onDay);
   } finally {

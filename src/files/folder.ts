@@ -1,7 +1,7 @@
 /** The folder of an export: whole files or none, one writer at a time, no link followed, and what is wrong told in words. */
 import { createHash } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -188,6 +188,18 @@ function withFile<T>(
 /** The size of a file below `root`; null: it is not there. */
 export async function sizeOf(root: string, path: string): Promise<number | null> {
   return withFile(root, path, async (_, size) => size).catch(() => null);
+}
+
+/** The names of files that stand in the folders of days, two below `root`; no link is followed, and what may not be read is not ours. */
+export async function filesOfDays(root: string): Promise<Set<string>> {
+  const names = new Set<string>();
+  const look = async (folder: string, depth: number): Promise<void> => {
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => []))
+      if (depth === 0 && entry.isFile()) names.add(entry.name);
+      else if (depth > 0 && entry.isDirectory()) await look(join(folder, entry.name), depth - 1);
+  };
+  await look(root, 2);
+  return names;
 }
 
 /** SHA-256 of a file below `root`, hexadecimal. */

@@ -5,6 +5,9 @@ import type { Day } from '../model.ts';
 export const FORMATS = ['ndjson', 'ndjson.gz', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** The name of a day's file. */
+export const nameOf = (format: Format): string => `records.${format}`;
+
 /**
  * The path of a day's file, from the folder, with `/` between its parts. Above the days of a record table stands its name
  * alone: a level `table=…` would be read as a column, and the table may have one that is called so.
@@ -16,7 +19,7 @@ export function pathOf(
   day: Day,
   format: Format,
 ): string {
-  return `${table === undefined ? `stream=${safe(stream)}` : safe(table)}/day=${day}/records.${format}`;
+  return `${table === undefined ? `stream=${safe(stream)}` : safe(table)}/day=${day}/${nameOf(format)}`;
 }
 
 /** As Hive writes a value into a path: what could mean something to a file system becomes %XX. */

@@ -1,11 +1,12 @@
 /** Which format a folder gets: it has files of one format and of one content only. */
 import { SettingsError } from '../errors.ts';
 import type { Contents } from './contents.ts';
-import type { Format } from './layout.ts';
+import { FORMATS, type Format, nameOf } from './layout.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
 
 /**
  * The format that was asked for, that of the files that are there, or that of the contents.
+ * @param lying names of files of days that no manifest tells of, as after a kill before the first one.
  * @throws {SettingsError} where the folder has files of another format, or of something else: a reader of all of them would
  * read each day twice.
  */
@@ -14,6 +15,7 @@ export function formatFor(
   contents: Contents,
   asked: Format | null,
   manifest: Manifest | null,
+  lying: ReadonlySet<string>,
 ): Format {
   const other = manifest?.files.find(
     ({ table }) =>
@@ -24,7 +26,10 @@ export function formatFor(
       `flag --out: ${folder} has ${whatOf(other, contents)}, and takes nothing else`,
       { hint: 'Name another folder with --out.' },
     );
-  const there = manifest?.files.find((file) => file.format !== asked)?.format;
+  const formats = manifest?.files.map((file) => file.format) ?? [];
+  const there = [...formats, ...FORMATS.filter((format) => lying.has(nameOf(format)))].find(
+    (format) => format !== asked,
+  );
   if (asked === null) return there ?? contents.format;
   if (there === undefined) return asked;
   throw new SettingsError(

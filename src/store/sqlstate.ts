@@ -94,6 +94,8 @@ export function namedError(error: unknown): Error {
     });
   if (code === '3F000' || code === '42P01' || code === '42703' || code === '42883')
     return new SettingsError(text, { hint: 'Run `daywalk migrate`, then try again.' });
+  // Raised by our own functions: the name of a record table is taken.
+  if (code === '42939') return new SettingsError(text, { hint: 'Name the table otherwise.' });
   // Raised by our own functions: another isolation level than the one that they rely on.
   if (code === '55000')
     return new SettingsError(text, {

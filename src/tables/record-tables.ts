@@ -74,7 +74,10 @@ async function makeNewTables(
         () => log.info({ table: name }, 'a record table was made'),
         (error: unknown) => {
           if (!(error instanceof DaywalkError)) throw error;
-          log.warn({ table: name, err: error }, 'a record table could not be made');
+          log.warn(
+            { table: name, err: error },
+            'a record table could not be made; where this role may not make tables, daywalk tables --apply does, as the owner of the schema',
+          );
         },
       );
   }

@@ -84,7 +84,7 @@ export function suggestTable(
   });
   const name = `${stream
     .replaceAll('-', '_')
-    .replace(/^(?=[0-9])/, '_')
+    .replace(/^(?=[0-9]|stream_)/, '_')
     .slice(0, 34)}_table`;
   return { name, stream, columns, keepRecord: false };
 }

@@ -137,6 +137,6 @@ test('a name that is taken is refused, and nothing is changed', async () => {
     'tables:\n  pages:\n    stream: events\n    columns: { id: {} }\n',
   );
   const ended = await scene.run(['tables', '--apply'], own);
-  expect(ended).toMatchObject({ code: 1 });
+  expect(ended).toMatchObject({ code: 2 });
   expect(ended.stderr).toMatch(/daywalk\.pages is there already, and is no record table/);
 });

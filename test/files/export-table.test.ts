@@ -1,6 +1,6 @@
 /** `daywalk export --table`: files that hold each value of a record table exactly, and no day that the table does not hold as it is shown. */
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -400,6 +400,18 @@ describe('a folder', () => {
     await expect(planPruning(database, prune, signal)).rejects.toThrow(
       `flag --require-export: ${folder} holds the record table alerts, not the records as they were sent`,
     );
+  });
+
+  it('keeps its format also where the manifest is not there, as after a kill before the first one', async () => {
+    await daysWith({ [DAY]: ['{"id": 1}'] });
+    const folder = temporaryFolder();
+    await exportTable(folder, null, { format: 'ndjson' });
+    rmSync(join(folder, 'manifest.json'));
+    await expect(exportTable(folder, null, { format: 'parquet' })).rejects.toThrow(
+      `flag --format: ${folder} has files of ndjson, and takes no other format`,
+    );
+    expect(await exportTable(folder, null)).toMatchObject({ written: 1 });
+    expect(manifestOf(folder).files).toMatchObject([{ format: 'ndjson' }]);
   });
 
   it('takes no files with other columns, and writes all days anew when the table was built anew', async () => {

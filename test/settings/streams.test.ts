@@ -66,6 +66,19 @@ streams:
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(expected);
   });
+  test('two whose views would have one name are refused', () => {
+    const long = 'long-'.repeat(12);
+    const define = (...names: string[]) =>
+      problemsOf(() =>
+        loadYaml(`streams:\n${names.map((name) => `  ${name}: { resource: events }\n`).join('')}`),
+      );
+    expect(define('dmz-web', 'dmz_web')).toEqual([
+      'daywalk.yaml:3:3 (streams.dmz_web): its view in the database would be that of dmz-web, daywalk.stream_dmz_web; name it otherwise',
+    ]);
+    expect(define(`${long}a`, `${long}b`)).toMatchObject([
+      expect.stringContaining('would be that of'),
+    ]);
+  });
   test.each(['streams: [events]', 'streams: events', 'streams: {}'])('%s', (yaml) => {
     expect(problemsOf(() => loadYaml(yaml))).toHaveLength(1);
   });

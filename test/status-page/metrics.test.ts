@@ -159,6 +159,13 @@ it('tells where the export stands', async () => {
   expect(lines.join('\n')).not.toMatch(/day="/);
 });
 
+it('has no metric that docs/monitoring.md does not tell of', async () => {
+  const names = [...(await scrape()).matchAll(/^# TYPE (daywalk_\w+)/gm)].map(([, name]) => name);
+  expect(names).toContain('daywalk_table_behind_days');
+  const page = readFileSync('docs/monitoring.md', 'utf8');
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
 testWith(['promtool'], 'promtool finds nothing wrong with the metrics', async () => {
   const { status, stdout, stderr } = spawnSync(tool('promtool'), ['check', 'metrics'], {
     input: await scrape(),

@@ -49,6 +49,7 @@ describe('a code', () => {
     ['28000', SettingsError],
     ['3D000', SettingsError],
     ['42501', SettingsError],
+    ['42939', SettingsError],
     ['42P01', SettingsError],
     ['42703', SettingsError],
     ['42883', SettingsError],

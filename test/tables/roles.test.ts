@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { exportDays } from '../../src/files/export-days.ts';
 import { tableContents } from '../../src/files/table-contents.ts';
+import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
+import { keepingTables } from '../../src/tables/record-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { publishNext } from '../support/publishing.ts';
@@ -73,4 +75,26 @@ it('the owner makes a table, the worker fills it, and who may read the events ma
       await expect(role.query(statement), statement).rejects.toThrow(
         /permission denied|must be owner/,
       );
+});
+
+it('a worker leaves what it may not make, and what its settings define otherwise, and says what to do', async () => {
+  await apply(openDatabase(server.url), TABLE);
+  const warned: unknown[] = [];
+  const log = { ...silentLogger, warn: (...line: unknown[]) => warned.push(line.at(-1)) };
+  const others = [
+    tableOf([column('id', 'bigint')], { name: 'fresh' }),
+    tableOf([column('id', 'text')]),
+  ];
+  const before = await server.query('select * from daywalk.record_tables');
+  await keepingTables({ database: as(roles.worker), log }, others).catchUp(
+    [],
+    new AbortController().signal,
+  );
+  expect(await server.query('select * from daywalk.record_tables')).toEqual(before);
+  expect(warned).toEqual([
+    expect.stringContaining('daywalk tables --apply does, as the owner'),
+    expect.stringContaining(
+      'other columns for alerts than the database has; daywalk tables --apply',
+    ),
+  ]);
 });

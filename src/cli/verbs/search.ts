@@ -118,9 +118,22 @@ function describeStream(searched: SearchedStream): string[] {
   return [
     `${stream}: ${what}; ${coverage}`,
     `  not proven: ${spans.slice(0, MOST_SPANS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-    '  `daywalk gaps` has the commands that fill gaps; what was pruned cannot be searched.',
+    `  ${adviceFor(unproven.map(({ state }) => state)).join('; ')}`,
   ];
 }
+
+/** What can be done about days in these states. */
+const ADVICE: readonly (readonly [advice: string, states: readonly string[]])[] = [
+  ['`daywalk gaps` has the commands that fill gaps', ['failed', 'pending', 'running', 'missing']],
+  ['`daywalk backfill` walks what is unplanned', ['unplanned']],
+  ['what is open is exported once it is closed', ['open']],
+  ['`daywalk verify --offline` tells what of a damaged day is gone', ['damaged']],
+  ['what was pruned cannot be searched', ['pruned']],
+];
+const adviceFor = (found: readonly string[]): string[] =>
+  ADVICE.flatMap(([advice, states]) =>
+    found.some((state) => states.includes(state)) ? [advice] : [],
+  );
 
 /** `2026-03-05 failed`, `2026-03-07 to 2026-03-09 missing`. */
 function spansOf(unproven: SearchedStream['unproven']): string[] {

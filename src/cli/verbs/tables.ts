@@ -94,7 +94,7 @@ async function drop(database: Database, { tables }: Settings, name: string): Pro
     throw new SettingsError(`flag --drop: there is no record table ${JSON.stringify(name)}`, {
       hint: '`daywalk tables` lists them.',
     });
-  print(`daywalk.${name} is gone. The records are where they were, in daywalk.events.`);
+  print(`daywalk.${name} is gone. The records whose pages are kept are in the views, as before.`);
   return EXIT.done;
 }
 
@@ -153,11 +153,9 @@ export function describeTable(table: TableState): string[] {
     ...(faults === 0
       ? []
       : [
-          `  ${formatCount(faults)} values do not fit their types and are null; the view daywalk.table_faults lists them`,
+          `  ${formatCount(faults)} ${faults === 1 ? 'value does not fit its type and is' : 'values do not fit their types and are'} null; the view daywalk.table_faults lists what`,
         ]),
-    ...(trouble === null
-      ? []
-      : [`  it cannot take its place: ${trouble}. Drop that, and make it again afterwards.`]),
+    ...(trouble === null ? [] : [`  it cannot take its place: ${trouble}`]),
   ];
 }
 

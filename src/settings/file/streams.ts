@@ -45,9 +45,25 @@ export function definedStreams(mapping: Mapping, problems: Problems): StreamDefi
     const entries = value.is === 'mapping' ? value.entries : [];
     return definedStream(key, place, entries, { path, problems, origins });
   });
+  checkViews(mapping, problems);
   if (mapping.entries.length === 0)
     problems.add(`${mapping.spot} (streams)`, 'defines no stream; name one, or leave it out');
   return { streams, names: mapping.entries.map((entry) => entry.key), origins };
+}
+
+/** The name of a stream's view, as `daywalk.show_stream` makes it. */
+const viewOf = (name: string): string => `stream_${name.replaceAll('-', '_')}`.slice(0, 63);
+
+/** Tells which streams would share a view, which can show only one of them. */
+function checkViews({ entries }: Mapping, problems: Problems): void {
+  for (const [index, { key, spot }] of entries.entries()) {
+    const other = entries.slice(0, index).find((before) => viewOf(before.key) === viewOf(key));
+    if (other !== undefined && other.key !== key)
+      problems.add(
+        `${spot} (${joined('streams', key)})`,
+        `its view in the database would be that of ${shownKey(other.key)}, daywalk.${viewOf(key)}; name it otherwise`,
+      );
+  }
 }
 
 /** What is wrong with a name that is no stream's. */

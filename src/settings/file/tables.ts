@@ -34,6 +34,13 @@ const OWN_COLUMNS = [
   'gone_since',
   'revision',
 ];
+/** Columns that every table of Postgres has. */
+const SYSTEM_COLUMNS = ['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'];
+/** Names that are ours as soon as such a stream is defined, or such a month comes; those that are there already the database refuses. */
+const OUR_NAMES: readonly (readonly [RegExp, string])[] = [
+  [/^stream_/, 'daywalk names the views of streams so; name the table otherwise'],
+  [/_[0-9]{4}_[0-9]{2}$/, 'daywalk names the months of a table so; name the table otherwise'],
+];
 /** So many columns, or little more, fit into one statement and one row of Postgres. */
 const MOST_COLUMNS = 200;
 
@@ -47,11 +54,13 @@ export function definedTables(
   const tables = mapping.entries.flatMap((entry) => {
     const context = { path: joined('tables', entry.key), problems, origins };
     const place = `${entry.spot} (${context.path})`;
+    const ours = OUR_NAMES.find(([pattern]) => pattern.test(entry.key));
     if (!TABLE_NAME.test(entry.key))
       problems.add(
         place,
         'a table is named with small letters, digits and _, begins with a letter or _, and is no longer than 40 characters',
       );
+    else if (ours !== undefined) problems.add(place, ours[1]);
     else if (entry.value.is === 'mapping')
       return [definedTable(entry.key, place, entry.value.entries, streams, context)];
     else problems.add(place, `expected a mapping of ${TABLE_KEYS.join(', ')}`);
@@ -113,6 +122,8 @@ function definedColumn(entry: Entry, context: Context): Column {
     );
   else if (OWN_COLUMNS.includes(key))
     problems.add(place, 'is a column that every record table has');
+  else if (SYSTEM_COLUMNS.includes(key))
+    problems.add(place, 'is a column that Postgres gives every table; name it otherwise');
   if (value.is !== 'mapping')
     problems.add(place, 'expected a mapping, such as { path: rule.level, type: smallint }');
   const inner = { ...context, path: joined(context.path, key) };

@@ -1,0 +1,187 @@
+/** Record tables whose definition changes, and days whose pages are pruned. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { readTables } from '../../src/days/table-rows.ts';
+import type { RecordTable } from '../../src/model.ts';
+import type { Database } from '../../src/store/database.ts';
+import { compareTables } from '../../src/tables/record-tables.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { proveTexts, publishNext, windowOf } from '../support/publishing.ts';
+import { DAY, freshStore, planBareDays, planDays } from '../support/store.ts';
+import { apply, column, dropTables, expectInStep, sync, tableOf } from './tables-stage.ts';
+
+let database: Database;
+let server: TestDatabase;
+freshStore((store) => {
+  ({ database, server } = store);
+});
+beforeEach(() => dropTables(database));
+
+const IDS = tableOf([column('id', 'bigint', { index: true })]);
+
+/** A day with these records, proven. */
+async function dayWith(texts: readonly string[]): Promise<number> {
+  const streamId = await planBareDays(database);
+  await proveTexts(database, await windowOf(database, streamId, DAY), [texts]);
+  return streamId;
+}
+
+describe('a changed definition', () => {
+  it('is built beside the old one, and takes its place in step', async () => {
+    const streamId = await planDays(database, ['2026-03-04', DAY]);
+    await publishNext(database, streamId, [[1]]);
+    await publishNext(database, streamId, [[2]]);
+    await apply(database, IDS);
+    await sync(database);
+    const changed = tableOf([column('id', 'bigint'), column('kind', 'text')]);
+    expect(await compareTables(database, [changed])).toEqual([
+      { name: 'alerts', change: 'changed' },
+    ]);
+    await apply(database, changed);
+    // The old one is what queries see.
+    expect(await readTables(database)).toMatchObject([
+      { state: 'live', records: 2, behind: 0 },
+      { state: 'building', records: 0, behind: 2 },
+    ]);
+    await expectInStep(server);
+    await sync(database);
+    expect(await readTables(database)).toMatchObject([{ state: 'live', records: 2, behind: 0 }]);
+    expect(await server.query('select id::int, kind from daywalk.alerts order by id')).toEqual([
+      { id: 1, kind: null },
+      { id: 2, kind: null },
+    ]);
+    expect(await compareTables(database, [changed])).toEqual([{ name: 'alerts', change: 'none' }]);
+    expect(await compareTables(database, [])).toEqual([{ name: 'alerts', change: 'stray' }]);
+  });
+
+  it('waits where something depends on the old table, and says so', async () => {
+    await dayWith(['{"id": 1}']);
+    await apply(database, IDS);
+    await sync(database);
+    await server.query('create view public.mine as select id from daywalk.alerts');
+    try {
+      await apply(database, tableOf([column('id', 'bigint'), column('kind', 'text')]));
+      await sync(database);
+      expect(await readTables(database)).toMatchObject([
+        { state: 'live', trouble: null },
+        {
+          state: 'building',
+          behind: 0,
+          trouble:
+            'view public.mine depends on table daywalk.alerts; drop that, and make it again afterwards',
+        },
+      ]);
+    } finally {
+      await server.query('drop view public.mine');
+    }
+    await sync(database);
+    expect(await readTables(database)).toMatchObject([
+      { state: 'live', trouble: null, records: 1 },
+    ]);
+  });
+});
+
+describe('a table that somebody reads', () => {
+  it('is not waited for long, so that others go on reading it', async () => {
+    await dayWith(['{"id": 1}']);
+    await apply(database, IDS);
+    await sync(database);
+    await apply(database, tableOf([column('id', 'bigint'), column('kind', 'text')]));
+    const reader = await server.pool.connect();
+    try {
+      await reader.query('begin');
+      await reader.query('select * from daywalk.alerts');
+      await sync(database);
+      expect(await readTables(database)).toMatchObject([
+        { state: 'live' },
+        { state: 'building', trouble: expect.stringContaining('reads the old table') },
+      ]);
+      await reader.query('commit');
+    } finally {
+      reader.release();
+    }
+    await sync(database);
+    expect(await readTables(database)).toMatchObject([{ state: 'live', trouble: null }]);
+  });
+});
+
+describe('what is pruned', () => {
+  const mark = (streamId: number) =>
+    server.query<{ marked: string }>(
+      `select daywalk.mark_pruned($1, $2::date, 'day', d.walks, daywalk.marks_digest(d.walks)) as marked
+         from daywalk.shown_days d where d.stream_id = $1`,
+      [streamId, DAY],
+    );
+  const seal = (streamId: number) =>
+    server.query('select daywalk.append_to_ledger($1, $2::date)', [streamId, DAY]);
+
+  it('goes from a table without a retention of its own, and stays in one that outlives the pages', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    await seal(streamId);
+    await apply(
+      database,
+      IDS,
+      tableOf([column('id', 'bigint')], { name: 'longer', retention: null }),
+    );
+    // Not before the table that outlives the pages has them.
+    expect(await mark(streamId)).toEqual([{ marked: 'wanted' }]);
+    await sync(database);
+    expect(await mark(streamId)).toEqual([{ marked: 'pruned' }]);
+    await sync(database);
+    expect(await server.query('select id from daywalk.alerts')).toEqual([]);
+    expect(await server.query('select id::int from daywalk.longer order by id')).toEqual([
+      { id: 1 },
+      { id: 2 },
+    ]);
+    // Not forgotten with a changed definition.
+    await apply(
+      database,
+      tableOf([column('id', 'bigint'), column('kind', 'text')], {
+        name: 'longer',
+        retention: null,
+      }),
+    );
+    await sync(database);
+    expect(await server.query('select id::int, kind from daywalk.longer order by id')).toEqual([
+      { id: 1, kind: null },
+      { id: 2, kind: null },
+    ]);
+  });
+
+  it('is taken from the old table where columns are defined the same, with what did not fit', async () => {
+    const streamId = await dayWith(['{"id": 1, "a": "here", "b": "there", "level": "high"}']);
+    await seal(streamId);
+    const stays = (path: string, more: Partial<RecordTable> = {}) =>
+      tableOf(
+        [
+          column('id', 'bigint'),
+          column('level', 'integer'),
+          column('ip', 'text', { path: [path] }),
+          column('gone', 'integer', { path: [path] }),
+        ].filter(({ name }) => name !== 'gone' || path === 'a'),
+        { retention: null, ...more },
+      );
+    await apply(database, stays('a'));
+    await sync(database);
+    expect(await mark(streamId)).toEqual([{ marked: 'pruned' }]);
+    expect(await readTables(database)).toMatchObject([{ faults: 2 }]);
+    // From b would have come something else; and the record is not there any more.
+    await apply(database, stays('b', { keepRecord: true }));
+    await sync(database);
+    expect(await server.query('select id::int, level, ip, record from daywalk.alerts')).toEqual([
+      { id: 1, level: null, ip: null, record: null },
+    ]);
+    expect(await readTables(database)).toMatchObject([{ state: 'live', records: 1, faults: 1 }]);
+    expect(await server.query('select "column", found from daywalk.table_faults')).toEqual([
+      { column: 'level', found: '"high"' },
+    ]);
+  });
+
+  it('goes from a table whose own retention is over, while the pages stay', async () => {
+    await dayWith(['{"id": 1}']);
+    await apply(database, tableOf([column('id', 'bigint')], { retention: 86_400_000 }));
+    await sync(database);
+    expect(await server.query('select id from daywalk.alerts')).toEqual([]);
+    expect(await server.query('select record from daywalk.events')).toHaveLength(1);
+  });
+});
