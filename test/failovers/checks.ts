@@ -64,10 +64,12 @@ export async function expectExactNow({ api, database }: Scene, days: Days): Prom
   return records;
 }
 
-/** Expects that what was shown is shown still, but for days that were pruned (I6). */
+/** Expects that what was shown is shown still, but for days up to one that was pruned (I6). */
 export function expectKept(before: Held, after: Held, pruned: string | null): void {
   const texts = ({ shown }: Held) =>
-    shown.filter(({ day }) => day !== pruned).map(({ day, text }) => `${day} ${text}`);
+    shown
+      .filter(({ day }) => pruned === null || day > pruned)
+      .map(({ day, text }) => `${day} ${text}`);
   expect(difference(texts(before), texts(after)), 'shown before and not any more').toEqual([]);
 }
 
@@ -83,7 +85,8 @@ export function expectTold(before: Held, after: Held, pruned: string | null): Lo
       `a publication of ${stream} ${day} was lost, and the day not published again`,
     ).toBe(true);
   const pages = new Set(after.pages);
-  const lives = (page: string) => pages.has(page) || (pruned !== null && page.startsWith(pruned));
+  const lives = (page: string) =>
+    pages.has(page) || (pruned !== null && page.slice(0, pruned.length) <= pruned);
   return {
     pagesLost: before.pages.filter((page) => !lives(page)).length,
     publicationsLost: lost.length,
@@ -110,4 +113,14 @@ export async function expectNothingStuck(database: TestDatabase, days: Days): Pr
   };
   const nothing = Object.fromEntries(Object.keys(found).map((name) => [name, []]));
   expect(found).toEqual(nothing);
+}
+
+/** How each window stands, a line each: for whoever looks why something is stuck. */
+export async function readWindows({ query }: TestDatabase): Promise<string> {
+  const rows = await query<{ line: string }>(
+    `select concat_ws(' ', window_id, s.name, kind, w.from_time, w.to_time, state, 'split', coalesce(split_by, 'no'), 'of', coalesce(split_from, 0),
+                      'due', coalesce(due_at::text, 'never'), 'proven', proven_at, 'walk', current_walk, 'lease', lease_expires, last_error) as line
+       from daywalk.windows w join daywalk.streams s using (stream_id) order by s.name, w.from_time, window_id`,
+  );
+  return rows.map(({ line }) => line).join('\n');
 }

@@ -136,6 +136,11 @@ class OpenStage implements Stage {
     const leader = await this.cluster.settled();
     this.lookAt(leader);
     await ask(leader.url('postgres'), `drop database if exists ${name} with (force)`);
+    // PgBouncer keeps its connections, and a database that is in use is not copied.
+    await ask(
+      leader.url('postgres'),
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${BASE}'`,
+    );
     await ask(leader.url('postgres'), `create database ${name} template ${BASE}`, 60_000);
     // A copied sequence believes that numbers ahead are in the log, which they are for the other database only.
     await ask(leader.url('postgres'), 'checkpoint');

@@ -11,6 +11,7 @@ import {
   expectTold,
   type Lost,
   readHeld,
+  readWindows,
 } from './checks.ts';
 import type { Failover } from './plan.ts';
 import { DAYS, PRUNED, type Stage } from './stage.ts';
@@ -32,11 +33,30 @@ const LATE = 4;
 /** They find it out by themselves, or the next run does the rest: gaps, or a database that was away too long. */
 const CODES = [0, 3, 5];
 
-/** Plays one failover. */
+/**
+ * Plays one failover.
+ * @throws what it was found not to keep, with what the windows and the programs say.
+ */
 export async function sufferFailover(stage: Stage, failover: Failover): Promise<Outcome> {
+  const scene = await stage.scene(`trial_${failover.number}`);
+  const programs: Program[] = [];
+  const start: Scene['start'] = (...all) => {
+    const program = scene.start(...all);
+    programs.push(program);
+    return program;
+  };
+  try {
+    return await play(stage, { ...scene, start }, failover);
+  } catch (error) {
+    const windows = await readWindows(scene.database).catch(String);
+    const said = [windows, ...programs.map((program) => program.said())].join('\n\n');
+    throw new Error(`${(error as Error).message}\n\n${said}`, { cause: error });
+  }
+}
+
+async function play(stage: Stage, scene: Scene, failover: Failover): Promise<Outcome> {
   const began = performance.now();
   const { cluster } = stage;
-  const scene = await stage.scene(`trial_${failover.number}`);
   arrive(scene, failover.seed);
   const before = await readHeld(scene.database);
   const leader = await cluster.leader();
