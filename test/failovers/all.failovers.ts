@@ -1,4 +1,5 @@
 /** `npm run failovers`: a Postgres cluster under Patroni fails over in the midst of everything that the program does. */
+import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, inject } from 'vitest';
 import { testWith } from '../support/tool.ts';
 import { note } from './collect.ts';
@@ -27,7 +28,11 @@ for (const failover of due) {
         await leave();
         stage = await openStage(group);
       }
-      await note(progress, await sufferFailover(stage, failover));
+      const outcome = await sufferFailover(stage, failover).catch(async (error: Error) => {
+        await writeFile(`${progress}.${number}.txt`, String(error.stack));
+        throw error;
+      });
+      await note(progress, outcome);
     },
     LONGEST_MS,
   );

@@ -122,8 +122,9 @@ class OpenStage implements Stage {
     lose(scene.api);
     await scene.succeed(['backfill', ...range(DAYS.from), '--only', 'all']);
     await scene.database.query(`update daywalk.marks set since = since - interval '2 hours'`);
+    // With what follows the data, which has seen another time.
     await scene.database.query('update daywalk.days set unsealed = true');
-    await scene.succeed(['run']);
+    await scene.succeed(['backfill', ...range(DAYS.from)]);
     await this.#forgetPools();
   }
 

@@ -6,6 +6,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/failovers/*.failovers.ts'],
     globalSetup: ['test/failovers/collect.ts'],
+    reporters: ['verbose'],
     maxWorkers: 1,
     testTimeout: 300_000,
     hookTimeout: 120_000,
