@@ -2,16 +2,18 @@
 import pg from 'pg';
 import type { Clock } from '../clock.ts';
 import { TransientError, UnavailableError } from '../errors.ts';
+import { type Host, hostsOf, mustTakeWrites } from '../hosts.ts';
 import type { Logger } from '../log.ts';
 import { cancelStatement } from './cancel.ts';
 import { Client } from './client.ts';
+import { describeRefusals, firstThatTakesWrites, type Refusal, requireWrites } from './primary.ts';
 import { namedConnectError, namedError, OutcomeUnknownError } from './sqlstate.ts';
 
 /** What the store needs to reach its database. */
 export interface DatabaseOptions {
-  /** `postgres://…`; holds the password. */
+  /** `postgres://…`, with one host or several; holds the password. */
   readonly url: string;
-  /** The most connections at a time. */
+  /** The most connections at a time, to one host. */
   readonly connections: number;
   /** A statement that takes longer is given up, its outcome unknown; milliseconds. */
   readonly statementTimeoutMs: number;
@@ -52,29 +54,49 @@ const types: pg.CustomTypesConfig = {
   },
 };
 
-/** A pool of connections to one Postgres; safe behind a transaction-pooling proxy. */
+/** A host with its connections. */
+interface Server extends Pick<Host, 'name'> {
+  readonly pool: pg.Pool;
+}
+
+/** A pool of connections to one Postgres, or to the one of several that takes writes; safe behind a transaction-pooling proxy. */
 export class Database {
   readonly #options: DatabaseOptions;
-  readonly #pool: pg.Pool;
+  readonly #servers: readonly Server[];
+  /** The place of the one that had the last connection. */
+  #writing: number | undefined;
   /** Connections whose statement was given up, until the server has been told. */
   readonly #cancelling = new WeakMap<pg.PoolClient, Promise<void>>();
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    this.#pool = new pg.Pool({
+    this.#servers = hostsOf(options.url).map(({ name, url }) => ({
+      name,
+      pool: this.#openPool(url),
+    }));
+  }
+
+  #openPool(url: string): pg.Pool {
+    const { connections, statementTimeoutMs, log } = this.#options;
+    const limitMs = Math.min(statementTimeoutMs, 10_000);
+    const pool = new pg.Pool({
       Client,
-      connectionString: options.url,
-      max: options.connections,
-      connectionTimeoutMillis: Math.min(options.statementTimeoutMs, 10_000),
+      connectionString: url,
+      max: connections,
+      connectionTimeoutMillis: limitMs,
       keepAlive: true,
       allowExitOnIdle: true,
       types,
+      ...(mustTakeWrites(this.#options.url) && {
+        onConnect: (client: pg.ClientBase) => requireWrites(client, limitMs),
+      }),
     });
     // Without a handler a connection that dies while idle ends the process.
     const note = (error: Error) =>
-      options.log.debug({ err: namedError(error) }, 'a connection to Postgres was lost');
-    this.#pool.on('error', note);
-    this.#pool.on('connect', (client) => client.on('error', note));
+      log.debug({ err: namedError(error) }, 'a connection to Postgres was lost');
+    pool.on('error', note);
+    pool.on('connect', (client) => client.on('error', note));
+    return pool;
   }
 
   /**
@@ -184,7 +206,7 @@ export class Database {
 
   /** Closes all connections; on a line that has gone silent nobody answers a goodbye, so it is not waited for. */
   async close(): Promise<void> {
-    const closed = this.#pool.end();
+    const closed = Promise.all(this.#servers.map(({ pool }) => pool.end()));
     await raceAgainst(
       closed,
       this.#options.clock.timeout(LONGEST_GOODBYE_MS),
@@ -222,12 +244,30 @@ export class Database {
     else void cancelling.then(() => client.release(true));
   }
 
+  /** A connection to the host that had the last one, or else to the first after it that takes writes. */
   async #connect(): Promise<pg.PoolClient> {
-    try {
-      return await this.#pool.connect();
-    } catch (error) {
-      throw namedConnectError(error);
-    }
+    const at = this.#writing ?? 0;
+    const inTurn = [...this.#servers.slice(at), ...this.#servers.slice(0, at)];
+    const { host, result, refusals } = await firstThatTakesWrites(inTurn, async ({ pool }) => {
+      try {
+        return await pool.connect();
+      } catch (error) {
+        throw namedConnectError(error);
+      }
+    });
+    this.#turnTo(this.#servers.indexOf(host), refusals);
+    return result;
+  }
+
+  #turnTo(at: number, refusals: readonly Refusal[]): void {
+    const before = this.#writing;
+    if (at === before) return;
+    this.#writing = at;
+    if (this.#servers.length === 1) return;
+    const { log } = this.#options;
+    const about = { host: this.#servers[at]?.name, refused: describeRefusals(refusals) };
+    if (before === undefined) log.debug(about, 'this host of the database takes writes');
+    else log.warn(about, 'another host of the database takes writes now');
   }
 }
 

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { Client } from './client.ts';
-import { namedConnectError, namedError } from './sqlstate.ts';
+import { withClient } from './one-client.ts';
 
 const FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
 const NAME = /^\d{4}_[a-z_]+\.sql$/;
@@ -14,8 +13,6 @@ const LOCK = 0x6461_7977;
 
 /** How long looking at the schema may take. */
 const LONGEST_LOOK_MS = 10_000;
-/** After so long without a sign, whether the other side still lives is asked: a migration may take hours. */
-const SIGN_OF_LIFE_MS = 10_000;
 
 /** How the database's schema stands against the code. */
 export interface SchemaState {
@@ -156,41 +153,4 @@ async function namesOfCode(): Promise<string[]> {
   });
   const known = files.filter((name) => NAME.test(name)).sort();
   return known.map((name) => name.replace(/\.sql$/, ''));
-}
-
-type Limits = Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_timeout'>;
-
-function openClient(url: string, limits: Limits): pg.Client {
-  try {
-    const client = new Client({
-      connectionString: url,
-      connectionTimeoutMillis: 10_000,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: SIGN_OF_LIFE_MS,
-      ...limits,
-    });
-    client.on('error', () => {});
-    return client;
-  } catch (error) {
-    // The files that the URL names are read here.
-    throw namedConnectError(error);
-  }
-}
-
-async function withClient<T>(
-  url: string,
-  work: (client: pg.Client) => Promise<T>,
-  limits: Limits = {},
-): Promise<T> {
-  const client = openClient(url, limits);
-  try {
-    await client.connect().catch((error: unknown) => {
-      throw namedConnectError(error);
-    });
-    return await work(client);
-  } catch (error) {
-    throw namedError(error);
-  } finally {
-    await client.end().catch(() => {});
-  }
 }

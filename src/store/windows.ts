@@ -137,15 +137,19 @@ export async function countMissing(
 /**
  * Makes the windows of these days and the cuts at their ends due now; those of pruned days never.
  * @param rewalk complete ones too; what is shown of them stays.
+ * @param asked when they were asked for before, milliseconds by the database's clock: only those that are complete, not due
+ * and not proven since, because a failover took away the wish or the proof.
+ * @returns how many.
  */
 export async function askAgain(
   database: Database,
   streamId: number,
   days: readonly Day[],
   rewalk: boolean,
-): Promise<void> {
-  if (days.length === 0) return;
-  await database.persist(
+  asked: number | null = null,
+): Promise<number> {
+  if (days.length === 0) return 0;
+  const rows = await database.persist(
     `with kept as materialized (
        select d.day from unnest($2::date[]) as d (day) where not ${isPruned('$1', 'd.day')}
      )
@@ -156,9 +160,16 @@ export async function askAgain(
              or (w.kind = 'cut' and w.split_from is null and w.day in (select day - 1 from kept)))
         -- Of a split window its parts are walked; it is closed when they are done.
         and (w.state in ('pending', 'failed') or ($3 and w.state = 'complete' and w.split_by is null))
-        and not ${isPruned('$1', 'w.day')}`,
-    [streamId, days, rewalk],
+        and not ${isPruned('$1', 'w.day')}
+        and ($4::timestamptz is null
+             or (w.state = 'complete' and not w.rewalk and w.lease_id is null and w.proven_at < $4
+                 -- What the source has forgotten is not walked any more.
+                 and not exists (select from daywalk.days d
+                                  where d.stream_id = w.stream_id and d.day = w.day and d.retired_since is not null)))
+      returning w.window_id`,
+    [streamId, days, rewalk, asked === null ? null : new Date(asked).toISOString()],
   );
+  return rows.length;
 }
 
 /** A condition: the complete window `w` ends or begins at the cut `cut`. */

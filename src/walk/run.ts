@@ -148,7 +148,7 @@ export async function backfill(
   return runAndReport(parts, options, calendar, scope, signal, onEvent);
 }
 
-/** Plans again what is not there any more: a failover may take away what was planned last. */
+/** Plans and asks again for what is not there any more: a failover may take away what was planned, asked for or proven last. */
 async function planAgain(
   database: Database,
   calendar: Calendar,
@@ -156,7 +156,10 @@ async function planAgain(
 ): Promise<number> {
   let planned = 0;
   for (const { name, streamId } of calendar.streams) {
-    const windows = steps.filter((step) => step.stream === name).map((step) => step.window);
+    const own = steps.filter((step) => step.stream === name);
+    const rewalked = own.filter((step) => step.action === 'rewalk').map(({ window }) => window.day);
+    planned += await askAgain(database, streamId, rewalked, true, calendar.now);
+    const windows = own.map((step) => step.window);
     const days = windows.map(({ day }) => day).sort();
     const [from, to] = [days[0], days.at(-1)];
     if (from === undefined || to === undefined) continue;
@@ -244,10 +247,11 @@ async function runAndReport(
         if (event.kind === 'complete') followers.wake();
         onEvent(event);
       });
+      if (tally.counts.windowsComplete > 0) onEvent({ kind: 'following' });
+      await followers.finish();
+      // As late as can be: behind it nobody notices what a failover takes away.
       left = await scope.planMissing();
     }
-    if (tally.counts.windowsComplete > 0) onEvent({ kind: 'following' });
-    await followers.finish();
     const gaps = await readGaps(
       database,
       options.streams.map((stream) => stream.name),

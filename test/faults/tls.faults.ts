@@ -50,6 +50,17 @@ testWith(
     expect(missing.stderr).toMatch(/file that DATABASE_URL names cannot be read \(ENOENT\)/);
     expect(missing).toMatchObject({ code: 2 });
 
+    // Of several hosts each is checked by its own name.
+    const [named, other] = [`127.0.0.1:${cluster.port}`, `localhost:${cluster.port}`];
+    const several = await status(`sslrootcert=${ca}&sslmode=verify-full`, `${other},127.0.0.1`);
+    expect(several, several.stderr).toMatchObject({ code: 0 });
+    const none = await status('sslmode=verify-full', `${other},127.0.0.1`);
+    expect(none, none.stderr).toMatchObject({ code: 2, stdout: '' });
+    for (const host of [named, other])
+      expect(none.stderr).toMatch(
+        new RegExp(`${host}: the certificate of the database is refused`),
+      );
+
     const loud = await status('sslmode=no-verify');
     expect(loud).toMatchObject({ code: 0 });
     expect(loud.stderr).toMatch(

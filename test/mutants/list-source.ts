@@ -174,4 +174,18 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
     "    if (character === ' ') { encoded += '+'; continue; }\n    encoded += /[A-Za-z0-9._~-]/.test(character)\n",
     ['test/source/request.test.ts'],
   ),
+  mutant(
+    'of several hosts of the database the first that answers is taken',
+    'src/store/database.ts',
+    'requireWrites(client, limitMs)',
+    'void limitMs && void client',
+    ['test/store/hosts.test.ts'],
+  ),
+  mutant(
+    'what a failover took away of a backfill is not asked for again',
+    'src/walk/run.ts',
+    'planned += await askAgain(database, streamId, rewalked, true, calendar.now);',
+    'void rewalked;',
+    ['test/walk/lost-wishes.test.ts'],
+  ),
 ];

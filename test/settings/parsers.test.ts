@@ -235,6 +235,12 @@ describe('URLs', () => {
     ['goes to another machine', 'postgres://db/x?ssl=0', '&sslmode=verify-full'],
     ['goes to another machine', 'postgres://db/x?sslmode=', '&sslmode=verify-full'],
     ['goes to another machine', 'postgres://db?sslmode=disable&sslmode=', '&sslmode=verify-full'],
+    ['stays on this machine', 'postgres://u:a,b@localhost:1,[::1]:2/x', ''],
+    ['goes to several machines', 'postgres://u:p%23@a:1,b:2,c/x', '?sslmode=verify-full'],
+    ['goes to several machines', 'postgres://a,b/x?port=6432', '&sslmode=verify-full'],
+    ['goes to another machine, too', 'postgres://localhost,b/x', '?sslmode=verify-full'],
+    ['is to take writes', 'postgres://localhost/x?target_session_attrs=read-write', ''],
+    ['is to take writes', 'postgres://a,b/x?sslmode=disable&target_session_attrs=primary', ''],
   ])('database that %s: %s', (_, text, more) => {
     const found = parseDatabaseUrl(text);
     expect(found instanceof Wrong ? found.why : found.reveal()).toBe(text + more);
@@ -255,8 +261,17 @@ describe('URLs', () => {
     'postgres://u:1#w@db/x',
     'postgres://u:1/w@db/x',
     'postgres://u:%zz@db/x',
-    'postgres://a,b/x',
     'postgres://db/x\n',
+    'postgres://a,,b/x',
+    'postgres://a,/x',
+    'postgres://a,:5433/x',
+    'postgres://a:1,b:x/x',
+    'postgres://u:1,2/w@a,b/x',
+    'postgres://a,b/x?host=c',
+    'postgres://db/x?host=a,b',
+    'postgres://a,b/x?port=1,2',
+    'postgres://a,b/x?target_session_attrs=any',
+    'postgres://db/x?target_session_attrs=standby',
   ])('not a database: %j, and it is not repeated', (text) => {
     const found = parseDatabaseUrl(text);
     expect(found).toBeInstanceOf(Wrong);

@@ -118,3 +118,12 @@ test('what the log must blank out', () => {
     'proxy.https': `http://${MASK}:${MASK}@proxy:1`,
   });
 });
+
+test('of a database with several hosts the hosts are shown, and the secrets are struck out', () => {
+  const settings = load({
+    environment: { DATABASE_URL: 'postgres://u:p%23w,x@db1:5432,db2,[::1]:5433/x?sslpassword=s3' },
+  });
+  expect(secretsOf(settings)).toEqual(expect.arrayContaining(['p%23w,x', 'p#w,x', 's3']));
+  const shown = describeSettings(settings).find(({ name }) => name === 'database.url');
+  expect(shown?.value).toBe(`postgres://u:${MASK}@db1:5432,db2,[::1]:5433/x?${MASK}`);
+});

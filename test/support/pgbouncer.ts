@@ -27,8 +27,9 @@ export interface PgBouncer {
 /**
  * Starts PgBouncer with its defaults, but for the pool mode, before the server of `url`, for all databases of it.
  * @param poolSize server connections per database: fewer than clients, so that they really share them.
+ * @param more lines of its settings.
  */
-export async function startPgBouncer(url: string, poolSize = 3): Promise<PgBouncer> {
+export async function startPgBouncer(url: string, poolSize = 3, more = ''): Promise<PgBouncer> {
   const server = new URL(url);
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'daywalk-pgbouncer-'));
@@ -53,6 +54,7 @@ auth_user = ${name}
 admin_users = ${name}
 max_client_conn = 500
 default_pool_size = ${poolSize}
+${more}
 `,
   );
   if (user !== undefined)

@@ -6,6 +6,8 @@ import { dayAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import type { Database } from '../../store/database.ts';
 import { type Fact, readLearnedByName } from '../../store/learned.ts';
+import { lookAtHosts } from '../../store/one-client.ts';
+import { NoWritesError } from '../../store/primary.ts';
 import { readGone, readStreamLateness } from '../../store/publications.ts';
 import { readRefusedKey } from '../../store/refused-keys.ts';
 import { readLastRun } from '../../store/runs.ts';
@@ -13,16 +15,19 @@ import { readServerFacts } from '../../store/server.ts';
 import { requireUnchanged } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { counted, formatCount } from '../../text.ts';
+import { redactor } from '../redactor.ts';
 import type { OpenDatabase } from '../wiring.ts';
 import type { Examination } from './examination.ts';
 import { supportEnded } from './support.ts';
 
+/** A person waits: who takes longer to be reached is away. */
+const REACHED_MS = 3_000;
 /** A clock that is off by more may plan a day too early. */
 const SKEW_MS = 60_000;
 
 /** Looks at the server and at what is in it. @returns the time by its clock. */
 export async function examineDatabase(
-  { database, embedded }: OpenDatabase,
+  { database, url, embedded }: OpenDatabase,
   settings: ApiSettings,
   examination: Examination,
 ): Promise<number> {
@@ -43,12 +48,36 @@ export async function examineDatabase(
     );
   for (const { found, remedy } of facts.concerns)
     examination.note('database', 'warning', found, remedy);
+  await examineHosts(url, examination);
   examineClock(now, examination);
   for (const stream of settings.streams)
     await examination.look(`filters ${stream.name}`, () => requireUnchanged(database, [stream]));
   await examineRuns(database, settings, examination);
   await examineStreams(database, settings, examination);
   return now;
+}
+
+/** Which of several hosts takes writes, and whether the others could be turned to. */
+async function examineHosts(url: string, examination: Examination): Promise<void> {
+  const hosts = await lookAtHosts(url, REACHED_MS);
+  for (const { name, error } of hosts)
+    if (error === null) examination.note('database host', 'ok', `${name} takes writes`);
+    else if (error instanceof NoWritesError)
+      examination.note('database host', 'ok', `${name} takes none now: ${error.message}`);
+    else
+      examination.note(
+        'database host',
+        'warning',
+        `${name} cannot be used: ${redactor.redact(error.message)}`,
+        'Mend it before the next failover, or take it out of DATABASE_URL.',
+      );
+  if (hosts.filter(({ error }) => error === null).length > 1)
+    examination.note(
+      'database host',
+      'warning',
+      'more than one host takes writes: they are not one cluster, or a failover left two primaries',
+      'Name the hosts of one cluster, of which one takes writes at a time.',
+    );
 }
 
 function examineClock(now: number, examination: Examination): void {

@@ -97,7 +97,7 @@ export const SETTINGS = {
     'database.url',
     { kind: 'url', of: 'database' },
     null,
-    'The Postgres to export into, as `postgres://user:password@host/database`. To another machine by TLS, unless `?sslmode=disable` stands behind it.',
+    'The Postgres to export into, as `postgres://user:password@host/database`. Several hosts, as `host1:5432,host2:5432`, are tried until one takes writes. To another machine by TLS, unless `?sslmode=disable` stands behind it.',
     {
       env: ['DATABASE_URL'],
       flag: null,

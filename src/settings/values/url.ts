@@ -1,4 +1,5 @@
 /** URLs: of the API, the database and a proxy; what is wrong with one is told without repeating it, for it may hold a password. */
+import { hostsOf } from '../../hosts.ts';
 import { RESOURCES } from '../../model.ts';
 import { Wrong } from '../problems.ts';
 import { MASK, Secret } from './secret.ts';
@@ -31,20 +32,37 @@ export function mayCarryKey(url: string): boolean {
 const isThisMachine = (host: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i.test(host);
 
-/** A Postgres URL as `pg` takes it. */
+/** A Postgres URL as `pg` takes it, or one with several hosts, each of which `pg` takes. */
 export function parseDatabaseUrl(given: string): Secret | Wrong {
   const example = 'postgres://user:password@host/database';
   const text = given.replace(NO_HOST, '$&localhost');
-  const wrong = malformed(text, /^postgres(ql)?:$/, example);
-  if (wrong) return wrong;
-  const url = new URL(text);
+  const hosts = hostsOf(text);
+  for (const { name, url } of hosts) {
+    const wrong = malformed(url, /^postgres(ql)?:$/, example);
+    if (wrong) return wrong;
+    if (hosts.length > 1 && !/^[^:]/.test(name)) return hidden('has a comma without a host');
+  }
+  const url = new URL(hosts[0].url);
   // What comes after an unencoded # or / in a password is taken for something else.
   if (text.includes('#') || url.pathname.includes('@') || url.pathname.slice(1).includes('/'))
     return hidden(
       `is not like ${example}; in user and password, write # as %23, / as %2F, ? as %3F`,
     );
-  if (url.hostname.includes(',')) return hidden('names several hosts; give it one');
-  return new Secret(verifying(text));
+  const wrong = wrongParameters(url.searchParams, hosts.length);
+  return wrong ?? new Secret(verifying(text));
+}
+
+/** What `pg` would take otherwise than libpq, which has these parameters. */
+function wrongParameters(parameters: URLSearchParams, hosts: number): Wrong | undefined {
+  const named = parameters.getAll('host');
+  if ((hosts > 1 && named.length > 0) || named.some((name) => name.includes(',')))
+    return hidden('names hosts after the ?; write several before the /, as host1:5432,host2:5432');
+  if (parameters.getAll('port').some((port) => port.includes(',')))
+    return hidden('names ports after the ?; write each behind its host, as host1:5432,host2:5432');
+  const attributes = parameters.getAll('target_session_attrs');
+  return attributes.every((value) => value === 'read-write' || value === 'primary')
+    ? undefined
+    : hidden('asks for target_session_attrs other than read-write: daywalk writes');
 }
 
 /** Where a host would stand that is left out; what the environment says (PGHOST) might be another machine. */
@@ -53,20 +71,27 @@ const NO_HOST = /^[^/]*\/\/(?:[^/?]*@)?(?=[/?]|$)/;
 /** Ways to ask for TLS that `pg` takes for the strictest one today, and may take for weaker ones in its next version. */
 const STRICT_TODAY = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
 
-/** The URL with TLS asked for, and the check of the server's certificate by name, unless it says otherwise or stays on this machine. */
+/**
+ * The URL with TLS asked for, and the check of the server's certificate by name, unless it says otherwise or stays on
+ * this machine. Of several hosts one elsewhere is enough: each is then checked by its own name.
+ */
 function verifying(text: string): string {
-  const { searchParams, hostname } = new URL(text);
+  const hosts = hostsOf(text);
+  const { searchParams } = new URL(hosts[0].url);
   // Of parameters that are repeated `pg` takes the last.
   const last = (name: string) => searchParams.getAll(name).at(-1);
-  const host = last('host') || decoded(hostname);
-  if (!last('sslmode') && !host.startsWith('/') && !isThisMachine(host))
+  const stays = hosts.every(({ url }) => {
+    const host = last('host') || decoded(new URL(url).hostname);
+    return host.startsWith('/') || isThisMachine(host);
+  });
+  if (!last('sslmode') && !stays)
     return `${text}${text.includes('?') ? '&' : '?'}sslmode=verify-full`;
   return last('uselibpqcompat') === undefined ? text.replace(STRICT_TODAY, '$1verify-full') : text;
 }
 
 /** Whether the URL asks for TLS without a full check of the certificate: then whoever stands between can read everything. */
 export function skipsCertificateCheck(secret: Secret): boolean {
-  const { searchParams } = new URL(secret.reveal());
+  const { searchParams } = new URL(hostsOf(secret.reveal())[0].url);
   const mode = searchParams.get('sslmode');
   return (
     mode === 'no-verify' ||
@@ -101,19 +126,21 @@ type SecretUrl = 'database' | 'proxy' | 'hook';
 /** The URL of a database, proxy or hook with everything in it masked that could be a secret. */
 export function maskedUrl(secret: Secret, of: SecretUrl): string {
   if (of === 'hook') return `${new URL(secret.reveal()).origin}/${MASK}`;
-  const url = new URL(secret.reveal());
+  const hosts = hostsOf(secret.reveal());
+  const url = new URL(hosts[0].url);
   const user = of === 'database' ? url.username : url.username && MASK;
   const login = user || url.password ? `${user}${url.password && `:${MASK}`}@` : '';
   // Of a password with an unencoded & the rest would stand here as a name.
   const parameters = url.search && `?${MASK}`;
   const path = of === 'proxy' ? '' : url.pathname;
-  return `${url.protocol}//${login}${url.host}${path}${parameters}`;
+  const host = [url.host, ...hosts.slice(1).map(({ name }) => name)].join(',');
+  return `${url.protocol}//${login}${host}${path}${parameters}`;
 }
 
 /** The secret parts of such a URL, as written and decoded. */
 export function passwordsIn(secret: Secret, of: SecretUrl): string[] {
   if (of === 'hook') return tokensIn(new URL(secret.reveal()));
-  const url = new URL(secret.reveal());
+  const url = new URL(hostsOf(secret.reveal())[0].url);
   const parts = of === 'database' ? [url.password] : [url.password, url.username];
   const parameters = [...url.searchParams].flatMap(([name, value]) =>
     /pass/i.test(name) ? [value, encodeURIComponent(value)] : [],

@@ -1,0 +1,64 @@
+/** A failover takes away that complete days were to be walked again: the backfill that asked for it asks once more. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { askAgain, databaseNow } from '../../src/store/windows.ts';
+import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
+
+/** As the primary acknowledged it and the standby never saw it: the wish, and what was walked since. */
+const LOSE = [
+  `update daywalk.windows set rewalk = false, current_walk = null, due_at = clock_timestamp() + interval '1 hour',
+          lease_id = null, lease_owner = null, lease_expires = null`,
+  'delete from daywalk.pages p using daywalk.walks k where k.walk_id = p.walk_id and k.outcome is null',
+  'delete from daywalk.walks where outcome is null',
+];
+
+let exported: SimulatedExport;
+let loseAt = Number.POSITIVE_INFINITY;
+let requests = 0;
+
+beforeAll(async () => {
+  exported = await simulateExport({
+    eventsPerDay: 250,
+    respond: async () => {
+      requests += 1;
+      if (requests === loseAt) for (const sql of LOSE) await exported.server.query(sql);
+      return undefined;
+    },
+  });
+});
+afterAll(() => exported.close());
+
+async function again(): Promise<{ missing: number }> {
+  requests = 0;
+  await exported.again();
+  const [row] = await exported.server.query<{ shown: number }>(
+    'select count(*)::int as shown from daywalk.events_now',
+  );
+  const { day, api } = exported;
+  const held = api.count({ from: `${day} 00:00:00`, to: `${day} 23:59:59` });
+  return { missing: held - (row?.shown ?? 0) };
+}
+
+test.each([1, 2, 3])(
+  'lost at request %i: late records are found all the same (I4, I6)',
+  async (at) => {
+    exported.api.insert([
+      JSON.stringify({ timestamp: `${exported.day}T10:00:0${at}.000Z`, late: at }),
+    ]);
+    loseAt = at;
+    expect(await again()).toMatchObject({ missing: 0 });
+  },
+);
+
+test('where nothing is lost nothing is asked for again', async () => {
+  loseAt = Number.POSITIVE_INFINITY;
+  const { database, server, day } = exported;
+  const asked = await databaseNow(database);
+  expect(await again()).toMatchObject({ missing: 0 });
+  const [stream] = await server.query<{ id: number }>(
+    'select stream_id as id from daywalk.streams',
+  );
+  expect(await askAgain(database, stream?.id ?? 0, [day], true, asked)).toBe(0);
+  // Asked for later than it was proven, all three windows would be due: the day, and the cuts at its ends.
+  const later = await databaseNow(database);
+  expect(await askAgain(database, stream?.id ?? 0, [day], true, later)).toBe(3);
+});
