@@ -8,7 +8,7 @@ import type { AnswerContext } from './answers.ts';
 import type { Knowledge } from './knowledge.ts';
 import { askShorter } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
-import { volatileInOne, volatilePaths, volatilePlace } from './volatile.ts';
+import { volatileInOne, volatilePaths, volatilePlace, volatileSince } from './volatile.ts';
 
 /** What learning needs. */
 export interface LearningContext extends AnswerContext {
@@ -113,7 +113,8 @@ export async function learnIgnoredSince(
   const now = await lookAt(context, first, walkId);
   const stored = await readFirstRecords(context.database, walkId);
   if (now.list.length < stored.length) return;
-  const paths = volatilePaths(pairsOf(stored, now.list)) ?? [];
+  const inOrder = volatilePaths(pairsOf(stored, now.list));
+  const paths = inOrder ?? [volatileSince(stored, now.list)].flatMap((place) => place ?? []);
   const evidence = `records differ from what they were in ${paths.join(', ')} only`;
   await context.knowledge.ignore(paths, evidence);
 }

@@ -118,8 +118,30 @@ export function volatilePlace(
   other: readonly unknown[],
   steady = false,
 ): string | null {
+  for (const { place, pairs } of pairedWithoutOne(one, other)) {
+    const moved = pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
+    if (volatilePaths(moved)?.join() === place) return place;
+    const apart = distinct(pairs, 0, new Set([place])) === distinct(pairs, 1, new Set());
+    if (steady && moved.length > 0 && apart) return place;
+  }
+  return null;
+}
+
+/**
+ * The one place in which records have come to differ from what they were, where they come in another order now. All must
+ * differ there, unless it is an age: one that was edited is no such value.
+ * @returns a JSON pointer; null where there is none.
+ */
+export function volatileSince(before: readonly unknown[], now: readonly unknown[]): string | null {
+  for (const { place, pairs } of pairedWithoutOne(before, now))
+    if (volatilePaths(pairs)?.join() === place) return place;
+  return null;
+}
+
+/** The places without which two lists are the same, whatever their order, with the records that are the same without them. */
+function* pairedWithoutOne(one: readonly unknown[], other: readonly unknown[]) {
   const [sample] = one;
-  if (!isObject(sample) || one.length !== other.length) return null;
+  if (!isObject(sample) || one.length !== other.length) return;
   for (const key of Object.keys(sample)) {
     const place = `/${escaped(key)}`;
     const left = (records: readonly unknown[]) =>
@@ -127,13 +149,8 @@ export function volatilePlace(
     const byText = (a: { text: string }, b: { text: string }) => (a.text < b.text ? -1 : 1);
     const [first, second] = [left(one).sort(byText), left(other).sort(byText)];
     if (first.some(({ text }, index) => text !== second[index]?.text)) continue;
-    const pairs = first.map(({ record }, index) => [record, second[index]?.record] as const);
-    const moved = pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
-    if (volatilePaths(moved)?.join() === place) return place;
-    const apart = distinct(pairs, 0, new Set([place])) === distinct(pairs, 1, new Set());
-    if (steady && moved.length > 0 && apart) return place;
+    yield { place, pairs: first.map(({ record }, at) => [record, second[at]?.record] as const) };
   }
-  return null;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What is not the record: row numbers, scores and ages are found, and two events are never taken for one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { volatileInOne, volatilePaths } from '../../src/walk/volatile.ts';
+import { volatileInOne, volatilePaths, volatileSince } from '../../src/walk/volatile.ts';
 
 const paths = (ones: readonly unknown[], others: readonly unknown[]) =>
   volatilePaths(ones.map((one, index) => [one, others[index]] as const));
@@ -245,4 +245,26 @@ describe('of one record alone', () => {
     ],
     ['one more is none', [[{ id: 1 }], [{ id: 2 }, { id: 3 }], [{ id: 4 }]], null],
   ])('%s', (_, answers, place) => expect(volatileInOne(answers)).toBe(place));
+});
+
+describe('records that came in another order than before', () => {
+  const aged = (ages: readonly string[]) => ages.map((t, index) => ({ id: `e${index}`, t }));
+
+  it('have come to differ in an age, which may stand still', () => {
+    const now = aged(['2 hours ago', '1 day ago', '64 minutes ago']).reverse();
+    expect(volatileSince(aged(['1 hour ago', '1 day ago', '3 minutes ago']), now)).toBe('/t');
+  });
+
+  it('have come to differ in a score, each of them', () => {
+    const [before, now] = [aged(['0.11', '0.12', '0.13']), aged(['0.21', '0.22', '0.23'])];
+    expect(volatileSince(before, now.reverse())).toBe('/t');
+  });
+
+  it.each([
+    ['one was edited', aged(['open', 'open', 'closed'])],
+    ['one is gone', aged(['open', 'open'])],
+    ['nothing differs', aged(['open', 'open', 'open'])],
+  ])('differ in no such value where %s', (_, now) => {
+    expect(volatileSince(aged(['open', 'open', 'open']), now.reverse())).toBeNull();
+  });
 });
