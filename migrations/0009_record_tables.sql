@@ -138,7 +138,8 @@ end $$;
 comment on function daywalk.misfit is 'Fails: a value does not fit its type.';
 
 -- The expression that makes the value of a column; it fails where the value does not fit. said is the expression of its text,
--- value that of its jsonb. The commonest spelling of a time is told by its shape, which costs a tenth and means the same.
+-- value that of its jsonb. The commonest spelling of a time is told by its shape, which costs a tenth and means the same; a list
+-- or an object by its bracket (91, 123).
 -- What is too long for an index is asked here too, because some of it would fit when compressed: what a column has must not
 -- depend on the records beside it.
 create function daywalk.column_value(col jsonb, said text, value text, zone text) returns text
@@ -147,7 +148,7 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
               then format('case when octet_length(%s) > 2500 then daywalk.misfit()::%s else %s end', said, col ->> 'type', made.value) else made.value end
     from (select case col ->> 'type'
       when 'jsonb' then format('nullif(%s, ''null'')', value)
-      when 'text' then format('case when (%1$s like ''{%%'' or %1$s like ''[%%'') and jsonb_typeof(%2$s) <> ''string'' then daywalk.misfit() else %1$s end', said, value)
+      when 'text' then format('case when ascii(%1$s) in (91, 123) and jsonb_typeof(%2$s) <> ''string'' then daywalk.misfit() else %1$s end', said, value)
       when 'timestamptz' then format('case %4$s when %1$s is not null then coalesce(daywalk.time_of(%2$s, %3$L, %5$L::text[]), daywalk.misfit()::timestamptz) end',
                                      said, value, zone,
                                      case when col -> 'format' = '[]' then format('when %1$s like ''____-__-__T__:__:__.%%'' and %1$s ~ ''^[-0-9:T]+[.][0-9]+[-+Z][0-9]*$''
@@ -360,9 +361,12 @@ begin
   select string_agg(format('%I, ', c.col ->> 'name'), '' order by c.place),
          string_agg(daywalk.column_value(c.col, 'v.t' || c.place, format('(s.record #> %L)', array(select jsonb_array_elements_text(c.col -> 'path'))), of_stream.time_zone) || ', ',
                     '' order by c.place),
-         string_agg(format('s.record #>> %L as t%s', array(select jsonb_array_elements_text(c.col -> 'path')), c.place), ', ' order by c.place)
+         -- A key of the record itself is picked in half the time by ->>; only a number may mean a place in a list.
+         string_agg(case when cardinality(p.path) = 1 and p.path[1] !~ '^-?[0-9]+$' then format('s.record ->> %L', p.path[1]) else format('s.record #>> %L', p.path) end
+                    || ' as t' || c.place, ', ' order by c.place)
     into columns_named, columns_made, picked
-    from jsonb_array_elements(t.columns) with ordinality as c (col, place);
+    from jsonb_array_elements(t.columns) with ordinality as c (col, place)
+   cross join lateral (select array(select jsonb_array_elements_text(c.col -> 'path')) as path) as p;
   columns_named := format('(day, %s%swalk_id, page_no, place, first_seen, gone_since, revision)', columns_named, case when t.keep_record then 'record, ' else '' end);
   begin
     execute format('insert into daywalk.%I %s select s.day, %s%s' || own || ' ' || format(records_of, picked), daywalk.relation_of(t), columns_named,
