@@ -191,6 +191,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   due daywalk.ledger_due;
   line daywalk.ledger;
+  marked boolean;
 begin
   perform daywalk.need_read_committed();
   perform pg_advisory_xact_lock(hashtext('daywalk.ledger'), of_stream);
@@ -200,8 +201,15 @@ begin
     where d.stream_id = of_stream and d.day = on_day;
   -- Before the day is read, so that what is shown from now on marks it again.
   update daywalk.days set unsealed = false where stream_id = of_stream and day = on_day and unsealed;
+  marked := found;
   select * into due from daywalk.ledger_due where stream_id = of_stream and day = on_day;
-  if due.walks is null or due.walks = '{}' then return null; end if;
+  if due.walks is null or due.walks = '{}' then
+    -- It was complete when it was chosen: a failover took that away, or it is walked again. What completes it may show nothing new.
+    update daywalk.days n set unsealed = true
+     where marked and n.stream_id = of_stream and n.day = on_day
+       and not exists (select from daywalk.shown_days d where d.stream_id = of_stream and d.day = on_day);
+    return null;
+  end if;
   perform daywalk.seal_pages(k.walk_id, 0, k.pages) from daywalk.walks k where k.walk_id = any (due.walks) order by k.walk_id;
   select l.entry + 1, l.digest into line.entry, line.previous
     from daywalk.ledger l where l.stream_id = of_stream order by l.entry desc limit 1;

@@ -201,6 +201,6 @@ function refuse(lease: Lease, outcome: string | undefined, broken: string): void
   if (outcome === 'proven') return;
   if (outcome === 'lost') throw leaseLost(lease.windowId);
   throw new BrokenChainError(broken, {
-    hint: 'Something else than daywalk changed the table daywalk.pages.',
+    hint: 'A failover took some of it away, or something else than daywalk changed the table daywalk.pages.',
   });
 }

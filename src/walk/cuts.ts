@@ -10,7 +10,7 @@ import { compareSums, isCorrectionPlausible, walksAgree } from '../store/agreeme
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { readNeighbours } from '../store/proven.ts';
-import { proveCut } from '../store/walks.ts';
+import { BrokenChainError, endWalk, proveCut } from '../store/walks.ts';
 import { askNeighboursAgain } from '../store/windows.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
@@ -118,8 +118,18 @@ function refuseCapped({ knowledge }: WindowContext, across: EndedWalk): void {
   );
 }
 
-/** Asks a cut that is a window of its own, and publishes its correction. */
+/** Asks a cut that is a window of its own, and publishes its correction; once more where its walks are gone by then. */
 export async function walkCut(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
+  try {
+    return await walkOnce(context, window);
+  } catch (error) {
+    if (!(error instanceof BrokenChainError)) throw error;
+    context.log.error({ err: error, window: window.from }, 'the walks of a cut are discarded');
+    return walkOnce(context, window);
+  }
+}
+
+async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
   const { database, knowledge } = context;
   if (knowledge.reach === 'day') return unasked(context, window, NOTHING_IS_CUT);
   let since = 0;
@@ -196,6 +206,17 @@ async function publish(
 ): Promise<WindowEnd> {
   const proof: Proof = { kind: 'cut', rule: 'C8', ...found };
   await context.checkKnown();
-  await proveCut(context.database, window, proof);
+  try {
+    await proveCut(context.database, window, proof);
+  } catch (error) {
+    // A failover took some of them away; what is left of them is of another state of the source.
+    if (error instanceof BrokenChainError)
+      for (const walk of [found.across, found.before, found.after])
+        if (typeof walk === 'number')
+          await endWalk(context.database, window, walk, { ...DISCARDED, reason: error.message });
+    throw error;
+  }
   return { kind: 'complete', proof };
 }
+
+const DISCARDED = { outcome: 'failed', end: null, claims: [], requests: 0 } as const;

@@ -111,8 +111,8 @@ export async function expectNothingStuck(database: TestDatabase, days: Days): Pr
     ledger: await query('select * from daywalk.ledger_check where not ok'),
     audit: await audit(database),
   };
-  const nothing = Object.fromEntries(Object.keys(found).map((name) => [name, []]));
-  expect(found).toEqual(nothing);
+  for (const [what, rows] of Object.entries(found))
+    expect(rows, `${what}: ${JSON.stringify(rows)}`).toEqual([]);
 }
 
 /** How each window stands, a line each: for whoever looks why something is stuck. */

@@ -1,6 +1,6 @@
 /** Sealing: a day is put into the ledger when it is complete, and again when something else is shown of it. */
 import { expect, it } from 'vitest';
-import { checkLedger } from '../../src/ledger/rows.ts';
+import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
 import { sealing } from '../../src/ledger/seal.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -36,6 +36,16 @@ it('a day is sealed when its cuts are proven, too', async () => {
   expect(await seal(streamId)).toEqual([]);
   await proveCutOf(database, await windowOf(database, streamId, DAY, 'cut'));
   expect(await seal(streamId)).toEqual([{ entry: 1, revision: 1, walks: [1], pages: 2 }]);
+  expect(await seal(streamId)).toHaveLength(1);
+});
+
+it('a day that is not complete any more when it is appended, as after a failover, is sealed when it is', async () => {
+  const streamId = await planDays(database);
+  await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1, 2])]);
+  await appendToLedger(database, { streamId, day: DAY });
+  // They change nothing that is shown.
+  for (const day of ['2026-03-04', DAY])
+    await proveCutOf(database, await windowOf(database, streamId, day, 'cut'));
   expect(await seal(streamId)).toHaveLength(1);
 });
 

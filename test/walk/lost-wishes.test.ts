@@ -62,3 +62,30 @@ test('where nothing is lost nothing is asked for again', async () => {
   const later = await databaseNow(database);
   expect(await askAgain(database, stream?.id ?? 0, [day], true, later)).toBe(3);
 });
+
+test('the walks of a cut are gone when it is to be proven: it is walked again at once, and nothing fails (I4)', async () => {
+  const { server } = exported;
+  await server.query('create table public.lost (cut bigint primary key)');
+  await server.query(
+    'alter function daywalk.prove_cut(bigint, uuid, jsonb) rename to prove_cut_that_is_there',
+  );
+  await server.query(
+    `create function daywalk.prove_cut(target bigint, lease uuid, evidence jsonb) returns text language plpgsql as $$
+     begin
+       insert into public.lost values (target) on conflict do nothing;
+       if found then
+         update daywalk.windows set current_walk = null where window_id = target;
+         delete from daywalk.pages p using daywalk.walks k where k.walk_id = p.walk_id and k.window_id = target and k.outcome = 'ended';
+         delete from daywalk.walks k where k.window_id = target and k.outcome = 'ended';
+       end if;
+       return daywalk.prove_cut_that_is_there(target, lease, evidence);
+     end $$`,
+  );
+  expect(await again()).toMatchObject({ missing: 0 });
+  expect(await server.query('select from public.lost')).toHaveLength(2);
+  expect(
+    await server.query(
+      `select kind, last_error from daywalk.windows where state <> 'complete' or last_error is not null`,
+    ),
+  ).toEqual([]);
+});
