@@ -644,13 +644,15 @@ comment on function daywalk.replace_parts is 'Takes parts and inner cuts out of 
 -- due after an hour; none of a part of a calibrated total, which is looked at as a whole.
 create function daywalk.complete_window(me daywalk.windows, evidence jsonb) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  proven timestamptz := clock_timestamp();
 begin
   perform daywalk.end_open_walk(me.current_walk, 'the window was proven without it');
   update daywalk.windows w
-     set state = 'complete', proof = evidence, proven_at = clock_timestamp(), looked_at = clock_timestamp(), looks = 0,
+     set state = 'complete', proof = evidence, proven_at = proven, looked_at = proven, looks = 0,
          judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = me.window_id),
          due_at = case when not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = me.split_from), false)
-                       then clock_timestamp() + interval '1 hour' end,
+                       then proven + interval '1 hour' end,
          purpose = 'look', current_walk = null, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
          lease_id = null, lease_owner = null, lease_expires = null
    where w.window_id = me.window_id;

@@ -59,6 +59,12 @@ function partsOf(soak, day) {
     part('fuzz', 60, { ...reliability, says: /[\d,]+ inputs, (?:no|with) findings/, asLongAsTold }),
     part('attack', 30, { writes: 'SECURITY.md', says: /[\d,]+ tries in .*/ }),
     part('limits', 30, reliability),
+    part('failovers', 60, {
+      run: ['failovers', '--', '--from', '1'],
+      needs: ['patroni', 'etcd', 'haproxy', 'pgbouncer'],
+      ...reliability,
+      says: /\d+ of \d+ failovers .*/,
+    }),
     part('pgbouncer', 60, { run: ['e2e:pgbouncer'], needs: ['pgbouncer'] }),
     part('containers', 90, { writes: 'docs/docker.md' }),
     part('versions', 120, { writes: 'docs/operations.md' }),
