@@ -136,8 +136,11 @@ export async function learnIgnoredInParts(
     if (stored.length < 2) continue;
     // Where the part begins in the whole, whichever part comes first.
     for (const start of new Set([0, ...parts.map((other) => other.stored)])) {
-      const first = { ...targetOf(context.stream, spanOf(whole)), length: stored.length };
-      const { list } = await lookAt(context, { ...first, start }, 0);
+      // A page by number begins nowhere but at a multiple of its length.
+      const before = context.knowledge.paging === 'number' ? start : 0;
+      const length = before + stored.length;
+      const first = { ...targetOf(context.stream, spanOf(whole)), start: start - before, length };
+      const list = (await lookAt(context, first, 0)).list.slice(before);
       const paths = volatilePaths(pairsOf(stored, list)) ?? [];
       const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${paths.join(', ')} only`;
       if (await context.knowledge.ignore(paths, evidence)) return true;

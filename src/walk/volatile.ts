@@ -26,12 +26,16 @@ export function volatilePaths(
   );
   const always = [...all].filter((place) => !ages.includes(place));
   if (differences.some((places) => !always.every((place) => places.has(place)))) return null;
-  // A number of the row tells any records apart, also others than those.
-  const left = distinct(pairs, 0, new Set([...all, ...countersIn(pairs)]));
+  // A number of the row tells any records apart, also others than those; real twins, too.
+  const counters = countersIn(pairs, 0);
+  const rows = countersIn(pairs, 1).filter(
+    (place) => counters.includes(place) && beginsAtOne(pairs, place),
+  );
+  const left = distinct(pairs, 0, new Set([...all, ...counters]));
   const apart =
     left >= (always.length === 0 ? 1 : LEAST_DISTINCT) &&
-    left === distinct(pairs, 0, new Set()) &&
-    left === distinct(pairs, 1, new Set());
+    left === distinct(pairs, 0, new Set(rows)) &&
+    left === distinct(pairs, 1, new Set(rows));
   return apart ? [...all].sort() : null;
 }
 
@@ -62,9 +66,12 @@ function differing(
   return found;
 }
 
-/** The places in which the first versions of the records count up or down by one. */
-function countersIn(pairs: readonly (readonly [unknown, unknown])[]): readonly string[] {
-  const numbers = pairs.map(([record]) => numbersIn(record, ''));
+/** The places in which one version of the records counts up or down by one. */
+function countersIn(
+  pairs: readonly (readonly [unknown, unknown])[],
+  version: 0 | 1,
+): readonly string[] {
+  const numbers = pairs.map((pair) => numbersIn(pair[version], ''));
   const counts = (place: string, step: number) =>
     numbers.every(
       (found, index) =>
@@ -72,6 +79,10 @@ function countersIn(pairs: readonly (readonly [unknown, unknown])[]): readonly s
     );
   return [...(numbers[0]?.keys() ?? [])].filter((place) => counts(place, 1) || counts(place, -1));
 }
+
+/** Whether a version counts there from the first row on, as a number of the row does. */
+const beginsAtOne = (pairs: readonly (readonly [unknown, unknown])[], place: string): boolean =>
+  pairs[0]?.some((record) => [0, 1].includes(numbersIn(record, '').get(place) ?? 2)) ?? false;
 
 /** The numbers in objects, and texts of numbers, by place. */
 function numbersIn(value: unknown, place: string, found = new Map<string, number>()) {

@@ -21,6 +21,20 @@ describe('found', () => {
       ['/row'],
     ],
     [
+      'a row number beside real twins',
+      [
+        { id: 'e1', row: 1 },
+        { id: 'e1', row: 2 },
+        { id: 'e2', row: 3 },
+      ],
+      [
+        { id: 'e1', row: 8 },
+        { id: 'e1', row: 9 },
+        { id: 'e2', row: 10 },
+      ],
+      ['/row'],
+    ],
+    [
       'a score within, and a key that comes and goes',
       [
         { id: 'e1', meta: { score: 0.5 }, hit: 1 },
@@ -167,6 +181,19 @@ describe('not found', () => {
       [
         { id: 'e7', meta: { row: '2' } },
         { id: 'e8', meta: { row: '1' } },
+      ],
+    ],
+    [
+      'numbers of the events that count through them, also through twins',
+      [
+        { n: 101, t: 'a' },
+        { n: 102, t: 'a' },
+        { n: 103, t: 'b' },
+      ],
+      [
+        { n: 111, t: 'a' },
+        { n: 112, t: 'a' },
+        { n: 113, t: 'b' },
       ],
     ],
     ['values instead of records', [1, 2], [3, 4]],

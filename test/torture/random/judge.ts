@@ -138,7 +138,10 @@ export class Judge {
       : 'wrong';
   }
 
-  /** What was inserted while as much was deleted of what the window of the day shows, between the end of one pass and that of the next. */
+  /**
+   * What was inserted while as much was deleted of what the window of the day shows, between a moment of one pass, in which
+   * the day may have been walked, and the end of that pass or the next.
+   */
   #balanced(day: string): ReadonlySet<string> {
     const hidden = new Set<string>();
     const from = Date.parse(`${day}T00:00:00Z`);
@@ -148,9 +151,12 @@ export class Judge {
       const changes = this.#world.happened.filter(
         ({ time, second }) => time >= first && time <= last && second > begin && second <= end,
       );
-      const inserted = changes.filter(({ kind }) => kind === 'insert');
-      if (inserted.length === changes.filter(({ kind }) => kind === 'delete').length)
-        for (const { content } of inserted) hidden.add(content);
+      for (const since of changes.keys()) {
+        const later = changes.slice(since);
+        const inserted = later.filter(({ kind }) => kind === 'insert');
+        if (inserted.length === later.filter(({ kind }) => kind === 'delete').length)
+          for (const { content } of inserted) hidden.add(content);
+      }
     }
     return hidden;
   }
