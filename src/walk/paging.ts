@@ -112,8 +112,8 @@ export async function learnIgnoredSince(
 ): Promise<void> {
   const now = await lookAt(context, first, walkId);
   const stored = await readFirstRecords(context.database, walkId);
-  if (now.list.length < stored.length) return;
-  const inOrder = volatilePaths(pairsOf(stored, now.list));
+  const lacking = now.list.length < stored.length;
+  const inOrder = lacking ? null : volatilePaths(pairsOf(stored, now.list));
   const paths = inOrder ?? [volatileSince(stored, now.list)].flatMap((place) => place ?? []);
   const evidence = `records differ from what they were in ${paths.join(', ')} only`;
   await context.knowledge.ignore(paths, evidence);

@@ -71,26 +71,31 @@ function countersIn(
   pairs: readonly (readonly [unknown, unknown])[],
   version: 0 | 1,
 ): readonly string[] {
-  const numbers = pairs.map((pair) => numbersIn(pair[version], ''));
+  const leaves = pairs.map((pair) => leavesIn(pair[version], ''));
   const counts = (place: string, step: number) =>
-    numbers.every(
+    leaves.every(
       (found, index) =>
-        index === 0 || found.get(place) === (numbers[index - 1]?.get(place) ?? Number.NaN) + step,
+        index === 0 || countOf(found.get(place)) === countOf(leaves[index - 1]?.get(place)) + step,
     );
-  return [...(numbers[0]?.keys() ?? [])].filter((place) => counts(place, 1) || counts(place, -1));
+  return [...(leaves[0] ?? [])].flatMap(([place, value]) =>
+    Number.isNaN(countOf(value)) || !(counts(place, 1) || counts(place, -1)) ? [] : [place],
+  );
 }
 
 /** Whether a version counts there from the first row on, as a number of the row does. */
 const beginsAtOne = (pairs: readonly (readonly [unknown, unknown])[], place: string): boolean =>
-  pairs[0]?.some((record) => [0, 1].includes(numbersIn(record, '').get(place) ?? 2)) ?? false;
+  pairs[0]?.some((record) => [0, 1].includes(countOf(leavesIn(record, '').get(place)))) ?? false;
 
-/** The numbers in objects, and texts of numbers, by place. */
-function numbersIn(value: unknown, place: string, found = new Map<string, number>()) {
+/** A whole number, or a text of one; NaN: anything else. */
+const countOf = (value: unknown): number =>
+  /^\d+$/.test(String(value)) ? Number(value) : Number.NaN;
+
+/** The values in objects, by place; lists as their JSON. */
+function leavesIn(value: unknown, place: string, found = new Map<string, unknown>()) {
   if (isObject(value))
     for (const [key, inner] of Object.entries(value))
-      numbersIn(inner, `${place}/${escaped(key)}`, found);
-  else if (typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value)))
-    found.set(place, Number(value));
+      leavesIn(inner, `${place}/${escaped(key)}`, found);
+  else found.set(place, Array.isArray(value) ? JSON.stringify(value) : value);
   return found;
 }
 
@@ -129,6 +134,7 @@ export function volatilePlace(
   other: readonly unknown[],
   steady = false,
 ): string | null {
+  if (one.length !== other.length) return null;
   for (const { place, pairs } of pairedWithoutOne(one, other)) {
     const moved = pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
     if (volatilePaths(moved)?.join() === place) return place;
@@ -139,8 +145,8 @@ export function volatilePlace(
 }
 
 /**
- * The one place in which records have come to differ from what they were, where they come in another order now. All must
- * differ there, unless it is an age: one that was edited is no such value.
+ * The one place in which records have come to differ from what they were, where they come in another order now, or not all
+ * of them come. All that come must differ there, unless it is an age: one that was edited is no such value.
  * @returns a JSON pointer; null where there is none.
  */
 export function volatileSince(before: readonly unknown[], now: readonly unknown[]): string | null {
@@ -149,19 +155,45 @@ export function volatileSince(before: readonly unknown[], now: readonly unknown[
   return null;
 }
 
-/** The places without which two lists are the same, whatever their order, with the records that are the same without them. */
+/** The places without which the records of a list are among those of another, whatever their order, with the pairs of them. */
 function* pairedWithoutOne(one: readonly unknown[], other: readonly unknown[]) {
-  const [sample] = one;
-  if (!isObject(sample) || one.length !== other.length) return;
-  for (const key of Object.keys(sample)) {
-    const place = `/${escaped(key)}`;
-    const left = (records: readonly unknown[]) =>
-      records.map((record) => ({ record, text: spelled(record, '', new Set([place])) }));
-    const byText = (a: { text: string }, b: { text: string }) => (a.text < b.text ? -1 : 1);
-    const [first, second] = [left(one).sort(byText), left(other).sort(byText)];
-    if (first.some(({ text }, index) => text !== second[index]?.text)) continue;
-    yield { place, pairs: first.map(({ record }, at) => [record, second[at]?.record] as const) };
+  for (const place of other.length === 0 ? [] : mayDiffer(one, other)) {
+    const without = new Set([place]);
+    const left = new Map<string, unknown[]>();
+    for (const record of one) {
+      const text = spelled(record, '', without);
+      left.set(text, [...(left.get(text) ?? []), record]);
+    }
+    const pairs = other.flatMap((record) => {
+      const [found] = left.get(spelled(record, '', without))?.splice(0, 1) ?? [];
+      return found === undefined ? [] : [[found, record] as const];
+    });
+    if (pairs.length === other.length) yield { place, pairs };
   }
+}
+
+/** The only place with values that were not there; where there is none, those that no two records have alike, as row numbers. */
+function mayDiffer(one: readonly unknown[], other: readonly unknown[]): readonly string[] {
+  const [before, now] = [valuesByPlace(one), valuesByPlace(other)];
+  const places = [...now.keys()];
+  const come = places.filter((place) =>
+    [...(now.get(place) ?? [])].some(
+      ([value, count]) => count > (before.get(place)?.get(value) ?? 0),
+    ),
+  );
+  if (come.length > 0) return come.length === 1 ? come : [];
+  return places.filter((place) => now.get(place)?.size === other.length);
+}
+
+/** How often each value stands in each place. */
+function valuesByPlace(records: readonly unknown[]): Map<string, Map<unknown, number>> {
+  const found = new Map<string, Map<unknown, number>>();
+  for (const record of records)
+    for (const [place, value] of leavesIn(record, '')) {
+      const counts = found.get(place) ?? new Map<unknown, number>();
+      found.set(place, counts.set(value, (counts.get(value) ?? 0) + 1));
+    }
+  return found;
 }
 
 /**

@@ -282,6 +282,21 @@ describe('records that came in another order than before', () => {
     expect(volatileSince(aged(['1 hour ago', '1 day ago', '3 minutes ago']), now)).toBe('/t');
   });
 
+  it('have come to differ in an age, where some do not come', () => {
+    const before = aged(['1 hour ago', '2 hours ago', '3 minutes ago']);
+    const now = aged(['2 hours ago', '3 hours ago', '64 minutes ago']);
+    expect(volatileSince(before, now.slice(1))).toBe('/t');
+    expect(volatileSince(before, [])).toBeNull();
+    expect(volatileSince(before.slice(1), now)).toBeNull();
+  });
+
+  it('have come to differ in an age within', () => {
+    const within = (ages: readonly string[]) =>
+      aged(ages).map((_source) => ({ _index: 'x', _source }));
+    const now = within(['2 hours ago', '64 minutes ago']).reverse();
+    expect(volatileSince(within(['1 hour ago', '3 minutes ago']), now)).toBe('/_source/t');
+  });
+
   it('have come to differ in a score, each of them', () => {
     const [before, now] = [aged(['0.11', '0.12', '0.13']), aged(['0.21', '0.22', '0.23'])];
     expect(volatileSince(before, now.reverse())).toBe('/t');
