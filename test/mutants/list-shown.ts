@@ -77,7 +77,7 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'a complete window is not looked at',
     PUBLISHING,
-    "then clock_timestamp() + interval '1 hour' end,",
+    "then proven + interval '1 hour' end,",
     'then null::timestamptz end,',
     KEPT,
   ),
