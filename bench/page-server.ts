@@ -8,8 +8,9 @@ import { pageFor, type ServedDays } from './served-days.ts';
 export interface ServedSource {
   readonly records: RecordKind;
   readonly recordsPerDay: number;
+  readonly uneven?: boolean;
   readonly firstDay: string;
-  /** What every request takes. */
+  /** What every request takes; one for days before the first takes nothing, so that a stream can be made known quickly. */
   readonly latencyMs?: number;
   /** What a request takes more for each record that it skips, as an SQL `OFFSET` does. */
   readonly msPerSkipped?: number;
@@ -38,16 +39,15 @@ export async function startPageServer(source: ServedSource): Promise<PageServer>
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
     const start = Number(query.get('start'));
-    const page = pageFor(days, {
-      fromDate: query.get('fromDate') ?? '',
-      toDate: query.get('toDate') ?? '',
-      start,
-      length: Number(query.get('length')),
-    });
-    const waitMs =
-      (source.latencyMs ?? 0) + (source.msPerSkipped ?? 0) * Math.min(start, page.total);
+    const toDate = query.get('toDate') ?? '';
+    const fromDate = query.get('fromDate') ?? '';
+    const page = pageFor(days, { fromDate, toDate, start, length: Number(query.get('length')) });
+    const isBefore = toDate < source.firstDay;
+    const waitMs = isBefore
+      ? 0
+      : (source.latencyMs ?? 0) + (source.msPerSkipped ?? 0) * Math.min(start, page.total);
     served = {
-      requests: served.requests + 1,
+      requests: served.requests + (isBefore ? 0 : 1),
       waitedMs: served.waitedMs + waitMs,
       bytes: served.bytes + page.bytes,
     };

@@ -1,10 +1,13 @@
 /** What the page server has: days of records, spread over each day as people work, and the page that a request asks for. */
 import { type Block, textOf } from './records.ts';
 
-/** The days of a source: each holds `recordsPerDay`; when the records are used up the first day's come again. */
+/** The days of a source; when the records are used up the first day's come again. */
 export interface ServedDays {
   readonly block: Block;
+  /** Of the largest days. */
   readonly recordsPerDay: number;
+  /** Days differ by up to a tenth, as real ones do; else all are equally large. */
+  readonly uneven?: boolean;
   /** The day that has the first records, YYYY-MM-DD. */
   readonly firstDay: string;
 }
@@ -50,11 +53,20 @@ function recordsOf(days: ServedDays, { fromDate, toDate }: Asked): { first: numb
   if (toDate.slice(0, 10) !== day) return { first: 0, last: 0 };
   const whole = Math.floor(days.block.count / days.recordsPerDay);
   const number = (epochDay(day) - epochDay(days.firstDay)) % whole;
-  const offset = (number < 0 ? number + whole : number) * days.recordsPerDay;
+  const inTurn = number < 0 ? number + whole : number;
+  const offset = inTurn * days.recordsPerDay;
+  const size = sizeOf(days, epochDay(day) - epochDay(days.firstDay));
   return {
-    first: offset + recordsBefore(days.recordsPerDay, secondOf(fromDate)),
-    last: offset + recordsBefore(days.recordsPerDay, secondOf(toDate) + 1),
+    first: offset + recordsBefore(size, secondOf(fromDate)),
+    last: offset + recordsBefore(size, secondOf(toDate) + 1),
   };
+}
+
+/** How many records a day holds, by its number from the first one on: by turns 90 to 100 hundredths, the first one 94. */
+export function sizeOf({ recordsPerDay, uneven }: Omit<ServedDays, 'block'>, day: number): number {
+  if (uneven !== true) return recordsPerDay;
+  const turn = (((37 * (day + 7)) % 11) + 11) % 11;
+  return Math.floor((recordsPerDay * (100 - turn)) / 100);
 }
 
 /** How many records of a day lie before that second of it. */

@@ -6,7 +6,7 @@ import { type Compression, type Scratch, withDatabase } from './databases.ts';
 import { type Exported, type ExportOrder, exportRange } from './exporter.ts';
 import type { ServedSource } from './page-server.ts';
 import { type Block, makeRecords } from './records.ts';
-import { pageFor } from './served-days.ts';
+import { pageFor, sizeOf } from './served-days.ts';
 import { withSource } from './source.ts';
 import { parallel, timed } from './statistics.ts';
 
@@ -29,7 +29,14 @@ export function recordsPerDay({ pagesPerDay, pageLength }: Workload): number {
   return pagesPerDay * (pageLength - 1);
 }
 
-/** What the page server needs in order to serve the workload. */
+/** Pages of each day of a source. */
+export function pagesPerDay(source: ServedSource, { days, pageLength }: Workload): number[] {
+  return Array.from({ length: days }, (_, day) =>
+    Math.max(1, Math.ceil((sizeOf(source, day) - 1) / (pageLength - 1))),
+  );
+}
+
+/** What the page server needs in order to serve the workload; days differ, as real ones do. */
 export function served(bench: Pick<Bench, 'dataset'>, workload: Workload): ServedSource {
   const perDay = recordsPerDay(workload);
   const count = perDay * workload.days;
@@ -39,6 +46,7 @@ export function served(bench: Pick<Bench, 'dataset'>, workload: Workload): Serve
         ? { kind: 'events', count }
         : { kind: 'file', path: bench.dataset, count },
     recordsPerDay: perDay,
+    uneven: true,
     firstDay: FIRST_DAY,
   };
 }
@@ -47,8 +55,8 @@ export function served(bench: Pick<Bench, 'dataset'>, workload: Workload): Serve
 export function pagesOf(source: ServedSource, workload: Workload): readonly (readonly Buffer[])[] {
   const block: Block = makeRecords(source.records);
   const { pageLength } = workload;
-  return Array.from({ length: workload.days }, (_, day) =>
-    Array.from({ length: workload.pagesPerDay }, (_, page) => {
+  return pagesPerDay(source, workload).map((pages, day) =>
+    Array.from({ length: pages }, (_, page) => {
       const start = page * (pageLength - 1);
       const times = timesOf(day);
       return Buffer.concat(
@@ -63,7 +71,13 @@ const timesOf = (day: number) => ({
   toDate: `${dayAfter(day)} 23:59:59`,
 });
 
-/** Exports the workload into a database of its own. */
+/** Days before the first one, by which totals are calibrated and one window is audited. */
+const DAYS_BEFORE = 3;
+
+/**
+ * Exports the workload into a database of its own, as a stream that is not new: what is learned once, by walking the first
+ * window twice, was learned from the days before.
+ */
 export function exportWorkload(
   bench: Bench,
   apiUrl: string,
@@ -74,9 +88,11 @@ export function exportWorkload(
   },
 ): Promise<Exported> {
   const { postgresUrl, ...compressed } = target;
-  return withDatabase(postgresUrl, { schema: true, ...compressed }, ({ url }) =>
-    exportRange(orderOf(bench, apiUrl, workload, url, concurrency)),
-  );
+  return withDatabase(postgresUrl, { schema: true, ...compressed }, async ({ url }) => {
+    const order = orderOf(bench, apiUrl, workload, url, concurrency);
+    await exportRange({ ...order, from: dayAfter(-DAYS_BEFORE), to: dayAfter(-1) });
+    return exportRange(order);
+  });
 }
 
 /** The order to export the workload into a database. */
@@ -114,14 +130,15 @@ export function withExported<T>(
 /** The same pages fetched and thrown away, a day after the other on each of `width` connections; milliseconds. */
 export async function fetchFloor(
   apiUrl: string,
+  source: ServedSource,
   workload: Workload,
   width: number,
   signal: AbortSignal,
 ): Promise<number> {
   const dispatcher = new Agent({ connections: width });
-  const jobs = Array.from({ length: workload.days }, (_, day) => async () => {
+  const jobs = pagesPerDay(source, workload).map((pages, day) => async () => {
     const times = new URLSearchParams(timesOf(day));
-    for (let page = 0; page < workload.pagesPerDay; page++) {
+    for (let page = 0; page < pages; page++) {
       const start = page * (workload.pageLength - 1);
       const answer = await request(
         `${apiUrl}/?${times}&start=${start}&length=${workload.pageLength}`,

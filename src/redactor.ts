@@ -100,8 +100,8 @@ const anchorsOf = remembering((keys): readonly Anchor[] =>
       const escaped = [codes, capitals].flatMap((all) => [
         all.join(''),
         `%${all.join('%')}`,
-        // In a string of JSON within JSON there are several backslashes.
-        `u00${all[0]}\\`,
+        // In a string of JSON within JSON there are several backslashes; they are rarer than what follows, and found sooner.
+        `\\u00${all[0]}\\`,
       ]);
       return [...new Set([...parts, ...escaped])].map((text) => ({
         bytes: Buffer.from(text),

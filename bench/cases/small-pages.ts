@@ -37,11 +37,11 @@ export const smallPages: Case = {
       inTurn(rounds, {
         whole: async () => (await exportWorkload(bench, url, workload, WIDTH)).ms,
         floor: async () =>
-          (await fetchFloor(url, workload, WIDTH, bench.signal)) +
+          (await fetchFloor(url, source, workload, WIDTH, bench.signal)) +
           (await insertFloor(target, pages, WIDTH)),
       }),
     );
-    const count = workload.days * workload.pagesPerDay;
+    const count = pages.flat().length;
     const rate = (count * 1000) / median(whole);
     const row = againstFloor(
       { what: `${count} pages of 50 records`, format: seconds, also: pagesPerSecond(rate) },

@@ -43,7 +43,7 @@ export const throughput: Case = {
           const target = { postgresUrl: server.url, compression };
           const results = await inTurn<'floor' | 'whole', { ms: number; cpuMs: number }>(rounds, {
             floor: async () => {
-              const fetched = await fetchFloor(url, workload, width, bench.signal);
+              const fetched = await fetchFloor(url, source, workload, width, bench.signal);
               return { ms: fetched + (await insertFloor(target, pages, width)), cpuMs: 0 };
             },
             whole: () => exportWorkload(bench, url, workload, width, target),
