@@ -85,7 +85,7 @@ export function listTableWork(
 }
 
 /** Bytes of pages that one statement takes in: a fraction of a second's work, and seconds where values do not fit, which takes ten times as long; a statement has a deadline. */
-const PIECE_BYTES = 4_000_000;
+const PIECE_BYTES = 8_000_000;
 
 /** Replaces a day by what is shown of it now, in one transaction. Returns its rows; null: it was in step. One attempt. */
 export async function replaceDay(
