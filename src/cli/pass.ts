@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import { describeFuture } from '../days/gaps.ts';
 import { DaywalkError, EXIT } from '../errors.ts';
 import type { ProcessLogger } from '../log.ts';
-import { openTeller, type Teller } from '../notify/teller.ts';
+import { type Notifier, openNotifier } from '../notify/notifier.ts';
 import { dayAt } from '../plan/days.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
@@ -14,9 +14,9 @@ import type { Database } from '../store/database.ts';
 import { forgetRefusedKey } from '../store/refused-keys.ts';
 import type { ExportParts, RunEvent, RunReport } from '../walk/run.ts';
 import { LimitNews, tellAway } from './limit-news.ts';
+import { notified, notifyingFailure } from './notifying.ts';
 import { RateBudget } from './rate-budget.ts';
 import { redactor } from './redactor.ts';
-import { tellingFailure, told } from './telling.ts';
 import { stderrLines } from './terminal/live-lines.ts';
 import { print, printJson, terminal } from './terminal/output.ts';
 import { Progress } from './terminal/progress.ts';
@@ -39,7 +39,7 @@ export interface ExportSession extends SessionStart {
   readonly database: Database;
   readonly source: Source;
   readonly parts: ExportParts;
-  readonly teller: Teller;
+  readonly notifier: Notifier;
 }
 
 /** How a verb that exports opens what it works with. */
@@ -80,7 +80,7 @@ export async function withExport<T>(
     ...(budget === null ? {} : { budget }),
     ...(daemon === undefined ? {} : { watch: daemon.watch }),
   });
-  const teller = openTeller(settings, systemClock, log, redactor.redact);
+  const notifier = openNotifier(settings, systemClock, log, redactor.redact);
   const start = { settings, log, limits: () => source.limits() };
   let page: StatusServer | null = null;
   try {
@@ -92,20 +92,20 @@ export async function withExport<T>(
         onAway: (error) => page?.waiting(error.message),
       });
     const opened =
-      invocation.options.dryRun === true ? open() : tellingFailure(teller, signal, open);
+      invocation.options.dryRun === true ? open() : notifyingFailure(notifier, signal, open);
     const { database, url, close } = await opened;
     if (budget !== null) budget.database = database;
-    if (invocation.options.dryRun !== true) await teller.attach(database);
+    if (invocation.options.dryRun !== true) await notifier.attach(database);
     page?.attach(url);
     try {
       const parts = exportParts(database, source, log, settings);
-      return await work({ ...start, database, source, parts, teller });
+      return await work({ ...start, database, source, parts, notifier });
     } finally {
       await close();
     }
   } finally {
     await page?.close();
-    await teller.close();
+    await notifier.close();
     await source.close();
     await log.flush();
   }
@@ -155,7 +155,7 @@ export async function watched(
   let elapsedMs = 0;
   let report: RunReport;
   try {
-    report = await told(session.teller, signal, () =>
+    report = await notified(session.notifier, signal, () =>
       run(progress.onEvent).finally(() => {
         elapsedMs = progress.end();
       }),

@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { type MessageFormat, shapeMessage, type Trouble } from './message.ts';
 import type { Poster } from './post.ts';
-import { claimTelling, noteCondition, noteTold, type Telling } from './rows.ts';
+import { claimNotification, type Notification, noteCondition, noteNotified } from './rows.ts';
 
 /** What the alarm needs. */
 export interface AlarmParts {
@@ -51,15 +51,15 @@ export class Alarm {
     const failing = troubles.length > 0;
     if (this.#toldAloneSince !== null) {
       await noteCondition(database, this.#streams, { failing: true, problem: null });
-      await noteTold(database, this.#streams, 'failing', true);
+      await noteNotified(database, this.#streams, 'failing', true);
       this.#toldAloneSince = null;
     }
     const problem = failing ? troubles.map(({ text }) => text).join('\n') : null;
     await noteCondition(database, this.#streams, { failing, problem });
-    const telling = await claimTelling(database, this.#streams);
-    if (telling === null) return;
-    const told = await this.#tell(telling, troubles);
-    await noteTold(database, this.#streams, telling.kind, told);
+    const notification = await claimNotification(database, this.#streams);
+    if (notification === null) return;
+    const told = await this.#tell(notification, troubles);
+    await noteNotified(database, this.#streams, notification.kind, told);
   }
 
   async #noteAlone(troubles: readonly Trouble[]): Promise<void> {
@@ -68,7 +68,7 @@ export class Alarm {
     if (await this.#tell({ kind: 'failing', since }, troubles)) this.#toldAloneSince = since;
   }
 
-  #tell({ kind, since }: Telling, problems: readonly Trouble[]): Promise<boolean> {
+  #tell({ kind, since }: Notification, problems: readonly Trouble[]): Promise<boolean> {
     const { poster, url, format, host, clock } = this.#parts;
     const message = { kind, host, streams: this.#streams, since, now: clock.now(), problems };
     const { headers, body } = shapeMessage(message, format);

@@ -1,7 +1,7 @@
 /** What a webhook is told: one message in words, in the shape that the service at its other end takes. */
 
 import { formatDuration, oneLine } from '../text.ts';
-import type { Telling } from './rows.ts';
+import type { Notification } from './rows.ts';
 
 /** One thing that is wrong. */
 export interface Trouble {
@@ -13,7 +13,7 @@ export interface Trouble {
 
 /** What is told. */
 export interface Message {
-  readonly kind: Telling['kind'];
+  readonly kind: Notification['kind'];
   readonly host: string;
   readonly streams: readonly string[];
   readonly since: Date;

@@ -9,7 +9,7 @@ export interface Condition {
 }
 
 /** What is to be told, and to whom nobody else is telling it now. */
-export interface Telling {
+export interface Notification {
   readonly kind: 'failing' | 'still failing' | 'recovered';
   /** When it began to fail. */
   readonly since: Date;
@@ -39,10 +39,10 @@ export async function noteCondition(
 }
 
 /** Takes on the telling of what is news; null: there is none, or another process is at it. One attempt. */
-export async function claimTelling(
+export async function claimNotification(
   database: Database,
   streams: readonly string[],
-): Promise<Telling | null> {
+): Promise<Notification | null> {
   const [row] = await database.query<{
     failing: boolean;
     told_failing: boolean;
@@ -62,10 +62,10 @@ export async function claimTelling(
 }
 
 /** Notes that it was told, or that it could not be: then the next run tries again. One attempt. */
-export async function noteTold(
+export async function noteNotified(
   database: Database,
   streams: readonly string[],
-  kind: Telling['kind'],
+  kind: Notification['kind'],
   told: boolean,
 ): Promise<void> {
   await database.query(

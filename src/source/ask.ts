@@ -7,9 +7,9 @@ import { holdsSecret } from '../redactor.ts';
 import type { Address } from './address.ts';
 import { decodeBody, emptyAnswer, refuseKey, refuseManyValues, refuseNonJson } from './body.ts';
 import type { BodyMemory } from './body-memory.ts';
+import type { Credentials } from './credentials.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { httpDateMs } from './http-date.ts';
-import type { Keyring } from './keyring.ts';
 import type { Limiter, Permit } from './limiter.ts';
 import { type Quota, quotaOf } from './quota.ts';
 import { pageHeaders } from './request.ts';
@@ -42,7 +42,7 @@ export interface Shared {
   readonly pageTimeoutMs: number;
   readonly bodyLimitBytes: number;
   readonly address: Address;
-  readonly keyring: Keyring;
+  readonly credentials: Credentials;
   readonly limiter: Limiter;
   readonly dispatcher: Dispatcher;
   /** A dispatcher that has no connection yet. */
@@ -88,7 +88,7 @@ export async function ask(
   permit: Permit,
   spent: Progress,
 ): Promise<Body> {
-  const { address, keyring, clock, bodyLimitBytes } = shared;
+  const { address, credentials, clock, bodyLimitBytes } = shared;
   const startedAt = clock.monotonic();
   spent.startedAt ??= startedAt;
   spent.pauseMs = null;
@@ -112,7 +112,7 @@ export async function ask(
     place: {
       host: address.host,
       connectTimeoutMs: shared.connectTimeoutMs,
-      secrets: keyring.secrets(),
+      secrets: credentials.secrets(),
       asked: asked.place,
     },
   }).catch((error: unknown) => {
@@ -138,15 +138,15 @@ export async function ask(
     if (!(error instanceof RefusedError)) permit.release({ kind: 'answered', quota });
     const empty = emptyAnswer(answer.status, body);
     // A body that says the key back is not stored.
-    if (empty === null || holdsSecret(empty.body, keyring.keys())) throw error;
+    if (empty === null || holdsSecret(empty.body, credentials.keys())) throw error;
     return { ...empty, refused: error };
   }
   permit.release({ kind: 'answered', quota });
   const encoding = answer.headers['content-encoding'];
-  const wire = { wire: answer.wire, encoding, secrets: keyring.secrets() };
+  const wire = { wire: answer.wire, encoding, secrets: credentials.secrets() };
   const body = await decodeBody(wire, bodyLimitBytes, asked.place);
-  refuseNonJson(body, keyring.secrets(), asked.place);
-  refuseKey(body, keyring.keys(), asked.place);
+  refuseNonJson(body, credentials.secrets(), asked.place);
+  refuseKey(body, credentials.keys(), asked.place);
   refuseManyValues(body, bodyLimitBytes, asked.place);
   const { lent } = answer;
   const release = (): void => {
@@ -159,13 +159,13 @@ export async function ask(
 
 /** The error of an answer that is not a 200, and its body. */
 async function errorOf(
-  { policy, keyring, clock }: Shared,
+  { policy, credentials, clock }: Shared,
   { url, place }: Asked,
   { status, headers, wire }: Answer,
   quota: Quota | null,
 ): Promise<{ error: DaywalkError; body: Buffer }> {
   const encoding = headers['content-encoding'];
-  const secrets = keyring.secrets();
+  const secrets = credentials.secrets();
   const body = await decodeBody({ wire, encoding, secrets }, wire.length * 50, place).catch(() =>
     Buffer.alloc(0),
   );

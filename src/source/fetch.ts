@@ -83,7 +83,7 @@ async function attempt(shared: Shared, asked: Asked, spent: Progress): Promise<B
   try {
     for (;;) {
       const permit = await shared.limiter.acquire(asked.priority, asked.signal);
-      const key = shared.keyring.current();
+      const key = shared.credentials.current();
       const mayBeKept = shared.everAnswered;
       try {
         refuseAsBefore(shared, key);
@@ -121,7 +121,7 @@ async function isKeyRenewed(
   error: RefusedError,
   spent: Progress,
 ): Promise<boolean> {
-  const renewed = error.status === 401 && !spent.freshKey && (await shared.keyring.renew(key));
+  const renewed = error.status === 401 && !spent.freshKey && (await shared.credentials.renew(key));
   if (!renewed) shared.refusal = { key, at: shared.clock.monotonic(), error };
   return renewed;
 }

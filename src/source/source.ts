@@ -7,9 +7,9 @@ import { parseBase } from './address.ts';
 import type { Away, Shared, SourceWatch } from './ask.ts';
 import { BodyMemory } from './body-memory.ts';
 import { type ContractHints, type FoundContract, findContract } from './contract.ts';
+import { openCredentials } from './credentials.ts';
 import { openDispatcher, type ProxyOptions, proxySecrets, type TlsOptions } from './dispatcher.ts';
 import { type FetchOptions, fetchPage } from './fetch.ts';
-import { openKeyring } from './keyring.ts';
 import { Limiter, type LimiterState } from './limiter.ts';
 import type { Budget } from './slots.ts';
 
@@ -105,7 +105,7 @@ export function openSource(options: SourceOptions): Source {
       capMs: retryCapMs,
       retryAfterLimitMs: options.retryAfterLimitMs,
     },
-    keyring: openKeyring(options.key, options.refreshKey, redactor),
+    credentials: openCredentials(options.key, options.refreshKey, redactor),
     limiter: new Limiter({
       clock,
       most: connections,
@@ -126,13 +126,13 @@ export function openSource(options: SourceOptions): Source {
   return {
     fetchPage: (request, fetch) => fetchPage(shared, request, fetch),
     findContract: (body, hints) =>
-      findContract(body, { ...hints, secrets: shared.keyring.secrets() }),
-    excerpt: (content) => excerpt(content, shared.keyring.secrets()),
+      findContract(body, { ...hints, secrets: shared.credentials.secrets() }),
+    excerpt: (content) => excerpt(content, shared.credentials.secrets()),
     limits: () => shared.limiter.state,
     free: () => shared.limiter.free,
     currentKey: async () => {
-      await shared.keyring.renew(shared.keyring.current());
-      return shared.keyring.current();
+      await shared.credentials.renew(shared.credentials.current());
+      return shared.credentials.current();
     },
     refusedKey: () => shared.refusal?.key ?? null,
     close: () => shared.dispatcher.destroy(),

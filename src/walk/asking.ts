@@ -7,9 +7,9 @@ import type { OpenWalk } from '../store/walks.ts';
 import type { AnswerContext } from './answers.ts';
 import type { Facts, Frame } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
+import type { WalkObserved } from './observed.ts';
 import { askShorter, learnLength } from './questions.ts';
 import { mayRefuseDepth, refusesLength } from './refusals.ts';
-import type { WalkSeen } from './seen.ts';
 import type { WalkTarget } from './span.ts';
 import { ignoresStart } from './steps.ts';
 
@@ -96,14 +96,14 @@ export class Asking {
    * Tries shorter pages where the source fails on the length, and remembers for a day what works.
    * @throws {WalkError} `capped` where only what lies deep in the list fails; {LearnedError} by number.
    */
-  async withLength<T>(seen: WalkSeen, askFor: (length: number) => Promise<T>): Promise<T> {
+  async withLength<T>(observed: WalkObserved, askFor: (length: number) => Promise<T>): Promise<T> {
     const { knowledge } = this.#context;
     let length = knowledge.pageLength(this.#walk.pageLength);
     let refused: { readonly length: number; readonly error: Error } | null = null;
     for (;;) {
       try {
         const answer = await askFor(length);
-        if (refused !== null && seen.records === 0)
+        if (refused !== null && observed.records === 0)
           await learnLength(
             this.#context,
             { ...this.#target, start: 0, length: refused.length },
@@ -112,20 +112,21 @@ export class Asking {
           );
         return answer;
       } catch (error) {
-        const deep = seen.records > 0;
+        const deep = observed.records > 0;
         if (length > 1 && refusesLength(error)) {
-          if (deep && seen.paging === 'number') await this.#learnShorter(seen, error as Error);
+          if (deep && observed.paging === 'number')
+            await this.#learnShorter(observed, error as Error);
           refused = { length, error: error as Error };
           length = Math.floor(length / 2);
         } else if (deep && mayRefuseDepth(error)) {
-          throw await this.capped(seen.records, (error as Error).message);
+          throw await this.capped(observed.records, (error as Error).message);
         } else throw refused?.error ?? error;
       }
     }
   }
 
   /** Pages by number are of one length from the first on. @throws {LearnedError} always. */
-  async #learnShorter({ largestPage }: WalkSeen, error: Error): Promise<never> {
+  async #learnShorter({ largestPage }: WalkObserved, error: Error): Promise<never> {
     const told = `pages by number of ${largestPage} records fail: ${error.message}`;
     const length = Math.max(1, Math.floor(largestPage / 2));
     await this.#context.knowledge.learn('page_length', length, told);

@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts';
 import type { AnswerContext } from './answers.ts';
 import type { Frame } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
-import type { Room } from './prefetch/room.ts';
+import type { PrefetchBudget } from './prefetch/budget.ts';
 
 /** What a walk needs; the wiring fills it. */
 export interface WalkContext extends AnswerContext {
@@ -20,7 +20,7 @@ export interface WalkContext extends AnswerContext {
    */
   readonly believeNothing: (frame: Frame) => Promise<void>;
   /** What this walk and the others of the process share for pages ahead. */
-  readonly room: Room;
+  readonly budget: PrefetchBudget;
   /** Told of every page that was stored. */
   readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
 }

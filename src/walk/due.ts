@@ -24,7 +24,7 @@ import { failureOf } from './failure.ts';
 import { blaming, KnownAnswers } from './known-answers.ts';
 import { whileLeased } from './lease-keeper.ts';
 import { lookAgain } from './look.ts';
-import { Room } from './prefetch/room.ts';
+import { PrefetchBudget } from './prefetch/budget.ts';
 import {
   afterFirstAnswer,
   isMisaddressed,
@@ -81,7 +81,7 @@ const SHORTEST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
 
 interface RunContext extends WalkParts {
-  readonly room: Room;
+  readonly budget: PrefetchBudget;
   readonly options: WalkOptions;
   readonly states: readonly StreamState[];
   readonly signal: AbortSignal;
@@ -113,14 +113,14 @@ export async function runDueWindows(
     [...streams].map(([streamId, stream]) => openStream(parts, streamId, stream, facts)),
   );
   const fatal = new AbortController();
-  const room = new Room({
+  const budget = new PrefetchBudget({
     requests: options.concurrency,
     inLine: IN_LINE,
     bytes: options.aheadBytes ?? AHEAD_BYTES,
   });
   const context: RunContext = {
     ...parts,
-    room,
+    budget,
     options,
     states,
     signal: AbortSignal.any([signal, fatal.signal]),
@@ -203,7 +203,7 @@ function contextOf(
   signal: AbortSignal,
   onFirst: () => void,
 ): WindowContext {
-  const { database, clock, log, options, onEvent, room, fetchPage } = context;
+  const { database, clock, log, options, onEvent, budget, fetchPage } = context;
   const priority = { purpose: leased.purpose };
   const asking = { fetchPage, priority, signal: context.signal, contract };
   const key = keyOf(leased);
@@ -221,7 +221,7 @@ function contextOf(
     log,
     stream,
     knowledge,
-    room,
+    budget,
     believeNothing: (frame) => known.believeNothing(frame),
     checkKnown: () => known.check(),
     onPage: (page) => {

@@ -12,7 +12,7 @@ import { question } from './questions.ts';
 import { divide } from './reach.ts';
 import { settleSpan } from './settle.ts';
 import { MOST_HALVINGS, spanOf } from './span.ts';
-import { type HalvesSeen, LEAST_CAP } from './verdict.ts';
+import { type HalvesObserved, LEAST_CAP } from './verdict.ts';
 
 /**
  * Compares the records of a walk with those of its halves and the cut between them. A half that shows as many as the whole
@@ -24,7 +24,7 @@ export async function compareHalves(
   context: WindowContext,
   window: LeasedWindow,
   whole: EndedWalk,
-): Promise<HalvesSeen> {
+): Promise<HalvesObserved> {
   const { database } = context;
   let span: Span = spanOf(window);
   let unseen: WalkError | null = null;
@@ -56,9 +56,9 @@ export async function compareHalves(
     const oneSided = inOneHalf || (across >= LEAST_CAP && across >= whole.stored);
     if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))
       throw new WalkError('learned', 'what is not the record was learned from the halves');
-    const seen = { more, less, oneSided, walks: [...plus, ...sides] };
+    const observed = { more, less, oneSided, walks: [...plus, ...sides] };
     if (unseen !== null && more === 0 && !oneSided) throw unseen;
-    if (more > 0 || less > 0 || !oneSided) return seen;
+    if (more > 0 || less > 0 || !oneSided) return observed;
     span = first.stored >= whole.stored ? one : other;
   }
   throw new WalkError(

@@ -3,8 +3,8 @@ import type { PageRequest } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { type Fact, forget, type LearnedFact, learn } from '../store/learned.ts';
 import { First, OneAtATime } from './concurrency.ts';
+import type { Paging } from './observed.ts';
 import { Trust } from './prefetch/following.ts';
-import type { Paging } from './seen.ts';
 import type { Learned } from './verdict.ts';
 
 /** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */

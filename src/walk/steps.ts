@@ -1,6 +1,6 @@
 /** What a walk asks for next; pure. */
 import { WalkError } from '../errors.ts';
-import { skipOf, type WalkSeen } from './seen.ts';
+import { skipOf, type WalkObserved } from './observed.ts';
 import { isPowerOfTwo } from './verdict.ts';
 
 /** How a walk is to go. */
@@ -27,14 +27,14 @@ export interface StepKnowledge extends WalkManner {
  * @throws {WalkError} where the list is too long to be walked whole.
  */
 export function nextStep(
-  seen: WalkSeen,
+  observed: WalkObserved,
   known: StepKnowledge,
 ): 'page' | 'probe' | 'confirm' | 'open' {
-  const { pages, records, lastTotal, lastCame, largestPage, paging } = seen;
+  const { pages, records, lastTotal, lastCame, largestPage, paging } = observed;
   if (pages === 0) return 'page';
   if (known.onePage) return 'open';
   if (records === 0) return 'confirm';
-  refuseLong(seen, known);
+  refuseLong(observed, known);
   if (known.suffices) return 'open';
   if (known.offsetCap !== null && records >= known.offsetCap)
     throw new WalkError('beyond-known-cap', `paging goes no deeper than ${known.offsetCap}`);
@@ -46,7 +46,7 @@ export function nextStep(
 }
 
 /** After the first page its total tells whether the list is walked whole. */
-function refuseLong({ pages, records, lastTotal }: WalkSeen, known: StepKnowledge): void {
+function refuseLong({ pages, records, lastTotal }: WalkObserved, known: StepKnowledge): void {
   if (pages !== 1 || lastTotal === null) return;
   const { mostRecords, offsetCap } = known;
   if (mostRecords !== null && lastTotal > Math.max(mostRecords, records))
@@ -67,12 +67,12 @@ function refuseLong({ pages, records, lastTotal }: WalkSeen, known: StepKnowledg
  * are asked for now and then, from an even start: those are the same two where pages are counted by number.
  */
 export function pageAfter(
-  seen: WalkSeen,
+  observed: WalkObserved,
   most: number,
   offsetCap: number | null,
 ): { readonly start: number; readonly length: number } {
-  const { records, largestPage, paging } = seen;
-  const skip = skipOf(seen);
+  const { records, largestPage, paging } = observed;
+  const skip = skipOf(observed);
   const start = records - skip;
   if (records > 0 && paging === 'number') return { start, length: largestPage };
   if (records > 0 && largestPage === 1)
@@ -83,7 +83,7 @@ export function pageAfter(
 
 /** @throws {WalkError} where a page by number equals the first one: the source does not look at `start`. */
 export function refuseSamePage(
-  { paging }: WalkSeen,
+  { paging }: WalkObserved,
   { digest, came }: { readonly digest: string; readonly came: number },
   first: string | null,
 ): void {

@@ -8,7 +8,7 @@ import type { Claim, ListEnd, Proof } from '../model.ts';
 export const LEAST_CAP = 10;
 
 /** How the whole compares with its halves and the cut between them, record by record. */
-export interface HalvesSeen {
+export interface HalvesObserved {
   /** Records that halves and cut show and the whole does not. */
   readonly more: number;
   /** Records that the whole shows and they do not. */
@@ -30,7 +30,7 @@ export interface Evidence {
   readonly repeated: boolean;
   /** A walk with other page boundaries brought the same records. */
   readonly agreed: boolean;
-  readonly halves: HalvesSeen | null;
+  readonly halves: HalvesObserved | null;
   /** The sum of the totals of both halves and of the correction of the cut between them; null: not asked. */
   readonly totalOfHalves: number | null;
   /** One window in fifty is asked for its end even where its total would do. */

@@ -2,15 +2,15 @@
 import { WalkError } from '../errors.ts';
 import type { Claim, ListEnd, PageRequest } from '../model.ts';
 import type { Lease } from '../store/leases.ts';
-import { listPagesSeen, storePage } from '../store/pages.ts';
+import { listPagesObserved, storePage } from '../store/pages.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { ask } from './answers.ts';
 import { Asking, claimOf, LearnedError } from './asking.ts';
 import type { WalkContext, WalkEnd } from './context.ts';
+import { nothingObserved, skipOf, type WalkObserved, withPage } from './observed.ts';
 import { learnPaging } from './paging.ts';
-import { Ahead } from './prefetch/ahead.ts';
-import { nothingSeen, skipOf, type WalkSeen, withPage } from './seen.ts';
+import { Prefetch } from './prefetch/prefetch.ts';
 import type { WalkTarget } from './span.ts';
 import { nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
 import { isPowerOfTwo, UNASKED, verdict } from './verdict.ts';
@@ -22,10 +22,10 @@ export class Walk {
   readonly #target: WalkTarget;
   readonly #walk: OpenWalk;
   readonly #manner: WalkManner;
-  readonly #ahead: Ahead;
+  readonly #prefetch: Prefetch;
   readonly #pageClaims: Claim[] = [];
   readonly #asking: Asking;
-  #seen: WalkSeen;
+  #observed: WalkObserved;
   #firstDigest: string | null = null;
   #believed: string | null = null;
 
@@ -36,23 +36,23 @@ export class Walk {
     walk: OpenWalk,
     manner: WalkManner,
   ) {
-    const { room, fetchPage: fetch, knowledge } = context;
+    const { budget, fetchPage: fetch, knowledge } = context;
     this.#context = {
       ...context,
-      fetchPage: (asked, options) => room.request(() => fetch(asked, options)),
+      fetchPage: (asked, options) => budget.request(() => fetch(asked, options)),
     };
     this.#lease = lease;
     this.#target = target;
     this.#walk = walk;
     this.#manner = manner;
-    this.#ahead = new Ahead({ ...context, trust: knowledge.trust });
+    this.#prefetch = new Prefetch({ ...context, trust: knowledge.trust });
     this.#asking = new Asking(this.#context, target, walk);
-    this.#seen = nothingSeen(knowledge.paging ?? 'offset');
+    this.#observed = nothingObserved(knowledge.paging ?? 'offset');
   }
 
   /** Requests that stored no page, so far; they are noted with the walk when it ends. */
   get requests(): number {
-    return this.#asking.requests + this.#ahead.wasted;
+    return this.#asking.requests + this.#prefetch.wasted;
   }
 
   /** What answers that are no stored pages have said so far. */
@@ -62,7 +62,7 @@ export class Walk {
 
   /** Records stored. */
   get records(): number {
-    return this.#seen.records;
+    return this.#observed.records;
   }
 
   get #heard(): Claim[] {
@@ -84,12 +84,12 @@ export class Walk {
         if (end !== null) return this.#endAs(end);
       }
     } finally {
-      this.#ahead.close();
+      this.#prefetch.close();
     }
   }
 
   #endAs(end: ListEnd): WalkEnd {
-    const { records: stored, pages, largestPage } = this.#seen;
+    const { records: stored, pages, largestPage } = this.#observed;
     return { end, stored, pages, largestPage, heard: this.#heard, claims: this.claims };
   }
 
@@ -99,9 +99,9 @@ export class Walk {
     const { offsetCap } = this.#context.knowledge;
     const { pageLength } = this.#walk;
     const suffices = this.#endSuffices();
-    switch (nextStep(this.#seen, { ...this.#manner, offsetCap, pageLength, suffices })) {
+    switch (nextStep(this.#observed, { ...this.#manner, offsetCap, pageLength, suffices })) {
       case 'open':
-        if (this.#manner.onePage) await this.#asking.lookBehind(this.#seen.records);
+        if (this.#manner.onePage) await this.#asking.lookBehind(this.#observed.records);
         return 'open';
       case 'confirm':
         return this.#confirmEmpty();
@@ -114,7 +114,7 @@ export class Walk {
 
   /** Nothing more need be asked: the verdict lacks no end, as only a total that is believed can say. */
   #endSuffices(): boolean {
-    const { records, lastTotal } = this.#seen;
+    const { records, lastTotal } = this.#observed;
     const { learned } = this.#context.knowledge;
     // Judged at every page: all that was heard is not gone through again where no total can suffice.
     if (records === 0 || learned.calibrated === 0 || (lastTotal ?? records) !== records)
@@ -134,9 +134,9 @@ export class Walk {
   /** Reads what the stored pages showed; the next step follows from it as if this worker had walked them. */
   async #resume(): Promise<void> {
     if (this.#walk.pages === 0) return;
-    for (const page of await listPagesSeen(this.#context.database, this.#walk.walkId))
+    for (const page of await listPagesObserved(this.#context.database, this.#walk.walkId))
       this.#note(page, page.claim);
-    const { records, pages } = this.#seen;
+    const { records, pages } = this.#observed;
     if (records !== this.#walk.nextStart || pages !== this.#walk.pages)
       throw new BrokenChainError(
         `walk ${this.#walk.walkId} has ${pages} pages with ${records} records, and its checkpoint says ${this.#walk.pages} with ${this.#walk.nextStart}`,
@@ -150,31 +150,31 @@ export class Walk {
     page: { readonly records: number; readonly skip: number; readonly digest: string },
     claim: Claim,
   ): void {
-    const before = this.#seen;
-    this.#seen = withPage(before, { ...page, total: claim.total });
+    const before = this.#observed;
+    this.#observed = withPage(before, { ...page, total: claim.total });
     this.#pageClaims.push(claim);
     this.#firstDigest ??= page.digest;
-    this.#ahead.stored(before, this.#seen);
+    this.#prefetch.stored(before, this.#observed);
     const { knowledge } = this.#context;
     knowledge.largestAnswer = Math.max(knowledge.largestAnswer, claim.came);
   }
 
   /** Asks for the next page and stores it. */
   async #page(): Promise<ListEnd | null> {
-    const { records, pages } = this.#seen;
-    const skip = skipOf(this.#seen);
+    const { records, pages } = this.#observed;
+    const skip = skipOf(this.#observed);
     const { walkId } = this.#walk;
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge } = this.#context;
-    const { facts, page, wasted } = await this.#asking.withLength(this.#seen, (most) => {
-      const at = (seen: WalkSeen) => pageAfter(seen, most, knowledge.offsetCap);
-      const request = { ...this.#target, ...at(this.#seen) };
-      this.#ahead.follow(
-        this.#seen,
+    const { facts, page, wasted } = await this.#asking.withLength(this.#observed, (most) => {
+      const at = (observed: WalkObserved) => pageAfter(observed, most, knowledge.offsetCap);
+      const request = { ...this.#target, ...at(this.#observed) };
+      this.#prefetch.follow(
+        this.#observed,
         request,
-        (start) => at({ ...this.#seen, records: start + skip }).length,
+        (start) => at({ ...this.#observed, records: start + skip }).length,
       );
-      const fetchPage = (asked: PageRequest) => this.#ahead.fetch(asked);
+      const fetchPage = (asked: PageRequest) => this.#prefetch.fetch(asked);
       return ask({ ...this.#context, fetchPage }, request, (answer, contract) =>
         storePage(
           database,
@@ -195,7 +195,7 @@ export class Walk {
         if (start === 0) knowledge.lastGood = { ...this.#target, start, length };
         knowledge.answered('records');
       }
-      refuseSamePage(this.#seen, facts, this.#firstDigest);
+      refuseSamePage(this.#observed, facts, this.#firstDigest);
       const isFirstAgain = facts.came === 1 && facts.digest === this.#firstDigest;
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
@@ -203,7 +203,7 @@ export class Walk {
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }
-    this.#ahead.drop();
+    this.#prefetch.drop();
     this.#asking.heard(page, facts, page.requests);
     if (facts.came > 0 && facts.continues) return 'last';
     if (records === 0) return this.#confirmEmpty();
@@ -213,7 +213,7 @@ export class Walk {
 
   /** Nothing comes behind the last record: it ends the list where it is still there. */
   async #lastIsThere(): Promise<ListEnd | null> {
-    return this.#goOn(await this.#asking.ask(this.#seen.records - 1, 1));
+    return this.#goOn(await this.#asking.ask(this.#observed.records - 1, 1));
   }
 
   /** After an answer from the last record on. */
@@ -224,7 +224,7 @@ export class Walk {
 
   /** Asks from the last record on: where exactly that one comes, the list has ended. */
   async #probe(): Promise<ListEnd | null> {
-    const { records, paging, largestPage, pages } = this.#seen;
+    const { records, paging, largestPage, pages } = this.#observed;
     if (paging === 'number' || largestPage === 1) {
       const behind = await this.#asking.askDeep(records, records, 1);
       if (behind.came === 0) return this.#lastIsThere();
@@ -260,18 +260,18 @@ export class Walk {
     }
     if (this.#asking.frame !== null && !beside)
       await this.#context.believeNothing(this.#asking.frame);
-    if (this.#seen.pages > 0) return 'nothing';
+    if (this.#observed.pages > 0) return 'nothing';
     // In a frame that is new for answers without records it is stored only now that it is believed.
     this.#believed = this.#asking.frame?.signature ?? null;
     await this.#page();
-    return this.#seen.pages > 0 && this.#seen.records === 0
+    return this.#observed.pages > 0 && this.#observed.records === 0
       ? 'nothing'
       : this.#asking.stillNothing({ came: 1 });
   }
 
   /** The answer from the last record on does not begin with it: what that means is found out by asking. */
   async #notContinued(came: number): Promise<ListEnd | null> {
-    const { records, pages } = this.#seen;
+    const { records, pages } = this.#observed;
     if (came === 0) {
       const { knowledge } = this.#context;
       for (let empty = 1; empty < knowledge.repeats; empty += 1) {

@@ -16,7 +16,7 @@ import { PASSING } from './settle.ts';
 import { splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
 import { proveByUnion, type UnionEnd } from './union.ts';
-import { type Evidence, type HalvesSeen, UNASKED, verdict } from './verdict.ts';
+import { type Evidence, type HalvesObserved, UNASKED, verdict } from './verdict.ts';
 
 /** A window that no worker can get past is left alone after this many leases without a stored page. */
 const FRUITLESS_LEASES = 10;
@@ -146,9 +146,9 @@ async function halvesOf(
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
-): Promise<HalvesSeen | WindowEnd | null> {
+): Promise<HalvesObserved | WindowEnd | null> {
   const size = newest.stored;
-  let halves: HalvesSeen;
+  let halves: HalvesObserved;
   try {
     halves = await compareHalves(context, window, newest);
   } catch (error) {

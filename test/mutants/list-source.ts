@@ -148,14 +148,14 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'the key is shown in an excerpt of an answer',
-    'src/source/keyring.ts',
+    'src/source/credentials.ts',
     '  redactor.add(key);\n',
     '',
     ['test/source/key.test.ts', 'test/source/status.test.ts', 'test/source/echo.test.ts'],
   ),
   mutant(
     'a key that was read again is not struck out',
-    'src/source/keyring.ts',
+    'src/source/credentials.ts',
     '      redactor.add(fresh);\n',
     '',
     ['test/source/key.test.ts', 'test/source/echo.test.ts'],

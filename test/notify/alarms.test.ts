@@ -1,6 +1,6 @@
 /** Alarms: each change is told once, by one process, again after a day, and again when nobody heard it. */
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { claimTelling, noteCondition, noteTold } from '../../src/notify/rows.ts';
+import { claimNotification, noteCondition, noteNotified } from '../../src/notify/rows.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openDatabase } from '../support/store.ts';
@@ -19,9 +19,9 @@ beforeEach(async () => {
 /** One run of a process: notes, tells, and what it told. */
 async function run(failing: boolean, heard = true): Promise<string | null> {
   await noteCondition(database, STREAMS, { failing, problem: failing ? 'why' : null });
-  const telling = await claimTelling(database, STREAMS);
+  const telling = await claimNotification(database, STREAMS);
   if (telling === null) return null;
-  await noteTold(database, STREAMS, telling.kind, heard);
+  await noteNotified(database, STREAMS, telling.kind, heard);
   return telling.kind;
 }
 
@@ -42,7 +42,7 @@ it('since when it fails is kept while it fails, and told with the recovery', asy
   await server.query(`update daywalk.alarms set failing_since = '2026-03-01 00:00Z'`);
   await run(true);
   await noteCondition(database, STREAMS, { failing: false, problem: null });
-  expect(await claimTelling(database, STREAMS)).toEqual({
+  expect(await claimNotification(database, STREAMS)).toEqual({
     kind: 'recovered',
     since: new Date('2026-03-01T00:00:00Z'),
   });
@@ -64,19 +64,19 @@ it('a failure that nobody heard of, and that is over, is not told', async () => 
 it('of two processes one tells; a killed one is not waited for for ever', async () => {
   await noteCondition(database, STREAMS, { failing: true, problem: null });
   const claims = await Promise.all([
-    claimTelling(database, STREAMS),
-    claimTelling(database, STREAMS),
+    claimNotification(database, STREAMS),
+    claimNotification(database, STREAMS),
   ]);
   expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
-  expect(await claimTelling(database, STREAMS)).toBeNull();
+  expect(await claimNotification(database, STREAMS)).toBeNull();
   await server.query(
     `update daywalk.alarms set telling_until = clock_timestamp() - interval '1 second'`,
   );
-  expect(await claimTelling(database, STREAMS)).toMatchObject({ kind: 'failing' });
+  expect(await claimNotification(database, STREAMS)).toMatchObject({ kind: 'failing' });
 });
 
 it('other streams are another alarm', async () => {
   await run(true);
   await noteCondition(database, ['severe'], { failing: true, problem: null });
-  expect(await claimTelling(database, ['severe'])).toMatchObject({ kind: 'failing' });
+  expect(await claimNotification(database, ['severe'])).toMatchObject({ kind: 'failing' });
 });

@@ -24,7 +24,7 @@ beforeEach(async () => {
   hook = await startHookServer();
 });
 
-function teller(): ProvenDays {
+function notifier(): ProvenDays {
   const { origin, host } = new URL(hook.url);
   const dispatcher = openDispatcher({
     address: { origin, prefix: '', host, secure: false, shown: origin },
@@ -55,14 +55,14 @@ async function prove(streamId: number, day: string, ids: readonly number[]): Pro
 it('what is complete at the beginning is no news; what comes then is told once', async () => {
   const streamId = await planDays(database, [DAY, NEXT]);
   await prove(streamId, DAY, [1]);
-  await teller().begin(database);
-  await teller().tell(database);
+  await notifier().begin(database);
+  await notifier().tell(database);
   expect(told()).toEqual([]);
   await prove(streamId, NEXT, [2, 3]);
   // A restart begins again, which changes nothing.
-  await teller().begin(database);
-  await teller().tell(database);
-  await teller().tell(database);
+  await notifier().begin(database);
+  await notifier().tell(database);
+  await notifier().tell(database);
   expect(told()).toEqual([[NEXT]]);
   expect(JSON.parse(hook.got[0]?.body ?? '')).toMatchObject({
     event: 'day_proven',
@@ -74,16 +74,16 @@ it('what is complete at the beginning is no news; what comes then is told once',
 });
 
 it('a stream that is new since the beginning has told nothing', async () => {
-  await teller().begin(database);
+  await notifier().begin(database);
   await prove(await planDays(database), DAY, [1]);
-  await teller().tell(database);
+  await notifier().tell(database);
   expect(told()).toEqual([[DAY]]);
 });
 
 it('a day that is published anew is no news', async () => {
   const streamId = await planDays(database);
   await prove(streamId, DAY, [1]);
-  await teller().tell(database);
+  await notifier().tell(database);
   await proveTexts(database, await windowOf(database, streamId, DAY), [['{"id": 1}', '{"id": 2}']]);
   await server.query(
     `update daywalk.windows set state = 'complete' where state = 'pending' and proof is not null`,
@@ -91,7 +91,7 @@ it('a day that is published anew is no news', async () => {
   expect(
     await server.query('select daywalk.append_to_ledger($1, $2)::int as entry', [streamId, DAY]),
   ).toEqual([{ entry: 2 }]);
-  await teller().tell(database);
+  await notifier().tell(database);
   expect(told()).toEqual([[DAY]]);
   const [row] = await server.query('select entry::int from daywalk.told_days');
   expect(row).toEqual({ entry: 2 });
@@ -100,9 +100,9 @@ it('a day that is published anew is no news', async () => {
 it('what nobody heard is told again', async () => {
   await prove(await planDays(database), DAY, [1]);
   hook.answer(500, 500);
-  await teller().tell(database);
-  await teller().tell(database);
-  await teller().tell(database);
+  await notifier().tell(database);
+  await notifier().tell(database);
+  await notifier().tell(database);
   expect(told()).toEqual([[DAY], [DAY], [DAY]]);
 });
 
@@ -113,12 +113,12 @@ it('of two processes one tells; a killed one is not waited for for ever', async 
     claimDays(database, ['events']),
   ]);
   expect(claims.map((places) => places.length).sort()).toEqual([0, 1]);
-  await teller().tell(database);
+  await notifier().tell(database);
   expect(told()).toEqual([]);
   await server.query(
     `update daywalk.told_days set telling_until = clock_timestamp() - interval '1 second'`,
   );
-  await teller().tell(database);
+  await notifier().tell(database);
   expect(told()).toEqual([[DAY]]);
 });
 
@@ -133,7 +133,7 @@ it('many days are one message, in which some are named', async () => {
      )
      insert into daywalk.days (stream_id, day, records, gone, lost, pages, bytes, revision) select stream_id, day, 7, 0, 0, 1, 1, 1 from more`,
   );
-  await teller().tell(database);
+  await notifier().tell(database);
   const [message] = hook.got.map(({ body }) => JSON.parse(body));
   expect(message).toMatchObject({
     title: 'daywalk on soc-1: 1,234 days are complete',

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError, RefusedError, SettingsError } from '../../src/errors.ts';
 import { openRedactor } from '../../src/redactor.ts';
-import { openKeyring } from '../../src/source/keyring.ts';
+import { openCredentials } from '../../src/source/credentials.ts';
 import { openSource } from '../../src/source/source.ts';
 import { SOURCE } from '../support/source-options.ts';
 import { fakeClock } from './fake-clock.ts';
@@ -40,12 +40,12 @@ describe('a rotated key', () => {
       reads++;
       return NEW;
     };
-    const keyring = openKeyring('old-key', refresh, redactor);
-    expect(await keyring.renew('old-key')).toBe(true);
-    expect(await keyring.renew('old-key')).toBe(true);
+    const credentials = openCredentials('old-key', refresh, redactor);
+    expect(await credentials.renew('old-key')).toBe(true);
+    expect(await credentials.renew('old-key')).toBe(true);
     expect(reads).toBe(1);
-    expect(keyring.current()).toBe(NEW);
-    expect(keyring.keys()).toEqual(['old-key', NEW]);
+    expect(credentials.current()).toBe(NEW);
+    expect(credentials.keys()).toEqual(['old-key', NEW]);
     expect(redactor.secrets()).toEqual(['a-password', 'old-key', NEW]);
   });
 

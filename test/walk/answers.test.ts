@@ -9,7 +9,7 @@ import { findContract } from '../../src/source/contract.ts';
 import { confirmFrame, forgetContract, noteFrame } from '../../src/store/contracts.ts';
 import type { Database } from '../../src/store/database.ts';
 import { readHashes } from '../../src/store/evidence.ts';
-import { type Checkpoint, listPagesSeen, storePage } from '../../src/store/pages.ts';
+import { type Checkpoint, listPagesObserved, storePage } from '../../src/store/pages.ts';
 import { compareProbe } from '../../src/store/probes.ts';
 import { type AnswerContext, ask } from '../../src/walk/answers.ts';
 import { StreamContract } from '../../src/walk/contract.ts';
@@ -276,7 +276,7 @@ describe('an answer without records', () => {
       expect(await page(source, { believes: 'another' })).toMatchObject({ stored: false });
       expect(await confirmFrame(database, await windowOf(walk), signature)).toBe(false);
       expect(await page(source, { believes: signature })).toMatchObject({ stored: true });
-      expect(await listPagesSeen(database, walk)).toMatchObject([
+      expect(await listPagesObserved(database, walk)).toMatchObject([
         { records: 0, claim: { came: 0 } },
       ]);
       expect((await probe(source, 0, walks[1])).frame?.known).toBe(false);
@@ -377,7 +377,7 @@ describe('the total', () => {
       totalMissing: true,
       stored: true,
     });
-    const seen = await listPagesSeen(database, walks[1] ?? 0);
+    const seen = await listPagesObserved(database, walks[1] ?? 0);
     expect(seen).toMatchObject([{ claim: { start: 0, came: 1, total: null, totalMissing: true } }]);
   });
 
@@ -392,7 +392,7 @@ describe('the total', () => {
     const total = { value: '5', relation: 'gte' };
     const facts = await page(await answering([given({ total, data: R(1), has_more: true })]));
     expect(facts).toMatchObject({ total: 5, lowerBound: true, more: true });
-    const [seen] = await listPagesSeen(database, walks[0] ?? 0);
+    const [seen] = await listPagesObserved(database, walks[0] ?? 0);
     expect(seen?.claim).toEqual({
       start: 0,
       length: 100,

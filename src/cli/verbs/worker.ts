@@ -6,9 +6,9 @@ import { Activity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
 import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
 import { catchUp, type RunEvent } from '../../walk/run.ts';
+import { notified, notifyingFailure } from '../notifying.ts';
 import { type ExportSession, forgetRefusal, withExport } from '../pass.ts';
 import { openStatusPage } from '../status-page.ts';
-import { tellingFailure, told } from '../telling.ts';
 import { Progress } from '../terminal/progress.ts';
 import { describeRun } from '../terminal/run-text.ts';
 import type { Invocation } from '../verb.ts';
@@ -108,7 +108,7 @@ async function pass(
   { activity, metrics }: Watchers,
   signal: AbortSignal,
 ): Promise<void> {
-  const { settings, database, source, parts, log, limits, teller } = session;
+  const { settings, database, source, parts, log, limits, notifier } = session;
   const { origin } = new URL(settings.apiUrl);
   const progress = new Progress(systemClock, log, { requests: limits });
   const onEvent = (event: RunEvent) => {
@@ -120,10 +120,10 @@ async function pass(
   try {
     const key = await source.currentKey();
     const look = () => database.retry(() => readRefusedKey(database, origin, key), signal);
-    activity.refused = await tellingFailure(teller, signal, look);
+    activity.refused = await notifyingFailure(notifier, signal, look);
     if (activity.refused !== null) return;
     activity.begin();
-    const report = await told(teller, signal, () =>
+    const report = await notified(notifier, signal, () =>
       catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent).finally(() =>
         progress.end(),
       ),

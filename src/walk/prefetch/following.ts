@@ -1,5 +1,5 @@
 /** Where the pages after the next one begin, as far as the pages that came can tell; pure. */
-import { skipOf, type WalkSeen } from '../seen.ts';
+import { skipOf, type WalkObserved } from '../observed.ts';
 
 /** Starts of pages, in order, and whether a total says that each of them is there. */
 export interface Following {
@@ -17,21 +17,22 @@ export const PAGES_PER_GUESS = 4;
  * @param most how many starts are wanted at most, where a total tells and where none does.
  */
 export function following(
-  seen: WalkSeen,
+  observed: WalkObserved,
   length: number,
   fullRun: number,
   most: { readonly certain: number; readonly guessed: number },
 ): Following {
-  const skip = skipOf(seen);
+  const skip = skipOf(observed);
   // A source that clamps the length gives the next page as it gave the largest.
-  const advance = Math.min(seen.largestPage, length) - skip;
-  const total = seen.lastTotal ?? 0;
-  const certain = seen.records < total;
-  if (seen.pages === 0 || seen.lastCame === 0 || advance < 1) return { starts: [], certain };
+  const advance = Math.min(observed.largestPage, length) - skip;
+  const total = observed.lastTotal ?? 0;
+  const certain = observed.records < total;
+  if (observed.pages === 0 || observed.lastCame === 0 || advance < 1)
+    return { starts: [], certain };
   const count = certain
-    ? Math.min(most.certain, Math.ceil((total - seen.records) / advance) - 1)
+    ? Math.min(most.certain, Math.ceil((total - observed.records) / advance) - 1)
     : Math.min(most.guessed, Math.floor(fullRun / PAGES_PER_GUESS));
-  const first = seen.records - skip;
+  const first = observed.records - skip;
   return { certain, starts: Array.from({ length: count }, (_, n) => first + (n + 1) * advance) };
 }
 

@@ -1,7 +1,7 @@
 /** Room for pages ahead: what all walks of a process share, in requests under way and in bytes that wait to be stored. */
 
 /** How much there is. */
-export interface RoomLimits {
+export interface PrefetchLimits {
   /** Pages are fetched ahead while fewer requests than this are under way in the process. */
   readonly requests: number;
   /** So many more may stand in the limiter's line, so that one goes in the very moment in which another ends; absent: 0. */
@@ -11,7 +11,7 @@ export interface RoomLimits {
 }
 
 /** A walk that would fetch ahead. */
-export interface Eager {
+export interface PrefetchingWalk {
   /** How many pages it has ahead; who has the fewest goes first. */
   readonly ahead: number;
   /** Bytes that its next page is expected to have; null: it wants none now. */
@@ -21,13 +21,13 @@ export interface Eager {
 }
 
 /** Requests that a walk needs now always pass; pages ahead take what they leave. */
-export class Room {
-  readonly limits: RoomLimits;
-  readonly #eager = new Set<Eager>();
+export class PrefetchBudget {
+  readonly limits: PrefetchLimits;
+  readonly #eager = new Set<PrefetchingWalk>();
   #underWay = 0;
   #bytes = 0;
 
-  constructor(limits: RoomLimits) {
+  constructor(limits: PrefetchLimits) {
     this.limits = limits;
   }
 
@@ -57,11 +57,11 @@ export class Room {
     this.#bytes += bytes;
   }
 
-  join(eager: Eager): void {
+  join(eager: PrefetchingWalk): void {
     this.#eager.add(eager);
   }
 
-  leave(eager: Eager): void {
+  leave(eager: PrefetchingWalk): void {
     this.#eager.delete(eager);
   }
 
@@ -75,8 +75,8 @@ export class Room {
     }
   }
 
-  #next(): Eager | null {
-    let next: Eager | null = null;
+  #next(): PrefetchingWalk | null {
+    let next: PrefetchingWalk | null = null;
     let pages = 0;
     for (const eager of this.#eager) {
       const { wants } = eager;

@@ -28,27 +28,27 @@ export interface RunEnd {
 }
 
 /** Tells about one run. */
-export interface RunTelling {
+export interface RunNotifications {
   /** Never fails; takes some seconds at most. */
   ended(end: RunEnd): Promise<void>;
 }
 
 /** Tells about the runs of a process. */
-export interface Teller {
+export interface Notifier {
   /** A run begins. */
-  begin(): RunTelling;
+  begin(): RunNotifications;
   /** From now on there is a database, in which what was told is kept. Never fails. */
   attach(database: Database): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The teller of these settings; without a ping and a webhook it does nothing. */
-export function openTeller(
+/** The notifier of these settings; without a ping and a webhook it does nothing. */
+export function openNotifier(
   settings: Settings,
   clock: Clock,
   log: Logger,
   strike: (text: string) => string,
-): Teller {
+): Notifier {
   const ping = settings.pingUrl?.reveal();
   const webhook = settings.webhookUrl?.reveal();
   const pingPoster = ping && posterTo(ping, 'ping', settings, clock, log);

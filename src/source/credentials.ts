@@ -2,7 +2,7 @@
 import { SettingsError } from '../errors.ts';
 import type { Redactor } from '../redactor.ts';
 
-export interface Keyring {
+export interface Credentials {
   current(): string;
   /** Every key so far. */
   keys(): readonly string[];
@@ -20,11 +20,11 @@ export interface Keyring {
  * @param redactor is told of every key.
  * @throws SettingsError for a key that no header can carry.
  */
-export function openKeyring(
+export function openCredentials(
   key: string,
   refresh: (() => Promise<string | undefined>) | undefined,
   redactor: Redactor,
-): Keyring {
+): Credentials {
   if (!fitsHeader(key))
     throw new SettingsError('the API key is empty or holds a space or a non-ASCII character', {
       hint: 'a line break at the end of the key file is the usual reason; the key is not shown here',

@@ -4,7 +4,7 @@
 export type Paging = 'offset' | 'number';
 
 /** What one stored page showed. */
-export interface PageSeen {
+export interface PageObserved {
   /** New records: without one that was asked for again. */
   readonly records: number;
   /** 1: the last record of the page before was asked for again, and came first. */
@@ -13,7 +13,7 @@ export interface PageSeen {
 }
 
 /** The state of the fold. */
-export interface WalkSeen {
+export interface WalkObserved {
   readonly paging: Paging;
   readonly pages: number;
   /** Records stored; the next start. */
@@ -26,20 +26,20 @@ export interface WalkSeen {
 }
 
 /** A walk before its first page. */
-export function nothingSeen(paging: Paging): WalkSeen {
+export function nothingObserved(paging: Paging): WalkObserved {
   return { paging, pages: 0, records: 0, lastCame: 0, largestPage: 0, lastTotal: null };
 }
 
 /** The walk after one more page. */
-export function withPage(seen: WalkSeen, page: PageSeen): WalkSeen {
+export function withPage(observed: WalkObserved, page: PageObserved): WalkObserved {
   const lastCame = page.records + page.skip;
   return {
-    ...seen,
-    pages: seen.pages + 1,
-    records: seen.records + page.records,
+    ...observed,
+    pages: observed.pages + 1,
+    records: observed.records + page.records,
     lastCame,
-    largestPage: Math.max(seen.largestPage, lastCame),
-    lastTotal: page.total ?? seen.lastTotal,
+    largestPage: Math.max(observed.largestPage, lastCame),
+    lastTotal: page.total ?? observed.lastTotal,
   };
 }
 
@@ -47,6 +47,6 @@ export function withPage(seen: WalkSeen, page: PageSeen): WalkSeen {
  * Whether the next page begins with the last record stored, so that a list that moved between two pages is noticed
  * (docs/decisions/0008). A source that gives one record at a time, or pages by number, would never get on so.
  */
-export function skipOf(seen: WalkSeen): 0 | 1 {
-  return seen.records > 0 && seen.largestPage > 1 && seen.paging === 'offset' ? 1 : 0;
+export function skipOf(observed: WalkObserved): 0 | 1 {
+  return observed.records > 0 && observed.largestPage > 1 && observed.paging === 'offset' ? 1 : 0;
 }

@@ -2,26 +2,26 @@
 import { RefusedError } from '../../errors.ts';
 import type { Page, PageRequest, Priority } from '../../model.ts';
 import type { FetchPage } from '../answers.ts';
-import type { WalkSeen } from '../seen.ts';
+import type { WalkObserved } from '../observed.ts';
+import type { PrefetchBudget, PrefetchingWalk } from './budget.ts';
 import { following, type Trust } from './following.ts';
-import type { Eager, Room } from './room.ts';
 
 /** What fetching ahead needs. */
-export interface AheadContext {
+export interface PrefetchContext {
   readonly fetchPage: FetchPage;
   /** Of pages that the walk needs now; pages ahead stand behind them until their turn has come. */
   readonly priority: Priority;
-  readonly room: Room;
+  readonly budget: PrefetchBudget;
   readonly trust: Trust;
   readonly signal: AbortSignal;
 }
 
 /** A page that is on its way or has come. */
-class Flight {
+class PendingPage {
   readonly request: PageRequest;
   readonly page: Promise<Page>;
   readonly priority: Priority;
-  /** What it holds of the room. */
+  /** What it holds of the budget. */
   bytes: number;
   /** Requests that it took, as far as is known. */
   requests = 1;
@@ -34,7 +34,7 @@ class Flight {
     request: PageRequest,
     priority: Priority,
     bytes: number,
-    ask: (flight: Flight) => Promise<Page>,
+    ask: (pending: PendingPage) => Promise<Page>,
   ) {
     this.request = request;
     this.priority = { ...priority, ahead: true };
@@ -47,11 +47,11 @@ class Flight {
 
 /**
  * The pages after the one that a walk needs now. Pages leave in the order of their starts, each as if it had been asked
- * for when its turn came. How many there may be, the room says.
+ * for when its turn came. How many there may be, the budget says.
  */
-export class Ahead implements Eager {
-  readonly #context: AheadContext;
-  readonly #queue: Flight[] = [];
+export class Prefetch implements PrefetchingWalk {
+  readonly #context: PrefetchContext;
+  readonly #queue: PendingPage[] = [];
   /** Not asked for yet. */
   #wanted: PageRequest[] = [];
   #certain = false;
@@ -60,11 +60,11 @@ export class Ahead implements Eager {
   #wasted = 0;
   #stop = new AbortController();
 
-  constructor(context: AheadContext) {
+  constructor(context: PrefetchContext) {
     this.#context = context;
     context.signal.addEventListener('abort', this.#onAbort);
     if (context.signal.aborted) this.#onAbort();
-    context.room.join(this);
+    context.budget.join(this);
   }
 
   /** Requests whose answers were thrown away. */
@@ -77,8 +77,8 @@ export class Ahead implements Eager {
   }
 
   get wants(): number | null {
-    // Nothing goes behind a failure, and the room cannot be measured before a page has come.
-    const held = this.#queue.some((flight) => flight.failed) || this.#largestBody === 0;
+    // Nothing goes behind a failure, and its size is not known before a page has come.
+    const held = this.#queue.some((pending) => pending.failed) || this.#largestBody === 0;
     return held || this.#wanted.length === 0 || this.#stop.signal.aborted
       ? null
       : this.#largestBody;
@@ -88,16 +88,20 @@ export class Ahead implements Eager {
    * Says which page the walk needs next; what is ahead and does not follow from it is thrown away.
    * @param lengthAt how many records the page from a later start will be asked for.
    */
-  follow(seen: WalkSeen, next: PageRequest, lengthAt = (_start: number) => next.length): void {
-    const { room, trust } = this.#context;
-    const most = { guessed: room.mostPages, certain: Math.min(room.mostPages, trust.pages) };
-    const { starts, certain } = following(seen, next.length, this.#fullRun, most);
+  follow(
+    observed: WalkObserved,
+    next: PageRequest,
+    lengthAt = (_start: number) => next.length,
+  ): void {
+    const { budget, trust } = this.#context;
+    const most = { guessed: budget.mostPages, certain: Math.min(budget.mostPages, trust.pages) };
+    const { starts, certain } = following(observed, next.length, this.#fullRun, most);
     const plan = [next, ...starts.map((start) => ({ ...next, start, length: lengthAt(start) }))];
-    const other = ({ request }: Flight, index: number) =>
+    const other = ({ request }: PendingPage, index: number) =>
       plan[index] !== undefined && !same(request, plan[index]);
     if (this.#queue.some(other)) {
       this.drop();
-      this.follow(seen, next, lengthAt);
+      this.follow(observed, next, lengthAt);
       return;
     }
     this.#certain = certain;
@@ -108,14 +112,14 @@ export class Ahead implements Eager {
   async fetch(request: PageRequest): Promise<Page> {
     this.#stop.signal.throwIfAborted();
     const page = this.#take(request);
-    this.#context.room.offer();
+    this.#context.budget.offer();
     const { body } = await page;
     this.#largestBody = Math.max(this.#largestBody, body.length);
     return page;
   }
 
   /** Tells of a page that was stored. */
-  stored(before: WalkSeen, after: WalkSeen): void {
+  stored(before: WalkObserved, after: WalkObserved): void {
     const full = after.lastCame > 0 && after.lastCame >= before.largestPage;
     this.#fullRun = full ? this.#fullRun + 1 : 0;
     if (full && before.pages > 0) this.#context.trust.confirmed();
@@ -124,18 +128,18 @@ export class Ahead implements Eager {
   begin(): void {
     const request = this.#wanted.shift();
     if (request === undefined) return;
-    const { room, fetchPage, priority } = this.#context;
+    const { budget, fetchPage, priority } = this.#context;
     const { signal } = this.#stop;
-    room.hold(this.#largestBody);
+    budget.hold(this.#largestBody);
     // What a request came to is known before its place is given to another one.
-    const ask = (flight: Flight): Promise<Page> =>
-      room.request(() =>
-        fetchPage(request, { signal, priority: flight.priority }).then(
-          (page) => this.#came(flight, page),
-          (error: unknown) => this.#failed(flight, error, signal),
+    const ask = (pending: PendingPage): Promise<Page> =>
+      budget.request(() =>
+        fetchPage(request, { signal, priority: pending.priority }).then(
+          (page) => this.#came(pending, page),
+          (error: unknown) => this.#failed(pending, error, signal),
         ),
       );
-    this.#queue.push(new Flight(request, priority, this.#largestBody, ask));
+    this.#queue.push(new PendingPage(request, priority, this.#largestBody, ask));
   }
 
   /** Throws away what is ahead. */
@@ -149,7 +153,7 @@ export class Ahead implements Eager {
   /** Throws away what is ahead, for good. */
   close(): void {
     this.#context.signal.removeEventListener('abort', this.#onAbort);
-    this.#context.room.leave(this);
+    this.#context.budget.leave(this);
     this.#empty(undefined);
   }
 
@@ -157,42 +161,42 @@ export class Ahead implements Eager {
 
   #empty(reason: unknown): void {
     this.#wanted = [];
-    for (const flight of this.#queue.splice(0)) {
-      this.#wasted += flight.requests;
-      this.#context.room.hold(-flight.bytes);
+    for (const pending of this.#queue.splice(0)) {
+      this.#wasted += pending.requests;
+      this.#context.budget.hold(-pending.bytes);
     }
     this.#stop.abort(reason);
   }
 
-  #came(flight: Flight, page: Page): Page {
-    if (this.#queue.includes(flight)) {
-      this.#context.room.hold(page.body.length - flight.bytes);
-      flight.bytes = page.body.length;
-      flight.requests = page.requests;
+  #came(pending: PendingPage, page: Page): Page {
+    if (this.#queue.includes(pending)) {
+      this.#context.budget.hold(page.body.length - pending.bytes);
+      pending.bytes = page.body.length;
+      pending.requests = page.requests;
     }
     return page;
   }
 
-  #failed(flight: Flight, error: unknown, { aborted }: AbortSignal): never {
-    flight.failed = true;
+  #failed(pending: PendingPage, error: unknown, { aborted }: AbortSignal): never {
+    pending.failed = true;
     // A refused key stops everything at once: a lock-out may follow.
-    if (!aborted && !flight.joined && error instanceof RefusedError) this.#stop.abort(error);
+    if (!aborted && !pending.joined && error instanceof RefusedError) this.#stop.abort(error);
     throw error;
   }
 
   #take(request: PageRequest): Promise<Page> {
-    const [flight] = this.#queue;
-    if (flight !== undefined && same(flight.request, request)) {
+    const [pending] = this.#queue;
+    if (pending !== undefined && same(pending.request, request)) {
       this.#queue.shift();
-      this.#context.room.hold(-flight.bytes);
-      flight.joined = true;
-      flight.priority.ahead = false;
-      if (!flight.failed) return flight.page;
-      this.#wasted += flight.requests;
+      this.#context.budget.hold(-pending.bytes);
+      pending.joined = true;
+      pending.priority.ahead = false;
+      if (!pending.failed) return pending.page;
+      this.#wasted += pending.requests;
     }
-    const { room, fetchPage, priority } = this.#context;
+    const { budget, fetchPage, priority } = this.#context;
     const { signal } = this.#stop;
-    return room.request(() => fetchPage(request, { signal, priority }));
+    return budget.request(() => fetchPage(request, { signal, priority }));
   }
 }
 

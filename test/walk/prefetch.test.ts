@@ -1,13 +1,13 @@
-/** Pages ahead: which are asked for, in which order they leave, what throws them away, and how much room they take. */
+/** Pages ahead: which are asked for, in which order they leave, what throws them away, and how much of the budget they take. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RefusedError, UnavailableError } from '../../src/errors.ts';
 import type { Page, PageRequest, Priority } from '../../src/model.ts';
 import type { FetchPage } from '../../src/walk/answers.ts';
-import { Ahead } from '../../src/walk/prefetch/ahead.ts';
+import { nothingObserved, skipOf, type WalkObserved, withPage } from '../../src/walk/observed.ts';
+import { PrefetchBudget } from '../../src/walk/prefetch/budget.ts';
 import { following, PAGES_PER_GUESS, Trust } from '../../src/walk/prefetch/following.ts';
-import { Room } from '../../src/walk/prefetch/room.ts';
-import { nothingSeen, skipOf, type WalkSeen, withPage } from '../../src/walk/seen.ts';
+import { Prefetch } from '../../src/walk/prefetch/prefetch.ts';
 
 const request = (start: number, length = 10): PageRequest => ({
   resource: 'events',
@@ -19,8 +19,8 @@ const request = (start: number, length = 10): PageRequest => ({
 });
 
 /** A walk after its first page. */
-const listing = (came: number, total: number | null): WalkSeen =>
-  withPage(nothingSeen('offset'), { records: came, skip: 0, total });
+const listing = (came: number, total: number | null): WalkObserved =>
+  withPage(nothingObserved('offset'), { records: came, skip: 0, total });
 
 /** Requests that are answered when the test says so. */
 class Answers {
@@ -74,19 +74,19 @@ function setUp({
   signal,
 }: Setting = {}) {
   const answers = new Answers();
-  const room = new Room({ requests, inLine, bytes });
+  const budget = new PrefetchBudget({ requests, inLine, bytes });
   const open = () =>
-    new Ahead({
+    new Prefetch({
       fetchPage: answers.fetchPage,
       priority: { purpose: 'scheduled' },
-      room,
+      budget,
       trust,
       signal: signal ?? new AbortController().signal,
     });
-  return { answers, room, trust, open, ahead: open() };
+  return { answers, budget, trust, open, ahead: open() };
 }
 
-/** Two walks that share the room, each after its first page. */
+/** Two walks that share the budget, each after its first page. */
 async function twoWalks(setting: Setting) {
   const all = setUp(setting);
   const other = all.open();
@@ -104,27 +104,27 @@ async function started(setting: Setting = {}) {
   const first = all.ahead.fetch(request(0));
   await all.answers.answer(0);
   await first;
-  const seen = listing(10, 95);
-  all.ahead.follow(seen, request(9));
-  return { ...all, seen, second: all.ahead.fetch(request(9)) };
+  const observed = listing(10, 95);
+  all.ahead.follow(observed, request(9));
+  return { ...all, observed, second: all.ahead.fetch(request(9)) };
 }
 
 describe('which pages are asked for', () => {
   /** The starts that a walk asks for one after the other, when every page comes as full as it can. */
   function oneByOne(total: number, length: number, clamp: number): number[] {
     const starts: number[] = [];
-    let seen = nothingSeen('offset');
+    let observed = nothingObserved('offset');
     do {
-      const skip = skipOf(seen);
-      const start = seen.records - skip;
+      const skip = skipOf(observed);
+      const start = observed.records - skip;
       starts.push(start);
       const came = Math.min(length, clamp, total - start);
-      seen = withPage(seen, {
+      observed = withPage(observed, {
         records: came - skip,
         skip,
         total,
       });
-    } while (seen.records < total);
+    } while (observed.records < total);
     return starts;
   }
 
@@ -148,22 +148,22 @@ describe('which pages are asked for', () => {
 
   it('is none before the first page, and none behind a first page that holds the whole list', () => {
     const most = { certain: 8, guessed: 8 };
-    expect(following(nothingSeen('offset'), 10, 0, most).starts).toEqual([]);
+    expect(following(nothingObserved('offset'), 10, 0, most).starts).toEqual([]);
     expect(following(listing(10, 10), 10, 1, most).starts).toEqual([]);
     expect(following(listing(10, 19), 10, 1, most).starts).toEqual([]);
     expect(following(listing(10, 20), 10, 1, most).starts).toEqual([18]);
   });
 
   it('without a total is one for every four full pages in a row, so that an end wastes a quarter at most', () => {
-    let seen = listing(10, null);
+    let observed = listing(10, null);
     for (let pages = 1; pages < 40; pages++) {
-      const { starts, certain } = following(seen, 10, pages, { certain: 8, guessed: 8 });
+      const { starts, certain } = following(observed, 10, pages, { certain: 8, guessed: 8 });
       expect(certain).toBe(false);
       expect(starts.length).toBe(Math.min(8, Math.floor(pages / PAGES_PER_GUESS)));
-      expect(starts).toEqual(starts.map((_, index) => seen.records - 1 + (index + 1) * 9));
-      seen = withPage(seen, { records: 9, skip: 1, total: null });
+      expect(starts).toEqual(starts.map((_, index) => observed.records - 1 + (index + 1) * 9));
+      observed = withPage(observed, { records: 9, skip: 1, total: null });
     }
-    expect(following(seen, 10, 0, { certain: 8, guessed: 8 }).starts).toEqual([]);
+    expect(following(observed, 10, 0, { certain: 8, guessed: 8 }).starts).toEqual([]);
   });
 });
 
@@ -185,12 +185,12 @@ describe('pages ahead', () => {
   });
 
   it('leave in the order of their starts, in whatever order they came', async () => {
-    const { answers, second, ahead, seen } = await started();
+    const { answers, second, ahead, observed } = await started();
     await answers.answer(27);
     await answers.answer(18);
     await answers.answer(9);
     expect((await second).start).toBe(9);
-    let now = seen;
+    let now = observed;
     for (const start of [18, 27]) {
       now = withPage(now, { records: 9, skip: 1, total: 95 });
       ahead.follow(now, request(start));
@@ -202,11 +202,11 @@ describe('pages ahead', () => {
   });
 
   it('are thrown away after a page that came shorter, and their requests are broken off', async () => {
-    const { answers, second, ahead, seen, trust } = await started();
+    const { answers, second, ahead, observed, trust } = await started();
     await answers.answer(18);
     await answers.answer(9);
     await second;
-    const short = withPage(seen, {
+    const short = withPage(observed, {
       records: 4,
       skip: 1,
       total: 95,
@@ -225,12 +225,12 @@ describe('pages ahead', () => {
   });
 
   it('are thrown away when the walk sees a shift', async () => {
-    const { answers, second, ahead, room } = await started();
+    const { answers, second, ahead, budget } = await started();
     await answers.answer(9);
     await second;
     ahead.drop();
     expect([...answers.aborted].sort()).toEqual([18, 27, 36]);
-    expect(room.bytes).toBe(0);
+    expect(budget.bytes).toBe(0);
     ahead.close();
   });
 
@@ -247,7 +247,7 @@ describe('pages ahead', () => {
   });
 
   it('whose requests fail hold nothing back, and are asked for again when their turn comes', async () => {
-    const { answers, second, ahead, seen } = await started();
+    const { answers, second, ahead, observed } = await started();
     await answers.fail(18, new UnavailableError('api', 'away'));
     const asked = answers.asked.length;
     await answers.answer(27);
@@ -255,7 +255,7 @@ describe('pages ahead', () => {
     expect(answers.asked.length).toBe(asked);
     await answers.answer(9);
     expect((await second).start).toBe(9);
-    const now = withPage(seen, { records: 9, skip: 1, total: 95 });
+    const now = withPage(observed, { records: 9, skip: 1, total: 95 });
     ahead.follow(now, request(18));
     const third = ahead.fetch(request(18));
     expect(answers.asked.filter((start) => start === 18)).toHaveLength(2);
@@ -266,10 +266,10 @@ describe('pages ahead', () => {
   });
 
   it('whose request fails after its turn has come fail the walk', async () => {
-    const { answers, second, ahead, seen } = await started();
+    const { answers, second, ahead, observed } = await started();
     await answers.answer(9);
     await second;
-    const now = withPage(seen, { records: 9, skip: 1, total: 95 });
+    const now = withPage(observed, { records: 9, skip: 1, total: 95 });
     ahead.follow(now, request(18));
     const third = ahead.fetch(request(18));
     expect(answers.priorities.get(18)?.ahead).toBe(false);
@@ -291,32 +291,32 @@ describe('pages ahead', () => {
 
   it('end with the signal, and so does the page that is needed', async () => {
     const stop = new AbortController();
-    const { answers, second, ahead, room } = await started({ signal: stop.signal });
+    const { answers, second, ahead, budget } = await started({ signal: stop.signal });
     const stopped = expect(second).rejects.toThrow('SIGTERM');
     stop.abort(new Error('SIGTERM'));
     await stopped;
     expect([...answers.aborted].sort((a, b) => a - b)).toEqual([9, 18, 27]);
-    expect(room.bytes).toBe(0);
+    expect(budget.bytes).toBe(0);
     const asked = answers.asked.length;
     ahead.drop();
-    room.offer();
+    budget.offer();
     expect(answers.asked.length).toBe(asked);
     ahead.close();
   });
 });
 
-describe('room', () => {
+describe('the budget', () => {
   it('for bytes bounds what is ahead, under way or waiting; the page that is needed always passes', async () => {
-    const { answers, second, ahead, room } = await started({ requests: 8, bytes: 250 });
+    const { answers, second, ahead, budget } = await started({ requests: 8, bytes: 250 });
     // Pages of 100 bytes: two fit.
     expect(answers.asked).toEqual([0, 9, 18, 27]);
-    expect(room.bytes).toBe(200);
+    expect(budget.bytes).toBe(200);
     await answers.answer(27, 100);
     await answers.answer(9);
     await second;
     expect(answers.asked).toEqual([0, 9, 18, 27]);
     ahead.close();
-    expect(room.bytes).toBe(0);
+    expect(budget.bytes).toBe(0);
   });
 
   it('of no bytes fetches nothing ahead', async () => {
@@ -328,20 +328,20 @@ describe('room', () => {
   });
 
   it('goes first to the walk that has the fewest pages ahead', async () => {
-    const { ahead, other, room } = await twoWalks({ requests: 4 });
+    const { ahead, other, budget } = await twoWalks({ requests: 4 });
     for (const walk of [ahead, other]) walk.follow(listing(10, 95), request(9));
-    room.offer();
+    budget.offer();
     expect([ahead.ahead, other.ahead]).toEqual([2, 2]);
     ahead.close();
     other.close();
-    expect(room.bytes).toBe(0);
+    expect(budget.bytes).toBe(0);
   });
 
   it('takes twice as many pages as requests, of all walks together: more would only wait', async () => {
-    const { answers, ahead, other, room } = await twoWalks({ requests: 3 });
+    const { answers, ahead, other, budget } = await twoWalks({ requests: 3 });
     ahead.follow(listing(10, 95), request(9));
     other.follow(listing(20, 195), request(19, 20));
-    room.offer();
+    budget.offer();
     for (let come = 2; come < answers.asked.length; come++)
       await answers.answer(answers.asked[come] as number);
     expect([ahead.ahead, other.ahead]).toEqual([3, 3]);
@@ -365,7 +365,7 @@ describe('room', () => {
         fc.integer({ min: 0, max: 900 }),
         fc.array(fc.tuple(fc.nat(3), fc.nat(12)), { maxLength: 40 }),
         async (requests, bytes, deeds) => {
-          const { answers, ahead, room, second } = await started({ requests, bytes });
+          const { answers, ahead, budget, second } = await started({ requests, bytes });
           second.catch(() => {});
           let underWay = 0;
           for (const [deed, which] of deeds) {
@@ -373,15 +373,15 @@ describe('room', () => {
             if (deed === 1) await answers.fail(9 * which, new UnavailableError('api', 'away'));
             if (deed === 2) ahead.drop();
             if (deed === 3) ahead.follow(listing(10, 95), request(9));
-            room.offer();
+            budget.offer();
             underWay = answers.asked.length - 1;
-            expect(room.bytes).toBeLessThanOrEqual(bytes);
+            expect(budget.bytes).toBeLessThanOrEqual(bytes);
             expect(ahead.ahead).toBeLessThanOrEqual(2 * requests);
           }
           expect(underWay).toBeLessThan(200);
           ahead.close();
           await settled();
-          expect(room.bytes).toBe(0);
+          expect(budget.bytes).toBe(0);
         },
       ),
     );
