@@ -13,6 +13,7 @@ import {
   newStream,
   readResults,
   runOnce,
+  SETTLE_MS,
   type WindowResult,
 } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
@@ -563,5 +564,25 @@ describe('pages shorter than asked', () => {
       shorten: (room, number) => (number <= 2 ? room - 1 : room),
     });
     expect(result.state).toBe('complete');
+  });
+});
+
+describe('a day without records that came first, in words that nobody knows', () => {
+  it('is walked again as soon as an answer shows records, also by another process', async () => {
+    const [before = '', after = ''] = closedDays(2);
+    const source = new ImaginedSource(
+      { [after]: records(1, 5) },
+      { wrap: (page) => (page.length === 0 ? 'null' : `[${page.join(',')}]`) },
+    );
+    const stream = newStream();
+    // Only the first day is closed yet.
+    await runOnce({ server, source, stream, since: before, settleMs: SETTLE_MS + 86_400_000 });
+    expect((await readResults(server, stream)).get(before)?.state).toBe('failed');
+    await runOnce({ server, source, stream, since: before });
+    const results = [...(await readResults(server, stream)).values()];
+    expect(results.map(({ state, published }) => [state, published.length])).toEqual([
+      ['complete', 0],
+      ['complete', 5],
+    ]);
   });
 });
