@@ -71,6 +71,10 @@ const timesOf = (day: number) => ({
   toDate: `${dayAfter(day)} 23:59:59`,
 });
 
+/** What the paper says of it. */
+export const NOT_NEW =
+  'The stream is not new: three days were exported before, unmeasured. The first window of a new one is walked twice, by its halves, too, and one window in fifty after that; days differ by up to a tenth, as real ones do.';
+
 /** Days before the first one, by which totals are calibrated and one window is audited. */
 const DAYS_BEFORE = 3;
 

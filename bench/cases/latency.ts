@@ -2,9 +2,9 @@
 import type { Bench, Case, Row } from '../case.ts';
 import { againstFloor, seconds } from '../rows.ts';
 import { withSource } from '../source.ts';
-import { exportWorkload, served, type Workload } from '../workload.ts';
+import { exportWorkload, NOT_NEW, pagesPerDay, served, type Workload } from '../workload.ts';
 
-const MOST_OF_FLOOR = { ratio: 1.1, text: '≤ 1.1 × pages × latency ÷ concurrency' };
+const MOST_OF_FLOOR = { ratio: 1.1, text: '≤ 1.1 × pages and cuts × latency ÷ concurrency' };
 
 interface Trial {
   readonly what: string;
@@ -12,8 +12,6 @@ interface Trial {
   readonly latencyMs: number;
   readonly concurrency: number;
   readonly rounds: number;
-  /** Pages that must come; where every day is one page, the seams are as many requests again. */
-  readonly pages: number;
   readonly target: boolean;
 }
 
@@ -28,7 +26,6 @@ const TRIALS: readonly Trial[] = [
     latencyMs: 100,
     concurrency: 4,
     rounds: 3,
-    pages: 200,
     target: true,
   },
   {
@@ -37,7 +34,6 @@ const TRIALS: readonly Trial[] = [
     latencyMs: 1_000,
     concurrency: 8,
     rounds: 1,
-    pages: 200,
     target: true,
   },
   {
@@ -46,7 +42,6 @@ const TRIALS: readonly Trial[] = [
     latencyMs: 100,
     concurrency: 4,
     rounds: 3,
-    pages: 200,
     target: true,
   },
   {
@@ -55,16 +50,14 @@ const TRIALS: readonly Trial[] = [
     latencyMs: 1_000,
     concurrency: 8,
     rounds: 1,
-    pages: 200,
     target: true,
   },
   {
-    what: '100 windows of one page and their seams, 100 ms, concurrency 4',
+    what: '100 windows of one page and their cuts, 100 ms, concurrency 4',
     workload: small,
     latencyMs: 100,
     concurrency: 4,
     rounds: 1,
-    pages: 200,
     target: true,
   },
 ];
@@ -76,7 +69,6 @@ const QUICK: readonly Trial[] = [
     latencyMs: 20,
     concurrency: 2,
     rounds: 1,
-    pages: 6,
     target: false,
   },
 ];
@@ -85,7 +77,7 @@ export const latency: Case = {
   name: 'latency',
   title: 'Behind a slow source',
   about:
-    'The whole export from a source that answers every request after a fixed time. Floor: the pages that are stored, times that time, divided by the concurrency; the seams between the days come on top of it, but for the last line, where they are counted because they are half of all requests.',
+    'The whole export from a source that answers every request after a fixed time. Floor: the pages that are stored and one cut for each day, times that time, divided by the concurrency.',
   limitMs: 180_000,
   async run(bench) {
     const rows: Row[] = [];
@@ -97,7 +89,7 @@ export const latency: Case = {
       rows,
       notes: [
         'Pages of 100 records. 3 rounds at 100 ms, one at 1 s and with many windows: what is measured is waiting, which does not vary.',
-        'Where every day is one page, 100 requests more than the 200 pages that are stored are closing probes. All days are equally large, so none is shorter than the largest page that ever came, and a page as full as that may be cut at a limit of the source and met by a total that knows no more (docs/decisions/0007). With these 300 requests nothing could take less than 7.5 s.',
+        NOT_NEW,
       ],
     };
   },
@@ -105,12 +97,12 @@ export const latency: Case = {
     reached:
       'Requests are the only thing that is waited for, and as many wait at a time as are allowed.',
     missed:
-      'What is above the floor are requests that store no page (each is counted in the table; the seams and the closing probes are most of them), the few milliseconds that a request takes beside the fixed time, and requests that cannot be made side by side: the first page of a window, which tells how many there are, and at the end the last page of the longest window, beside which nothing is left to ask for. Before the first request the run is registered and planned; after the last one its window is proven and published and its day sealed. To come closer, the total of a window would have to be known before its first page, and a page as full as the largest would have to be believed without a probe.',
+      'What is above the floor are requests that neither store a page nor ask a cut (each is counted in the table): the halves of a day that is larger than all before it, and a known answer; the few milliseconds that a request takes beside the fixed time; and requests that cannot be made side by side: the first page of a window, which tells how many there are, and at the end the last page of the longest window, beside which nothing is left to ask for. Before the first request the run is registered and planned; after the last one its window is proven and published and its day sealed.',
   },
 };
 
 async function measure(bench: Bench, trial: Trial): Promise<Row> {
-  const { workload, latencyMs, concurrency, rounds, pages } = trial;
+  const { workload, latencyMs, concurrency, rounds } = trial;
   const source = { ...served(bench, workload), latencyMs };
   return withSource(source, bench.signal, async ({ url, served: asked }) => {
     const took: number[] = [];
@@ -118,7 +110,8 @@ async function measure(bench: Bench, trial: Trial): Promise<Row> {
       took.push((await exportWorkload(bench, url, workload, concurrency)).ms);
     const { requests } = await asked();
     const perRound = Math.round(requests / rounds);
-    const floor = (pages * latencyMs) / concurrency;
+    const pages = pagesPerDay(source, workload).reduce((sum, one) => sum + one, 0);
+    const floor = ((pages + workload.days) * latencyMs) / concurrency;
     const told = { what: trial.what, format: seconds, also: `${perRound} requests` };
     return againstFloor(told, took, [floor], trial.target ? MOST_OF_FLOOR : null);
   });
