@@ -57,5 +57,5 @@ async function moveFunctions(database: TestDatabase): Promise<void> {
       where pronamespace = 'daywalk'::regnamespace and proconfig @> '{"search_path=pg_catalog, pg_temp"}'`,
   );
   for (const { name } of functions)
-    await database.query(`alter function ${name} set search_path = simulated, pg_catalog, pg_temp`);
+    await database.query(`alter routine ${name} set search_path = simulated, pg_catalog, pg_temp`);
 }

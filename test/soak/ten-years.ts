@@ -4,7 +4,7 @@ import type { TestDatabase } from '../support/database.ts';
 import type { Site } from './sites.ts';
 
 /**
- * Writes them, up to the day before `until`. Seals, ledger and tables are left to the first run; the cut at the end of the
+ * Writes them, up to the day before `until`. The tables are left to the first run; the cut at the end of the
  * last day is asked for as soon as there is a day behind it.
  */
 export async function seedTenYears(
@@ -39,7 +39,7 @@ function daysBefore(since: string, until: string): string[] {
 
 const STATEMENTS = [
   `select daywalk.ensure_partition(month::date)
-     from (select distinct date_trunc('month', d) as month from simulated.seeded, (values (day), (day - 1)) as v (d)) as months`,
+     from (select distinct date_trunc('month', d) as month from simulated.seeded, lateral (values (day), (day - 1)) as v (d)) as months`,
   `insert into daywalk.windows (stream_id, kind, day, from_time, to_time, purpose, state, due_at, proof, proven_at)
    select stream_id, kind, d, d + after, d + before, 'scheduled', 'complete', null, proof::jsonb, (day + 2)::timestamptz
      from simulated.seeded
@@ -59,6 +59,9 @@ const STATEMENTS = [
      from simulated.seeded s join daywalk.windows w using (stream_id, day) join daywalk.walks k using (window_id)
     where w.kind = 'day'`,
   'select daywalk.note_day(stream_id, day, (day + 2)::timestamptz, 0, 0) from (select * from simulated.seeded order by day) as s',
+  // The last day lacks the cut at its end.
+  `select daywalk.append_to_ledger(stream_id, day)
+     from (select * from simulated.seeded where day < (select max(day) from simulated.seeded) order by day) as s`,
   'drop table simulated.seeded',
   'analyze',
 ];
