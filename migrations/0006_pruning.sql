@@ -3,8 +3,9 @@
 -- bytes and all. docs/decisions/0015-what-pruning-leaves.md tells why.
 
 -- The windows that go with a day: its own with the cut at its end, and the cut before it where no day before it has a window.
+-- Few, and Postgres has to be told: it expects a thousand otherwise, and reads all walks to join them.
 create function daywalk.windows_with(of_stream integer, on_day date) returns setof daywalk.windows
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable rows 4 set search_path = pg_catalog, pg_temp as $$
   select w.*
     from daywalk.windows w
    where w.stream_id = of_stream

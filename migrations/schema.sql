@@ -2774,7 +2774,7 @@ $function$;
 CREATE OR REPLACE FUNCTION daywalk.windows_with(of_stream integer, on_day date)
  RETURNS SETOF daywalk.windows
  LANGUAGE sql
- STABLE
+ STABLE ROWS 4
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select w.*
