@@ -28,6 +28,13 @@ export async function seedTenYears(
     [name, texts],
   );
   for (const statement of STATEMENTS) await query(statement);
+  // The last day lacks the cut at its end. Not all at once: versions of rows are not cleared away before a statement has ended.
+  for (let first = 0; first < texts.length - 1; first += 100)
+    await query(
+      `select daywalk.append_to_ledger(s.stream_id, $2::date + n)
+         from daywalk.streams s, generate_series($3::integer, $4::integer) as n where s.name = $1`,
+      [name, since, first, Math.min(first + 99, texts.length - 2)],
+    );
 }
 
 function daysBefore(since: string, until: string): string[] {
@@ -59,9 +66,6 @@ const STATEMENTS = [
      from simulated.seeded s join daywalk.windows w using (stream_id, day) join daywalk.walks k using (window_id)
     where w.kind = 'day'`,
   'select daywalk.note_day(stream_id, day, (day + 2)::timestamptz, 0, 0) from (select * from simulated.seeded order by day) as s',
-  // The last day lacks the cut at its end.
-  `select daywalk.append_to_ledger(stream_id, day)
-     from (select * from simulated.seeded where day < (select max(day) from simulated.seeded) order by day) as s`,
   'drop table simulated.seeded',
   'analyze',
 ];
