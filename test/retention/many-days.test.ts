@@ -2,22 +2,40 @@
 import { expect, test } from 'vitest';
 import { listOldDays, type PruningKind } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fillCalendar } from '../support/status-scene.ts';
 
-/** Blocks of 8 kB; it takes about 15, and all walks are 200 or more. */
+/** Blocks of 8 kB; a day takes about 15. */
 const MOST_BUFFERS = 60;
 
 interface Explained {
   readonly 'QUERY PLAN': readonly [{ readonly Plan: Readonly<Record<string, number>> }];
 }
 
+async function buffersOf(
+  database: TestDatabase,
+  text: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const rows = await database.query<Explained>(
+    `explain (analyze, buffers, format json) ${text}`,
+    values,
+  );
+  const { Plan } = (rows[0] as Explained)['QUERY PLAN'][0];
+  return (Plan['Shared Hit Blocks'] ?? 0) + (Plan['Shared Read Blocks'] ?? 0);
+}
+
+async function tenYears(): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  await fillCalendar(database, 'events', '2016-01-01', '2025-12-31');
+  await database.query('analyze');
+  return database;
+}
+
 test.each<PruningKind>(['day', 'superseded'])(
   'listing what goes (%s) reads few blocks for each day',
   async (kind) => {
-    const database = await createTestDatabase();
-    await fillCalendar(database, 'events', '2016-01-01', '2025-12-31');
-    await database.query('analyze');
+    const database = await tenYears();
     let [text, values]: [string, readonly unknown[]] = ['', []];
     const persist = async (...statement: [string, readonly unknown[]]) => {
       [text, values] = statement;
@@ -25,14 +43,35 @@ test.each<PruningKind>(['day', 'superseded'])(
     };
     const limits = [{ stream: 'events', olderThanMs: 0 }];
     await listOldDays({ persist } as unknown as Database, kind, limits);
-    const rows = await database.query<Explained>(
-      `explain (analyze, buffers, format json) ${text}`,
-      values,
-    );
-    const { Plan } = (rows[0] as Explained)['QUERY PLAN'][0];
     const days = 3653;
-    expect(
-      ((Plan['Shared Hit Blocks'] ?? 0) + (Plan['Shared Read Blocks'] ?? 0)) / days,
-    ).toBeLessThan(MOST_BUFFERS);
+    expect((await buffersOf(database, text, values)) / days).toBeLessThan(MOST_BUFFERS);
   },
 );
+
+test('marking a day beside a table that outlives its pages reads few blocks', async () => {
+  const database = await tenYears();
+  await database.query(
+    `insert into daywalk.days (stream_id, day, records, gone, lost, pages, bytes, revision)
+     select 1, day, 1, 0, 0, 10, 1, 1 from daywalk.windows where kind = 'day'`,
+  );
+  await database.query(
+    `select daywalk.define_table('kept', 'events', '[{"name": "id", "path": ["id"], "type": "text", "index": false, "format": []}]', false, true, null)`,
+  );
+  const day = '2020-05-05';
+  await database.query(
+    `insert into daywalk.table_days
+     select t.table_id, d.day, d.publication, 1, 0, clock_timestamp() from daywalk.record_tables t, daywalk.days d where d.day <> $1`,
+    [day],
+  );
+  const [shown] = await database.query<{ walks: string[] }>(
+    'select walks from daywalk.shown_days where day = $1',
+    [day],
+  );
+  await database.query('select daywalk.append_to_ledger(1, $1)', [day]);
+  const mark =
+    'select daywalk.mark_pruned(1, $1::date, $2, $3::bigint[], daywalk.marks_digest($3)) as marked';
+  const values = [day, 'day', shown?.walks];
+  const [row] = await database.query<{ marked: string }>(mark, values);
+  expect(row?.marked).toBe('wanted');
+  expect(await buffersOf(database, mark, values)).toBeLessThan(MOST_BUFFERS * 10);
+});
