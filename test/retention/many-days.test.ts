@@ -1,6 +1,6 @@
 /** What pruning reads where there are ten years of days: for each day the rows of that day, and not those of all others. */
 import { expect, test } from 'vitest';
-import { listOldDays, type PruningKind } from '../../src/retention/rows.ts';
+import { listOldDays, type PruningKind, removePages } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fillCalendar } from '../support/status-scene.ts';
@@ -10,6 +10,19 @@ const MOST_BUFFERS = 60;
 
 interface Explained {
   readonly 'QUERY PLAN': readonly [{ readonly Plan: Readonly<Record<string, number>> }];
+}
+
+/** The statement that a function asks. */
+async function statementOf(
+  ask: (listening: Database) => Promise<unknown>,
+): Promise<[text: string, values: readonly unknown[]]> {
+  let asked: [string, readonly unknown[]] = ['', []];
+  const persist = async (text: string, values: readonly unknown[]) => {
+    asked = [text, values];
+    return [];
+  };
+  await ask({ persist } as unknown as Database);
+  return asked;
 }
 
 async function buffersOf(
@@ -36,13 +49,8 @@ test.each<PruningKind>(['day', 'superseded'])(
   'listing what goes (%s) reads few blocks for each day',
   async (kind) => {
     const database = await tenYears();
-    let [text, values]: [string, readonly unknown[]] = ['', []];
-    const persist = async (...statement: [string, readonly unknown[]]) => {
-      [text, values] = statement;
-      return [];
-    };
     const limits = [{ stream: 'events', olderThanMs: 0 }];
-    await listOldDays({ persist } as unknown as Database, kind, limits);
+    const [text, values] = await statementOf((listening) => listOldDays(listening, kind, limits));
     const days = 3653;
     expect((await buffersOf(database, text, values)) / days).toBeLessThan(MOST_BUFFERS);
   },
@@ -74,4 +82,16 @@ test('marking a day beside a table that outlives its pages reads few blocks', as
   const [row] = await database.query<{ marked: string }>(mark, values);
   expect(row?.marked).toBe('wanted');
   expect(await buffersOf(database, mark, values)).toBeLessThan(MOST_BUFFERS * 10);
+});
+
+test('removing the pages of a day reads the partition of its month only', async () => {
+  const database = await createTestDatabase();
+  await database.query(
+    `select daywalk.ensure_partition(month::date) from generate_series('2016-01-01'::timestamp, '2016-12-01', '1 month') as month`,
+  );
+  const pruning = { pruningId: 1, day: '2016-05-05', month: '2016-05-01' };
+  const [text, values] = await statementOf((listening) => removePages(listening, pruning));
+  const rows = await database.query(`explain ${text}`, [...values]);
+  const partitions = JSON.stringify(rows).match(/pages_2016_\d\d(?!_)/g);
+  expect([...new Set(partitions)]).toEqual(['pages_2016_05']);
 });
