@@ -156,11 +156,15 @@ export class Service {
 
   /** Prunes the days that are older than they are wanted, and walks of which nothing is shown any more. */
   async prune(): Promise<void> {
+    const { longestMs } = this.#options;
     for (const site of this.#options.sites)
       for (const flags of [[], ['--superseded']]) {
         // It looks at all days in one statement.
         const environment = { ...this.#environment(site), DAYWALK_STATEMENT_TIMEOUT: '30s' };
-        const ended = await runProgram(['prune', '--yes', '--json', ...flags], { environment });
+        const ended = await runProgram(['prune', '--yes', '--json', ...flags], {
+          environment,
+          longestMs,
+        });
         // 3: a day that is not complete, or not in the ledger yet, has to stay.
         expect([0, 3], ended.stdout + ended.stderr).toContain(ended.code);
         const { days } = JSON.parse(ended.stdout);
