@@ -1692,9 +1692,14 @@ begin
     return 'changed';
   end if;
   if exists (select from daywalk.ledger_due where stream_id = of_stream and day = on_day) then return 'unsealed'; end if;
-  if which = 'day' and exists (select from daywalk.streams s cross join lateral daywalk.table_work(array[s.name]) w
-                                 join daywalk.record_tables t on t.table_id = w.table_id and t.outlives
-                                where s.stream_id = of_stream and w.day = on_day and w.work = 'replace') then
+  -- As daywalk.table_work says it, of this day only: that looks at all days of the stream.
+  if which = 'day'
+     and exists (select from daywalk.days d
+                   join daywalk.streams s on s.stream_id = d.stream_id
+                   join daywalk.record_tables t on t.stream = s.name and t.outlives
+                   left join daywalk.table_days y on y.table_id = t.table_id and y.day = d.day
+                  where d.stream_id = of_stream and d.day = on_day and y.publication is distinct from d.publication
+                    and coalesce(daywalk.closed_at(d.day, s.time_zone, s.settle) + t.retention > at, true)) then
     return 'wanted';
   end if;
   -- What a killed worker left is not gone on with.
@@ -2774,7 +2779,7 @@ $function$;
 CREATE OR REPLACE FUNCTION daywalk.windows_with(of_stream integer, on_day date)
  RETURNS SETOF daywalk.windows
  LANGUAGE sql
- STABLE
+ STABLE ROWS 4
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select w.*

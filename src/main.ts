@@ -50,7 +50,16 @@ async function main(): Promise<number> {
   }
 }
 
+/** Waits until a reader has taken everything, or is gone: to exit would cut off what a pipe did not hold. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
+}
+
 // A reader that goes away (`daywalk status | head`) is no error.
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
-process.exit(await main());
+const code = await main();
+await Promise.all([written(process.stdout), written(process.stderr)]);
+process.exit(code);

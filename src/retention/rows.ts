@@ -128,6 +128,7 @@ export async function markPruned(
 /** A pruning whose pages are not all removed. */
 export interface OpenPruning {
   readonly pruningId: number;
+  readonly day: Day;
   /** The first day of its month. */
   readonly month: Day;
 }
@@ -135,7 +136,7 @@ export interface OpenPruning {
 /** The prunings of all streams that are not at their end, by month. */
 export function listOpenPrunings(database: Database): Promise<OpenPruning[]> {
   return database.persist(
-    `select pruning_id as "pruningId", date_trunc('month', day)::date as month
+    `select pruning_id as "pruningId", day, date_trunc('month', day)::date as month
        from daywalk.prunings where removed_at is null order by day, pruning_id`,
   );
 }
@@ -161,22 +162,23 @@ const MOST_BYTES = 128_000_000;
 /** Removes some pages of a pruning. Returns how many; 0: none is left. */
 export async function removePages(
   database: Database,
-  { pruningId }: OpenPruning,
+  { pruningId, day }: OpenPruning,
   signal?: AbortSignal,
 ): Promise<number> {
   const rows = await database.persist(
+    // The day stands beside each table: only its partition is read then, and not those of all months.
     `with going as materialized (
        select p.walk_id, p.page_no, p.day, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
          from (select p.walk_id, p.page_no, p.day, p.byte_count
                  from daywalk.prunings g
-                 join daywalk.pages p on p.day in (g.day, g.day - 1) and p.walk_id = any (g.walks)
+                 join daywalk.pages p on p.day in ($3::date, $3::date - 1) and p.walk_id = any (g.walks)
                 where g.pruning_id = $1
                 order by p.walk_id, p.page_no limit ${MOST_PAGES}) as p
      )
      delete from daywalk.pages p using going
-      where p.day = going.day and p.walk_id = going.walk_id and p.page_no = going.page_no and going.before < $2::bigint
+      where p.day in ($3::date, $3::date - 1) and p.day = going.day and p.walk_id = going.walk_id and p.page_no = going.page_no and going.before < $2::bigint
      returning p.page_no`,
-    [pruningId, MOST_BYTES],
+    [pruningId, MOST_BYTES, day],
     signal,
   );
   return rows.length;

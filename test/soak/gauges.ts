@@ -1,8 +1,9 @@
 /** What a process holds: memory, files, connections and timers, read from outside as far as that goes. */
 import { readdir, readFile } from 'node:fs/promises';
+import type { PlanCost } from './plan-cost.ts';
 
 /** One reading. */
-export interface Reading {
+export interface Reading extends PlanCost {
   readonly minute: number;
   /** Simulated days so far. */
   readonly days: number;
@@ -36,7 +37,7 @@ export async function readProcess(
 /** What grows from the first half of the readings, without the first of all, to the second: the largest of each. */
 export function growth(
   readings: readonly Reading[],
-  of: Exclude<keyof Reading, 'minute' | 'days'>,
+  of: Exclude<keyof Reading, 'minute' | 'days' | keyof PlanCost>,
 ): { readonly first: number; readonly second: number } {
   const settled = readings.slice(Math.min(2, Math.floor(readings.length / 4)));
   const middle = Math.floor(settled.length / 2);

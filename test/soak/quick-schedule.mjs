@@ -4,5 +4,5 @@ export { parse, validate } from 'node-cron';
 /** Ticks, whatever the expression says. */
 export function schedule(_expression, tick) {
   const timer = setInterval(tick, Number(process.env.SOAK_TICK_MS));
-  return { destroy: async () => clearInterval(timer), getNextRun: () => null };
+  return { on: () => {}, destroy: async () => clearInterval(timer), getNextRun: () => null };
 }

@@ -11,7 +11,26 @@ export interface Story {
   arrivals: number;
   deletions: number;
   faults: number;
+  rotations: number;
+  upgrades: number;
+  prunedDays: number;
+  supersededDays: number;
 }
+
+/** Nothing has happened yet. */
+export const newStory = (): Story => ({
+  kills: 0,
+  pauses: 0,
+  cuts: 0,
+  partitions: 0,
+  arrivals: 0,
+  deletions: 0,
+  faults: 0,
+  rotations: 0,
+  upgrades: 0,
+  prunedDays: 0,
+  supersededDays: 0,
+});
 
 export interface Soak {
   readonly minutes: number;
@@ -33,12 +52,17 @@ export function soakFigures({ minutes, seed, days, records, story, readings }: S
     reading.connections,
     reading.files,
     reading.timers,
+    reading.plan.buffers,
+    reading.plan.ms.toFixed(1),
+    reading.due.buffers,
+    reading.due.ms.toFixed(1),
   ]);
   return [
-    `${minutes} minutes, ${Math.floor(days)} simulated days (seed ${seed}): ${records} records, each exactly once in the end.`,
-    `On the way: ${story.faults} faults of the API, ${story.kills} SIGKILLs, ${story.pauses} pauses, ${story.partitions} partitions,`,
-    `${story.cuts} cut connections, ${story.arrivals} events that came late, ${story.deletions} that vanished.`,
-    'The worker that lives through all of it:',
+    `${minutes} minutes, ${Math.floor(days)} simulated days behind ten years (seed ${seed}): ${records} records, each exactly once in the end.`,
+    `On the way: ${story.faults} faults of the APIs, ${story.kills} SIGKILLs, ${story.pauses} pauses, ${story.partitions} partitions,`,
+    `${story.cuts} cut connections, ${story.arrivals} events that came late, ${story.deletions} that vanished, ${story.rotations} new keys,`,
+    `${story.upgrades} workers restarted into another build; ${story.prunedDays} days were pruned, and superseded walks of ${story.supersededDays}.`,
+    'The worker that lives through all of it, and what planning costs for both streams:',
     '',
     markdownTable(
       [
@@ -50,6 +74,10 @@ export function soakFigures({ minutes, seed, days, records, story, readings }: S
         'connections#',
         'open files#',
         'timers#',
+        'planning, buffers#',
+        'ms#',
+        'finding due windows, buffers#',
+        'ms#',
       ],
       rows,
     ),

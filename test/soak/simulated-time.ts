@@ -7,24 +7,32 @@ export interface SimulatedTime {
   readonly database: TestDatabase;
   /** Moves the clock of the database on. */
   advance(hours: number): Promise<void>;
-  /** The day that it is in the database, UTC. */
-  today(): Promise<string>;
+  /** The day that it is in the database, in a time zone. */
+  today(timeZone: string): Promise<string>;
 }
 
-/** Makes the database; its schema is migrated under the moved clock, so that defaults and views use it as well. */
-export async function createSimulatedTime(): Promise<SimulatedTime> {
+/**
+ * Makes the database, in which it is `start` now; its schema is migrated under the moved clock, so that defaults and views
+ * use it as well.
+ */
+export async function createSimulatedTime(start: string): Promise<SimulatedTime> {
   const database = await createEmptyDatabase();
   await database.query('create schema simulated');
   await database.query('create table simulated.time (ahead interval not null)');
-  await database.query(`insert into simulated.time values ('0')`);
   await database.query(
-    `create function simulated.clock_timestamp() returns timestamptz language sql volatile as
-     $$ select pg_catalog.clock_timestamp() + ahead from simulated.time $$`,
+    'insert into simulated.time values ($1::timestamptz - pg_catalog.clock_timestamp())',
+    [start],
   );
+  for (const name of ['clock_timestamp', 'now'])
+    await database.query(
+      `create function simulated.${name}() returns timestamptz language plpgsql volatile as
+       $$ begin return pg_catalog.clock_timestamp() + (select ahead from simulated.time); end $$`,
+    );
   await database.query(
     `alter database ${database.name} set search_path = simulated, pg_catalog, public`,
   );
   await migrate(database.url);
+  await moveFunctions(database);
   return {
     database,
     async advance(hours) {
@@ -32,11 +40,22 @@ export async function createSimulatedTime(): Promise<SimulatedTime> {
         hours,
       ]);
     },
-    async today() {
+    async today(timeZone) {
       const [row] = await database.query<{ day: string }>(
-        `select (simulated.clock_timestamp() at time zone 'UTC')::date::text as day`,
+        'select (simulated.clock_timestamp() at time zone $1)::date::text as day',
+        [timeZone],
       );
       return row?.day ?? '';
     },
   };
+}
+
+/** The functions of the schema have a search path of their own, in which the clock is that of Postgres. */
+async function moveFunctions(database: TestDatabase): Promise<void> {
+  const functions = await database.query<{ name: string }>(
+    `select oid::regprocedure::text as name from pg_proc
+      where pronamespace = 'daywalk'::regnamespace and proconfig @> '{"search_path=pg_catalog, pg_temp"}'`,
+  );
+  for (const { name } of functions)
+    await database.query(`alter routine ${name} set search_path = simulated, pg_catalog, pg_temp`);
 }

@@ -7,7 +7,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/soak/**/*.soak.ts'],
     globalSetup: ['test/global-setup.ts'],
-    testTimeout: (minutes + 6) * 60_000,
+    testTimeout: (minutes + 14) * 60_000,
     hookTimeout: 120_000,
   },
 });

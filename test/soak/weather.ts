@@ -29,13 +29,13 @@ const SHARE = 0.05;
 export interface Weather {
   readonly hook: Hook;
   readonly faults: () => number;
-  /** From now on nothing goes wrong. */
-  clear(): void;
+  readonly isBad: () => boolean;
+  turn(to: 'bad' | 'fair'): void;
 }
 
-/** Bad weather. */
+/** Fair weather, in which nothing goes wrong, until it turns. */
 export function makeWeather(random: () => number): Weather {
-  let bad = true;
+  let bad = false;
   let faults = 0;
   return {
     hook: () => {
@@ -44,8 +44,9 @@ export function makeWeather(random: () => number): Weather {
       return FAULTS[Math.floor(random() * FAULTS.length)];
     },
     faults: () => faults,
-    clear: () => {
-      bad = false;
+    isBad: () => bad,
+    turn: (to) => {
+      bad = to === 'bad';
     },
   };
 }

@@ -48,6 +48,8 @@ export interface ProgramOptions {
   readonly longestMs?: number;
   /** A command that starts it, such as `unshare`, with its arguments. */
   readonly under?: readonly string[];
+  /** The `main.js` of another build. */
+  readonly main?: string;
 }
 
 const started = new Set<ChildProcess>();
@@ -65,8 +67,8 @@ export function temporaryFolder(): string {
 /** Starts the program. */
 export function startProgram(args: readonly string[], options: ProgramOptions = {}): Program {
   const began = performance.now();
-  const { longestMs = LONGEST_MS } = options;
-  const [command = '', ...words] = [...(options.under ?? []), process.execPath, MAIN, ...args];
+  const { longestMs = LONGEST_MS, main = MAIN } = options;
+  const [command = '', ...words] = [...(options.under ?? []), process.execPath, main, ...args];
   const child = spawn(command, words, {
     cwd: options.folder ?? temporaryFolder(),
     // A zone far from UTC, so that a day shifted by it would be seen.

@@ -1,0 +1,21 @@
+/** A reader that takes its time gets everything that a verb says: the program does not leave before. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram, temporaryFolder } from '../support/program.ts';
+
+/** Their settings are more than a pipe holds (64 KiB). */
+const STREAMS = 2_500;
+
+test('more than a pipe holds, into a pipe that is read late', async () => {
+  const folder = temporaryFolder();
+  const names = Array.from({ length: STREAMS }, (_, number) => `stream-${number}`);
+  const streams = names.map((name) => `  ${name}:\n    resource: events\n`);
+  writeFileSync(join(folder, 'daywalk.yaml'), `streams:\n${streams.join('')}`);
+  const run = (under: readonly string[]) => runProgram(['config'], { folder, under });
+  const late = await run(['sh', '-c', '"$@" | { sleep 2; cat; }', 'sh']);
+  expect(late.stdout.length).toBeGreaterThan(70_000);
+  // Into a file nothing is ever cut off.
+  const whole = await run(['sh', '-c', '"$@" > out; cat out', 'sh']);
+  expect(late.stdout.length).toBe(whole.stdout.length);
+});
