@@ -145,12 +145,13 @@ export function volatilePlace(
 }
 
 /**
- * The one place in which records have come to differ from what they were, where they come in another order now, or not all
- * of them come. All that come must differ there, unless it is an age: one that was edited is no such value.
+ * The one place in which records have come to differ from what they were, where they come in another order now, or some of
+ * them do not come, or others come besides. All must differ there, unless it is an age: one that was edited is no such value.
  * @returns a JSON pointer; null where there is none.
  */
 export function volatileSince(before: readonly unknown[], now: readonly unknown[]): string | null {
-  for (const { place, pairs } of pairedWithoutOne(before, now))
+  const [many, few] = before.length < now.length ? [now, before] : [before, now];
+  for (const { place, pairs } of pairedWithoutOne(many, few))
     if (volatilePaths(pairs)?.join() === place) return place;
   return null;
 }

@@ -282,12 +282,13 @@ describe('records that came in another order than before', () => {
     expect(volatileSince(aged(['1 hour ago', '1 day ago', '3 minutes ago']), now)).toBe('/t');
   });
 
-  it('have come to differ in an age, where some do not come', () => {
+  it('have come to differ in an age, where some do not come, or others do', () => {
     const before = aged(['1 hour ago', '2 hours ago', '3 minutes ago']);
     const now = aged(['2 hours ago', '3 hours ago', '64 minutes ago']);
     expect(volatileSince(before, now.slice(1))).toBe('/t');
     expect(volatileSince(before, [])).toBeNull();
-    expect(volatileSince(before.slice(1), now)).toBeNull();
+    expect(volatileSince(before.slice(1), now)).toBe('/t');
+    expect(volatileSince([...before.slice(1), { id: 'e9', t: '1 h' }], now)).toBeNull();
   });
 
   it('have come to differ in an age within', () => {
