@@ -17,8 +17,7 @@ export async function readContract(
 }
 
 /**
- * Keeps a contract, unless another worker has found one meanwhile. What failed before, and was never complete, is walked
- * again: what an answer without records means is known now.
+ * Keeps a contract, unless another worker has found one meanwhile.
  * @param hints the settings under which it was found: under others it is found anew.
  * @returns the one that holds.
  */
@@ -29,19 +28,12 @@ export async function rememberContract(
   { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<Contract> {
   await database.persist(
-    `with kept as (
-       insert into daywalk.contracts as c (stream_id, hints, records_path, total_path, relation_path)
-       values ($1, $2, $3, $4, $5)
-       on conflict (stream_id) do update
-         set hints = excluded.hints, records_path = excluded.records_path, total_path = excluded.total_path,
-             relation_path = excluded.relation_path, total_later = null, learned_at = clock_timestamp()
-       where c.hints <> excluded.hints
-       returning stream_id
-     )
-     update daywalk.windows w
-        set state = 'pending', due_at = clock_timestamp(), failures = 0, attempts = 0, last_error = null, last_failed_at = null
-       from kept
-      where w.stream_id = kept.stream_id and w.state = 'failed' and w.proof is null`,
+    `insert into daywalk.contracts as c (stream_id, hints, records_path, total_path, relation_path)
+     values ($1, $2, $3, $4, $5)
+     on conflict (stream_id) do update
+       set hints = excluded.hints, records_path = excluded.records_path, total_path = excluded.total_path,
+           relation_path = excluded.relation_path, total_later = null, learned_at = clock_timestamp()
+     where c.hints <> excluded.hints`,
     [streamId, hints, recordsPath, totalPath, relationPath],
   );
   const held = await readContract(database, streamId, hints);

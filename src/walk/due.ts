@@ -28,9 +28,10 @@ import { PrefetchBudget } from './prefetch/budget.ts';
 import {
   afterFirstAnswer,
   isMisaddressed,
-  noteMisaddressed,
+  noteUntold,
   openStream,
   refuseMisaddressed,
+  retryUntold,
   type StreamState,
 } from './streams.ts';
 import { walkWindow } from './window.ts';
@@ -188,6 +189,7 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
     );
     state.failuresInARow = 0;
     onEvent({ ...end, window });
+    await retryUntold(database, state);
   } catch (error) {
     await settle(context, state, leased, window, error);
   }
@@ -267,7 +269,7 @@ async function settle(
     throw error;
   }
   await failWindow(database, leased, failure.reason, failure.delayMs);
-  noteMisaddressed(state, leased, error);
+  noteUntold(state, leased, error);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
   const told = error instanceof WalkError ? error.cause : error;

@@ -3,7 +3,7 @@ import { RequestError, SettingsError, WalkError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
-import { unfail } from '../store/leases.ts';
+import { listFailed, unfail } from '../store/leases.ts';
 import { readLargestAnswer } from '../store/proven.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './knowledge.ts';
@@ -23,8 +23,8 @@ export interface StreamState {
   firstAnswer: Promise<void> | null;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
-  /** Windows that failed by it, as long as it may have meant "nothing". */
-  readonly failedMisaddressed: number[];
+  /** Windows that failed by answers of which it cannot be told whether they mean "nothing". */
+  readonly failedUntold: number[];
 }
 
 /** A stream with its contract and what was learned of it. */
@@ -44,7 +44,8 @@ export async function openStream(
     contract,
     failuresInARow: 0,
     stopped: false,
-    failedMisaddressed: [],
+    // Those of a process that was killed before any answer showed records are not known apart any more.
+    failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
     firstAnswer: null,
   };
 }
@@ -72,14 +73,23 @@ export async function afterFirstAnswer<T>(
   return work(onFirst).finally(onFirst);
 }
 
-/** Notes a window whose answer may have meant "nothing" or that the address is wrong: which, the first one with records tells. */
-export function noteMisaddressed(
-  { contract, failedMisaddressed }: StreamState,
+/** Notes a window whose answer may have meant "nothing": what such answers look like is told by the first one with records. */
+export function noteUntold(
+  { contract, failedUntold }: StreamState,
   { windowId }: { readonly windowId: number },
   error: unknown,
 ): void {
-  if (contract.known === null && error instanceof WalkError && isMisaddressed(error.cause))
-    failedMisaddressed.push(windowId);
+  if (contract.known !== null || !(error instanceof WalkError)) return;
+  if (error.fault === 'unknown-answer' || isMisaddressed(error.cause)) failedUntold.push(windowId);
+}
+
+/** Has what failed before any answer showed records walked again: what an answer without records means is known now. */
+export async function retryUntold(
+  database: Database,
+  { contract, failedUntold }: StreamState,
+): Promise<void> {
+  if (contract.known !== null && failedUntold.length > 0)
+    await unfail(database, failedUntold.splice(0));
 }
 
 /** Whether an answer says that the address is wrong, not the window. */
@@ -101,7 +111,7 @@ export async function refuseMisaddressed(
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
   await unfail(
     database,
-    states.flatMap(({ failedMisaddressed }) => failedMisaddressed),
+    states.flatMap(({ failedUntold }) => failedUntold),
   );
   throw new SettingsError(first.misaddressed.message, {
     cause: first.misaddressed,
