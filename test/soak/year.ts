@@ -58,7 +58,7 @@ export class Year {
       await this.#halfDay();
       for (const site of sites) await happenings.change(site, this.#time);
       await happenings.strike(service);
-      if (minute() >= (rotations[0] ?? minutes)) {
+      if (minute() >= (rotations[0] ?? Number.POSITIVE_INFINITY)) {
         rotations.shift();
         this.#story.rotations += 1;
         await service.rotateKey(rotations.length % 2 === 0 ? 'file' : 'API');
