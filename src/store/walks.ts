@@ -5,7 +5,13 @@ import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 
 /** The stored pages are not what was walked: the walk proves nothing. */
-export class BrokenChainError extends DaywalkError {}
+export class BrokenChainError extends DaywalkError {
+  constructor(message: string) {
+    super(message, {
+      hint: 'A failover took some of it away, or something else than daywalk changed the table daywalk.pages.',
+    });
+  }
+}
 
 /** What a walk is for: the whole window, or a half of it to be compared with the whole; of a cut: across it, before it, after it. */
 export type WalkRole = 'whole' | 'half' | 'across' | 'before' | 'after';
@@ -146,6 +152,19 @@ export async function endWalk(
   );
 }
 
+/**
+ * Ends a walk that proves nothing.
+ * @param requests that are not noted with the walk yet.
+ */
+export const discardWalk = (
+  database: Database,
+  lease: Lease,
+  walkId: number,
+  reason: string,
+  requests = 0,
+): Promise<void> =>
+  endWalk(database, lease, walkId, { outcome: 'failed', reason, end: null, claims: [], requests });
+
 /** A walk as it stands at its end. */
 export interface WalkedSoFar {
   readonly walkId: number;
@@ -200,7 +219,5 @@ export async function proveCut(database: Database, lease: Lease, proof: Proof): 
 function refuse(lease: Lease, outcome: string | undefined, broken: string): void {
   if (outcome === 'proven') return;
   if (outcome === 'lost') throw leaseLost(lease.windowId);
-  throw new BrokenChainError(broken, {
-    hint: 'A failover took some of it away, or something else than daywalk changed the table daywalk.pages.',
-  });
+  throw new BrokenChainError(broken);
 }

@@ -10,7 +10,7 @@ import { compareSums, isCorrectionPlausible, walksAgree } from '../store/agreeme
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { readNeighbours } from '../store/proven.ts';
-import { BrokenChainError, endWalk, proveCut } from '../store/walks.ts';
+import { BrokenChainError, discardWalk, proveCut } from '../store/walks.ts';
 import { askNeighboursAgain } from '../store/windows.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
@@ -213,10 +213,8 @@ async function publish(
     if (error instanceof BrokenChainError)
       for (const walk of [found.across, found.before, found.after])
         if (typeof walk === 'number')
-          await endWalk(context.database, window, walk, { ...DISCARDED, reason: error.message });
+          await discardWalk(context.database, window, walk, error.message);
     throw error;
   }
   return { kind: 'complete', proof };
 }
-
-const DISCARDED = { outcome: 'failed', end: null, claims: [], requests: 0 } as const;

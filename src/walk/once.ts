@@ -6,6 +6,7 @@ import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import {
   BrokenChainError,
+  discardWalk,
   endWalk,
   type OpenWalk,
   openWalk,
@@ -134,12 +135,6 @@ export async function openOrResume(
     if (open === undefined) throw lost();
     if (open === null) continue;
     if (open.role === role && sameSpan(open, span)) return open;
-    await endWalk(database, window, open.walkId, {
-      outcome: 'failed',
-      reason: 'another walk was needed first',
-      end: null,
-      claims: [],
-      requests: 0,
-    });
+    await discardWalk(database, window, open.walkId, 'another walk was needed first');
   }
 }

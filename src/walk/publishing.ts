@@ -2,7 +2,7 @@
 import type { Proof } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import { BrokenChainError, endWalk, proveWindow } from '../store/walks.ts';
+import { BrokenChainError, discardWalk, proveWindow } from '../store/walks.ts';
 import type { ProvenWalk, WindowContext, WindowEnd } from './context.ts';
 import { calibrate } from './questions.ts';
 import { spanOf } from './span.ts';
@@ -28,14 +28,7 @@ export async function publish(
   } catch (error) {
     if (!(error instanceof BrokenChainError)) throw error;
     context.log.error({ err: error, window: window.from }, 'a walk is discarded');
-    const end = {
-      outcome: 'failed',
-      reason: error.message,
-      end: null,
-      claims: [],
-      requests,
-    } as const;
-    await endWalk(database, window, walk.walkId, end);
+    await discardWalk(database, window, walk.walkId, error.message, requests);
     return null;
   }
   if (window.levelFrom === null && window.levelTo === null)

@@ -140,9 +140,6 @@ export class Walk {
     if (records !== this.#walk.nextStart || pages !== this.#walk.pages)
       throw new BrokenChainError(
         `walk ${this.#walk.walkId} has ${pages} pages with ${records} records, and its checkpoint says ${this.#walk.pages} with ${this.#walk.nextStart}`,
-        {
-          hint: 'A failover took some of it away, or something else than daywalk changed the table daywalk.pages.',
-        },
       );
   }
 
