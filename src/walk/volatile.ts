@@ -26,10 +26,10 @@ export function volatilePaths(
   );
   const always = [...all].filter((place) => !ages.includes(place));
   if (differences.some((places) => !always.every((place) => places.has(place)))) return null;
-  // A number of the row tells any records apart, also others than those; real twins, too.
+  // A number of the row tells any records apart, also others than those; where it differs, real twins, too.
   const counters = countersIn(pairs, 0);
   const rows = countersIn(pairs, 1).filter(
-    (place) => counters.includes(place) && beginsAtOne(pairs, place),
+    (place) => all.has(place) && counters.includes(place) && beginsAtOne(pairs, place),
   );
   const left = distinct(pairs, 0, new Set([...all, ...counters]));
   const apart =

@@ -196,6 +196,19 @@ describe('not found', () => {
         { n: 113, t: 'b' },
       ],
     ],
+    [
+      'other events of the same templates under the same row numbers, some of them alike',
+      [
+        { at: '10:00', rule: 5, row: 1 },
+        { at: '10:00', rule: 6, row: 2 },
+        { at: '10:00', rule: 5, row: 3 },
+      ],
+      [
+        { at: '10:01', rule: 5, row: 1 },
+        { at: '10:01', rule: 6, row: 2 },
+        { at: '10:01', rule: 5, row: 3 },
+      ],
+    ],
     ['values instead of records', [1, 2], [3, 4]],
     ['a record that is no object any more', [{ id: 1 }, { id: 2 }], [1, 2]],
   ])('%s', (_, ones, others) => expect(paths(ones, others)).toBeNull());
