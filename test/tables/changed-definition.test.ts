@@ -5,9 +5,18 @@ import type { RecordTable } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { compareTables } from '../../src/tables/record-tables.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { proveTexts, publishNext, windowOf } from '../support/publishing.ts';
-import { DAY, freshStore, planBareDays, planDays } from '../support/store.ts';
-import { apply, column, dropTables, expectInStep, sync, tableOf } from './tables-stage.ts';
+import { publishNext } from '../support/publishing.ts';
+import { DAY, freshStore, planDays } from '../support/store.ts';
+import {
+  apply,
+  column,
+  dayWith,
+  dropTables,
+  expectInStep,
+  IDS,
+  sync,
+  tableOf,
+} from './tables-stage.ts';
 
 let database: Database;
 let server: TestDatabase;
@@ -15,15 +24,6 @@ freshStore((store) => {
   ({ database, server } = store);
 });
 beforeEach(() => dropTables(database));
-
-const IDS = tableOf([column('id', 'bigint', { index: true })]);
-
-/** A day with these records, proven. */
-async function dayWith(texts: readonly string[]): Promise<number> {
-  const streamId = await planBareDays(database);
-  await proveTexts(database, await windowOf(database, streamId, DAY), [texts]);
-  return streamId;
-}
 
 describe('a changed definition', () => {
   it('is built beside the old one, and takes its place in step', async () => {
@@ -54,7 +54,7 @@ describe('a changed definition', () => {
   });
 
   it('waits where something depends on the old table, and says so', async () => {
-    await dayWith(['{"id": 1}']);
+    await dayWith(database, ['{"id": 1}']);
     await apply(database, IDS);
     await sync(database);
     await server.query('create view public.mine as select id from daywalk.alerts');
@@ -82,7 +82,7 @@ describe('a changed definition', () => {
 
 describe('a table that somebody reads', () => {
   it('is not waited for long, so that others go on reading it', async () => {
-    await dayWith(['{"id": 1}']);
+    await dayWith(database, ['{"id": 1}']);
     await apply(database, IDS);
     await sync(database);
     await apply(database, tableOf([column('id', 'bigint'), column('kind', 'text')]));
@@ -149,7 +149,9 @@ describe('what is pruned', () => {
   });
 
   it('is taken from the old table where columns are defined the same, with what did not fit', async () => {
-    const streamId = await dayWith(['{"id": 1, "a": "here", "b": "there", "level": "high"}']);
+    const streamId = await dayWith(database, [
+      '{"id": 1, "a": "here", "b": "there", "level": "high"}',
+    ]);
     await seal(streamId);
     const stays = (path: string, more: Partial<RecordTable> = {}) =>
       tableOf(
@@ -178,7 +180,7 @@ describe('what is pruned', () => {
   });
 
   it('goes from a table whose own retention is over, while the pages stay', async () => {
-    await dayWith(['{"id": 1}']);
+    await dayWith(database, ['{"id": 1}']);
     await apply(database, tableOf([column('id', 'bigint')], { retention: 86_400_000 }));
     await sync(database);
     expect(await server.query('select id from daywalk.alerts')).toEqual([]);

@@ -5,8 +5,17 @@ import { SettingsError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letHoursPass, proveTexts, publishNext, windowOf } from '../support/publishing.ts';
-import { DAY, freshStore, planBareDays, planDays } from '../support/store.ts';
-import { apply, column, dropTables, expectInStep, sync, tableOf } from './tables-stage.ts';
+import { DAY, freshStore, planDays } from '../support/store.ts';
+import {
+  apply,
+  column,
+  dayWith,
+  dropTables,
+  expectInStep,
+  IDS,
+  sync,
+  tableOf,
+} from './tables-stage.ts';
 
 let database: Database;
 let server: TestDatabase;
@@ -14,15 +23,6 @@ freshStore((store) => {
   ({ database, server } = store);
 });
 beforeEach(() => dropTables(database));
-
-const IDS = tableOf([column('id', 'bigint', { index: true })]);
-
-/** A day with these records, proven. */
-async function dayWith(texts: readonly string[]): Promise<number> {
-  const streamId = await planBareDays(database);
-  await proveTexts(database, await windowOf(database, streamId, DAY), [texts]);
-  return streamId;
-}
 
 const faults = () =>
   server.query(
@@ -59,7 +59,7 @@ describe('a record table', () => {
   });
 
   it('does nothing where nothing was published', async () => {
-    await dayWith(['{"id": 1}']);
+    await dayWith(database, ['{"id": 1}']);
     await apply(database, IDS);
     await sync(database);
     const before = await server.query('select xmin, * from daywalk.table_days');
@@ -69,7 +69,7 @@ describe('a record table', () => {
 
   it('keeps every digit', async () => {
     const long = '9'.repeat(400);
-    await dayWith([`{"id": 9223372036854775807, "n": ${long}.10, "t": 1.10, "u": 5e3}`]);
+    await dayWith(database, [`{"id": 9223372036854775807, "n": ${long}.10, "t": 1.10, "u": 5e3}`]);
     const columns = [
       column('id', 'bigint'),
       column('n', 'numeric'),
@@ -85,7 +85,7 @@ describe('a record table', () => {
   });
 
   it('lists what does not fit, and has null instead', async () => {
-    await dayWith([
+    await dayWith(database, [
       '{"id": 1, "level": 7, "name": "a", "at": "2026-03-05T10:00:00Z", "ip": "10.0.0.1", "on": "2026-03-05"}',
       '{"id": 2, "level": 70000, "name": {"x": 1}, "at": "yesterday", "ip": "nowhere", "on": "2026-02-30"}',
       '{"id": 3, "level": 1.5, "name": ["x"], "at": 5, "ip": null, "on": "now"}',
@@ -147,7 +147,7 @@ describe('a record table', () => {
   it('takes a text that no index can hold as one that does not fit', async () => {
     // Random, so that it cannot be compressed.
     const long = Array.from({ length: 4000 }, (_, i) => ((i * 7919) % 1297).toString(36)).join('');
-    await dayWith([`{"id": 1, "name": "${long}"}`, '{"id": 2, "name": "short"}']);
+    await dayWith(database, [`{"id": 1, "name": "${long}"}`, '{"id": 2, "name": "short"}']);
     await apply(
       database,
       tableOf([column('id', 'bigint'), column('name', 'text', { index: true })]),
@@ -165,7 +165,7 @@ describe('a record table', () => {
   it('has of a value the same, whatever stands beside it', async () => {
     // It would fit into an index, being compressed; and Postgres reads such an offset, which daywalk.time_of does not.
     const odd = `"name": "${'a'.repeat(5000)}", "n": ${'9'.repeat(3000)}, "at": "2026-03-05T12:00:00.5+1:00"`;
-    await dayWith([`{"id": 1, ${odd}}`]);
+    await dayWith(database, [`{"id": 1, ${odd}}`]);
     const columns = [
       column('id', 'integer'),
       column('name', 'text', { index: true }),
@@ -188,7 +188,7 @@ describe('a record table', () => {
   });
 
   it('keeps the record where it is told to, and columns and names that need quotes', async () => {
-    await dayWith(['{"id": 1, "rule": {"a.b": {"it\'s": 5}}}']);
+    await dayWith(database, ['{"id": 1, "rule": {"a.b": {"it\'s": 5}}}']);
     const columns = [
       column('select', 'integer', { path: ['rule', 'a.b', "it's"], index: true }),
       column('all', 'jsonb', { path: ['rule'], index: true }),

@@ -5,6 +5,8 @@ import type { Column, RecordTable } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { applyTables, removeTable, syncTables } from '../../src/tables/record-tables.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { proveTexts, windowOf } from '../support/publishing.ts';
+import { DAY, planBareDays } from '../support/store.ts';
 
 /** A column, as short as a test wants it. */
 export const column = (name: string, type: Column['type'], more: Partial<Column> = {}): Column => ({
@@ -26,6 +28,16 @@ export const tableOf = (
   keepRecord: false,
   ...more,
 });
+
+/** A table of their identities alone. */
+export const IDS = tableOf([column('id', 'bigint', { index: true })]);
+
+/** Plans a day with these records, and proves it. */
+export async function dayWith(database: Database, texts: readonly string[]): Promise<number> {
+  const streamId = await planBareDays(database);
+  await proveTexts(database, await windowOf(database, streamId, DAY), [texts]);
+  return streamId;
+}
 
 /** Makes it, or rebuilds it where it is there with another definition. */
 export const apply = (database: Database, ...tables: readonly RecordTable[]) =>

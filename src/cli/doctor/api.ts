@@ -106,7 +106,11 @@ async function findAnswer(
   }
   if (empty !== undefined) return empty;
   if (reason instanceof NoRecordsError)
-    return { nothing: reason.message, oldest: addDays(asking.day, -30), durationMs };
+    return {
+      nothing: reason.message,
+      oldest: addDays(asking.day, -Math.max(...DAYS_BEFORE)),
+      durationMs,
+    };
   throw reason;
 }
 

@@ -1,4 +1,4 @@
-/** Room for pages ahead: what all walks of a process share, in requests under way and in bytes that wait to be stored. */
+/** The budget of pages ahead: what all walks of a process share, in requests under way and in bytes that wait to be stored. */
 
 /** How much there is. */
 export interface PrefetchLimits {
@@ -23,7 +23,7 @@ export interface PrefetchingWalk {
 /** Requests that a walk needs now always pass; pages ahead take what they leave. */
 export class PrefetchBudget {
   readonly limits: PrefetchLimits;
-  readonly #eager = new Set<PrefetchingWalk>();
+  readonly #walks = new Set<PrefetchingWalk>();
   #underWay = 0;
   #bytes = 0;
 
@@ -57,12 +57,12 @@ export class PrefetchBudget {
     this.#bytes += bytes;
   }
 
-  join(eager: PrefetchingWalk): void {
-    this.#eager.add(eager);
+  join(walk: PrefetchingWalk): void {
+    this.#walks.add(walk);
   }
 
-  leave(eager: PrefetchingWalk): void {
-    this.#eager.delete(eager);
+  leave(walk: PrefetchingWalk): void {
+    this.#walks.delete(walk);
   }
 
   /** Lets walks fetch ahead while there is room. */
@@ -78,11 +78,11 @@ export class PrefetchBudget {
   #next(): PrefetchingWalk | null {
     let next: PrefetchingWalk | null = null;
     let pages = 0;
-    for (const eager of this.#eager) {
-      const { wants } = eager;
-      pages += eager.ahead;
+    for (const walk of this.#walks) {
+      const { wants } = walk;
+      pages += walk.ahead;
       if (wants === null || this.#bytes + wants > this.limits.bytes) continue;
-      if (next === null || eager.ahead < next.ahead) next = eager;
+      if (next === null || walk.ahead < next.ahead) next = walk;
     }
     return pages < this.mostPages ? next : null;
   }
