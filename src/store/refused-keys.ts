@@ -1,6 +1,5 @@
 /** The key that an API refused, noted as a salted digest: no worker sends it again too soon, after a restart neither. */
-import { scrypt } from 'node:crypto';
-import { promisify } from 'node:util';
+import { scryptSync } from 'node:crypto';
 import type { Database } from './database.ts';
 
 /** A key that is not to be sent. */
@@ -19,9 +18,11 @@ interface Row extends RefusedKey {
   readonly fresh: boolean;
 }
 
-/** Slow, so that a weak key cannot be guessed from the digest either. */
-const digestOf = (key: string, salt: string) =>
-  promisify<string, string, number, Buffer>(scrypt)(key, salt, 32);
+/**
+ * Slow, so that a weak key cannot be guessed from the digest either. It takes 16 MB, which the process keeps; in the pool of
+ * threads each of the four would keep its own.
+ */
+const digestOf = (key: string, salt: string) => scryptSync(key, salt, 32);
 
 /** The note of this API, where it is about this key, however old. One attempt. */
 async function readNote(database: Database, origin: string, key: string): Promise<Row | null> {
@@ -32,7 +33,7 @@ async function readNote(database: Database, origin: string, key: string): Promis
     [origin],
   );
   if (row === undefined) return null;
-  return row.digest.equals(await digestOf(key, row.salt)) ? row : null;
+  return row.digest.equals(digestOf(key, row.salt)) ? row : null;
 }
 
 /** Whether this key was refused less than an hour ago; null: it may be sent. One attempt. */
@@ -63,7 +64,7 @@ export async function noteRefusedKey(
      on conflict (origin) do update
         set salt = excluded.salt, digest = excluded.digest, said = excluded.said, refused_at = excluded.refused_at,
             since = case when r.digest = excluded.digest then r.since else excluded.since end`,
-    [origin, used, note?.digest ?? (await digestOf(key, used)), said],
+    [origin, used, note?.digest ?? digestOf(key, used), said],
   );
   return readRefusedKey(database, origin, key);
 }
