@@ -11,7 +11,7 @@ export interface Again {
   readonly pages: number;
 }
 
-/** A window's page that was stored is fetched twice only as a known answer, or where its walk has to be told from another one. */
+/** A window's page that was stored is fetched twice only as a known answer, or where its walk has to be told from another one: its first page, perhaps twice. */
 const MOST_STORED = 1;
 
 /** @param stored the pages that were stored when this life began. */
@@ -21,16 +21,13 @@ export function fetchedTwice(
   stored: ReadonlySet<string>,
 ): Again {
   const earlier = new Set(pagesAsked(before).map(({ page }) => page));
-  const windows = new Map<string, { stored: number; pages: number }>();
-  for (const { window, page } of pagesAsked(life)) {
-    const counts = windows.get(window) ?? { stored: 0, pages: 0 };
-    if (stored.has(page)) counts.stored += 1;
-    if (stored.has(page) || earlier.has(page)) counts.pages += 1;
-    windows.set(window, counts);
-  }
-  const most = (kind: keyof Again) =>
-    Math.max(0, ...[...windows.values()].map((counts) => counts[kind]));
-  return { stored: most('stored'), pages: most('pages') };
+  const windows = new Map<string, Set<string>>();
+  for (const { window, page } of pagesAsked(life))
+    if (stored.has(page) || earlier.has(page))
+      windows.set(window, (windows.get(window) ?? new Set()).add(page));
+  const most = (counts: (page: string) => boolean) =>
+    Math.max(0, ...[...windows.values()].map((pages) => [...pages].filter(counts).length));
+  return { stored: most((page) => stored.has(page)), pages: most(() => true) };
 }
 
 /** Pages of one window that a process may hold unstored: the one that is needed, and those ahead of it. */
