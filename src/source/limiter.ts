@@ -208,7 +208,8 @@ export class Limiter {
 
   #sleepUntil(at: number): void {
     if (at >= this.#wakesAt && this.#waiters.length > 0) return;
-    this.#sleep.abort();
+    // An abort makes an exception with its stack: not for each request where nobody sleeps.
+    if (this.#wakesAt !== Number.POSITIVE_INFINITY) this.#sleep.abort();
     this.#wakesAt = at;
     if (at === Number.POSITIVE_INFINITY) return;
     this.#sleep = new AbortController();
