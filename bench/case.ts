@@ -1,5 +1,6 @@
 /** What a case is, what it is given, and what it gives. */
 import type { Postgres, Servers } from './postgres.ts';
+import type { Yardstick } from './yardstick.ts';
 
 /** A measured line of a case. */
 export interface Row {
@@ -16,6 +17,8 @@ export interface Row {
   readonly reached: boolean | null;
   /** How far the runs lie apart, as a share of the median; null: there was one run. */
   readonly spread: number | null;
+  /** What another day's figure is compared with, whatever the machine did then: the ratio, or units of the yardstick; less is better. */
+  readonly units: number;
 }
 
 /** What a case gives. */
@@ -34,6 +37,7 @@ export interface Bench {
   readonly servers: Servers;
   /** The server that all cases use. */
   readonly postgres: Postgres;
+  readonly yardstick: Yardstick;
   /** Aborts when the case takes too long, or someone asks to stop. */
   readonly signal: AbortSignal;
   /** Tells those who watch. */

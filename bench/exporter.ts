@@ -4,6 +4,7 @@ import { openDatabase, openLog } from '../src/cli/wiring.ts';
 import { loadSettings } from '../src/settings/load.ts';
 import type { ApiSettings } from '../src/settings/settings.ts';
 import { backfill, type RunReport } from '../src/walk/run.ts';
+import { postgresCpuMs } from './postgres-cpu.ts';
 
 /** Which export. */
 export interface ExportOrder {
@@ -25,6 +26,8 @@ export interface Exported {
   readonly completeMs: number;
   /** User and system time of this process. */
   readonly cpuMs: number;
+  /** The same of Postgres with all its processes; null: it is not on this machine. */
+  readonly postgresMs: number | null;
   readonly report: RunReport;
 }
 
@@ -61,6 +64,9 @@ export async function exportRange(order: ExportOrder): Promise<Exported> {
     const followers = all.followers.filter(({ atEnd }) => order.atEnd === true || atEnd !== true);
     const parts = { ...all, followers };
     const request = { from: order.from, to: order.to, newestFirst: false };
+    const [connection] = await database.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const postgres = () => postgresCpuMs(connection?.pid ?? 0);
+    const postgresBefore = postgres();
     const cpu = process.cpuUsage();
     const began = performance.now();
     let completeMs = 0;
@@ -75,11 +81,14 @@ export async function exportRange(order: ExportOrder): Promise<Exported> {
     );
     const ms = performance.now() - began;
     const { user, system } = process.cpuUsage(cpu);
+    const postgresAfter = postgres();
     if (report.gaps.length > 0)
       throw new Error(
         `the export left ${report.gaps.length} days incomplete: ${report.failures[0]?.reason ?? 'without a reason'}`,
       );
-    return { ms, completeMs, cpuMs: (user + system) / 1000, report };
+    const postgresMs =
+      postgresBefore === null || postgresAfter === null ? null : postgresAfter - postgresBefore;
+    return { ms, completeMs, cpuMs: (user + system) / 1000, postgresMs, report };
   } finally {
     await close();
     await source.close();

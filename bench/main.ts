@@ -16,9 +16,11 @@ import { smallPages } from './cases/small-pages.ts';
 import { start } from './cases/start.ts';
 import { tables } from './cases/tables.ts';
 import { throughput } from './cases/throughput.ts';
+import { changesSince, figuresOf, keepFigures, readFigures } from './changes.ts';
 import { describeMachine } from './machine.ts';
 import { type Measured, paperOf, tableOf } from './page.ts';
 import { embeddedPostgres, givenPostgres, installedPostgres, type Postgres } from './postgres.ts';
+import { describeYardstick, measureYardstick, type Yardstick } from './yardstick.ts';
 
 const CASES: readonly Case[] = [
   throughput,
@@ -41,7 +43,7 @@ const USAGE = `npm run bench -- [--case NAME]… [--quick] [--dataset FILE]
   --dataset FILE  records of an NDJSON file, plain or gzip, instead of made ones
   DATABASE_URL    a Postgres to use instead of one of its own; databases are made there, and dropped
 
-All cases in full size write docs/performance.md.
+All cases in full size write docs/performance.md and, to be compared next time, bench/figures.json.
 `;
 
 const root = new URL('../../../', import.meta.url);
@@ -97,7 +99,12 @@ async function measure(
   return { one, outcome, tookMs: performance.now() - began };
 }
 
-async function runAll(chosen: Chosen, postgres: Postgres, stop: AbortSignal): Promise<Measured[]> {
+async function runAll(
+  chosen: Chosen,
+  postgres: Postgres,
+  yardstick: Yardstick,
+  stop: AbortSignal,
+): Promise<Measured[]> {
   let other: Promise<Postgres | null> | undefined;
   const withLz4 = () => {
     if (postgres.lz4) return Promise.resolve(postgres);
@@ -113,6 +120,7 @@ async function runAll(chosen: Chosen, postgres: Postgres, stop: AbortSignal): Pr
         dataset: chosen.dataset,
         servers: { withLz4 },
         postgres,
+        yardstick,
         say,
       };
       const done = await measure(one, bench, stop);
@@ -128,18 +136,35 @@ async function runAll(chosen: Chosen, postgres: Postgres, stop: AbortSignal): Pr
 }
 
 /** Only a full run is a measurement that the paper may show. */
-function writePaper(chosen: Chosen, measured: readonly Measured[], postgres: Postgres): void {
+function writePaper(
+  chosen: Chosen,
+  measured: readonly Measured[],
+  postgres: Postgres,
+  yardstick: Yardstick,
+): void {
   if (chosen.quick || chosen.cases.length < CASES.length) return;
+  const date = new Date().toISOString().slice(0, 10);
+  const kept = new URL('bench/figures.json', root);
+  const earlier = readFigures(kept);
+  const rows = figuresOf(
+    measured.map(({ one, outcome }) => ({
+      name: one.name,
+      rows: 'failed' in outcome ? [] : outcome.rows,
+    })),
+  );
+  keepFigures(kept, { date, yardstick, rows });
   const profile = fileURLToPath(new URL('bench/profile.md', root));
   const paper = paperOf(measured, {
     machine: describeMachine(),
     postgres: postgres.what,
     command: chosen.dataset === null ? 'npm run bench' : 'npm run bench -- --dataset FILE',
-    date: new Date().toISOString().slice(0, 10),
+    date,
+    yardstick: describeYardstick(yardstick),
+    changes: earlier === null ? null : changesSince(earlier, rows),
     profile: existsSync(profile) ? readFileSync(profile, 'utf8') : null,
   });
   writeFileSync(new URL('docs/performance.md', root), paper);
-  process.stdout.write('\nwritten: docs/performance.md\n');
+  process.stdout.write('\nwritten: docs/performance.md, bench/figures.json\n');
 }
 
 async function main(): Promise<number> {
@@ -161,8 +186,10 @@ async function main(): Promise<number> {
   const postgres = await (given === undefined ? embeddedPostgres() : givenPostgres(given));
   try {
     process.stdout.write(`${describeMachine()}\n${postgres.what}\n`);
-    const measured = await runAll(chosen, postgres, stop.signal);
-    writePaper(chosen, measured, postgres);
+    const yardstick = await measureYardstick(postgres.url, stop.signal);
+    process.stdout.write(`${describeYardstick(yardstick)}\n`);
+    const measured = await runAll(chosen, postgres, yardstick, stop.signal);
+    writePaper(chosen, measured, postgres, yardstick);
     return measured.some(({ outcome }) => 'failed' in outcome) ? 1 : 0;
   } finally {
     await postgres.close();

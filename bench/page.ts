@@ -14,6 +14,10 @@ export interface Circumstances {
   readonly postgres: string;
   readonly command: string;
   readonly date: string;
+  /** What the machine did in a second. */
+  readonly yardstick: string;
+  /** What got better or worse since the figures before; null: there are none. */
+  readonly changes: string | null;
   /** What `bench/profile.md` says; null: it is not there. */
   readonly profile: string | null;
 }
@@ -60,6 +64,8 @@ export function paperOf(measured: readonly Measured[], about: Circumstances): st
       `- Machine: ${about.machine}`,
       `- Postgres: ${about.postgres}; worker, source and Postgres on this one machine`,
       `- Date: ${about.date}`,
+      `- Yardstick: ${about.yardstick} Targets in milliseconds were set for the machine of \`REFERENCE\` in bench/yardstick.ts and are scaled: × 1.30 on one that is slower by 30 % at what the figure hangs on.`,
+      ...(about.changes === null ? [] : [`- ${about.changes}`]),
     ].join('\n'),
     'Figures are medians. A case and its floor are run in turn, so that what slows the machine slows both; the spread is the distance between the fastest and the slowest run as a share of the median, of the case or its floor, whichever is larger; without one there was a single run. A ratio is measured over floor unless the case says otherwise.',
     ...measured.map(sectionOf),

@@ -28,6 +28,8 @@ export interface Told {
   readonly format: Format;
   /** Said behind the measured figure. */
   readonly also?: string;
+  /** What the yardstick took for one of its units, in the same unit of time; absent: the figure does not hang on the machine. */
+  readonly unit?: number;
 }
 
 /** A row that is held against a floor: the most that it may be of it, or null for information. */
@@ -48,12 +50,13 @@ export function againstFloor(
     target: most?.text ?? null,
     reached: most === null ? null : ratio <= most.ratio,
     spread: own.runs > 1 ? Math.max(spreadOf(own), spreadOf(least)) : null,
+    units: ratio,
   };
 }
 
 /** A row that may be at most (or at least) so much, or null for information. */
 export function againstLimit(
-  { what, format, also }: Told,
+  { what, format, also, unit = 1 }: Told,
   measured: readonly number[],
   limit: { readonly most?: number; readonly least?: number; readonly text?: string } | null,
 ): Row {
@@ -68,5 +71,6 @@ export function againstLimit(
     target: limit === null ? null : (limit.text ?? bound),
     reached: limit === null ? null : own.median <= most && own.median >= least,
     spread: own.runs > 1 ? spreadOf(own) : null,
+    units: own.median / unit,
   };
 }

@@ -62,11 +62,11 @@ function recordsOf(days: ServedDays, { fromDate, toDate }: Asked): { first: numb
   };
 }
 
-/** How many records a day holds, by its number from the first one on: by turns 90 to 100 hundredths, the first one 94. */
+/** How many records a day holds, by its number from the first one on: 90 to 100 hundredths, scattered as if by chance, and the same in each run. */
 export function sizeOf({ recordsPerDay, uneven }: Omit<ServedDays, 'block'>, day: number): number {
   if (uneven !== true) return recordsPerDay;
-  const turn = (((37 * (day + 7)) % 11) + 11) % 11;
-  return Math.floor((recordsPerDay * (100 - turn)) / 100);
+  const scattered = (Math.imul(day + 101, 0x9e37_79b1) >>> 8) % 1_001;
+  return Math.floor((recordsPerDay * (10_000 - scattered)) / 10_000);
 }
 
 /** How many records of a day lie before that second of it. */

@@ -1,6 +1,7 @@
 /** The export that most cases run: so many days of so many pages, and the floors of the same pages. */
 import pg from 'pg';
 import { Agent, request } from 'undici';
+import { isRound } from '../src/walk/verdict.ts';
 import type { Bench } from './case.ts';
 import { type Compression, type Scratch, withDatabase } from './databases.ts';
 import { type Exported, type ExportOrder, exportRange } from './exporter.ts';
@@ -34,6 +35,24 @@ export function pagesPerDay(source: ServedSource, { days, pageLength }: Workload
   return Array.from({ length: days }, (_, day) =>
     Math.max(1, Math.ceil((sizeOf(source, day) - 1) / (pageLength - 1))),
   );
+}
+
+/** The totals of both halves of a day, and what lies across the cut between them. */
+const REQUESTS_OF_HALVES = 3;
+
+/**
+ * Requests that completeness needs of a stream that is not new: pages, a cut for each day, and the halves of a day that is
+ * larger than all before it or whose size is a round number (docs/completeness.md C5 and C6).
+ */
+export function requiredRequests(source: ServedSource, workload: Workload): number {
+  const sizes = Array.from({ length: DAYS_BEFORE + workload.days }, (_, day) =>
+    sizeOf(source, day - DAYS_BEFORE),
+  );
+  const halved = sizes.filter(
+    (size, day) => day >= DAYS_BEFORE && (isRound(size) || size > Math.max(...sizes.slice(0, day))),
+  ).length;
+  const pages = pagesPerDay(source, workload).reduce((sum, one) => sum + one, 0);
+  return pages + workload.days + REQUESTS_OF_HALVES * halved;
 }
 
 /** What the page server needs in order to serve the workload; days differ, as real ones do. */

@@ -34,7 +34,7 @@ create table daywalk.seals (
   sealed_at   timestamptz not null default clock_timestamp(),
   primary key (walk_id, page_no)
 );
-comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made while its day is walked, and for the last pages when it is complete. Append-only.';
+comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made when its day is complete. Append-only.';
 comment on column daywalk.seals.walk_id is 'The walk.';
 comment on column daywalk.seals.page_no is 'The page within the walk.';
 comment on column daywalk.seals.day is 'The day of the window.';

@@ -3548,7 +3548,7 @@ comment on column daywalk.runs.finished_at is 'When it ended; null: in progress,
 comment on column daywalk.runs.outcome is 'done, gaps, refused, unavailable, interrupted, settings or unexpected.';
 comment on column daywalk.runs.error is 'The error that ended it.';
 
-comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made while its day is walked, and for the last pages when it is complete. Append-only.';
+comment on table daywalk.seals is 'A seal is a digest of everything that is stored of a page, made when its day is complete. Append-only.';
 comment on column daywalk.seals.walk_id is 'The walk.';
 comment on column daywalk.seals.page_no is 'The page within the walk.';
 comment on column daywalk.seals.day is 'The day of the window.';

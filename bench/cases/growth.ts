@@ -51,7 +51,7 @@ export const growth: Case = {
     }
     const [base = []] = costs;
     const rows = trials.flatMap((trial, index) =>
-      rowsOf(trial, costs[index] as Cost[], base, index),
+      rowsOf(bench, trial, costs[index] as Cost[], base, index),
     );
     const largest = trials.at(-1) as Trial;
     const pages = largest.records / PAGE_LENGTH;
@@ -71,14 +71,21 @@ export const growth: Case = {
   },
 };
 
-function rowsOf({ records }: Trial, costs: readonly Cost[], base: readonly Cost[], index: number) {
+function rowsOf(
+  { yardstick }: Bench,
+  { records }: Trial,
+  costs: readonly Cost[],
+  base: readonly Cost[],
+  index: number,
+) {
   const name = `${records.toLocaleString('en-US')} records`;
   const of = (key: keyof Cost) => (cost: Cost) => cost[key];
   const requests = `${Math.round(median(costs.map(of('requests'))))} requests`;
   const row = (key: 'elapsed' | 'source' | 'worker', what: string, also?: string): Row => {
     const told = { what: `${name}: ${what}`, format: microseconds, ...(also && { also }) };
     const values = costs.map(of(key));
-    if (index === 0) return againstLimit(told, values, null);
+    const unit = key === 'worker' ? yardstick.parse : 1;
+    if (index === 0) return againstLimit({ ...told, unit }, values, null);
     return againstFloor(told, values, base.map(of(key)), MOST);
   };
   return [

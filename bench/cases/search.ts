@@ -4,11 +4,12 @@ import type { Scratch } from '../databases.ts';
 import { againstFloor, againstLimit, type Format, milliseconds, seconds } from '../rows.ts';
 import { inTurn, timed } from '../statistics.ts';
 import { dayAfter, FIRST_DAY, type Workload, withExported } from '../workload.ts';
+import { limitHere } from '../yardstick.ts';
 
 const ROUNDS = 9;
 /** Other values that are looked for, in order to count the pages that are opened in vain. */
 const PROBES = 200;
-const LIMIT = { most: 100 };
+const SEARCH_MS = 100;
 const NEEDLE = 'a value on three pages';
 
 const FILTERS = `select daywalk.make_filters(s.stream_id, $1::date, 16000000) as looked from daywalk.streams s`;
@@ -65,10 +66,12 @@ async function measureSearch(bench: Bench, workload: Workload, scratch: Scratch)
               cross join lateral daywalk.pages_to_open(daywalk.sought('nowhere ' || probe), s.stream_id, $1::date, $2::date) as d) as passed`,
     [...range, bench.quick ? 5 : PROBES],
   );
+  const limit = limitHere(bench.yardstick, 'insert', SEARCH_MS);
+  const told = (what: string, format: Format) => ({ what, format, unit: bench.yardstick.insert });
   return [
-    againstLimit({ what: `a value on 3 of ${pages} pages`, format: milliseconds }, few, LIMIT),
-    againstLimit({ what: `a value on none of ${pages} pages`, format: milliseconds }, none, LIMIT),
-    againstLimit({ what: `the same ${pages} pages without filters`, format: seconds }, scan, null),
+    againstLimit(told(`a value on 3 of ${pages} pages`, milliseconds), few, limit),
+    againstLimit(told(`a value on none of ${pages} pages`, milliseconds), none, limit),
+    againstLimit(told(`the same ${pages} pages without filters`, seconds), scan, null),
     againstLimit(
       { what: `${pages} pages: filters of bytes received`, format: percent },
       [found?.share ?? Number.NaN],

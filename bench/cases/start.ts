@@ -7,6 +7,7 @@ import { againstFloor, againstLimit, milliseconds } from '../rows.ts';
 import { withSource } from '../source.ts';
 import { inTurn } from '../statistics.ts';
 import { FIRST_DAY } from '../workload.ts';
+import { limitHere } from '../yardstick.ts';
 
 const ROUNDS = 15;
 const HELP_MS = 150;
@@ -33,13 +34,11 @@ export const start: Case = {
     });
     const { bare, help, run } = results;
     const format = milliseconds;
-    const most = (limit: number) =>
-      againstLimit({ what: '', format }, help, { most: limit }).target;
-    const row = (what: string, values: readonly number[], limit: number) => ({
-      ...againstFloor({ what, format }, values, bare, null),
-      target: most(limit),
-      reached: againstLimit({ what, format }, values, { most: limit }).reached,
-    });
+    const row = (what: string, values: readonly number[], most: number) => {
+      const limit = limitHere(bench.yardstick, 'start', most);
+      const { target, reached } = againstLimit({ what, format }, values, limit);
+      return { ...againstFloor({ what, format }, values, bare, null), target, reached };
+    };
     return {
       rows: [
         row('`daywalk --help`', help, HELP_MS),

@@ -17,6 +17,7 @@ import {
   type Workload,
   withExported,
 } from '../workload.ts';
+import { limitHere } from '../yardstick.ts';
 
 const ROUNDS = 3;
 const ASKED = 7;
@@ -99,7 +100,11 @@ async function inStep(bench: Bench, { url, query }: Scratch, workload: Workload)
       const told = { what: name, format: milliseconds };
       rows.push(
         name.startsWith('one') || name.startsWith('the newest')
-          ? againstLimit(told, own, { most: 5 })
+          ? againstLimit(
+              { ...told, unit: bench.yardstick.insert },
+              own,
+              limitHere(bench.yardstick, 'insert', 5),
+            )
           : againstFloor(told, own, hand, { ratio: 1.2, text: '≤ 1.2 × by hand' }),
       );
     }

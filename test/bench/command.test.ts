@@ -16,9 +16,12 @@ test('a case prints its table, its floor and its targets', async () => {
   const { stdout } = await bench('--quick', '--case', 'start');
   expect(stdout).toContain('| | measured | floor | ratio | target | reached | spread |');
   expect(stdout).toMatch(
-    /\| `daywalk --help` \| [\d,.]+ ms \| [\d,.]+ ms \| [\d.]+ \| ≤ 150 ms \| /,
+    /\| `daywalk --help` \| [\d,.]+ ms \| [\d,.]+ ms \| [\d.]+ \| ≤ 150 ms × [\d.]+ \| /,
   );
-  expect(stdout).toMatch(/\| `daywalk run`, nothing to do \| [\d,.]+ ms \| .* ≤ 500 ms \| /);
+  expect(stdout).toMatch(
+    /\| `daywalk run`, nothing to do \| [\d,.]+ ms \| .* ≤ 500 ms × [\d.]+ \| /,
+  );
+  expect(stdout).toMatch(/^In a second it starts `node -e 0` [\d.,]+ times, /m);
   expect(stdout).not.toContain('docs/performance.md');
 });
 

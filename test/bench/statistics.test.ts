@@ -60,6 +60,7 @@ test('a row is held against the median of its floor, and one without a target is
     floor: '100 ms',
     ratio: 1.15,
     target: '≤ 1.15 × floor',
+    units: 1.15,
     reached: true,
     spread: expect.closeTo(390 / 115, 5),
   });

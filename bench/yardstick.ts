@@ -1,0 +1,126 @@
+/** What this machine does in a second: by it limits in milliseconds are scaled, and figures of two days are compared. */
+import { createHash } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withDatabase } from './databases.ts';
+import { mustBeWell, runNode } from './program.ts';
+import { makeRecords, textOf } from './records.ts';
+import { median, timed } from './statistics.ts';
+
+/** Each in milliseconds: of a start of Node, of a flush to disk, and of a megabyte for the others. */
+export interface Yardstick {
+  /** `node -e 0`. */
+  readonly start: number;
+  /** SHA-256. */
+  readonly hash: number;
+  /** `JSON.parse`. */
+  readonly parse: number;
+  /** Postgres takes pages in, as `jsonb`, on one connection. */
+  readonly insert: number;
+  /** A block of 8 kB is written and flushed. */
+  readonly flush: number;
+}
+
+/** Taken on the machine that the limits in milliseconds were last reached on, when it was quiet. */
+export const REFERENCE: Yardstick = {
+  start: 42.6,
+  hash: 1,
+  parse: 1,
+  insert: 1,
+  flush: 1,
+};
+
+const ROUNDS = 7;
+const PAGES = 20;
+const RECORDS = 1_000;
+const FLUSHES = 50;
+const BLOCK_BYTES = 8_192;
+
+/** Takes it; some seconds. */
+export async function measureYardstick(
+  postgresUrl: string,
+  signal: AbortSignal,
+): Promise<Yardstick> {
+  const block = makeRecords({ kind: 'events', count: PAGES * RECORDS });
+  const pages = Array.from({ length: PAGES }, (_, page) =>
+    Buffer.concat([
+      Buffer.from('['),
+      textOf(block, page * RECORDS, (page + 1) * RECORDS),
+      Buffer.from(']'),
+    ]),
+  );
+  const megabytes = pages.reduce((sum, page) => sum + page.length, 0) / 1e6;
+  const each = async (work: (page: Buffer) => unknown) => {
+    for (const page of pages) await work(page);
+  };
+  return {
+    start: await often(() => runNode(['-e', '0'], {}, signal).then(mustBeWell)),
+    hash:
+      (await often(() => each((page) => createHash('sha256').update(page).digest()))) / megabytes,
+    parse: (await often(() => each((page) => JSON.parse(page.toString())))) / megabytes,
+    insert: await withDatabase(postgresUrl, { schema: false }, async ({ query }) => {
+      await query('create table taken (page jsonb)');
+      const insert = (page: Buffer) => query('insert into taken values ($1::text::jsonb)', [page]);
+      return (await often(() => each(insert))) / megabytes;
+    }),
+    flush: await flushes(),
+  };
+}
+
+async function often(work: () => Promise<unknown>): Promise<number> {
+  const took: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) took.push(await timed(work));
+  return median(took);
+}
+
+async function flushes(): Promise<number> {
+  const path = join(tmpdir(), `daywalk-yardstick-${process.pid}`);
+  const file = await open(path, 'w');
+  const block = Buffer.alloc(BLOCK_BYTES, 1);
+  try {
+    const took: number[] = [];
+    for (let flush = 0; flush < FLUSHES; flush++)
+      took.push(
+        await timed(async () => {
+          await file.write(block);
+          await file.sync();
+        }),
+      );
+    return median(took);
+  } finally {
+    await file.close();
+    await rm(path);
+  }
+}
+
+/** How much slower than the reference a machine is at something; 1: as fast. */
+export const slowness = (yardstick: Yardstick, at: keyof Yardstick): number =>
+  yardstick[at] / REFERENCE[at];
+
+/** A limit in milliseconds of the reference, as it is on this machine. */
+export function limitHere(
+  yardstick: Yardstick,
+  at: keyof Yardstick,
+  most: number,
+): { readonly most: number; readonly text: string } {
+  const times = slowness(yardstick, at);
+  return { most: most * times, text: `≤ ${most.toLocaleString('en-US')} ms × ${times.toFixed(2)}` };
+}
+
+/** In words, for the head of the paper. */
+export function describeYardstick(yardstick: Yardstick): string {
+  const inASecond = (ms: number): string => {
+    const times = 1_000 / ms;
+    return times >= 100 ? Math.round(times).toLocaleString('en-US') : times.toFixed(1);
+  };
+  const { start, hash, parse, insert, flush } = yardstick;
+  const did = [
+    `starts \`node -e 0\` ${inASecond(start)} times`,
+    `digests ${inASecond(hash)} MB by SHA-256`,
+    `parses ${inASecond(parse)} MB of JSON in Node`,
+    `takes ${inASecond(insert)} MB of pages into Postgres as \`jsonb\` on one connection`,
+    `flushes ${inASecond(flush)} blocks to disk`,
+  ];
+  return `In a second it ${did.join(', ')}.`;
+}
