@@ -13,7 +13,7 @@ import { SettingsError } from './errors.ts';
 import type { Logger } from './log.ts';
 
 /** A request; its body, if it has one, is never read. */
-export interface Asked {
+export interface IncomingRequest {
   readonly path: string;
   /** What stands behind the first `?`, as it came. */
   readonly query: string;
@@ -37,7 +37,7 @@ export interface ListenerParts {
   readonly clock: Clock;
   readonly log: Logger;
   /** The answer that is there at once, above all to what is refused; else the work that makes one. */
-  readonly route: (asked: Asked) => Answer | Work;
+  readonly route: (asked: IncomingRequest) => Answer | Work;
   /** The answer to what is refused before it is routed. */
   readonly refuse: (status: number, text: string, headers?: Answer['headers']) => Answer;
 }
@@ -210,7 +210,7 @@ function refusalOf({ longestUrl, refuse }: ListenerParts, { method, url = '' }: 
   return url.startsWith('/') ? null : refuse(400, 'This is no address of this server.');
 }
 
-function askedBy({ url = '/', headers }: IncomingMessage): Asked {
+function askedBy({ url = '/', headers }: IncomingMessage): IncomingRequest {
   const at = url.indexOf('?');
   return at < 0
     ? { path: url, query: '', headers }

@@ -1,5 +1,5 @@
 /** The redactor: strikes secrets out of text, in the spellings that a header or a body can carry, and finds keys in bodies. */
-import { base64Of, remembering, spansOf } from './spellings.ts';
+import { base64Of, remembering, secretSpans } from './spellings.ts';
 import { oneLine } from './text.ts';
 
 /** The secrets of a process; who shows text asks it each time, so that a key that was read again is struck out at once. */
@@ -34,7 +34,7 @@ export function openRedactor(first: readonly string[] = []): Redactor {
 
 /** `text` with a mark in place of every secret. */
 export function redact(text: string, secrets: readonly string[]): string {
-  const spans = spansOf(text, secrets);
+  const spans = secretSpans(text, secrets);
   if (spans.length === 0) return text;
   let clean = '';
   let at = 0;
@@ -44,7 +44,7 @@ export function redact(text: string, secrets: readonly string[]): string {
   }
   clean += text.slice(at);
   // Only a secret that the mark is a part of can still be there.
-  return spansOf(clean, secrets).length === 0 ? clean : MARK;
+  return secretSpans(clean, secrets).length === 0 ? clean : MARK;
 }
 
 /** Redacts the strings and numbers of JSON text one by one, so that it stays JSON whatever the secret is. */
@@ -121,7 +121,7 @@ function isHeldNear(body: Buffer, { bytes, keys }: Anchor): boolean {
   const reach = keys[0].length * LONGEST_SPELLING;
   for (let at = body.indexOf(bytes); at >= 0; at = body.indexOf(bytes, at + 3 * reach)) {
     const near = body.toString('latin1', Math.max(0, at - reach), at + 4 * reach);
-    if (spansOf(near, keys).length > 0) return true;
+    if (secretSpans(near, keys).length > 0) return true;
   }
   return false;
 }

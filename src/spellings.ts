@@ -6,12 +6,12 @@ const SHORTEST = 4;
 const MOST_LAYERS = 4;
 
 /** From where to where. */
-export type Span = [from: number, to: number];
+export type TextSpan = [from: number, to: number];
 
 /** Where secrets are in `text`, in order, none over another: looked for in it, and in what it says once escapes are undone. */
-export function spansOf(text: string, secrets: readonly string[]): Span[] {
+export function secretSpans(text: string, secrets: readonly string[]): TextSpan[] {
   const forms = formsOf(secrets);
-  const found: Span[] = [];
+  const found: TextSpan[] = [];
   let view: View | null = { text, at: (index) => index, end: (index) => index };
   for (let layer = 0; view !== null && layer <= MOST_LAYERS; layer++) {
     const plain = inLowerCase(view.text);
@@ -27,7 +27,7 @@ export function spansOf(text: string, secrets: readonly string[]): Span[] {
     }
     view = withoutEscapes(view);
   }
-  const spans: Span[] = [];
+  const spans: TextSpan[] = [];
   for (const span of found.sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
     const last = spans.at(-1);
     if (last !== undefined && span[0] < last[1]) last[1] = Math.max(last[1], span[1]);
@@ -83,7 +83,7 @@ export function base64Of(bytes: Buffer): string[] {
 }
 
 /** A character of base64 before and after may have some bits as well; the padding says how long it is. */
-function withNeighbours(text: string, from: number, to: number): Span {
+function withNeighbours(text: string, from: number, to: number): TextSpan {
   const after = /[\w+/]?={0,2}/y;
   after.lastIndex = to;
   const before = /[\w+/]/.test(text[from - 1] ?? '') ? 1 : 0;

@@ -4,7 +4,7 @@ import { Refusal } from './refusal.ts';
 
 type Path = readonly string[];
 /** Fields of a record, by the parameter that asks for them, and by `time`; absent: no field is known for it. */
-export type FieldMap = Readonly<Record<string, readonly Path[]>>;
+export type FieldPaths = Readonly<Record<string, readonly Path[]>>;
 
 /** Both places in which a field may stand: Elasticsearch wraps a record into an object. */
 export const placesOf = (paths: readonly Path[] = []): Path[] =>
@@ -15,7 +15,7 @@ export const placesOf = (paths: readonly Path[] = []): Path[] =>
  * that can be compared, it is neither true nor false but unknown: to leave that record out would look right and be wrong.
  * @throws {Refusal} for a filter that cannot be honoured.
  */
-export function predicateOf(filters: Filters, fields: FieldMap) {
+export function predicateOf(filters: Filters, fields: FieldPaths) {
   const variables: Record<string, unknown> = {};
   const bind = (value: unknown): string => {
     const name = `v${Object.keys(variables).length}`;
@@ -30,13 +30,13 @@ export function predicateOf(filters: Filters, fields: FieldMap) {
 }
 
 /** True for a record that has a field which the filter `name` is compared with. */
-export const presenceOf = (name: FilterName, fields: FieldMap) => ({
+export const presenceOf = (name: FilterName, fields: FieldPaths) => ({
   path: some(pathsOf(name, fields), '@ != null'),
   variables: '{}',
 });
 
 /** Where the filter `name` looks. @throws {Refusal} where no field is known for it. */
-export function pathsOf(name: FilterName, fields: FieldMap): readonly Path[] {
+export function pathsOf(name: FilterName, fields: FieldPaths): readonly Path[] {
   const key = name.startsWith('rule_level') ? 'rule_level' : name;
   const paths = placesOf(fields[key]);
   if (paths.length > 0) return paths;
@@ -50,7 +50,7 @@ const spelled = (path: Path): string => `$${path.map((key) => `.${JSON.stringify
 
 type Bind = (value: unknown) => string;
 
-function partOf(name: FilterName, value: string, fields: FieldMap, bind: Bind): string {
+function partOf(name: FilterName, value: string, fields: FieldPaths, bind: Bind): string {
   if (name === 'search') return searched(value);
   if (name === 'filters') {
     const hint = 'Only a stream that was exported with exactly these filters can answer them.';

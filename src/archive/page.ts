@@ -2,7 +2,7 @@
 import type { FilterName, Filters, Resource } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
 import { Counts, locate } from './counts.ts';
-import { type FieldMap, pathsOf, placesOf, predicateOf, presenceOf } from './filter.ts';
+import { type FieldPaths, pathsOf, placesOf, predicateOf, presenceOf } from './filter.ts';
 import { type ArchiveQuery, pieceOf } from './query.ts';
 import { Refusal } from './refusal.ts';
 import * as rows from './rows.ts';
@@ -11,7 +11,7 @@ import * as rows from './rows.ts';
 export interface ArchiveOptions {
   /** In the order in which they are looked through for one that fits a request. */
   readonly streams: readonly string[];
-  readonly fields: FieldMap;
+  readonly fields: FieldPaths;
   /** The zone of the source's wall clock. */
   readonly timeZone: string;
 }
@@ -122,7 +122,7 @@ export class ServedArchive {
     const names = comparedIn(asked.filters).filter((name) => total === 0 || name === 'hideread');
     const some = days.filter(({ records }) => records > 0);
     if (names.length === 0 || some.length === 0) return;
-    const seen = new Set((await rows.readFields(query, stream)).map(({ path }) => path));
+    const seen = new Set((await rows.readRecordFields(query, stream)).map(({ path }) => path));
     for (const name of names) {
       let found = pathsOf(name, fields).some((path) => seen.has(path.join('.')));
       for (const day of some)
@@ -133,7 +133,7 @@ export class ServedArchive {
 
   /** The refusal of filters on what records do not have, or have as another type: it names what there is. */
   async #incomparable({ query, stream }: Asking, names: readonly FilterName[], why: string) {
-    const found = await rows.readFields(query, stream);
+    const found = await rows.readRecordFields(query, stream);
     const compared = names.map((name) => {
       const paths = pathsOf(name, this.#options.fields).filter(([key]) => key !== '_source');
       return `${name} is compared with ${paths.map((path) => path.join('.')).join(', ')}`;

@@ -1,6 +1,6 @@
 /** What the served archive reads: streams, days, how many records of each page are asked for, those records, and an envelope. */
 import type { Day, Filters, Resource, WallTime } from '../model.ts';
-import type { Query, Values } from '../store/database.ts';
+import type { Query, SqlValues } from '../store/database.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
 
 /** A stream that can be served. */
@@ -137,7 +137,7 @@ const LOOKED = `
         where $7::text is not null and to_char(w.wall, 'YYYY-MM-DD HH24:MI:SS') = overlay(left(m.text, 19) placing ' ' from 11)
         order by c.rank limit 1) as t on true) as r`;
 
-function values(wanted: Wanted, pages: readonly PageCount[]): Values {
+function values(wanted: Wanted, pages: readonly PageCount[]): SqlValues {
   const { stream, day, filter, between, timeZone, timePaths } = wanted;
   const named = [pages.map(({ walkId }) => walkId), pages.map(({ pageNo }) => pageNo)];
   const filtered = [filter?.path ?? null, filter?.variables ?? '{}'];
@@ -174,14 +174,14 @@ export async function readRecords(
 }
 
 /** A place in records, keys with dots between them, and the types of what stands there. */
-export interface Field {
+export interface RecordField {
   readonly path: string;
   readonly types: readonly string[];
 }
 
 /** The fields of some records, spread over all days of a stream; those that most records have come first. */
-export function readFields(query: Query, { name }: ServedStream): Promise<Field[]> {
-  return query<Field>(
+export function readRecordFields(query: Query, { name }: ServedStream): Promise<RecordField[]> {
+  return query<RecordField>(
     `with recursive days as (
        select day from (select day, row_number() over (order by day desc) as n, count(*) over () as days
                           from daywalk.coverage where stream = $1 and records > 0) as d

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Answer } from '../answer.ts';
 import type { Clock } from '../clock.ts';
 import { TransientError, UnavailableError } from '../errors.ts';
-import { type Asked, type Listener, listen, type Work } from '../listener.ts';
+import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
 import type { Logger } from '../log.ts';
 import { RESOURCES } from '../model.ts';
 import type { ServedArchive } from './page.ts';
@@ -43,7 +43,10 @@ export function serveArchive(parts: ArchiveServerParts): Promise<Listener> {
 }
 
 /** The key comes first, so that nothing is told to who has none. */
-function route(parts: ArchiveServerParts, { path, query, headers }: Asked): Answer | Work {
+function route(
+  parts: ArchiveServerParts,
+  { path, query, headers }: IncomingRequest,
+): Answer | Work {
   try {
     if (!isKey(headers['x-api-key'], parts.key))
       throw new Refusal(401, 'the X-API-Key header is missing or wrong');

@@ -5,7 +5,7 @@ import { addDays, dayAt, lastClosedDay } from '../plan/days.ts';
 import { Problems, Wrong } from '../settings/problems.ts';
 import type { Settings } from '../settings/settings.ts';
 import { dayOf, EARLIEST } from '../settings/values/day.ts';
-import { formatDuration } from '../settings/values/quantity.ts';
+import { writeDuration } from '../settings/values/quantity.ts';
 import { didYouMean } from '../settings/values/spelling.ts';
 import { DAYS_TAKEN } from './verb.ts';
 
@@ -103,7 +103,7 @@ class Days {
     const closed = `the newest closed day is ${this.lastClosed}`;
     if (day > this.#today) return `is in the future; ${closed}`;
     if (day === this.#today) return `is not over yet; ${closed}`;
-    return `is not closed yet, which it is ${formatDuration(this.#settle)} after its end (settle); ${closed}`;
+    return `is not closed yet, which it is ${writeDuration(this.#settle)} after its end (settle); ${closed}`;
   }
 }
 

@@ -1,6 +1,6 @@
 /** What may be typed behind `daywalk`: the verbs and the words of each, made from the tables of verbs and settings; completion and the man page come from it. */
 import type { Kind } from '../settings/table/setting.ts';
-import { ROWS, type Row } from '../settings/table/table.ts';
+import { ROWS, type SettingRow } from '../settings/table/table.ts';
 import type { VerbRow } from './verb.ts';
 
 /** An option of a verb. */
@@ -15,17 +15,17 @@ export interface Word {
   /** Its value is a file or a folder. */
   readonly isPath: boolean;
   /** It is a setting, with a name in the environment, too. */
-  readonly setting: Row | null;
+  readonly setting: SettingRow | null;
 }
 
 /** A verb and what may follow it. */
-export interface Verb {
+export interface ParsedVerb {
   readonly row: VerbRow;
   readonly words: readonly Word[];
 }
 
 /** The verbs of the table, with all that may follow each. */
-export function verbsOf(table: readonly VerbRow[]): Verb[] {
+export function verbsOf(table: readonly VerbRow[]): ParsedVerb[] {
   return table.map((row) => ({ row, words: [...ownWords(row), ...settingWords(row)] }));
 }
 

@@ -1,5 +1,5 @@
 /** Completion for shells, as scripts that know every verb and option and start no daywalk. */
-import { type Verb, verbsOf, type Word } from './command-line.ts';
+import { type ParsedVerb, verbsOf, type Word } from './command-line.ts';
 import type { VerbRow } from './verb.ts';
 
 /** The shells that there is a script for. */
@@ -11,20 +11,20 @@ export function completionScript(shell: Shell, table: readonly VerbRow[]): strin
   return SCRIPTS[shell](verbsOf(table)).join('\n');
 }
 
-const SCRIPTS: Readonly<Record<Shell, (all: readonly Verb[]) => string[]>> = {
+const SCRIPTS: Readonly<Record<Shell, (all: readonly ParsedVerb[]) => string[]>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,
 };
 
-const wordsOf = ({ row, words }: Verb): string[] => [
+const wordsOf = ({ row, words }: ParsedVerb): string[] => [
   ...(row.argumentChoices ?? []),
   ...words.map(({ long }) => long),
   '--help',
   '--help-all',
 ];
 
-function bashScript(all: readonly Verb[]): string[] {
+function bashScript(all: readonly ParsedVerb[]): string[] {
   const values = new Map(
     all.flatMap(({ words }) => words).map((word) => [word.long, word] as const),
   );
@@ -59,7 +59,7 @@ function bashScript(all: readonly Verb[]): string[] {
   ];
 }
 
-function zshScript(all: readonly Verb[]): string[] {
+function zshScript(all: readonly ParsedVerb[]): string[] {
   return [
     '#compdef daywalk',
     '# daywalk: source <(daywalk completion zsh), behind compinit',
@@ -99,7 +99,7 @@ function zshWord({ long, value, does, choices, isPath }: Word): string {
   return `'${about}:${value.replaceAll(/[<>:]/g, '')}:${values}'`;
 }
 
-function fishScript(all: readonly Verb[]): string[] {
+function fishScript(all: readonly ParsedVerb[]): string[] {
   const config = configOf(all);
   return [
     '# daywalk: daywalk completion fish | source',
@@ -129,7 +129,7 @@ function fishWord(verb: string, { long, value, does, choices, isPath }: Word): s
   return `complete -c daywalk -n '__fish_seen_subcommand_from ${verb}' -l ${long.slice(2)}${takes} -d '${plain(does)}'`;
 }
 
-const configOf = ([verb]: readonly Verb[]): Word | undefined =>
+const configOf = ([verb]: readonly ParsedVerb[]): Word | undefined =>
   verb?.words.find(({ long }) => long === '--config');
 
 /** Text that no shell takes for anything else, between single quotes. */

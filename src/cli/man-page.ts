@@ -1,7 +1,7 @@
 /** The manual page daywalk(1), made from the tables of verbs, settings and exit codes (man-pages(7), groff_man(7)). */
 import { EXIT, EXIT_MEANINGS } from '../errors.ts';
 import { ROWS } from '../settings/table/table.ts';
-import { type Verb, verbsOf, type Word } from './command-line.ts';
+import { type ParsedVerb, verbsOf, type Word } from './command-line.ts';
 import { VERBS } from './verbs.ts';
 
 /** The page in roff; ends without a line break. */
@@ -56,7 +56,7 @@ export function manPage(version: string): string {
   ].join('\n');
 }
 
-function describeVerb({ row, words }: Verb): string[] {
+function describeVerb({ row, words }: ParsedVerb): string[] {
   const argument = row.argument === undefined ? '' : ` \\fI${row.argument}\\fR`;
   return [
     '.TP',

@@ -8,7 +8,7 @@ import { databaseNow } from '../store/windows.ts';
 import { type KnownDay, readKnownDays } from './rows.ts';
 
 /** A day and how it stands; a day without windows has no figures. */
-export interface StreamDay
+export interface DayInState
   extends Omit<KnownDay, 'streamId' | 'complete' | 'running' | 'failed' | 'walked' | 'pruned'> {
   readonly state: DayState;
 }
@@ -24,7 +24,7 @@ export interface StreamDays {
   readonly lastClosed: Day;
   readonly today: Day;
   /** Every day of the range, oldest first. */
-  readonly days: readonly StreamDay[];
+  readonly days: readonly DayInState[];
 }
 
 /** What is asked: streams by name, and an inclusive range of days. */
@@ -78,7 +78,7 @@ export async function readStreamDays(database: Database, asked: DaysAsked): Prom
   });
 }
 
-function dayOf(shown: { day: Day; state: DayState; facts: KnownDay | null }): StreamDay {
+function dayOf(shown: { day: Day; state: DayState; facts: KnownDay | null }): DayInState {
   const { day, state, facts } = shown;
   return {
     day,

@@ -34,7 +34,7 @@ export function describeFuture(
  */
 export function describeGaps(found: readonly GapRow[], most = Number.POSITIVE_INFINITY): string[] {
   if (found.length === 0) return ['No gaps: every closed day is complete.'];
-  const spans = spansOf(found);
+  const spans = gapSpansOf(found);
   const rest = spans.length - most;
   return [
     ...spans.slice(0, most).flatMap(describeSpan),
@@ -71,7 +71,7 @@ export const kindOfError = (error: string | null): string | null =>
   error?.replaceAll(/\d+/g, '0') ?? null;
 
 /** The spans of the gaps, in the order of their first days; each with what its newest day was told. */
-export function spansOf(found: readonly GapRow[]): GapSpan[] {
+export function gapSpansOf(found: readonly GapRow[]): GapSpan[] {
   type Growing = { -readonly [Key in keyof GapSpan]: GapSpan[Key] };
   const spans: Growing[] = [];
   const open = new Map<string, Growing>();

@@ -5,7 +5,7 @@ import type { DayState } from '../plan/day-states.ts';
 import { addDays, closesAt } from '../plan/days.ts';
 import { counted } from '../text.ts';
 import type { StreamDays } from './day-states.ts';
-import { describeFuture, fillCommand, GAP_WORDS, type GapSpan, spansOf } from './gaps.ts';
+import { describeFuture, fillCommand, GAP_WORDS, type GapSpan, gapSpansOf } from './gaps.ts';
 import { firstTickAfter } from './ticks.ts';
 
 /** When a day should be proven. */
@@ -75,7 +75,7 @@ export function assessHealth(
       .at(-1) ?? '1970-01-01';
   const expected = expectedDay(newest, now, expectation);
   const judged = streams.map((stream) => judge(stream, expected, now, expectation.timeZone));
-  const problems = spansOf(streams.flatMap((stream) => gapsOf(stream, expected))).map(problemOf);
+  const problems = gapSpansOf(streams.flatMap((stream) => gapsOf(stream, expected))).map(problemOf);
   const level = levelOf(streams, judged, problems);
   return {
     level,

@@ -22,7 +22,7 @@ import {
   type SplitRow,
 } from './coverage-rows.ts';
 import { readStreamDays, type StreamDays } from './day-states.ts';
-import { fillCommand, spansOf } from './gaps.ts';
+import { fillCommand, gapSpansOf } from './gaps.ts';
 import { readTotals, type StreamTotals } from './rows.ts';
 import { readTables, type TableState } from './table-rows.ts';
 
@@ -161,7 +161,7 @@ export function statusDocument(facts: StatusFacts) {
         .filter(({ state }) => state !== 'out')
         .map((day) => ({ ...day, splits: splitsOf(facts, stream.stream, day.day) })),
     })),
-    gaps: spansOf(facts.gaps).map((span) => ({
+    gaps: gapSpansOf(facts.gaps).map((span) => ({
       ...span,
       command: fillCommand({ stream: span.stream, day: span.from }, span.to),
     })),

@@ -7,7 +7,7 @@ import { writeNdjson } from './ndjson.ts';
 import { type ParquetColumn, writeParquet } from './parquet.ts';
 import { recordsOf } from './records.ts';
 import { type ArchivedDay, type ArchivedRecord, isUnchanged, listArchivedDays } from './rows.ts';
-import type { Row, Written } from './written.ts';
+import type { FileLine, Written } from './written.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -39,7 +39,7 @@ export interface Contents {
 }
 
 /** Writes rows in a format. */
-export function writeRows<R extends Row>(
+export function writeRows<R extends FileLine>(
   file: FileHandle,
   rows: AsyncIterable<readonly R[]>,
   columns: readonly ParquetColumn<R>[],

@@ -4,12 +4,12 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { LineDigest, type Row, type Written } from './written.ts';
+import { type FileLine, LineDigest, type Written } from './written.ts';
 
 /** Writes the records, as they come, into `file`. */
 export async function writeNdjson(
   file: FileHandle,
-  chunks: AsyncIterable<readonly Row[]>,
+  chunks: AsyncIterable<readonly FileLine[]>,
   gzip: boolean,
   signal: AbortSignal,
 ): Promise<Written> {
@@ -34,7 +34,7 @@ export async function writeNdjson(
 }
 
 async function* buffersOf(
-  chunks: AsyncIterable<readonly Row[]>,
+  chunks: AsyncIterable<readonly FileLine[]>,
   lines: LineDigest,
 ): AsyncGenerator<Buffer> {
   for await (const records of chunks) yield lines.take(records);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { LineDigest, type Row, type Written } from './written.ts';
+import { type FileLine, LineDigest, type Written } from './written.ts';
 
 type Library = typeof import('hyparquet-writer');
 type Schema = ConstructorParameters<Library['ParquetWriter']>[0]['schema'];
@@ -42,7 +42,7 @@ export interface ParquetColumn<R> {
 }
 
 /** Writes the rows, as they come, into `file`. */
-export async function writeParquet<R extends Row>(
+export async function writeParquet<R extends FileLine>(
   file: FileHandle,
   chunks: AsyncIterable<readonly R[]>,
   columns: readonly ParquetColumn<R>[],
@@ -105,7 +105,9 @@ function dataOf<R>({ name, kind, of }: ParquetColumn<R>, group: readonly R[]) {
 }
 
 /** Chunks joined until there is enough for a row group. */
-async function* groupsOf<R extends Row>(chunks: AsyncIterable<readonly R[]>): AsyncGenerator<R[]> {
+async function* groupsOf<R extends FileLine>(
+  chunks: AsyncIterable<readonly R[]>,
+): AsyncGenerator<R[]> {
   let group: R[] = [];
   let size = 0;
   for await (const rows of chunks)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 
 /** A record or a row as the text of its line. */
-export interface Row {
+export interface FileLine {
   readonly text: string;
 }
 
@@ -23,7 +23,7 @@ export class LineDigest {
   #records = 0;
 
   /** Takes records in, and gives them back as lines. */
-  take(records: readonly Row[]): Buffer {
+  take(records: readonly FileLine[]): Buffer {
     let text = '';
     for (const record of records) text += `${record.text}\n`;
     const lines = Buffer.from(text);

@@ -8,14 +8,14 @@ export const BACKFILL_ONLY = ['missing', 'failed', 'all'] as const;
 export type BackfillOnly = (typeof BACKFILL_ONLY)[number];
 
 /** What the store knows of a day that has windows. */
-export interface KnownDay {
+export interface PlannedDay {
   readonly state: WindowState;
   /** It was complete, and is not kept any more: never walked again. */
   readonly pruned?: boolean;
 }
 
 /** The days of a stream that have windows; a day that is not in it has none. */
-export type KnownDays = ReadonlyMap<Day, KnownDay>;
+export type KnownDays = ReadonlyMap<Day, PlannedDay>;
 
 export interface BackfillInput {
   readonly from: Day;

@@ -4,7 +4,7 @@ import { streamLines } from './file/streams.ts';
 import { tableLines } from './file/tables.ts';
 import { DEFAULT, type Origin } from './origin.ts';
 import type { Settings } from './settings.ts';
-import { ROWS, type Row } from './table/table.ts';
+import { ROWS, type SettingRow } from './table/table.ts';
 import { Secret } from './values/secret.ts';
 import { passwordsIn } from './values/url.ts';
 import { formatValue } from './values/value.ts';
@@ -33,7 +33,7 @@ export function describeSettings(settings: Settings): SettingLine[] {
   return [...settled, ...tables.map(([name, value]) => lineOf(name, value, '', settings))];
 }
 
-function textOf(row: Row, settings: Settings): string | null {
+function textOf(row: SettingRow, settings: Settings): string | null {
   if (row.key === 'streams') return settings.streams.map((stream) => stream.name).join(', ');
   const value = settings[row.key];
   return value === undefined ? null : formatValue(row.kind, value);

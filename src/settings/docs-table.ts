@@ -1,5 +1,5 @@
 /** The table of docs/settings.md, made from the table in code. */
-import { ROWS, type Row } from './table/table.ts';
+import { ROWS, type SettingRow } from './table/table.ts';
 
 /** Markdown: one table row per setting, in groups; ends without a line break. */
 export function settingsTableMarkdown(): string {
@@ -16,7 +16,7 @@ export function settingsTableMarkdown(): string {
   return lines.join('\n');
 }
 
-function cellsOf(row: Row): string[] {
+function cellsOf(row: SettingRow): string[] {
   return [
     row.inFile ? `\`${row.name}\`` : '',
     `\`${row.env[0]}\``,

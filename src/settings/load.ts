@@ -23,9 +23,9 @@ import {
   readSecrets,
 } from './rules.ts';
 import type { ApiSettings, Settings } from './settings.ts';
-import { ROWS, type Row, SETTINGS, type SettingKey } from './table/table.ts';
+import { ROWS, SETTINGS, type SettingKey, type SettingRow } from './table/table.ts';
 import { type FieldMap, parseFields } from './values/fields.ts';
-import type { Values } from './values/value.ts';
+import type { SettingValues } from './values/value.ts';
 
 export interface LoadOptions {
   /** What was given on the command line, by `FlagSpec.key`; other keys are not looked at. */
@@ -85,7 +85,7 @@ function assembled(
 ): Settings {
   const values = Object.fromEntries(
     ROWS.map(({ key }) => [key, reading.values.get(key)]),
-  ) as unknown as Values;
+  ) as unknown as SettingValues;
   const { recordsPath, totalPath, idPath, timePath, retention } = values;
   const streams = selectedStreams(defined.streams, values.streams).map((stream) => ({
     ...(recordsPath === undefined ? {} : { recordsPath }),
@@ -123,7 +123,7 @@ function environmentRaws(environment: Environment, folder: string): Map<SettingK
   });
 }
 
-function rawsOf(rawOf: (row: Row) => Raw | undefined): Map<SettingKey, Raw> {
+function rawsOf(rawOf: (row: SettingRow) => Raw | undefined): Map<SettingKey, Raw> {
   return new Map(
     ROWS.flatMap((row): [SettingKey, Raw][] => {
       const raw = rawOf(row);

@@ -34,7 +34,7 @@ export function parseBase(baseUrl: string, allowHttp: boolean): Address {
     throw new SettingsError('the base URL of the API holds a query or a fragment', {
       hint: 'api.url ends with the path prefix; daywalk adds the query',
     });
-  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname))
+  if (url.protocol === 'http:' && !allowHttp && !isLoopbackHost(url.hostname))
     throw new SettingsError(`plain HTTP to ${url.host} would show the API key to the network`, {
       hint: 'use https, or set api.allow_http if the way there is protected otherwise',
     });
@@ -49,6 +49,6 @@ export function parseBase(baseUrl: string, allowHttp: boolean): Address {
 }
 
 /** Whether a host name, as WHATWG URLs spell it, is this machine. */
-export function isLoopback(hostname: string): boolean {
+export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

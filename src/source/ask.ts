@@ -8,7 +8,7 @@ import type { Address } from './address.ts';
 import { decodeBody, emptyAnswer, refuseKey, refuseManyValues, refuseNonJson } from './body.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { Credentials } from './credentials.ts';
-import { type Answer, exchange } from './exchange.ts';
+import { exchange, type HttpAnswer } from './exchange.ts';
 import { httpDateMs } from './http-date.ts';
 import type { Limiter, Permit } from './limiter.ts';
 import { type Quota, quotaOf } from './quota.ts';
@@ -59,7 +59,7 @@ export interface Shared {
 }
 
 /** What is asked for, as messages show it. */
-export interface Asked {
+export interface FetchTarget {
   readonly path: string;
   readonly url: string;
   readonly place: string;
@@ -68,7 +68,7 @@ export interface Asked {
 }
 
 /** What fetching a page has taken so far. */
-export interface Progress extends Spent {
+export interface FetchSpent extends Spent {
   requests: number;
   /** When its first request went. */
   startedAt: number | null;
@@ -80,13 +80,13 @@ export interface Progress extends Spent {
 export type Body = Pick<Page, 'body' | 'release' | 'status' | 'refused'>;
 
 /** One request; its body when it is one that may be a page. The limiter learns from it whatever comes. */
-export async function ask(
+export async function askOnce(
   shared: Shared,
-  asked: Asked,
+  asked: FetchTarget,
   key: string,
   dispatcher: Dispatcher,
   permit: Permit,
-  spent: Progress,
+  spent: FetchSpent,
 ): Promise<Body> {
   const { address, credentials, clock, bodyLimitBytes } = shared;
   const startedAt = clock.monotonic();
@@ -160,8 +160,8 @@ export async function ask(
 /** The error of an answer that is not a 200, and its body. */
 async function errorOf(
   { policy, credentials, clock }: Shared,
-  { url, place }: Asked,
-  { status, headers, wire }: Answer,
+  { url, place }: FetchTarget,
+  { status, headers, wire }: HttpAnswer,
   quota: Quota | null,
 ): Promise<{ error: DaywalkError; body: Buffer }> {
   const encoding = headers['content-encoding'];
@@ -183,7 +183,7 @@ async function errorOf(
 }
 
 /** The time by the server's own clock where it tells it, so that ours need not agree. */
-function serverNow({ date }: Answer['headers'], clock: Clock): number {
+function serverNow({ date }: HttpAnswer['headers'], clock: Clock): number {
   const now = clock.now();
   return httpDateMs(one(date) ?? '', now) ?? now;
 }

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { SettingsError } from '../errors.ts';
-import { type Address, isLoopback } from './address.ts';
+import { type Address, isLoopbackHost } from './address.ts';
 
 /** PEM text of the TLS settings; all absent: the certificates that Node ships, no client certificate. */
 export interface TlsOptions {
@@ -71,7 +71,7 @@ export function openDispatcher(options: ConnectionOptions): Dispatcher {
  * it: a proxy would see the key.
  */
 function proxyFor({ address, proxy }: ConnectionOptions): string | undefined {
-  if (!address.secure && isLoopback(new URL(address.origin).hostname)) return undefined;
+  if (!address.secure && isLoopbackHost(new URL(address.origin).hostname)) return undefined;
   const text = address.secure ? proxy.https : proxy.http;
   if (text === undefined || text === '') return undefined;
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))

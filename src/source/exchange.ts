@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { TransientError } from '../errors.ts';
 import { collect, tooLarge } from './body.ts';
 import type { BodyMemory } from './body-memory.ts';
-import { type FailurePlace, failureOf } from './failure.ts';
+import { type FailurePlace, namedFailure } from './failure.ts';
 
 export interface ExchangeOptions {
   readonly dispatcher: Dispatcher;
@@ -24,7 +24,7 @@ export interface ExchangeOptions {
   readonly memory: BodyMemory;
 }
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Milliseconds until its first byte. */
@@ -43,7 +43,7 @@ const ERROR_BODY_BYTES = 16_384;
  * @throws what `failureOf` makes of a failure; TransientError when the time is over; TooLargeError; the reason of
  *   `signal` when it is aborted.
  */
-export async function exchange(options: ExchangeOptions): Promise<Answer> {
+export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
   const { dispatcher, clock, origin, path, headers, timeoutMs, limitBytes, signal, place } =
     options;
   signal.throwIfAborted();
@@ -84,7 +84,7 @@ export async function exchange(options: ExchangeOptions): Promise<Answer> {
     return { status, headers: answered, answerMs, wire, lent };
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason;
-    throw failureOf(error, { ...place, answering });
+    throw namedFailure(error, { ...place, answering });
   } finally {
     deadline.removeEventListener('abort', onDeadline);
     signal.removeEventListener('abort', onAbort);

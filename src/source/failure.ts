@@ -56,7 +56,7 @@ const NO_TLS = new Set([
  * The error to throw for `error`; the very same one where it is not about the connection.
  * A TransientError's message is only the words ("connection refused by 127.0.0.1:1"): who gives up adds the place.
  */
-export function failureOf(error: unknown, place: FailurePlace): unknown {
+export function namedFailure(error: unknown, place: FailurePlace): unknown {
   if (error instanceof DaywalkError || !(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;
   const details = { cause: bare(error, place.secrets) };

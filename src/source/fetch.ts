@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { letOthersGo } from '../clock.ts';
 import { RefusedError } from '../errors.ts';
 import type { Page, PageRequest, Priority } from '../model.ts';
-import { type Asked, ask, type Body, type Progress, type Shared } from './ask.ts';
+import { askOnce, type Body, type FetchSpent, type FetchTarget, type Shared } from './ask.ts';
 import { ConnectionLostError } from './failure.ts';
 import { pageTarget } from './request.ts';
 import { type RetryNotice, untilItSucceeds } from './retry.ts';
@@ -42,7 +42,7 @@ export async function fetchPage(
   const place = `${url} (start ${request.start}, length ${request.length})`;
   const path = pageTarget(shared.address.prefix, request);
   const asked = { path, url, place, signal, priority };
-  const spent: Progress = {
+  const spent: FetchSpent = {
     ms: 0,
     namedMs: 0,
     pauseMs: null,
@@ -78,7 +78,7 @@ export async function fetchPage(
  * One counted attempt. Two things are tried once more at once, and once for each page: a connection that was lost
  * before an answer (a kept one may have been closed just then), and a key that was refused, if there is another now.
  */
-async function attempt(shared: Shared, asked: Asked, spent: Progress): Promise<Body> {
+async function attempt(shared: Shared, asked: FetchTarget, spent: FetchSpent): Promise<Body> {
   let fresh: Dispatcher | undefined;
   try {
     for (;;) {
@@ -88,7 +88,7 @@ async function attempt(shared: Shared, asked: Asked, spent: Progress): Promise<B
       try {
         refuseAsBefore(shared, key);
         spent.requests++;
-        return await ask(shared, asked, key, fresh ?? shared.dispatcher, permit, spent);
+        return await askOnce(shared, asked, key, fresh ?? shared.dispatcher, permit, spent);
       } catch (error) {
         if (error instanceof ConnectionLostError && mayBeKept && !spent.freshConnection) {
           spent.freshConnection = true;
@@ -119,7 +119,7 @@ async function isKeyRenewed(
   shared: Shared,
   key: string,
   error: RefusedError,
-  spent: Progress,
+  spent: FetchSpent,
 ): Promise<boolean> {
   const renewed = error.status === 401 && !spent.freshKey && (await shared.credentials.renew(key));
   if (!renewed) shared.refusal = { key, at: shared.clock.monotonic(), error };

@@ -1,7 +1,7 @@
 /** The limiter: one queue, by priority, for all requests of a process; it decides when each goes. */
 import type { Clock } from '../clock.ts';
 import type { Priority } from '../model.ts';
-import { Pacing, type Refusal, type Sent } from './pacing.ts';
+import { type ComeLater, Pacing, type Sent } from './pacing.ts';
 import type { Quota } from './quota.ts';
 import { type Budget, Slots } from './slots.ts';
 
@@ -9,7 +9,7 @@ import { type Budget, Slots } from './slots.ts';
 export type Outcome =
   | { readonly kind: 'answered'; readonly quota?: Quota | null }
   /** Refused for everyone. */
-  | ({ readonly kind: 'refused' } & Refusal)
+  | ({ readonly kind: 'refused' } & ComeLater)
   /** No answer in time. */
   | { readonly kind: 'late' }
   /** Nothing can be learned from it. */

@@ -3,7 +3,7 @@ import { cut, type Pace, rateAt } from './pace.ts';
 import type { Quota } from './quota.ts';
 
 /** An answer that asks everyone to come later. */
-export interface Refusal {
+export interface ComeLater {
   /** As the API said; null: it named no time. Milliseconds. */
   readonly retryAfterMs: number | null;
   readonly quota?: Quota | null;
@@ -118,7 +118,7 @@ export class Pacing {
    * Pauses everyone, and cuts the pace once for all requests that were under way together.
    * @param random a number in [0, 1).
    */
-  refused({ retryAfterMs, quota }: Refusal, { at }: Sent, now: number, random: number): void {
+  refused({ retryAfterMs, quota }: ComeLater, { at }: Sent, now: number, random: number): void {
     const before = this.#refusal;
     if (before === null || at >= before.at) {
       // One that names a time may have another reason than the rate, unless it says that a quota is used up; so it counts

@@ -3,7 +3,7 @@ import { type DaywalkError, RefusedError, RequestError, TransientError } from '.
 import { excerpt, redact } from '../redactor.ts';
 
 /** An answer that is not a page. */
-export interface Refusal {
+export interface ErrorAnswer {
   readonly status: number;
   /** Milliseconds to wait, where a header names them. */
   readonly retryAfterMs: number | undefined;
@@ -30,7 +30,7 @@ export function asksForLater(error: unknown): error is TransientError {
  *   APIs limit rates with it; a RefusedError for 401 and any other 403; a RequestError for everything else, redirects and other 2xx included.
  */
 export function errorOfStatus(
-  refusal: Refusal,
+  refusal: ErrorAnswer,
   about: {
     readonly url: string;
     readonly place: string;
@@ -72,7 +72,7 @@ const HINTS: Readonly<Record<number, string>> = {
 
 /** Where a redirect points, host only: its path and query may hold a session or the key. */
 function target(
-  { location }: Refusal,
+  { location }: ErrorAnswer,
   about: { readonly url: string; readonly secrets: readonly string[] },
 ): string {
   if (location === undefined) return 'a redirect without an address';

@@ -1,6 +1,6 @@
 /** Gauges of where the export stands: read from the database when somebody asks, the same in every worker. */
 import { Gauge, type Registry } from 'prom-client';
-import type { StreamDay, StreamDays } from '../days/day-states.ts';
+import type { DayInState, StreamDays } from '../days/day-states.ts';
 import type { StreamHealth } from '../days/health.ts';
 import type { TableState } from '../days/table-rows.ts';
 import { closesAt } from '../plan/days.ts';
@@ -154,7 +154,8 @@ export class StateGauges {
   }
 
   #setStored({ stream, days }: StreamDays): void {
-    const sum = (of: (day: StreamDay) => number) => days.reduce((total, day) => total + of(day), 0);
+    const sum = (of: (day: DayInState) => number) =>
+      days.reduce((total, day) => total + of(day), 0);
     this.#records.set(
       { stream },
       sum((day) => day.records),

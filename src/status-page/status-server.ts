@@ -6,11 +6,11 @@ import type { Clock } from '../clock.ts';
 import type { Expectation } from '../days/health.ts';
 import { type Lateness, readLateness } from '../days/lateness-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
-import { type Asked, listen, type Work } from '../listener.ts';
+import { type IncomingRequest, listen, type Work } from '../listener.ts';
 import type { Logger } from '../log.ts';
 import { Wrong } from '../settings/problems.ts';
 import { dayOf } from '../settings/values/day.ts';
-import { isLoopback, type ListenAddress } from '../settings/values/listen.ts';
+import { type ListenAddress, listensOnLoopback } from '../settings/values/listen.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import { Database } from '../store/database.ts';
 import { databaseNow } from '../store/windows.ts';
@@ -92,7 +92,7 @@ export async function openStatusServer(parts: StatusServerParts): Promise<Status
     refuse: words,
   });
   log.info({ url: listener.url }, 'the status page is served');
-  if (!isLoopback(parts.address))
+  if (!listensOnLoopback(parts.address))
     log.warn(
       'the status page can be reached from other machines, by whoever reaches this port; it asks for no password',
     );
@@ -163,7 +163,7 @@ class Answering {
   }
 
   /** What needs no database is answered at once, however many wait for theirs. */
-  route({ path, headers }: Asked): Answer | Work {
+  route({ path, headers }: IncomingRequest): Answer | Work {
     if (!isOurHost(headers.host, [hostname(), ...this.#parts.hosts]))
       return words(
         421,

@@ -6,7 +6,12 @@ import { type Host, hostsOf, mustTakeWrites } from '../hosts.ts';
 import type { Logger } from '../log.ts';
 import { cancelStatement } from './cancel.ts';
 import { Client } from './client.ts';
-import { describeRefusals, firstThatTakesWrites, type Refusal, requireWrites } from './primary.ts';
+import {
+  describeRefusals,
+  firstThatTakesWrites,
+  type RefusedHost,
+  requireWrites,
+} from './primary.ts';
 import { namedConnectError, namedError, OutcomeUnknownError } from './sqlstate.ts';
 
 /** What the store needs to reach its database. */
@@ -24,7 +29,7 @@ export interface DatabaseOptions {
 }
 
 /** Values of a statement; a Buffer is sent in binary form. */
-export type Values = readonly (
+export type SqlValues = readonly (
   | string
   | number
   | boolean
@@ -34,7 +39,10 @@ export type Values = readonly (
 )[];
 
 /** Runs one statement of a snapshot. */
-export type Query = <Row extends pg.QueryResultRow>(sql: string, values?: Values) => Promise<Row[]>;
+export type Query = <Row extends pg.QueryResultRow>(
+  sql: string,
+  values?: SqlValues,
+) => Promise<Row[]>;
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
@@ -103,7 +111,7 @@ export class Database {
    * Runs one statement once.
    * @throws {OutcomeUnknownError} where it may or may not have taken effect; {@link namedError} for the others.
    */
-  async query<Row extends pg.QueryResultRow>(sql: string, values: Values = []): Promise<Row[]> {
+  async query<Row extends pg.QueryResultRow>(sql: string, values: SqlValues = []): Promise<Row[]> {
     const client = await this.#connect();
     let broken = false;
     try {
@@ -122,7 +130,7 @@ export class Database {
    */
   async persist<Row extends pg.QueryResultRow>(
     sql: string,
-    values: Values = [],
+    values: SqlValues = [],
     signal?: AbortSignal,
   ): Promise<Row[]> {
     return this.retry(() => this.query<Row>(sql, values), signal);
@@ -220,7 +228,7 @@ export class Database {
   async #run<Row extends pg.QueryResultRow>(
     client: pg.PoolClient,
     sql: string,
-    values: Values,
+    values: SqlValues,
   ): Promise<Row[]> {
     const { clock, statementTimeoutMs } = this.#options;
     const deadline = clock.timeout(statementTimeoutMs);
@@ -259,7 +267,7 @@ export class Database {
     return result;
   }
 
-  #turnTo(at: number, refusals: readonly Refusal[]): void {
+  #turnTo(at: number, refusals: readonly RefusedHost[]): void {
     const before = this.#writing;
     if (at === before) return;
     this.#writing = at;

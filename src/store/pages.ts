@@ -114,7 +114,7 @@ async function pageIsMine(
 }
 
 /** What a stored page showed: what it holds, and what it claims of its window. */
-export interface PageObserved {
+export interface StoredPage {
   /** New records: without one that was asked for again. */
   readonly records: number;
   readonly skip: number;
@@ -123,12 +123,9 @@ export interface PageObserved {
 }
 
 /** What the stored pages of a walk showed, in order: a resumed walk begins from it. */
-export async function listPagesObserved(
-  database: Database,
-  walkId: number,
-): Promise<PageObserved[]> {
+export async function listPagesObserved(database: Database, walkId: number): Promise<StoredPage[]> {
   const rows = await database.persist<
-    Omit<Claim, 'lowerBound'> & Omit<PageObserved, 'claim'> & { relation: string | null }
+    Omit<Claim, 'lowerBound'> & Omit<StoredPage, 'claim'> & { relation: string | null }
   >(
     `select p.records, p.skip, pg_catalog.hash_array_extended(p.record_hashes, 0)::text as digest, p.start, p.length,
             p.records + p.skip as came, p.total, p.relation, p.total_missing as "totalMissing", p.more

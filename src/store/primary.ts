@@ -7,7 +7,7 @@ import type { Host } from '../hosts.ts';
 export class NoWritesError extends TransientError {}
 
 /** Why a host was not taken. */
-export interface Refusal {
+export interface RefusedHost {
   readonly host: string;
   readonly error: DaywalkError;
 }
@@ -16,7 +16,7 @@ export interface Refusal {
 export interface Taken<H, T> {
   readonly host: H;
   readonly result: T;
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly RefusedHost[];
 }
 
 /**
@@ -28,7 +28,7 @@ export async function firstThatTakesWrites<H extends Pick<Host, 'name'>, T>(
   hosts: readonly H[],
   attempt: (host: H) => Promise<T>,
 ): Promise<Taken<H, T>> {
-  const refusals: Refusal[] = [];
+  const refusals: RefusedHost[] = [];
   for (const host of hosts)
     try {
       return { host, result: await attempt(host), refusals };
@@ -57,10 +57,10 @@ export async function requireWrites(client: pg.ClientBase, limitMs: number): Pro
 }
 
 /** The reasons of all hosts in one line. */
-export const describeRefusals = (refusals: readonly Refusal[]): string =>
+export const describeRefusals = (refusals: readonly RefusedHost[]): string =>
   refusals.map(({ host, error }) => `${host}: ${error.message}`).join('; ');
 
-function noneTakesWrites(refusals: readonly Refusal[]): DaywalkError {
+function noneTakesWrites(refusals: readonly RefusedHost[]): DaywalkError {
   const message = `no host of DATABASE_URL takes writes (${describeRefusals(refusals)})`;
   const hints = new Set(refusals.flatMap(({ error }) => error.hint ?? []));
   const details = { hint: [...hints].join('\n'), cause: refusals[0]?.error };

@@ -27,7 +27,7 @@ export interface AnswerContext {
 }
 
 /** An answer that is a page. */
-export interface Answer<R extends PageFacts> {
+export interface PageAnswer<R extends PageFacts> {
   readonly facts: Facts<R>;
   readonly page: Page;
   /** Requests whose answers were no pages. */
@@ -41,11 +41,11 @@ const ATTEMPTS = 3;
  * Asks for a page and has `read` read it in Postgres.
  * @throws {EnvelopeError} where the answers are no pages; whatever fetching and `read` throw.
  */
-export async function ask<R extends PageFacts>(
+export async function askPage<R extends PageFacts>(
   { fetchPage, contract, signal, priority }: AnswerContext,
   request: PageRequest,
   read: Read<R>,
-): Promise<Answer<R>> {
+): Promise<PageAnswer<R>> {
   for (let attempt = 1; ; attempt++) {
     try {
       const page = await fetchPage(request, { signal, priority });

@@ -68,7 +68,7 @@ export type WindowEnd =
     };
 
 /** A walk to be published. */
-export interface ProvenWalk {
+export interface WalkToPublish {
   readonly walkId: number;
   readonly stored: number;
   readonly pages: number;

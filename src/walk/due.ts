@@ -20,7 +20,7 @@ import type { WindowContext, WindowEnd } from './context.ts';
 import type { Reader } from './contract.ts';
 import { walkCut } from './cuts.ts';
 import type { WalkEvent, WindowName } from './events.ts';
-import { failureOf } from './failure.ts';
+import { windowFailure } from './failure.ts';
 import { blaming, KnownAnswers } from './known-answers.ts';
 import { whileLeased } from './lease-keeper.ts';
 import { lookAgain } from './look.ts';
@@ -262,7 +262,7 @@ async function settle(
     state.misaddressed = error;
     return;
   }
-  const failure = failureOf(error, leased.failures, clock.random());
+  const failure = windowFailure(error, leased.failures, clock.random());
   if (failure === null) {
     // Where the database is gone the lease ends by itself.
     await releaseLease(database, leased).catch(() => {});

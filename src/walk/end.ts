@@ -28,7 +28,7 @@ export async function lookAtEnd(
   const { knowledge } = context;
   const byNumber = knowledge.paging === 'number' && records > 0;
   const start = Math.max(0, records - 1);
-  const answer = await askAgain(context, window, start, byNumber ? 1 : length, walk);
+  const answer = await askForLook(context, window, start, byNumber ? 1 : length, walk);
   if (typeof answer === 'string') return answer;
   const { came, total, lowerBound } = answer;
   if (records === 0) {
@@ -61,7 +61,7 @@ async function lookAtUnion(
   const known = new Set<string>();
   for (const walkId of [walk.walkId, ...(walk.proof.unites ?? [])])
     for (const hash of await readHashes(context.database, walkId)) known.add(hash);
-  const answer = await askAgain(context, window, 0, length, walk);
+  const answer = await askForLook(context, window, 0, length, walk);
   if (typeof answer === 'string') return answer;
   return answer.hashes.some((hash) => !known.has(hash))
     ? 'a record is shown that is not stored'
@@ -69,7 +69,7 @@ async function lookAtUnion(
 }
 
 /** An answer for a look; a list that has become shorter may answer with an error behind its end. */
-export async function askAgain(
+export async function askForLook(
   context: QuestionContext,
   span: Span,
   start: number,

@@ -22,7 +22,11 @@ const LONGEST_DELAY_MS = 6 * 3_600_000;
  * Whether an error is this window's own, with the wait before the next try: it doubles, is bounded and spread by chance.
  * @returns null for errors that stop more than the window.
  */
-export function failureOf(error: unknown, failures: number, random: number): WindowFailure | null {
+export function windowFailure(
+  error: unknown,
+  failures: number,
+  random: number,
+): WindowFailure | null {
   const own =
     error instanceof WalkError ||
     error instanceof EnvelopeError ||

@@ -7,7 +7,7 @@ import { type LeasedWindow, noteLooked, postponeLook } from '../store/leases.ts'
 import { type ProvenWalk, readProvenWalk } from '../store/proven.ts';
 import { readSplit } from '../store/splits.ts';
 import type { WindowContext } from './context.ts';
-import { askAgain, lookAtEnd } from './end.ts';
+import { askForLook, lookAtEnd } from './end.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { learnIgnoredInHalves, learnIgnoredSince } from './paging.ts';
 import { question } from './questions.ts';
@@ -116,7 +116,7 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   const seconds = reach ?? LONGEST_REACH;
   const span = around(window.from, -seconds, 1 + seconds);
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
-  const answer = await askAgain(context, span, 0, otherLength(context, window), walk);
+  const answer = await askForLook(context, span, 0, otherLength(context, window), walk);
   if (typeof answer === 'string') return answer;
   const stored = await readHashes(database, walk.walkId);
   const same = JSON.stringify([...answer.hashes].sort()) === JSON.stringify(stored.sort());

@@ -3,7 +3,7 @@ import type { Proof } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { BrokenChainError, discardWalk, proveWindow } from '../store/walks.ts';
-import type { ProvenWalk, WindowContext, WindowEnd } from './context.ts';
+import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
 import { calibrate } from './questions.ts';
 import { spanOf } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
@@ -16,7 +16,7 @@ import { LEAST_CAP } from './verdict.ts';
 export async function publish(
   context: WindowContext,
   window: LeasedWindow,
-  walk: ProvenWalk,
+  walk: WalkToPublish,
   proof: Proof,
   requests: number,
 ): Promise<WindowEnd | null> {
@@ -41,7 +41,7 @@ export async function publish(
 async function learnFrom(
   context: WindowContext,
   window: LeasedWindow,
-  walk: ProvenWalk,
+  walk: WalkToPublish,
   proof: Proof,
 ): Promise<void> {
   const { knowledge } = context;

@@ -3,7 +3,7 @@ import { RequestError } from '../errors.ts';
 import type { Claim, PageRequest, Span, Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { compareProbe, type ProbeFacts } from '../store/probes.ts';
-import { type Answer, type AnswerContext, ask } from './answers.ts';
+import { type AnswerContext, askPage, type PageAnswer } from './answers.ts';
 import type { Facts } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { refusesLength } from './refusals.ts';
@@ -48,7 +48,7 @@ export async function askShorter(
   context: Omit<QuestionContext, 'stream'>,
   request: PageRequest,
   walkId = 0,
-): Promise<Answer<ProbeFacts>> {
+): Promise<PageAnswer<ProbeFacts>> {
   const { database, knowledge } = context;
   for (
     let { length } = request, refused: { length: number; error: Error } | null = null;
@@ -57,7 +57,7 @@ export async function askShorter(
   ) {
     const asked = { ...request, length };
     try {
-      const answer = await ask(context, asked, (page, contract) =>
+      const answer = await askPage(context, asked, (page, contract) =>
         compareProbe(database, walkId, page, contract),
       );
       if (answer.facts.came > 0 && request.start === 0) knowledge.lastGood = asked;

@@ -6,7 +6,7 @@ import type { Day, DayRange, Stream } from '../model.ts';
 import {
   type BackfillOnly,
   type BackfillStep,
-  type KnownDay,
+  type PlannedDay,
   planBackfill,
 } from '../plan/backfill.ts';
 import { addDays, lastClosedDay } from '../plan/days.ts';
@@ -191,7 +191,7 @@ async function stepsOf(
   options: ExportOptions,
   request: BackfillRequest,
 ): Promise<BackfillStep[]> {
-  const days = new Map<number, Map<Day, KnownDay>>(idsOf(calendar).map((id) => [id, new Map()]));
+  const days = new Map<number, Map<Day, PlannedDay>>(idsOf(calendar).map((id) => [id, new Map()]));
   for (const { streamId, day, ...known } of await listDays(database, idsOf(calendar), request))
     days.get(streamId)?.set(day, known);
   return planBackfill({

@@ -4,7 +4,7 @@ import type { Proof } from '../model.ts';
 import { countUnion } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import type { ProvenWalk, WindowContext } from './context.ts';
+import type { WalkToPublish, WindowContext } from './context.ts';
 import { CHANCE } from './knowledge.ts';
 import { walkOnce } from './once.ts';
 import { splitSpan } from './span.ts';
@@ -18,7 +18,7 @@ const LARGEST_SHARE = 0.95;
 
 /** What a union calls for. */
 export type UnionEnd =
-  | { readonly walk: ProvenWalk; readonly proof: Proof }
+  | { readonly walk: WalkToPublish; readonly proof: Proof }
   | { readonly split: string; readonly size: number };
 
 /**
@@ -115,7 +115,7 @@ const goesOn = ({ claims, stored }: EndedWalk): boolean =>
 const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: readonly EndedWalk[]) =>
   index === 0 || stored > (all[index - 1]?.stored ?? 0);
 
-function lastOf(passes: readonly EndedWalk[]): ProvenWalk {
+function lastOf(passes: readonly EndedWalk[]): WalkToPublish {
   const { walkId, stored, pages } = passes.at(-1) as EndedWalk;
   return { walkId, stored, pages, claims: [], heard: passes.flatMap(({ claims }) => claims) };
 }

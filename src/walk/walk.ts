@@ -5,7 +5,7 @@ import type { Lease } from '../store/leases.ts';
 import { listPagesObserved, storePage } from '../store/pages.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
-import { ask } from './answers.ts';
+import { askPage } from './answers.ts';
 import { Asking, claimOf, LearnedError } from './asking.ts';
 import type { WalkContext, WalkEnd } from './context.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './observed.ts';
@@ -172,7 +172,7 @@ export class Walk {
         (start) => at({ ...this.#observed, records: start + skip }).length,
       );
       const fetchPage = (asked: PageRequest) => this.#prefetch.fetch(asked);
-      return ask({ ...this.#context, fetchPage }, request, (answer, contract) =>
+      return askPage({ ...this.#context, fetchPage }, request, (answer, contract) =>
         storePage(
           database,
           this.#lease,

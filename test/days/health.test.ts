@@ -1,7 +1,7 @@
 /** Health: judged by the newest day that should be proven by now, one sentence for each case. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StreamDay, StreamDays } from '../../src/days/day-states.ts';
+import type { DayInState, StreamDays } from '../../src/days/day-states.ts';
 import { assessHealth, type Expectation } from '../../src/days/health.ts';
 import type { DayState } from '../../src/plan/day-states.ts';
 import { addDays } from '../../src/plan/days.ts';
@@ -27,7 +27,7 @@ const SIGNS: Readonly<Record<string, DayState>> = {
 /** A stream whose last sign stands for 2026-03-11. */
 function stream(name: string, signs: string): StreamDays {
   const first = addDays('2026-03-11', 1 - signs.length);
-  const days = [...signs].map((sign, index): StreamDay => {
+  const days = [...signs].map((sign, index): DayInState => {
     const state = SIGNS[sign] ?? 'out';
     const records = state === 'complete' ? 10 : 0;
     return {

@@ -1,12 +1,12 @@
 /** The statements of the store as they are sent, caught before they go out: so that a test can deliver them when it likes. */
 import { systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
-import { Database, type Values } from '../../src/store/database.ts';
+import { Database, type SqlValues } from '../../src/store/database.ts';
 
 /** One statement with its values. */
 export interface Recorded {
   readonly sql: string;
-  readonly values: Values;
+  readonly values: SqlValues;
 }
 
 /** Ends the function whose statement was caught. */
@@ -16,7 +16,7 @@ class RecordingDatabase extends Database {
   caught: Recorded | undefined;
   override query<Row extends Record<string, unknown>>(
     sql: string,
-    values: Values = [],
+    values: SqlValues = [],
   ): Promise<Row[]> {
     this.caught = { sql, values };
     return Promise.reject(new Caught('caught'));

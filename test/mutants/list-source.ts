@@ -121,7 +121,7 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'plain HTTP to this machine goes through a proxy',
     'src/source/dispatcher.ts',
-    'if (!address.secure && isLoopback(new URL(address.origin).hostname)) return undefined;',
+    'if (!address.secure && isLoopbackHost(new URL(address.origin).hostname)) return undefined;',
     'void isLoopback;',
     ['test/source/proxy.test.ts'],
   ),

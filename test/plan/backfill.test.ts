@@ -6,7 +6,7 @@ import { WINDOW_STATES } from '../../src/model.ts';
 import {
   BACKFILL_ONLY,
   type BackfillInput,
-  type KnownDay,
+  type PlannedDay,
   planBackfill,
 } from '../../src/plan/backfill.ts';
 import { addDays, closesAt, daysBetween, lastClosedDay } from '../../src/plan/days.ts';
@@ -37,7 +37,7 @@ const input: fc.Arbitrary<BackfillInput> = fc
     const from = addDays(last, start);
     const streams = stores.map((windows, i) => ({
       name: `stream-${i}`,
-      known: new Map<string, KnownDay>(windows.map(({ by, ...one }) => [addDays(last, by), one])),
+      known: new Map<string, PlannedDay>(windows.map(({ by, ...one }) => [addDays(last, by), one])),
     }));
     const to = addDays(from, count);
     return { from, to, newestFirst, streams, timeZone, settleMs, now, ...(only && { only }) };
@@ -75,7 +75,7 @@ describe('a backfill', () => {
   });
 
   const now = Date.parse('2024-03-10T12:00:00Z');
-  const known = new Map<string, KnownDay>([
+  const known = new Map<string, PlannedDay>([
     ['2024-03-02', { state: 'pending' }],
     ['2024-03-03', { state: 'failed' }],
     ['2024-03-04', { state: 'failed' }],

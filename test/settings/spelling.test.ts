@@ -1,18 +1,18 @@
 /** Spelling: the distance is a distance, and only what is near is offered. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { distance, nearest } from '../../src/settings/values/spelling.ts';
+import { editDistance, nearest } from '../../src/settings/values/spelling.ts';
 
 test('distance', () => {
-  expect(distance('', 'abc')).toBe(3);
-  expect(distance('abc', 'acb')).toBe(1);
-  expect(distance('kitten', 'sitting')).toBe(3);
+  expect(editDistance('', 'abc')).toBe(3);
+  expect(editDistance('abc', 'acb')).toBe(1);
+  expect(editDistance('kitten', 'sitting')).toBe(3);
   const word = fc.string({ maxLength: 12 });
   fc.assert(
     fc.property(word, word, (a, b) => {
-      expect(distance(a, b)).toBe(distance(b, a));
-      expect(distance(a, b) === 0).toBe(a === b);
-      expect(distance(a, b)).toBeLessThanOrEqual(Math.max(a.length, b.length));
+      expect(editDistance(a, b)).toBe(editDistance(b, a));
+      expect(editDistance(a, b) === 0).toBe(a === b);
+      expect(editDistance(a, b)).toBeLessThanOrEqual(Math.max(a.length, b.length));
     }),
   );
 });

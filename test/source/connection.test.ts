@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { EnvelopeError, InterruptedError, UnavailableError } from '../../src/errors.ts';
-import { failureOf } from '../../src/source/failure.ts';
+import { namedFailure } from '../../src/source/failure.ts';
 import { CANARY, everythingOf, open } from './open.ts';
 import {
   answer,
@@ -287,7 +287,7 @@ describe('other failures', () => {
     ['ETIMEDOUT', {}, 'connection to soc.example failed (ETIMEDOUT)'],
     ['ECONNREFUSED', { address: '::1', port: 443 }, 'connection refused by [::1]:443'],
   ])('%s may pass', (code, more, words) => {
-    expect(failureOf(coded(code, more), place)).toMatchObject({
+    expect(namedFailure(coded(code, more), place)).toMatchObject({
       name: expect.stringMatching(/^(Transient|Connection)/),
       message: words,
     });
@@ -296,7 +296,7 @@ describe('other failures', () => {
   test('several addresses refused: the first is named', () => {
     const tried = [coded('ECONNREFUSED', { address: '::1', port: 9 }), coded('ECONNREFUSED')];
     const error = Object.assign(new AggregateError(tried), { code: 'ECONNREFUSED' });
-    expect(failureOf(error, place)).toMatchObject({ message: 'connection refused by [::1]:9' });
+    expect(namedFailure(error, place)).toMatchObject({ message: 'connection refused by [::1]:9' });
   });
 
   test.each([
@@ -304,7 +304,7 @@ describe('other failures', () => {
     ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'api.client_cert_file'],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'api.ca_file'],
   ])('%s is a matter of settings', (code, setting) => {
-    expect(failureOf(coded(code), place)).toMatchObject({
+    expect(namedFailure(coded(code), place)).toMatchObject({
       name: 'SettingsError',
       hint: expect.stringContaining(setting),
     });
@@ -312,6 +312,6 @@ describe('other failures', () => {
 
   test.each([new TypeError('a bug'), coded('ERR_INVALID_ARG_TYPE'), 'text'])(
     'a mistake of ours stays what it is',
-    (mistake) => expect(failureOf(mistake, place)).toBe(mistake),
+    (mistake) => expect(namedFailure(mistake, place)).toBe(mistake),
   );
 });

@@ -1,6 +1,6 @@
 /** Trouble on the page: the same failure of many days stands there once, in few words, with one command. */
 import { expect, it } from 'vitest';
-import { spansOf } from '../../src/days/gaps.ts';
+import { gapSpansOf } from '../../src/days/gaps.ts';
 import { addDays } from '../../src/plan/days.ts';
 import { groupProblems, problemsPart } from '../../src/status-page/pages/problems.ts';
 
@@ -12,7 +12,7 @@ const failed = (stream: string, ago: number, lastError: string) => ({
   lastError,
 });
 const problemsOf = (gaps: ReturnType<typeof failed>[]) =>
-  spansOf(gaps).map((span) => ({ ...span, text: '', command: 'daywalk …' }));
+  gapSpansOf(gaps).map((span) => ({ ...span, text: '', command: 'daywalk …' }));
 /** Forty days of one failure, whose words differ in numbers only; in the middle another one. */
 const GAPS = Array.from({ length: 40 }, (_, index) => 39 - index).map((ago) =>
   ago === 20

@@ -5,8 +5,8 @@ import {
   readDays,
   readEnvelope,
   readPages,
+  readRecordFields,
   readRecords,
-  readFields as readServedFields,
   type ServedStream,
   type Wanted,
 } from '../../src/archive/rows.ts';
@@ -312,7 +312,7 @@ describe('a served day', () => {
     const streamId = await planDays(database);
     const texts = ['{"a": {"b": 1}, "list": [{"c": "x"}, 7]}', '{"a": {"b": "1"}, "d": null}'];
     await publish(streamId, pagesOf(texts));
-    expect(await database.snapshot((query) => readServedFields(query, EVENTS))).toEqual([
+    expect(await database.snapshot((query) => readRecordFields(query, EVENTS))).toEqual([
       { path: 'a', types: ['object'] },
       { path: 'a.b', types: ['number', 'string'] },
       { path: 'list', types: ['number', 'object'] },

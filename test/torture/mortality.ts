@@ -1,6 +1,6 @@
 /** Kills a worker at a chosen moment: from then on nothing of it reaches the source or the database. */
 import type { Page, PageRequest } from '../../src/model.ts';
-import { Database, type DatabaseOptions, type Values } from '../../src/store/database.ts';
+import { Database, type DatabaseOptions, type SqlValues } from '../../src/store/database.ts';
 
 /** What a dead worker throws. */
 export class KilledError extends Error {}
@@ -61,7 +61,7 @@ export class MortalDatabase extends Database {
 
   override async query<Row extends Record<string, unknown>>(
     sql: string,
-    values: Values = [],
+    values: SqlValues = [],
   ): Promise<Row[]> {
     this.#life.moment();
     const rows = await super.query<Row>(sql, values);

@@ -11,7 +11,7 @@ import type { Database } from '../../src/store/database.ts';
 import { readHashes } from '../../src/store/evidence.ts';
 import { type Checkpoint, listPagesObserved, storePage } from '../../src/store/pages.ts';
 import { compareProbe } from '../../src/store/probes.ts';
-import { type AnswerContext, ask } from '../../src/walk/answers.ts';
+import { type AnswerContext, askPage } from '../../src/walk/answers.ts';
 import { StreamContract } from '../../src/walk/contract.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, pageOfBody } from '../support/store.ts';
@@ -121,18 +121,18 @@ async function page(
   { context }: Answering,
   at: Partial<Checkpoint> = {},
   walk = walks[0] ?? 0,
-): Promise<Awaited<ReturnType<typeof ask<Awaited<ReturnType<typeof storePage>>>>>['facts']> {
+): Promise<Awaited<ReturnType<typeof askPage<Awaited<ReturnType<typeof storePage>>>>>['facts']> {
   const checkpoint = { walkId: walk, nextStart: 0, pages: 0, skip: 0 as const, ...at };
   const lease = { windowId: await windowOf(walk), leaseId: LEASE };
   const start = checkpoint.nextStart - checkpoint.skip;
-  const { facts } = await ask(context, { ...request, start }, (answer, contract) =>
+  const { facts } = await askPage(context, { ...request, start }, (answer, contract) =>
     storePage(database, lease, 60_000, checkpoint, answer, contract, false),
   );
   return facts;
 }
 
 const probe = ({ context }: Answering, start = 0, walk = walks[0] ?? 0) =>
-  ask(context, { ...request, start }, (answer, contract) =>
+  askPage(context, { ...request, start }, (answer, contract) =>
     compareProbe(database, walk, answer, contract),
   ).then(({ facts }) => facts);
 
@@ -460,7 +460,7 @@ describe('the contract', () => {
       found.push(source.context.contract.known);
       return facts;
     };
-    await Promise.all(walks.map(() => ask(source.context, request, read)));
+    await Promise.all(walks.map(() => askPage(source.context, request, read)));
     expect(atOnce).toBe(1);
     expect(found.map((one) => one?.recordsPath ?? null)).toEqual([
       null,

@@ -15,7 +15,7 @@ import {
 } from '../../src/errors.ts';
 import type { Proof } from '../../src/model.ts';
 import { BodyRefusedError, StatementError } from '../../src/store/sqlstate.ts';
-import { failureOf } from '../../src/walk/failure.ts';
+import { windowFailure } from '../../src/walk/failure.ts';
 import { nextPageLength } from '../../src/walk/once.ts';
 import { Tally } from '../../src/walk/tally.ts';
 
@@ -29,7 +29,7 @@ describe('a failure', () => {
     new TooLargeError('too large'),
     new BodyRefusedError('22P05', 'NUL'),
   ])('%s is of the window', (error) => {
-    expect(failureOf(error, 0, 0.5)).toEqual({ reason: error.message, delayMs: 5 * MINUTE });
+    expect(windowFailure(error, 0, 0.5)).toEqual({ reason: error.message, delayMs: 5 * MINUTE });
   });
 
   it.each([
@@ -44,12 +44,12 @@ describe('a failure', () => {
     new TypeError('bug'),
     'text',
   ])('%s stops more than the window', (error) => {
-    expect(failureOf(error, 0, 0.5)).toBeNull();
+    expect(windowFailure(error, 0, 0.5)).toBeNull();
   });
 
   it('tells its hint', () => {
     expect(
-      failureOf(new EnvelopeError('no list', { hint: 'Set records_path' }), 0, 0.5)?.reason,
+      windowFailure(new EnvelopeError('no list', { hint: 'Set records_path' }), 0, 0.5)?.reason,
     ).toBe('no list (Set records_path)');
   });
 
@@ -59,7 +59,7 @@ describe('a failure', () => {
         fc.nat(1_000_000),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (failures, random) => {
-          const wait = failureOf(new EnvelopeError('x'), failures, random)?.delayMs ?? -1;
+          const wait = windowFailure(new EnvelopeError('x'), failures, random)?.delayMs ?? -1;
           const nominal = Math.min(6 * 60 * MINUTE, 5 * MINUTE * 2 ** Math.min(failures, 20));
           expect(wait).toBeGreaterThanOrEqual(nominal * 0.75);
           expect(wait).toBeLessThanOrEqual(nominal * 1.25);

@@ -1,6 +1,6 @@
 /** Perils of a run: every statement and every request passes a gate that can end the process, cut the connection, or call a thief. */
 import { silentLogger } from '../../src/log.ts';
-import { Database, type DatabaseOptions, type Values } from '../../src/store/database.ts';
+import { Database, type DatabaseOptions, type SqlValues } from '../../src/store/database.ts';
 import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
 import { hastyClock } from '../support/store.ts';
 
@@ -53,7 +53,7 @@ class GatedDatabase extends Database {
   }
   override query<Row extends Record<string, unknown>>(
     sql: string,
-    values: Values = [],
+    values: SqlValues = [],
   ): Promise<Row[]> {
     return this.#gate(sql, () => super.query<Row>(sql, values));
   }

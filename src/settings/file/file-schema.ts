@@ -1,7 +1,7 @@
 /** The JSON Schema of `daywalk.yaml`, for editors, made from the table; draft 7, because that is what they know best. */
 import { COLUMN_TYPES, FILTER_NAMES, RESOURCES } from '../../model.ts';
 import type { Kind } from '../table/setting.ts';
-import { ROWS, type Row } from '../table/table.ts';
+import { ROWS, type SettingRow } from '../table/table.ts';
 import { FIELD_NAMES } from '../values/fields.ts';
 
 type Schema = Record<string, unknown>;
@@ -32,7 +32,7 @@ function mapping(properties: Record<string, Schema>, description: string): Schem
   return { description, type: ['object', 'null'], additionalProperties: false, properties };
 }
 
-function schemaOf(row: Row): Schema {
+function schemaOf(row: SettingRow): Schema {
   const { kind } = row;
   const fallback = row.default === null ? `Default: ${row.unset}.` : `Default: ${row.default}.`;
   return { description: `${row.description} ${fallback}`, ...valueSchema(kind) };
@@ -72,7 +72,7 @@ function valueSchema(kind: Kind): Schema {
   }
 }
 
-function streamsSchema(row: Row): Schema {
+function streamsSchema(row: SettingRow): Schema {
   const path = { type: 'string', minLength: 1 };
   const filters = Object.fromEntries(
     FILTER_NAMES.map((name) => [name, { type: ['string', 'number'] }]),

@@ -1,7 +1,7 @@
 /** What `daywalk.yaml` says, setting by setting; a key that no setting has is refused. */
 import type { Raw } from '../origin.ts';
 import type { Problems } from '../problems.ts';
-import { ROWS, type Row, type SettingKey } from '../table/table.ts';
+import { ROWS, type SettingKey, type SettingRow } from '../table/table.ts';
 import { fieldsText } from '../values/fields.ts';
 import { didYouMean, nearest } from '../values/spelling.ts';
 import { type Entry, joined, type Mapping } from './yaml-tree.ts';
@@ -13,7 +13,7 @@ export interface FileSettings {
   readonly tables: Mapping | undefined;
 }
 
-const BY_NAME: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.name, row]));
+const BY_NAME: ReadonlyMap<string, SettingRow> = new Map(ROWS.map((row) => [row.name, row]));
 /** `api`, `database`, …: names that stand before a dot. */
 const LEVELS: ReadonlySet<string> = new Set(
   ROWS.flatMap((row) => (row.name.includes('.') ? row.name.slice(0, row.name.indexOf('.')) : [])),
@@ -55,7 +55,7 @@ export function fileSettings(top: Mapping, folder: string, problems: Problems): 
 
 function rawOf(
   { spot, value }: Entry,
-  row: Row,
+  row: SettingRow,
   place: string,
   folder: string,
   problems: Problems,
@@ -80,7 +80,7 @@ function rawOf(
   return undefined;
 }
 
-function elsewhere(row: Row): string {
+function elsewhere(row: SettingRow): string {
   const file = ROWS.find((other) => other.name === `${row.name}_file`);
   if (row.secret && file !== undefined)
     return `a secret does not belong in this file; set the environment variable ${row.env[0]}, or ${file.name}`;

@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import { stringify } from 'yaml';
 import type { Settings } from '../settings.ts';
-import { ROWS, type Row } from '../table/table.ts';
+import { ROWS, type SettingRow } from '../table/table.ts';
 import { formatValue } from '../values/value.ts';
 import { tablesYaml } from './tables.ts';
 
@@ -38,7 +38,7 @@ export function newFile(settings: Settings, folder: string): string {
 }
 
 /** A setting with its description above it, as a comment where it is not set; none for what cannot stand in the file. */
-function linesOf(row: Row, settings: Settings, folder: string): string[] {
+function linesOf(row: SettingRow, settings: Settings, folder: string): string[] {
   if (!row.inFile) {
     const inEnvironment = row.env.find((name) => originOf(row, settings)?.endsWith(` ${name}`));
     if (row.key !== 'apiKey' || inEnvironment === undefined) return [];
@@ -96,12 +96,12 @@ function tableLines(tables: Settings['tables']): string[] {
   return ['', '# Tables', '', ...about, ...lines];
 }
 
-function originOf(row: Row, settings: Settings): string | undefined {
+function originOf(row: SettingRow, settings: Settings): string | undefined {
   return settings.origins[row.name]?.place;
 }
 
 /** The value as YAML; what the loader reads as a number or a truth is not put into quotes. */
-function yamlOf(row: Row, settings: Settings, folder: string): string {
+function yamlOf(row: SettingRow, settings: Settings, folder: string): string {
   const value = settings[row.key as Exclude<typeof row.key, 'streams'>];
   if (row.kind.kind === 'path') {
     const path = relative(folder, String(value));

@@ -3,7 +3,7 @@ import { RESOURCES, type Stream } from '../../model.ts';
 import type { Origin } from '../origin.ts';
 import { type Problems, shownKey, Wrong } from '../problems.ts';
 import { formatJsonPath } from '../values/json-path.ts';
-import { formatDuration } from '../values/quantity.ts';
+import { writeDuration } from '../values/quantity.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { definedStream, STREAM_KEYS } from './stream-definition.ts';
 import { joined, type Mapping } from './yaml-tree.ts';
@@ -106,6 +106,6 @@ export function streamLines(stream: Stream): (readonly [name: string, value: str
   if (stream.idPath) lines.push(['id_path', formatJsonPath(stream.idPath)]);
   if (stream.timePath) lines.push(['time_path', formatJsonPath(stream.timePath)]);
   if (stream.timeFormat) lines.push(['time_format', stream.timeFormat.text]);
-  if (stream.retention !== undefined) lines.push(['retention', formatDuration(stream.retention)]);
+  if (stream.retention !== undefined) lines.push(['retention', writeDuration(stream.retention)]);
   return lines.map(([key, value]) => [`streams.${stream.name}.${key}`, value] as const);
 }

@@ -12,7 +12,7 @@ import type { Origin } from '../origin.ts';
 import { type Problems, Wrong } from '../problems.ts';
 import { DAY, LONGEST_AGE } from '../table/kinds.ts';
 import { formatJsonPath, parseJsonPath } from '../values/json-path.ts';
-import { formatDuration, parseDuration } from '../values/quantity.ts';
+import { parseDuration, writeDuration } from '../values/quantity.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { parseTimeFormat } from '../values/time-format.ts';
 import { type Context, entriesByKey, placeOf, readEntry } from './stream-definition.ts';
@@ -176,7 +176,7 @@ export function tableLines(table: RecordTable): (readonly [name: string, value: 
   if (table.retention !== undefined)
     lines.push([
       'retention',
-      table.retention === null ? 'forever' : formatDuration(table.retention),
+      table.retention === null ? 'forever' : writeDuration(table.retention),
     ]);
   return lines.map(([key, value]) => [`tables.${table.name}.${key}`, value] as const);
 }
@@ -190,7 +190,7 @@ export function tablesYaml(tables: readonly RecordTable[]): string[] {
     ...(table.retention === undefined
       ? []
       : [
-          `    retention: ${table.retention === null ? 'forever' : formatDuration(table.retention)}`,
+          `    retention: ${table.retention === null ? 'forever' : writeDuration(table.retention)}`,
         ]),
     '    columns:',
     ...table.columns.map(({ name, path, type, index, format }) => {

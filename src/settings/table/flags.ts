@@ -1,5 +1,5 @@
 /** The command line's options, as plain data made from the table. */
-import type { Row, SettingKey } from './table.ts';
+import type { SettingKey, SettingRow } from './table.ts';
 
 /** What commander needs for one option. It gets no default: what was not given on the command line must stay unset. */
 export interface FlagSpec {
@@ -13,7 +13,7 @@ export interface FlagSpec {
 }
 
 /** The options for those of `rows` that have a flag. */
-export function flagsOf(rows: readonly Row[]): FlagSpec[] {
+export function flagsOf(rows: readonly SettingRow[]): FlagSpec[] {
   return rows.flatMap((row) =>
     row.flag === null
       ? []
@@ -33,7 +33,7 @@ export interface EnvironmentSpec {
 }
 
 /** Those of `rows` that have no flag. */
-export function environmentOnly(rows: readonly Row[]): EnvironmentSpec[] {
+export function environmentOnly(rows: readonly SettingRow[]): EnvironmentSpec[] {
   return rows
     .filter((row) => row.flag === null)
     .map((row) => ({
@@ -42,6 +42,9 @@ export function environmentOnly(rows: readonly Row[]): EnvironmentSpec[] {
     }));
 }
 
-function told({ description, default: fallback, unset }: Row, ...more: readonly string[]): string {
+function told(
+  { description, default: fallback, unset }: SettingRow,
+  ...more: readonly string[]
+): string {
   return `${description} (${[`default: ${fallback ?? unset}`, ...more].join('; ')})`;
 }

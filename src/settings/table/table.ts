@@ -276,10 +276,10 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 /** A setting with its key. */
-export type Row = Setting & { readonly key: SettingKey };
+export type SettingRow = Setting & { readonly key: SettingKey };
 
 /** The same table as a list, in the order in which it is shown. */
-export const ROWS: readonly Row[] = (Object.keys(SETTINGS) as SettingKey[]).map((key) => ({
+export const ROWS: readonly SettingRow[] = (Object.keys(SETTINGS) as SettingKey[]).map((key) => ({
   key,
   ...SETTINGS[key],
 }));

@@ -31,6 +31,6 @@ export function formatListen(address: ListenAddress | null): string {
 }
 
 /** Whether only this machine can reach it. */
-export function isLoopback({ host }: ListenAddress): boolean {
+export function listensOnLoopback({ host }: ListenAddress): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

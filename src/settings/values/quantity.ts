@@ -41,7 +41,7 @@ export function parseDuration(text: string, min: number, max: number): number | 
   if (value === undefined) return new Wrong('is not a duration such as 90s, 15m, 1h or 2d');
   return value >= min && value <= max
     ? value
-    : new Wrong(`is not a duration from ${formatDuration(min)} to ${formatDuration(max)}`);
+    : new Wrong(`is not a duration from ${writeDuration(min)} to ${writeDuration(max)}`);
 }
 
 /** Bytes from `64MiB`, `10MB`, `512KiB` or `0`; a kB is 1000 bytes, a KiB 1024. */
@@ -74,7 +74,7 @@ export function formatRate(perSecond: number): string {
 }
 
 /** The shortest way to write `ms` that `parseDuration` reads back. */
-export function formatDuration(ms: number): string {
+export function writeDuration(ms: number): string {
   return ms === 0 ? '0s' : formatted(ms, DURATIONS);
 }
 

@@ -10,7 +10,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined;
   let least = Math.max(1, Math.floor(plain.length / 3)) + 1;
   for (const candidate of candidates) {
-    const found = distance(plain, plainOf(candidate));
+    const found = editDistance(plain, plainOf(candidate));
     if (found < least && found < plain.length) {
       best = candidate;
       least = found;
@@ -30,7 +30,7 @@ function plainOf(word: string): string {
 }
 
 /** Damerau-Levenshtein (optimal string alignment): insertions, deletions, substitutions and swaps of neighbours. */
-export function distance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -10,13 +10,13 @@ import { type FieldMap, formatFields, parseFields } from './fields.ts';
 import { formatJsonPath, parseJsonPath, parseTotalPath } from './json-path.ts';
 import { formatListen, type ListenAddress, parseListen } from './listen.ts';
 import {
-  formatDuration,
   formatRate,
   formatSize,
   parseDuration,
   parseInteger,
   parseRate,
   parseSize,
+  writeDuration,
 } from './quantity.ts';
 import { MASK, Secret } from './secret.ts';
 import { didYouMean } from './spelling.ts';
@@ -43,7 +43,7 @@ export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' |
                 : string;
 
 /** One value for every row of the table; undefined only where the row has no default. */
-export type Values = {
+export type SettingValues = {
   readonly [Key in SettingKey]:
     | ValueOf<(typeof SETTINGS)[Key]['kind']>
     | ((typeof SETTINGS)[Key]['default'] extends null ? undefined : never);
@@ -110,7 +110,7 @@ export function formatValue(kind: Kind, value: Value): string {
     return kind.kind === 'url' && kind.of !== 'api' ? maskedUrl(value, kind.of) : MASK;
   switch (kind.kind) {
     case 'duration':
-      return formatDuration(Number(value));
+      return writeDuration(Number(value));
     case 'size':
       return formatSize(Number(value));
     case 'rate':

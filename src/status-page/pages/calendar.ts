@@ -1,5 +1,5 @@
 /** The coverage calendar as SVG: one picture a year, one row a month, one cell a day; the terminal's calendar, in colour. */
-import type { StreamDay, StreamDays } from '../../days/day-states.ts';
+import type { DayInState, StreamDays } from '../../days/day-states.ts';
 import type { Day } from '../../model.ts';
 import { DAY_STATE_WORDS, DAY_STATES, type DayState } from '../../plan/day-states.ts';
 import { counted, formatCount } from '../../text.ts';
@@ -45,7 +45,7 @@ export function legend(streams: readonly StreamDays[]): Html {
 
 /** The calendar of a stream: the newest years open, older ones folded. */
 export function calendar({ stream, days, since }: StreamDays): Html {
-  const years = new Map<string, StreamDay[]>();
+  const years = new Map<string, DayInState[]>();
   for (const day of days) {
     if (day.state === 'out') continue;
     const year = day.day.slice(0, 4);
@@ -63,7 +63,10 @@ export function calendar({ stream, days, since }: StreamDays): Html {
   }`;
 }
 
-function folded(stream: string, years: readonly (readonly [string, readonly StreamDay[]])[]): Html {
+function folded(
+  stream: string,
+  years: readonly (readonly [string, readonly DayInState[]])[],
+): Html {
   const all = years.flatMap(([, days]) => days);
   const counts = countStates(all);
   const wrong = (['failed', 'walked', 'missing', 'running'] as const).filter((state) =>
@@ -81,7 +84,7 @@ function folded(stream: string, years: readonly (readonly [string, readonly Stre
   )}</div></details>`;
 }
 
-function yearPicture(stream: string, year: string, days: readonly StreamDay[]): Html {
+function yearPicture(stream: string, year: string, days: readonly DayInState[]): Html {
   const counts = countStates(days);
   const said = [...counts].map(([state, count]) => `${count} ${DAY_STATE_WORDS[state]}`).join('; ');
   const months = [...new Set(days.map(({ day }) => day.slice(0, 7)))];
@@ -108,7 +111,7 @@ function monthLabel(stream: string, month: string, first: number): Html {
 const monthOf = (day: Day): number => Number(day.slice(5, 7));
 
 /** Made of numbers, words of ours, and the stream's name, escaped. */
-function cell(stream: string, day: StreamDay, first: number): string {
+function cell(stream: string, day: DayInState, first: number): string {
   const x = LEFT + (Number(day.day.slice(8)) - 1) * PITCH;
   const y = TOP + (monthOf(day.day) - first) * PITCH;
   // Thousands of stops would be no way to go with the keyboard: what needs a look is one, months lead to the others.
@@ -117,7 +120,7 @@ function cell(stream: string, day: StreamDay, first: number): string {
 }
 
 /** A day in some words: `complete, 12,345 records`. */
-export function describeDay({ state, records }: StreamDay): string {
+export function describeDay({ state, records }: DayInState): string {
   return state === 'complete' ? `complete, ${counted(records, 'record')}` : DAY_STATE_WORDS[state];
 }
 

@@ -1,6 +1,6 @@
 /** The page of a month: its days as a table, the calendar for the keyboard and for those who do not see it. */
 
-import type { StreamDay } from '../../days/day-states.ts';
+import type { DayInState } from '../../days/day-states.ts';
 import { kindOfError } from '../../days/gaps.ts';
 import { longDay } from '../../days/health.ts';
 import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
@@ -18,7 +18,7 @@ export interface MonthPageParts {
   readonly stream: string;
   /** `YYYY-MM`. */
   readonly month: string;
-  readonly days: readonly StreamDay[];
+  readonly days: readonly DayInState[];
 }
 
 /** The page. */
@@ -40,15 +40,15 @@ ${volume({ stream, days })}</section>`,
 }
 
 /** The last row. */
-function sums(days: readonly StreamDay[]): Html {
-  const sum = (of: (day: StreamDay) => number) => days.reduce((total, day) => total + of(day), 0);
+function sums(days: readonly DayInState[]): Html {
+  const sum = (of: (day: DayInState) => number) => days.reduce((total, day) => total + of(day), 0);
   const closed = days.filter(({ state }) => state !== 'open');
   const complete = closed.filter(({ state }) => state === 'complete' || state === 'empty').length;
   return html`<tfoot><tr><th scope="row">In all</th><td>${formatCount(complete)} of ${counted(closed.length, 'closed day')} complete</td><td class="n">${formatCount(sum((day) => day.records))}</td><td class="n">${formatCount(sum((day) => day.pages))}</td><td class="n">${formatBytes(sum((day) => day.bytes))}</td><td></td></tr></tfoot>`;
 }
 
 /** Why a day failed stands below it, unless it is what the day before says. */
-function row(stream: string, shown: StreamDay, before: StreamDay | undefined): Html {
+function row(stream: string, shown: DayInState, before: DayInState | undefined): Html {
   const { day, state, records, pages, bytes, proof, lastError } = shown;
   const stored = pages > 0;
   const told = before?.state === 'failed' ? kindOfError(before.lastError) : null;

@@ -14,7 +14,7 @@ import { layout } from './layout.ts';
 import { now } from './now.ts';
 import { problemsPart } from './problems.ts';
 import { volume } from './volume.ts';
-import { distance, minute, percent } from './wording.ts';
+import { fromNow, minute, percent } from './wording.ts';
 
 /** All that the page shows. */
 export interface StatusPage {
@@ -76,8 +76,8 @@ ${now(standing, doing)}
 function whenLine(standing: Standing, doing: Doing, last: RunRow | undefined): Shown {
   const at = standing.now;
   const parts: Shown[] = [];
-  if (last?.finishedAt) parts.push(html`Last run ended ${distance(last.finishedAt, at)}`);
-  if (doing.nextTick !== null) parts.push(html`next one ${distance(new Date(doing.nextTick), at)}`);
+  if (last?.finishedAt) parts.push(html`Last run ended ${fromNow(last.finishedAt, at)}`);
+  if (doing.nextTick !== null) parts.push(html`next one ${fromNow(new Date(doing.nextTick), at)}`);
   parts.push(html`as of ${minute(new Date(at))} UTC`);
   return parts.map((part, index) => html`${index > 0 && ' · '}${part}`);
 }
@@ -98,7 +98,7 @@ function figures({ days }: StreamDays, health: StreamHealth, at: number): Html {
   const newest =
     health.lastComplete === null
       ? 'none'
-      : html`${longDay(health.lastComplete)} <small>ended ${distance(new Date(at - (health.lagMs ?? 0)), at)}</small>`;
+      : html`${longDay(health.lastComplete)} <small>ended ${fromNow(new Date(at - (health.lagMs ?? 0)), at)}</small>`;
   return html`<dl class="figures">
 <div><dt>Newest complete day</dt><dd>${newest}</dd></div>
 <div><dt>Closed days complete</dt><dd>${formatCount(health.complete)} of ${formatCount(health.closed)} <small>${percent(health.complete, health.closed)}</small></dd></div>

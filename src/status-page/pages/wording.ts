@@ -8,7 +8,7 @@ export function minute(instant: Date): Html {
 }
 
 /** `12 min ago`, or `in 3 h`: as exactly as people want it at a glance. */
-export function distance(instant: Date, now: number): string {
+export function fromNow(instant: Date, now: number): string {
   const ms = now - instant.getTime();
   const text = roughly(Math.abs(ms));
   return ms >= 0 ? `${text} ago` : `in ${text}`;
