@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { exitCodesTableMarkdown, verbsTableMarkdown } from '../dist/cli/docs-tables.js';
 import { manPage } from '../dist/cli/man-page.js';
-import { version } from '../dist/cli/version.js';
+import { version } from '../dist/cli/package-version.js';
 import { settingsTableMarkdown } from '../dist/settings/docs-table.js';
 import { fileSchema } from '../dist/settings/file/file-schema.js';
 

@@ -2,8 +2,8 @@
 /** The program: reads the command line, runs one verb, turns its end into an exit code. The only place that exits. */
 import './cli/heap.ts';
 import { CommanderError } from 'commander';
+import { redactor } from './cli/process-redactor.ts';
 import { readProgram } from './cli/program.ts';
-import { redactor } from './cli/redactor.ts';
 import { systemClock } from './clock.ts';
 import { DaywalkError, EXIT, exitCodeOf, InterruptedError } from './errors.ts';
 import { printableLines } from './text.ts';

@@ -4,9 +4,9 @@ import { EXIT, EXIT_MEANINGS, SettingsError } from '../errors.ts';
 import { type EnvironmentSpec, environmentOnly, flagsOf } from '../settings/table/flags.ts';
 import { ROWS, SETTINGS } from '../settings/table/table.ts';
 import { didYouMean } from '../settings/values/spelling.ts';
+import { version } from './package-version.ts';
 import type { VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
-import { version } from './version.ts';
 
 /**
  * The program, ready to parse a command line.

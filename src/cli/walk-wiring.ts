@@ -11,7 +11,7 @@ import { filtering } from '../tables/page-filters.ts';
 import { keepingTables } from '../tables/record-tables.ts';
 import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { keepHeapSmall } from './heap.ts';
-import { redactor } from './redactor.ts';
+import { redactor } from './process-redactor.ts';
 import { windowsAtATime } from './wiring.ts';
 
 /**

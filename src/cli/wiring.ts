@@ -11,7 +11,7 @@ import { skipsCertificateCheck } from '../settings/values/url.ts';
 import { Database } from '../store/database.ts';
 import { requireEmbedded, startEmbedded } from '../store/embedded.ts';
 import { migrate, newerDatabase, olderDatabase, readSchemaState } from '../store/migrations.ts';
-import { redactor } from './redactor.ts';
+import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
 import { wantsColour } from './terminal/output.ts';
 import type { Invocation } from './verb.ts';

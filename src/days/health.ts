@@ -4,7 +4,7 @@ import type { Day } from '../model.ts';
 import type { DayState } from '../plan/day-states.ts';
 import { addDays, closesAt } from '../plan/days.ts';
 import { counted } from '../text.ts';
-import type { StreamDays } from './day-states.ts';
+import type { StreamDays } from './covered-days.ts';
 import { describeFuture, fillCommand, GAP_WORDS, type GapSpan, gapSpansOf } from './gaps.ts';
 import { firstTickAfter } from './ticks.ts';
 

@@ -21,10 +21,10 @@ import {
   readSplits,
   type SplitRow,
 } from './coverage-rows.ts';
-import { readStreamDays, type StreamDays } from './day-states.ts';
+import { readStreamDays, type StreamDays } from './covered-days.ts';
 import { fillCommand, gapSpansOf } from './gaps.ts';
+import { readTables, type TableState } from './record-table-rows.ts';
 import { readTotals, type StreamTotals } from './rows.ts';
-import { readTables, type TableState } from './table-rows.ts';
 
 /** The months that a calendar shows, the present one included, unless others are asked for. */
 export const MONTHS_SHOWN = 13;

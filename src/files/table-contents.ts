@@ -3,8 +3,6 @@ import { SettingsError } from '../errors.ts';
 import type { ColumnType } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { type Contents, writeRows } from './contents.ts';
-import type { ParquetColumn } from './parquet.ts';
-import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
 import {
   type AskedColumn,
   isHeld,
@@ -14,7 +12,9 @@ import {
   type TableDay,
   type TableRow,
   type TableToExport,
-} from './table-rows.ts';
+} from './exported-table-rows.ts';
+import type { ParquetColumn } from './parquet.ts';
+import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
 
 /**
  * The rows of a record table.

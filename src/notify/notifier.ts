@@ -1,7 +1,7 @@
 /** Telling people about runs: pings and the alarm, as the settings ask for. What cannot be told changes no result. */
 import { hostname } from 'node:os';
 import type { Clock } from '../clock.ts';
-import { readStreamDays } from '../days/day-states.ts';
+import { readStreamDays } from '../days/covered-days.ts';
 import { describeLost } from '../days/gone.ts';
 import { assessHealth } from '../days/health.ts';
 import { readFirstDay } from '../days/rows.ts';

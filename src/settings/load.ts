@@ -24,7 +24,7 @@ import {
 } from './rules.ts';
 import type { ApiSettings, Settings } from './settings.ts';
 import { ROWS, SETTINGS, type SettingKey, type SettingRow } from './table/table.ts';
-import { type FieldMap, parseFields } from './values/fields.ts';
+import { type FieldMap, parseFields } from './values/field-map.ts';
 import type { SettingValues } from './values/value.ts';
 
 export interface LoadOptions {

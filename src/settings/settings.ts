@@ -1,7 +1,7 @@
 /** The settings that a command works with, checked and complete, and where each of them came from. */
 import type { Day, RecordTable, Stream } from '../model.ts';
 import type { Origin } from './origin.ts';
-import type { FieldMap } from './values/fields.ts';
+import type { FieldMap } from './values/field-map.ts';
 import type { ListenAddress } from './values/listen.ts';
 import type { Secret } from './values/secret.ts';
 

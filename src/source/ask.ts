@@ -14,7 +14,7 @@ import type { Limiter, Permit } from './limiter.ts';
 import { type Quota, quotaOf } from './quota.ts';
 import { pageHeaders } from './request.ts';
 import { parseRetryAfter, type RetryPolicy, type Spent } from './retry.ts';
-import { asksForLater, errorOfStatus } from './status.ts';
+import { asksForLater, errorOfStatus } from './status-code.ts';
 
 /** Watches the requests of a source, for those who count them. Told as it happens; what it does must not throw. */
 export interface SourceWatch {

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { TransientError } from '../errors.ts';
 import { collect, tooLarge } from './body.ts';
 import type { BodyMemory } from './body-memory.ts';
-import { type FailurePlace, namedFailure } from './failure.ts';
+import { type FailurePlace, namedFailure } from './exchange-failure.ts';
 
 export interface ExchangeOptions {
   readonly dispatcher: Dispatcher;

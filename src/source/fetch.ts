@@ -5,7 +5,7 @@ import { letOthersGo } from '../clock.ts';
 import { RefusedError } from '../errors.ts';
 import type { Page, PageRequest, Priority } from '../model.ts';
 import { askOnce, type Body, type FetchSpent, type FetchTarget, type Shared } from './ask.ts';
-import { ConnectionLostError } from './failure.ts';
+import { ConnectionLostError } from './exchange-failure.ts';
 import { pageTarget } from './request.ts';
 import { type RetryNotice, untilItSucceeds } from './retry.ts';
 

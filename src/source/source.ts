@@ -6,10 +6,10 @@ import { excerpt, openRedactor, type Redactor } from '../redactor.ts';
 import { parseBase } from './address.ts';
 import type { Away, Shared, SourceWatch } from './ask.ts';
 import { BodyMemory } from './body-memory.ts';
-import { type ContractHints, type FoundContract, findContract } from './contract.ts';
 import { openCredentials } from './credentials.ts';
 import { openDispatcher, type ProxyOptions, proxySecrets, type TlsOptions } from './dispatcher.ts';
 import { type FetchOptions, fetchPage } from './fetch.ts';
+import { type ContractHints, type FoundContract, findContract } from './find-contract.ts';
 import { Limiter, type LimiterState } from './limiter.ts';
 import type { Budget } from './slots.ts';
 

@@ -1,7 +1,7 @@
 /** Answers that are read for one day, one month, or for programs. */
 import type { Answer } from '../answer.ts';
 import type { Clock } from '../clock.ts';
-import { readStreamDays } from '../days/day-states.ts';
+import { readStreamDays } from '../days/covered-days.ts';
 import type { Expectation } from '../days/health.ts';
 import { readDayPages } from '../days/page-rows.ts';
 import { readStatus, statusDocument } from '../days/status.ts';

@@ -1,10 +1,10 @@
 /** What the pages show, read through a few connections of their own, so that no reader of a page can hold the export up. */
 import type { Clock } from '../clock.ts';
 import { type RunningWindow, readRunning } from '../days/coverage-rows.ts';
-import { readStreamDays, type StreamDays } from '../days/day-states.ts';
+import { readStreamDays, type StreamDays } from '../days/covered-days.ts';
 import { assessHealth, type Expectation, type Health } from '../days/health.ts';
+import { readTables, type TableState } from '../days/record-table-rows.ts';
 import { readFirstDay } from '../days/rows.ts';
-import { readTables, type TableState } from '../days/table-rows.ts';
 import type { Database } from '../store/database.ts';
 import { type Gone, readGone } from '../store/publications.ts';
 import { type RunRow, readRunHistory } from '../store/runs.ts';

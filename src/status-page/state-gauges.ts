@@ -1,8 +1,8 @@
 /** Gauges of where the export stands: read from the database when somebody asks, the same in every worker. */
 import { Gauge, type Registry } from 'prom-client';
-import type { DayInState, StreamDays } from '../days/day-states.ts';
+import type { DayInState, StreamDays } from '../days/covered-days.ts';
 import type { StreamHealth } from '../days/health.ts';
-import type { TableState } from '../days/table-rows.ts';
+import type { TableState } from '../days/record-table-rows.ts';
 import { closesAt } from '../plan/days.ts';
 import type { LimiterState } from '../source/limiter.ts';
 import type { Doing } from './activity.ts';

@@ -15,6 +15,7 @@ import type { LimiterState } from '../source/limiter.ts';
 import { Database } from '../store/database.ts';
 import { databaseNow } from '../store/windows.ts';
 import type { Activity } from './activity.ts';
+import { isOurHost } from './allowed-hosts.ts';
 import {
   type DayParts,
   readDayAnswer,
@@ -23,11 +24,10 @@ import {
 } from './day-answers.ts';
 import { type FactsParts, Kept, readStanding, type Standing } from './facts.ts';
 import { healthAnswer, readyAnswer, refusedSentence } from './health-answers.ts';
-import { isOurHost } from './hosts.ts';
 import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
 import { awayPage } from './pages/away-page.ts';
-import { ICON } from './pages/layout.ts';
+import { ICON } from './pages/page-frame.ts';
 import { SCRIPT } from './pages/script.ts';
 import { livePart, statusPage } from './pages/status-page.ts';
 import { STYLE } from './pages/style.ts';

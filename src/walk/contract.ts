@@ -1,7 +1,7 @@
 /** The contract of a stream while the process lives: found once, remembered in the database, and the same for every answer. */
 import { type DaywalkError, EnvelopeError, NoRecordsError, WalkError } from '../errors.ts';
 import type { Contract, Page, Stream } from '../model.ts';
-import type { ContractHints, FoundContract } from '../source/contract.ts';
+import type { ContractHints, FoundContract } from '../source/find-contract.ts';
 import {
   learnLaterTotal,
   readContract,

@@ -20,11 +20,7 @@ import type { WindowContext, WindowEnd } from './context.ts';
 import type { Reader } from './contract.ts';
 import { walkCut } from './cuts.ts';
 import type { WalkEvent, WindowName } from './events.ts';
-import { windowFailure } from './failure.ts';
 import { blaming, KnownAnswers } from './known-answers.ts';
-import { whileLeased } from './lease-keeper.ts';
-import { lookAgain } from './look.ts';
-import { PrefetchBudget } from './prefetch/budget.ts';
 import {
   afterFirstAnswer,
   isMisaddressed,
@@ -33,14 +29,18 @@ import {
   refuseMisaddressed,
   retryUntold,
   type StreamState,
-} from './streams.ts';
+} from './known-streams.ts';
+import { whileLeased } from './lease-keeper.ts';
+import { lookAgain } from './look.ts';
+import { PrefetchBudget } from './prefetch/budget.ts';
 import { walkWindow } from './window.ts';
+import { windowFailure } from './window-failure.ts';
 
 /** What running windows needs; the wiring fills it. */
 export interface WalkParts {
   readonly database: Database;
   readonly fetchPage: FetchPage;
-  /** Finds contracts in first answers, and tells what is in an answer without secrets; see source/contract.ts. */
+  /** Finds contracts in first answers, and tells what is in an answer without secrets; see source/find-contract.ts. */
   readonly reader: Reader;
   readonly clock: Clock;
   readonly log: Logger;

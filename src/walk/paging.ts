@@ -1,6 +1,6 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
 import type { PageRequest, Span, Stream } from '../model.ts';
-import { recordsIn } from '../source/contract.ts';
+import { recordsIn } from '../source/find-contract.ts';
 import type { Database } from '../store/database.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { readGaps } from '../../src/days/coverage-rows.ts';
-import { readStreamDays } from '../../src/days/day-states.ts';
+import { readStreamDays } from '../../src/days/covered-days.ts';
 import { readTotals } from '../../src/days/rows.ts';
 import { addDays, daysBetween } from '../../src/plan/days.ts';
 import { readStreams } from '../../src/store/streams.ts';

@@ -1,7 +1,7 @@
 /** Health: judged by the newest day that should be proven by now, one sentence for each case. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DayInState, StreamDays } from '../../src/days/day-states.ts';
+import type { DayInState, StreamDays } from '../../src/days/covered-days.ts';
 import { assessHealth, type Expectation } from '../../src/days/health.ts';
 import type { DayState } from '../../src/plan/day-states.ts';
 import { addDays } from '../../src/plan/days.ts';

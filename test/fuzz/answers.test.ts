@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
 import { excerpt } from '../../src/redactor.ts';
-import { findContract } from '../../src/source/contract.ts';
+import { findContract } from '../../src/source/find-contract.ts';
 import { httpDateMs } from '../../src/source/http-date.ts';
 import { percentEncode } from '../../src/source/request.ts';
 import { parseRetryAfter } from '../../src/source/retry.ts';

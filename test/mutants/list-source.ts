@@ -134,7 +134,7 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a refused key is tried again and again',
-    'src/source/status.ts',
+    'src/source/status-code.ts',
     'return new RefusedError(',
     'return new TransientError(',
     ['test/source/status.test.ts', 'test/source/key.test.ts'],

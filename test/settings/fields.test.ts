@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { loadSettings } from '../../src/settings/load.ts';
 import { Wrong } from '../../src/settings/problems.ts';
-import { formatFields, parseFields } from '../../src/settings/values/fields.ts';
+import { formatFields, parseFields } from '../../src/settings/values/field-map.ts';
 
 const load = (yaml: string, environment: Record<string, string> = {}) =>
   loadSettings({

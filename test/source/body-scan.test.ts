@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { TooLargeError } from '../../src/errors.ts';
 import { refuseManyValues } from '../../src/source/body.ts';
 import { countValues, frameOf } from '../../src/source/body-scan.ts';
-import { findContract } from '../../src/source/contract.ts';
+import { findContract } from '../../src/source/find-contract.ts';
 import { open } from './open.ts';
 import { answer, scriptedServer } from './scripted-server.ts';
 

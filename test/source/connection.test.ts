@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { EnvelopeError, InterruptedError, UnavailableError } from '../../src/errors.ts';
-import { namedFailure } from '../../src/source/failure.ts';
+import { namedFailure } from '../../src/source/exchange-failure.ts';
 import { CANARY, everythingOf, open } from './open.ts';
 import {
   answer,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
-import { findContract } from '../../src/source/contract.ts';
+import { findContract } from '../../src/source/find-contract.ts';
 
 const name = fc.oneof(
   fc.constantFrom(

@@ -1,7 +1,7 @@
 /** The contract: what is found in known shapes, and what is refused with a setting that decides. */
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError, NoRecordsError } from '../../src/errors.ts';
-import { type ContractHints, findContract, parseTotal } from '../../src/source/contract.ts';
+import { type ContractHints, findContract, parseTotal } from '../../src/source/find-contract.ts';
 import { possibleTotals } from '../../src/source/total.ts';
 
 const R = [{ id: 1 }, { id: 2 }];

@@ -1,6 +1,6 @@
 /** Host names: addresses and agreed names are ours, a stranger's name that leads here is not. */
 import { expect, it } from 'vitest';
-import { isOurHost } from '../../src/status-page/hosts.ts';
+import { isOurHost } from '../../src/status-page/allowed-hosts.ts';
 
 it.each([
   '127.0.0.1',

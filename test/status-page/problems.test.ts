@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { gapSpansOf } from '../../src/days/gaps.ts';
 import { addDays } from '../../src/plan/days.ts';
-import { groupProblems, problemsPart } from '../../src/status-page/pages/problems.ts';
+import { groupProblems, problemsPart } from '../../src/status-page/pages/what-is-wrong.ts';
 
 const failed = (stream: string, ago: number, lastError: string) => ({
   stream,

@@ -1,7 +1,7 @@
 /** The served archive on a test database: days that are stored and proven, and a server that clients ask. */
 import { onTestFinished } from 'vitest';
+import { serveArchive } from '../../src/archive/archive-server.ts';
 import { type ArchiveOptions, ServedArchive } from '../../src/archive/page.ts';
-import { serveArchive } from '../../src/archive/server.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { TestDatabase } from './database.ts';
 import { handDeadlines } from './hand-deadlines.ts';

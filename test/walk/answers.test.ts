@@ -5,7 +5,7 @@ import { letOthersGo } from '../../src/clock.ts';
 import { EnvelopeError, NoRecordsError, RequestError, WalkError } from '../../src/errors.ts';
 import type { Contract, Page, PageRequest } from '../../src/model.ts';
 import { excerpt } from '../../src/redactor.ts';
-import { findContract } from '../../src/source/contract.ts';
+import { findContract } from '../../src/source/find-contract.ts';
 import { confirmFrame, forgetContract, noteFrame } from '../../src/store/contracts.ts';
 import type { Database } from '../../src/store/database.ts';
 import { readHashes } from '../../src/store/evidence.ts';

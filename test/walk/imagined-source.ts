@@ -1,7 +1,7 @@
 /** An API in memory: a list of records for each window, served with the habits that a test gives it; it keeps a log. */
 import { createHash } from 'node:crypto';
 import type { Page, PageRequest } from '../../src/model.ts';
-import { findContract } from '../../src/source/contract.ts';
+import { findContract } from '../../src/source/find-contract.ts';
 
 /** What a source tells as its total: nothing, the truth, the records of the page, less than there is, more than there is. */
 export type Totals = 'none' | 'exact' | 'page' | 'bound' | 'beyond';

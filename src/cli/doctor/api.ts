@@ -4,7 +4,7 @@ import type { Contract, Day, Page, Stream } from '../../model.ts';
 import { addDays, dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
-import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/contract.ts';
+import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/find-contract.ts';
 import { hasEverywhere, suggestIdPath, suggestTimePath } from '../../source/identity.ts';
 import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';

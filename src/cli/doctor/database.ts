@@ -15,7 +15,7 @@ import { readServerFacts } from '../../store/server.ts';
 import { requireUnchanged } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { counted, formatCount } from '../../text.ts';
-import { redactor } from '../redactor.ts';
+import { redactor } from '../process-redactor.ts';
 import type { OpenDatabase } from '../wiring.ts';
 import type { Examination } from './examination.ts';
 import { supportEnded } from './support.ts';

@@ -2,7 +2,7 @@
 import { DaywalkError, EXIT, exitCodeOf } from '../../errors.ts';
 import { OlderDatabaseError } from '../../store/migrations.ts';
 import { printable } from '../../text.ts';
-import { redactor } from '../redactor.ts';
+import { redactor } from '../process-redactor.ts';
 
 /** One line of the doctor. */
 export interface Finding {

@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import { DaywalkError, exitCodeOf } from '../../errors.ts';
 import type { RunEvent } from '../../walk/run.ts';
-import { redactor } from '../redactor.ts';
+import { redactor } from '../process-redactor.ts';
 import { printEvent } from './output.ts';
 import type { RequestsNow } from './progress-text.ts';
 import type { ProgressState } from './run-progress.ts';

@@ -1,7 +1,7 @@
 /** `daywalk serve-archive`: the two operations of the API, answered from what is stored. */
 import { once } from 'node:events';
+import { serveArchive } from '../../archive/archive-server.ts';
 import { ServedArchive } from '../../archive/page.ts';
-import { serveArchive } from '../../archive/server.ts';
 import { systemClock } from '../../clock.ts';
 import { SettingsError } from '../../errors.ts';
 import { chosen } from '../chosen-streams.ts';

@@ -2,7 +2,7 @@
 
 import { createTask } from 'node-cron';
 import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
-import type { StreamDays } from '../../days/day-states.ts';
+import type { StreamDays } from '../../days/covered-days.ts';
 import { describeFuture, describeGaps, describeUnplanned, GAP_WORDS } from '../../days/gaps.ts';
 import { describeGone, describeLate } from '../../days/gone.ts';
 import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';

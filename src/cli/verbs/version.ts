@@ -1,7 +1,7 @@
 /** `daywalk version`: of this program, and of what runs it. */
 import { EXIT } from '../../errors.ts';
+import { version as versionOf } from '../package-version.ts';
 import { print } from '../terminal/output.ts';
-import { version as versionOf } from '../version.ts';
 
 /** Prints the versions that a report of a fault should name. */
 export async function version(): Promise<number> {

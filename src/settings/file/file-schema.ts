@@ -2,7 +2,7 @@
 import { COLUMN_TYPES, FILTER_NAMES, RESOURCES } from '../../model.ts';
 import type { Kind } from '../table/setting.ts';
 import { ROWS, type SettingRow } from '../table/table.ts';
-import { FIELD_NAMES } from '../values/fields.ts';
+import { FIELD_NAMES } from '../values/field-map.ts';
 
 type Schema = Record<string, unknown>;
 

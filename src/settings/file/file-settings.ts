@@ -2,7 +2,7 @@
 import type { Raw } from '../origin.ts';
 import type { Problems } from '../problems.ts';
 import { ROWS, type SettingKey, type SettingRow } from '../table/table.ts';
-import { fieldsText } from '../values/fields.ts';
+import { fieldsText } from '../values/field-map.ts';
 import { didYouMean, nearest } from '../values/spelling.ts';
 import { type Entry, joined, type Mapping } from './yaml-tree.ts';
 

@@ -6,7 +6,7 @@ import type { Kind } from '../table/setting.ts';
 import type { SETTINGS, SettingKey } from '../table/table.ts';
 import { parseCron } from './cron.ts';
 import { dayOf } from './day.ts';
-import { type FieldMap, formatFields, parseFields } from './fields.ts';
+import { type FieldMap, formatFields, parseFields } from './field-map.ts';
 import { formatJsonPath, parseJsonPath, parseTotalPath } from './json-path.ts';
 import { formatListen, type ListenAddress, parseListen } from './listen.ts';
 import {

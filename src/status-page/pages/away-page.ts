@@ -2,7 +2,7 @@
 import { oneLine } from '../../text.ts';
 import type { Doing } from '../activity.ts';
 import { type Html, html } from '../html.ts';
-import { layout } from './layout.ts';
+import { layout } from './page-frame.ts';
 import { minute } from './wording.ts';
 
 /** The page. @param why what the database, or the way to it, said. */

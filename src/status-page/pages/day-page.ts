@@ -8,7 +8,7 @@ import type { Day } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { type Html, html } from '../html.ts';
-import { layout } from './layout.ts';
+import { layout } from './page-frame.ts';
 import { minute } from './wording.ts';
 
 /** All that the page shows. */

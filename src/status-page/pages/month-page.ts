@@ -1,14 +1,14 @@
 /** The page of a month: its days as a table, the calendar for the keyboard and for those who do not see it. */
 
-import type { DayInState } from '../../days/day-states.ts';
+import type { DayInState } from '../../days/covered-days.ts';
 import { kindOfError } from '../../days/gaps.ts';
 import { longDay } from '../../days/health.ts';
 import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
 import { addDays } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { Html, html } from '../html.ts';
-import { SHAPES, stateMark } from './calendar.ts';
-import { layout } from './layout.ts';
+import { SHAPES, stateMark } from './calendar-svg.ts';
+import { layout } from './page-frame.ts';
 import { volume } from './volume.ts';
 import { saidPart, shortened } from './wording.ts';
 

@@ -1,5 +1,5 @@
 /** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs. */
-import type { StreamDays } from '../../days/day-states.ts';
+import type { StreamDays } from '../../days/covered-days.ts';
 import { type HealthLevel, longDay, type StreamHealth } from '../../days/health.ts';
 import type { Lateness } from '../../days/lateness-rows.ts';
 import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
@@ -8,12 +8,12 @@ import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts
 import type { Doing } from '../activity.ts';
 import type { Standing } from '../facts.ts';
 import { type Html, html, type Shown } from '../html.ts';
-import { calendar, legend, SHAPES } from './calendar.ts';
+import { calendar, legend, SHAPES } from './calendar-svg.ts';
 import { lateness } from './lateness.ts';
-import { layout } from './layout.ts';
 import { now } from './now.ts';
-import { problemsPart } from './problems.ts';
+import { layout } from './page-frame.ts';
 import { volume } from './volume.ts';
+import { problemsPart } from './what-is-wrong.ts';
 import { fromNow, minute, percent } from './wording.ts';
 
 /** All that the page shows. */

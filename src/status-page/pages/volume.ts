@@ -1,9 +1,9 @@
 /** The volume of each day as a plot: a bar a day, the last quarter of a year. */
-import type { StreamDays } from '../../days/day-states.ts';
+import type { StreamDays } from '../../days/covered-days.ts';
 import { longDay } from '../../days/health.ts';
 import { formatCount } from '../../text.ts';
 import { type Html, html } from '../html.ts';
-import { describeDay } from './calendar.ts';
+import { describeDay } from './calendar-svg.ts';
 
 const DAYS_SHOWN = 92;
 /** Of few days no bar is wider than this makes it. */

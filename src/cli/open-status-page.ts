@@ -4,9 +4,9 @@ import { SettingsError } from '../errors.ts';
 import type { Activity } from '../status-page/activity.ts';
 import type { Metrics } from '../status-page/metrics.ts';
 import { openStatusServer, type StatusServer } from '../status-page/status-server.ts';
+import { version } from './package-version.ts';
 import type { SessionStart } from './pass.ts';
-import { redactor } from './redactor.ts';
-import { version } from './version.ts';
+import { redactor } from './process-redactor.ts';
 
 /**
  * Serves the page, unless it is off. An address that somebody chose and that is taken is an error; the default one may

@@ -1,5 +1,5 @@
 /** The coverage calendar as SVG: one picture a year, one row a month, one cell a day; the terminal's calendar, in colour. */
-import type { DayInState, StreamDays } from '../../days/day-states.ts';
+import type { DayInState, StreamDays } from '../../days/covered-days.ts';
 import type { Day } from '../../model.ts';
 import { DAY_STATE_WORDS, DAY_STATES, type DayState } from '../../plan/day-states.ts';
 import { counted, formatCount } from '../../text.ts';
