@@ -192,5 +192,7 @@ export class Service {
 
 async function stop({ program }: Worker): Promise<void> {
   program.kill('SIGTERM');
-  expect(await program.ended).toMatchObject({ code: 143 });
+  const { code, signal, stderr } = await program.ended;
+  // One that has only just been started again may not listen to the signal yet, and ends by it: a shell says 143, too.
+  expect(signal === 'SIGTERM' ? 143 : code, stderr).toBe(143);
 }
