@@ -17,6 +17,9 @@ export interface SimulatedTime {
  */
 export async function createSimulatedTime(start: string): Promise<SimulatedTime> {
   const database = await createEmptyDatabase();
+  // Days pass in seconds: what autovacuum does once a minute is done as often.
+  await database.query('alter system set autovacuum_naptime = 1');
+  await database.query('select pg_reload_conf()');
   await database.query('create schema simulated');
   await database.query('create table simulated.time (ahead interval not null)');
   await database.query(
