@@ -40,7 +40,7 @@ const ERROR_BODY_BYTES = 16_384;
 
 /**
  * Sends a GET and reads the answer.
- * @throws what `failureOf` makes of a failure; TransientError when the time is over; TooLargeError; the reason of
+ * @throws what `namedFailure` makes of a failure; TransientError when the time is over; TooLargeError; the reason of
  *   `signal` when it is aborted.
  */
 export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
