@@ -1,12 +1,10 @@
 /** What got better or worse since the figures that were kept last, in units that do not hang on how fast the machine was. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Row } from './case.ts';
-import type { Yardstick } from './yardstick.ts';
 
 /** The figures of a whole run. */
 export interface Figures {
   readonly date: string;
-  readonly yardstick: Yardstick;
   /** By case and row. */
   readonly rows: Readonly<Record<string, Pick<Row, 'units' | 'spread'>>>;
 }

@@ -152,7 +152,7 @@ function writePaper(
       rows: 'failed' in outcome ? [] : outcome.rows,
     })),
   );
-  keepFigures(kept, { date, yardstick, rows });
+  keepFigures(kept, { date, rows });
   const profile = fileURLToPath(new URL('bench/profile.md', root));
   const paper = paperOf(measured, {
     machine: describeMachine(),

@@ -1,5 +1,5 @@
 /** What the processes of a Postgres on this machine have worked so far, as Linux tells; those that have ended, too. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Linux counts in hundredths of a second, whatever the kernel was built with (`man 5 proc`, sysconf(_SC_CLK_TCK)). */
 const TICK_MS = 10;
@@ -13,10 +13,8 @@ interface Stat {
 }
 
 function statOf(pid: string | number): Stat | null {
-  const file = `/proc/${pid}/stat`;
-  if (!existsSync(file)) return null;
   try {
-    const text = readFileSync(file, 'utf8');
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name of the program stands in parentheses and may hold anything.
     const fields = text
       .slice(text.lastIndexOf(')') + 2)
@@ -33,6 +31,7 @@ function statOf(pid: string | number): Stat | null {
       endedMs: (endedUser + endedSystem) * TICK_MS,
     };
   } catch {
+    // No such process, or not any more.
     return null;
   }
 }

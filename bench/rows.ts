@@ -54,11 +54,29 @@ export function againstFloor(
   };
 }
 
-/** A row that may be at most (or at least) so much, or null for information. */
+/** At most (or at least) so much; the text is made of it where there is none. */
+interface Limit {
+  readonly most?: number;
+  readonly least?: number;
+  readonly text?: string;
+}
+
+/** A row with its floor, which is held against a limit. */
+export function withFloor(
+  told: Told,
+  measured: readonly number[],
+  floor: readonly number[],
+  limit: Limit,
+): Row {
+  const { target, reached } = againstLimit(told, measured, limit);
+  return { ...againstFloor(told, measured, floor, null), target, reached };
+}
+
+/** A row that is held against a limit, or against nothing, for information. */
 export function againstLimit(
   { what, format, also, unit = 1 }: Told,
   measured: readonly number[],
-  limit: { readonly most?: number; readonly least?: number; readonly text?: string } | null,
+  limit: Limit | null,
 ): Row {
   const own = figureOf(measured);
   const { most = Number.POSITIVE_INFINITY, least = Number.NEGATIVE_INFINITY } = limit ?? {};

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withDatabase } from './databases.ts';
 import { mustBeWell, runNode } from './program.ts';
-import { makeRecords, textOf } from './records.ts';
 import { median, timed } from './statistics.ts';
+import { pagesOf, served, type Workload } from './workload.ts';
 
 /** Each in milliseconds: of a start of Node, of a flush to disk, and of a megabyte for the others. */
 export interface Yardstick {
@@ -32,8 +32,7 @@ export const REFERENCE: Yardstick = {
 };
 
 const ROUNDS = 7;
-const PAGES = 20;
-const RECORDS = 1_000;
+const PAGES: Workload = { days: 1, pagesPerDay: 20, pageLength: 1_000 };
 const FLUSHES = 50;
 const BLOCK_BYTES = 8_192;
 
@@ -42,14 +41,7 @@ export async function measureYardstick(
   postgresUrl: string,
   signal: AbortSignal,
 ): Promise<Yardstick> {
-  const block = makeRecords({ kind: 'events', count: PAGES * RECORDS });
-  const pages = Array.from({ length: PAGES }, (_, page) =>
-    Buffer.concat([
-      Buffer.from('['),
-      textOf(block, page * RECORDS, (page + 1) * RECORDS),
-      Buffer.from(']'),
-    ]),
-  );
+  const pages = pagesOf(served({ dataset: null }, PAGES), PAGES).flat();
   const megabytes = pages.reduce((sum, page) => sum + page.length, 0) / 1e6;
   const each = async (work: (page: Buffer) => unknown) => {
     for (const page of pages) await work(page);
@@ -68,9 +60,9 @@ export async function measureYardstick(
   };
 }
 
-async function often(work: () => Promise<unknown>): Promise<number> {
+async function often(work: () => Promise<unknown>, rounds = ROUNDS): Promise<number> {
   const took: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) took.push(await timed(work));
+  for (let round = 0; round < rounds; round++) took.push(await timed(work));
   return median(took);
 }
 
@@ -79,24 +71,15 @@ async function flushes(): Promise<number> {
   const file = await open(path, 'w');
   const block = Buffer.alloc(BLOCK_BYTES, 1);
   try {
-    const took: number[] = [];
-    for (let flush = 0; flush < FLUSHES; flush++)
-      took.push(
-        await timed(async () => {
-          await file.write(block);
-          await file.sync();
-        }),
-      );
-    return median(took);
+    return await often(async () => {
+      await file.write(block);
+      await file.sync();
+    }, FLUSHES);
   } finally {
     await file.close();
     await rm(path);
   }
 }
-
-/** How much slower than the reference a machine is at something; 1: as fast. */
-export const slowness = (yardstick: Yardstick, at: keyof Yardstick): number =>
-  yardstick[at] / REFERENCE[at];
 
 /** A limit in milliseconds of the reference, as it is on this machine. */
 export function limitHere(
@@ -104,7 +87,7 @@ export function limitHere(
   at: keyof Yardstick,
   most: number,
 ): { readonly most: number; readonly text: string } {
-  const times = slowness(yardstick, at);
+  const times = yardstick[at] / REFERENCE[at];
   return { most: most * times, text: `≤ ${most.toLocaleString('en-US')} ms × ${times.toFixed(2)}` };
 }
 

@@ -3,7 +3,7 @@ import type { Bench, Case, Row } from '../case.ts';
 import { type Scratch, withDatabase } from '../databases.ts';
 import { environmentOf } from '../exporter.ts';
 import { mustBeWell, runPlainDaywalk } from '../program.ts';
-import { againstFloor, againstLimit, milliseconds } from '../rows.ts';
+import { againstFloor, againstLimit, milliseconds, withFloor } from '../rows.ts';
 import { seedCompleteDays, streamsYaml } from '../seeded-days.ts';
 import { withSource } from '../source.ts';
 import { inTurn, timed } from '../statistics.ts';
@@ -91,9 +91,7 @@ async function question(
   await query('drop table answer');
   const told = { what: `coverage: ${what}`, format: milliseconds };
   if (what === EVERYTHING) return againstFloor(told, asked, floor, AS_ITS_ROWS);
-  const limit = limitHere(bench.yardstick, 'insert', QUERY_MS);
-  const { target, reached } = againstLimit(told, asked, limit);
-  return { ...againstFloor(told, asked, floor, null), target, reached };
+  return withFloor(told, asked, floor, limitHere(bench.yardstick, 'insert', QUERY_MS));
 }
 
 async function programs(

@@ -3,7 +3,7 @@ import type { Bench, Case } from '../case.ts';
 import { withDatabase } from '../databases.ts';
 import { environmentOf } from '../exporter.ts';
 import { type Ended, mustBeWell, runNode, runPlainDaywalk } from '../program.ts';
-import { againstFloor, againstLimit, milliseconds } from '../rows.ts';
+import { milliseconds, withFloor } from '../rows.ts';
 import { withSource } from '../source.ts';
 import { inTurn } from '../statistics.ts';
 import { FIRST_DAY } from '../workload.ts';
@@ -34,11 +34,8 @@ export const start: Case = {
     });
     const { bare, help, run } = results;
     const format = milliseconds;
-    const row = (what: string, values: readonly number[], most: number) => {
-      const limit = limitHere(bench.yardstick, 'start', most);
-      const { target, reached } = againstLimit({ what, format }, values, limit);
-      return { ...againstFloor({ what, format }, values, bare, null), target, reached };
-    };
+    const row = (what: string, values: readonly number[], most: number) =>
+      withFloor({ what, format }, values, bare, limitHere(bench.yardstick, 'start', most));
     return {
       rows: [
         row('`daywalk --help`', help, HELP_MS),

@@ -7,11 +7,7 @@ import { limitHere, REFERENCE } from '../../bench/yardstick.ts';
 const told = { what: 'a query', format: milliseconds };
 const figures = (...rows: Parameters<typeof figuresOf>[0][number]['rows']) =>
   figuresOf([{ name: 'reading', rows }]);
-const since = (rows: ReturnType<typeof figures>) => ({
-  date: '2026-03-01',
-  yardstick: REFERENCE,
-  rows,
-});
+const since = (rows: ReturnType<typeof figures>) => ({ date: '2026-03-01', rows });
 
 test('a machine half as fast changes neither a ratio nor a time in its units', () => {
   const before = figures(
