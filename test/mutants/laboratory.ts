@@ -1,25 +1,14 @@
 /** Where mutants live: a copy of the tree with one change in it, in which the chosen tests run. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { applied, type Mutant } from './mutant.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What the tests of a copy need. */
-const COPIED = [
-  'bench',
-  'docs',
-  'migrations',
-  'package.json',
-  'simulator',
-  'src',
-  'test',
-  'tsconfig.build.json',
-  'tsconfig.json',
-  'vitest.config.ts',
-];
+/** What no test of a copy needs, or is linked to. */
+const NOT_COPIED: ReadonlySet<string> = new Set(['.git', 'dist', 'node_modules']);
 const LONGEST_MS = 200_000;
 
 /** What the tests of a mutant said. */
@@ -42,7 +31,8 @@ export async function examine(mutant: Mutant, databaseUrl: string): Promise<Verd
   const began = performance.now();
   const copy = await mkdtemp(join(tmpdir(), 'daywalk-mutant-'));
   try {
-    for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true });
+    for (const name of await readdir(ROOT))
+      if (!NOT_COPIED.has(name)) await cp(join(ROOT, name), join(copy, name), { recursive: true });
     await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
     await mutate(copy, mutant);
     const caughtBy = await firstFailure(copy, mutant.tests, databaseUrl);
