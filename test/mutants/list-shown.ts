@@ -6,7 +6,7 @@ const VIEWS = 'migrations/0004_views.sql';
 const CUTS = ['test/store/cuts.test.ts'];
 const SPLITS = ['test/store/splits.test.ts'];
 const KEPT = ['test/store/kept.test.ts', 'test/store/kept-property.test.ts'];
-const ASKED_CUTS = ['test/walk/cuts-property.test.ts'];
+const ASKED_CUTS = ['test/walk/found.test.ts'];
 
 export const SHOWN_MUTANTS: readonly Mutant[] = [
   {
@@ -149,7 +149,7 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
     'src/walk/closing.ts',
     '} else if (!addsUp)',
     '} else if (!addsUp && records < 0)',
-    ['test/walk/odd-sources.test.ts', 'test/walk/export-property.test.ts'],
+    ['test/walk/found.test.ts'],
   ),
   mutant(
     'a split window that was walked whole counts its parts, too',

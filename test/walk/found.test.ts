@@ -339,6 +339,33 @@ describe('pages that come empty at random', () => {
   });
 });
 
+describe('a window that comes empty once', () => {
+  it('is asked for again, also where it is known what empty answers look like', async () => {
+    const [full = '', nothing = '', flickering = ''] = days.slice(-3);
+    let run = 1;
+    let asked = 0;
+    const source = new ImaginedSource(
+      { [full]: ALL, [nothing]: [], [flickering]: records(100, 12) },
+      {
+        before: (_, { from }) => {
+          if (run === 1 && from.startsWith(flickering)) throw new EnvelopeError('not yet');
+        },
+        arrange: (list, _, { from, to, start }) => {
+          const whole = from === `${flickering} 00:00:00` && to === `${flickering} 23:59:59`;
+          return run === 2 && whole && start === 0 && asked++ === 0 ? [] : list;
+        },
+      },
+    );
+    const exporting = exportingOf(source, { since: full });
+    expect((await exported(exporting)).get(nothing)).toMatchObject({ state: 'complete' });
+    run = 2;
+    await dueNow();
+    const result = (await exported(exporting)).get(flickering);
+    expect(asked).toBeGreaterThan(1);
+    expect(result).toMatchObject({ state: 'complete', published: records(100, 12).toSorted() });
+  });
+});
+
 describe('a source that is known to answer one question in different ways', () => {
   it('is not believed by its first pages, where they are shorter than was asked for', async () => {
     const source = new ImaginedSource({ [second]: records(100, 24) }, { clamp: 5 });

@@ -209,6 +209,32 @@ describe('not found', () => {
         { at: '10:01', rule: 5, row: 3 },
       ],
     ],
+    [
+      'twins instead of two events of one template',
+      [
+        { id: 'e1', t: 'a' },
+        { id: 'e2', t: 'a' },
+        { id: 'e3', t: 'b' },
+      ],
+      [
+        { id: 'e7', t: 'a' },
+        { id: 'e7', t: 'a' },
+        { id: 'e8', t: 'b' },
+      ],
+    ],
+    [
+      'two events of one template instead of twins',
+      [
+        { id: 'e7', t: 'a' },
+        { id: 'e7', t: 'a' },
+        { id: 'e8', t: 'b' },
+      ],
+      [
+        { id: 'e1', t: 'a' },
+        { id: 'e2', t: 'a' },
+        { id: 'e3', t: 'b' },
+      ],
+    ],
     ['values instead of records', [1, 2], [3, 4]],
     ['a record that is no object any more', [{ id: 1 }, { id: 2 }], [1, 2]],
   ])('%s', (_, ones, others) => expect(paths(ones, others)).toBeNull());
