@@ -85,9 +85,35 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
 $$;
 comment on function daywalk.ignored_now is 'What is ignored in the records of a window, as its newest walk says.';
 
--- How often each record stands in a window by its newest proof: in its parts, and by the corrections of the cuts
--- between them (or, of a cut, by its own): what the walk across shows, less what those before and behind it show.
-create function daywalk.proven_counts(top bigint, under text[]) returns table (hash bigint, copies bigint, correction bigint)
+-- The records of which a window may hold other copies than its newest proof says: those of walks that are not both shown as a
+-- whole and what is proven, and those that are marked. All others stand where the proof has them, millions of them on some days.
+create function daywalk.touched(top bigint, under text[]) returns bigint[]
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with proven as materialized (
+    select walk_id, role = 'whole' and not united as whole from daywalk.proven_walks(top)
+  ), walk as materialized (
+    select k.walk_id, k.day, k.records_path, k.ignored, k.shown = 'whole' and k.walk_id in (select p.walk_id from proven p where p.whole) as is_proof
+      from daywalk.walks k
+     where k.pruning is null
+       and (k.walk_id in (select p.walk_id from proven p)
+            or (k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no'))
+  ), page as (
+    select k.is_proof, p.walk_id, p.page_no,
+           case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end as hashes
+      from walk k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+     where not k.is_proof or exists (select from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no)
+  )
+  select array_agg(distinct record.hash)
+    from (select h.hash from page cross join lateral unnest(page.hashes) as h (hash) where not page.is_proof
+           union all
+          select page.hashes[mark.position]
+            from page join daywalk.marks mark on mark.walk_id = page.walk_id and mark.page_no = page.page_no where page.is_proof) as record
+$$;
+comment on function daywalk.touched is 'The records of which a window may hold other copies than its newest proof says; null: none.';
+
+-- How often each record, or each of some, stands in a window by its newest proof: in its parts, and by the corrections of the
+-- cuts between them (or, of a cut, by its own): what the walk across shows, less what those before and behind it show.
+create function daywalk.proven_counts(top bigint, under text[], among bigint[] default null) returns table (hash bigint, copies bigint, correction bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select hash, (coalesce(sum(copies) filter (where kind <> 'cut'), 0))::bigint,
          (coalesce(sum(case role when 'across' then copies else -copies end) filter (where kind = 'cut'), 0))::bigint
@@ -96,6 +122,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                     from daywalk.proven_walks(top) as k
                     join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
                    cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+                   where among is null or h.hash in (select unnest(among))
                    group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
            group by window_id, kind, role, hash) as by_window
    group by hash
@@ -128,10 +155,10 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
 $$;
 comment on function daywalk.held is 'Every copy of some records that a window holds: what is shown of it, and what is hidden.';
 
--- How often each record is held by a window, the copies that are hidden for good apart; whether one of them is in doubt; and
+-- How often some records are held by a window, the copies that are hidden for good apart; whether one of them is in doubt; and
 -- reread: copies more than any one of its walks brought. What is not the record was learned since they came: a later walk of
 -- the same records brought them as others.
-create function daywalk.held_counts(top bigint, under text[])
+create function daywalk.held_counts(top bigint, under text[], among bigint[])
 returns table (hash bigint, copies bigint, hidden bigint, doubt boolean, reread bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select hash, sum(copies)::bigint, sum(hidden)::bigint, bool_or(doubt),
@@ -149,17 +176,18 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                    cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
                                               coalesce(mark.state = 'hidden' and mark.hidden_by is null, false) as hidden) as held
                    where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
+                     and h.hash in (select unnest(among))
                    group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
            group by window_id, hash) as by_window
    group by hash
   having sum(copies) + sum(hidden) > 0
 $$;
-comment on function daywalk.held_counts is 'How often each record is held by a window, the copies that are hidden for good apart, whether one of them is in doubt, and how many were brought twice.';
+comment on function daywalk.held_counts is 'How often some records are held by a window, the copies that are hidden for good apart, whether one of them is in doubt, and how many were brought twice.';
 
--- The records of which a window does not hold as many copies as its newest proof says, or that are missing or gone:
+-- Those among some records of which a window does not hold as many copies as its newest proof says, or that are missing or gone:
 -- how many there should be, and how many of those held should not be seen twice. A cut takes away what both sides show,
 -- so never the last copy.
-create function daywalk.differing(top bigint, under text[]) returns table (hash bigint, wanted bigint, twins bigint)
+create function daywalk.differing(top bigint, under text[], among bigint[]) returns table (hash bigint, wanted bigint, twins bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select hash, wanted, greatest(copies - wanted - hidden, reread, 0)
     from (select coalesce(proven.hash, held.hash) as hash, coalesce(proven.copies, 0) as copies,
@@ -167,11 +195,11 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                       else greatest(proven.copies + proven.correction, 1) end as wanted,
                  coalesce(held.copies, 0) as held_copies, coalesce(held.hidden, 0) as hidden, coalesce(held.doubt, false) as doubt,
                  coalesce(held.reread, 0) as reread
-            from daywalk.proven_counts(top, under) as proven
-            full join daywalk.held_counts(top, under) as held on held.hash = proven.hash) as both_sides
+            from daywalk.proven_counts(top, under, among) as proven
+            full join daywalk.held_counts(top, under, among) as held on held.hash = proven.hash) as both_sides
    where wanted <> held_copies or doubt
 $$;
-comment on function daywalk.differing is 'The records of which a window does not hold as many copies as its newest proof says, or that are missing or gone.';
+comment on function daywalk.differing is 'Those among some records of which a window does not hold as many copies as its newest proof says, or that are missing or gone.';
 
 -- Those among these identities that the newest proof of a window shows.
 create function daywalk.proven_ids(top bigint, of_ids bigint[]) returns setof bigint
@@ -219,11 +247,13 @@ returns table (verdict text, walk_id bigint, page_no integer, "position" integer
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
   under constant text[] := daywalk.ignored_now(top);
+  touched constant bigint[] := daywalk.touched(top, under);
   hashes bigint[];
   wanteds bigint[];
   twins bigint[];
 begin
-  select array_agg(d.hash), array_agg(d.wanted), array_agg(d.twins) into hashes, wanteds, twins from daywalk.differing(top, under) as d;
+  if touched is null then return; end if;
+  select array_agg(d.hash), array_agg(d.wanted), array_agg(d.twins) into hashes, wanteds, twins from daywalk.differing(top, under, touched) as d;
   if hashes is null then return; end if;
   return query
   with want as materialized (
@@ -490,10 +520,10 @@ declare
   family constant bigint[] := array(select daywalk.subtree(top));
   me daywalk.windows;
   is_first boolean;
-  marked boolean := false;
-  differs boolean := false;
-  appeared bigint := 0;
-  gone bigint := 0;
+  marked boolean;
+  differs boolean;
+  appeared bigint;
+  gone bigint;
   changed date[] := '{}';
 begin
   select * into strict me from daywalk.windows where window_id = top;
@@ -503,11 +533,7 @@ begin
     update daywalk.walks k set shown = 'whole' from daywalk.proven_walks(top) as proven
      where k.walk_id = proven.walk_id and proven.role = 'whole' and not proven.united;
   end if;
-  -- The first walk of a day, with all its records: there is nothing to compare it with.
-  if not is_first or exists (select from daywalk.proven_walks(top) as proven join daywalk.walks k on k.walk_id = proven.walk_id
-                              where (proven.united or proven.role = 'across') and k.records > 0) then
-    select v.marked, v.differs, v.appeared, v.gone into marked, differs, appeared, gone from daywalk.apply_verdicts(top, at) as v;
-  end if;
+  select v.marked, v.differs, v.appeared, v.gone into marked, differs, appeared, gone from daywalk.apply_verdicts(top, at) as v;
   if differs or (is_first and me.kind = 'day') then changed := array[me.day]; end if;
   if me.kind = 'day'
      and ((marked and not is_first)

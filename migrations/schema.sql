@@ -884,7 +884,7 @@ begin
   return made.table_id;
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.differing(top bigint, under text[])
+CREATE OR REPLACE FUNCTION daywalk.differing(top bigint, under text[], among bigint[])
  RETURNS TABLE(hash bigint, wanted bigint, twins bigint)
  LANGUAGE sql
  STABLE
@@ -896,8 +896,8 @@ AS $function$
                       else greatest(proven.copies + proven.correction, 1) end as wanted,
                  coalesce(held.copies, 0) as held_copies, coalesce(held.hidden, 0) as hidden, coalesce(held.doubt, false) as doubt,
                  coalesce(held.reread, 0) as reread
-            from daywalk.proven_counts(top, under) as proven
-            full join daywalk.held_counts(top, under) as held on held.hash = proven.hash) as both_sides
+            from daywalk.proven_counts(top, under, among) as proven
+            full join daywalk.held_counts(top, under, among) as held on held.hash = proven.hash) as both_sides
    where wanted <> held_copies or doubt
 $function$;
 
@@ -1263,7 +1263,7 @@ AS $function$
      and case when mark.state is null then copy.shown = 'whole' else mark.state <> 'old' end
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.held_counts(top bigint, under text[])
+CREATE OR REPLACE FUNCTION daywalk.held_counts(top bigint, under text[], among bigint[])
  RETURNS TABLE(hash bigint, copies bigint, hidden bigint, doubt boolean, reread bigint)
  LANGUAGE sql
  STABLE
@@ -1284,6 +1284,7 @@ AS $function$
                    cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
                                               coalesce(mark.state = 'hidden' and mark.hidden_by is null, false) as hidden) as held
                    where k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no' and k.pruning is null
+                     and h.hash in (select unnest(among))
                    group by k.window_id, k.walk_id, k.ignored, h.hash) as by_walk
            group by window_id, hash) as by_window
    group by hash
@@ -1993,7 +1994,7 @@ begin
   return 'proven';
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.proven_counts(top bigint, under text[])
+CREATE OR REPLACE FUNCTION daywalk.proven_counts(top bigint, under text[], among bigint[] DEFAULT NULL::bigint[])
  RETURNS TABLE(hash bigint, copies bigint, correction bigint)
  LANGUAGE sql
  STABLE
@@ -2006,6 +2007,7 @@ AS $function$
                     from daywalk.proven_walks(top) as k
                     join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
                    cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+                   where among is null or h.hash in (select unnest(among))
                    group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
            group by window_id, kind, role, hash) as by_window
    group by hash
@@ -2345,10 +2347,10 @@ declare
   family constant bigint[] := array(select daywalk.subtree(top));
   me daywalk.windows;
   is_first boolean;
-  marked boolean := false;
-  differs boolean := false;
-  appeared bigint := 0;
-  gone bigint := 0;
+  marked boolean;
+  differs boolean;
+  appeared bigint;
+  gone bigint;
   changed date[] := '{}';
 begin
   select * into strict me from daywalk.windows where window_id = top;
@@ -2358,11 +2360,7 @@ begin
     update daywalk.walks k set shown = 'whole' from daywalk.proven_walks(top) as proven
      where k.walk_id = proven.walk_id and proven.role = 'whole' and not proven.united;
   end if;
-  -- The first walk of a day, with all its records: there is nothing to compare it with.
-  if not is_first or exists (select from daywalk.proven_walks(top) as proven join daywalk.walks k on k.walk_id = proven.walk_id
-                              where (proven.united or proven.role = 'across') and k.records > 0) then
-    select v.marked, v.differs, v.appeared, v.gone into marked, differs, appeared, gone from daywalk.apply_verdicts(top, at) as v;
-  end if;
+  select v.marked, v.differs, v.appeared, v.gone into marked, differs, appeared, gone from daywalk.apply_verdicts(top, at) as v;
   if differs or (is_first and me.kind = 'day') then changed := array[me.day]; end if;
   if me.kind = 'day'
      and ((marked and not is_first)
@@ -2646,6 +2644,33 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.touched(top bigint, under text[])
+ RETURNS bigint[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with proven as materialized (
+    select walk_id, role = 'whole' and not united as whole from daywalk.proven_walks(top)
+  ), walk as materialized (
+    select k.walk_id, k.day, k.records_path, k.ignored, k.shown = 'whole' and k.walk_id in (select p.walk_id from proven p where p.whole) as is_proof
+      from daywalk.walks k
+     where k.pruning is null
+       and (k.walk_id in (select p.walk_id from proven p)
+            or (k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no'))
+  ), page as (
+    select k.is_proof, p.walk_id, p.page_no,
+           case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end as hashes
+      from walk k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+     where not k.is_proof or exists (select from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no)
+  )
+  select array_agg(distinct record.hash)
+    from (select h.hash from page cross join lateral unnest(page.hashes) as h (hash) where not page.is_proof
+           union all
+          select page.hashes[mark.position]
+            from page join daywalk.marks mark on mark.walk_id = page.walk_id and mark.page_no = page.page_no where page.is_proof) as record
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.verdicts(top bigint, at timestamp with time zone)
  RETURNS TABLE(verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamp with time zone, hash bigint, id_hash bigint, first_seen timestamp with time zone, revision integer)
  LANGUAGE plpgsql
@@ -2655,11 +2680,13 @@ CREATE OR REPLACE FUNCTION daywalk.verdicts(top bigint, at timestamp with time z
 AS $function$
 declare
   under constant text[] := daywalk.ignored_now(top);
+  touched constant bigint[] := daywalk.touched(top, under);
   hashes bigint[];
   wanteds bigint[];
   twins bigint[];
 begin
-  select array_agg(d.hash), array_agg(d.wanted), array_agg(d.twins) into hashes, wanteds, twins from daywalk.differing(top, under) as d;
+  if touched is null then return; end if;
+  select array_agg(d.hash), array_agg(d.wanted), array_agg(d.twins) into hashes, wanteds, twins from daywalk.differing(top, under, touched) as d;
   if hashes is null then return; end if;
   return query
   with want as materialized (

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { audit } from '../support/audit.ts';
+import { audit, overlooked } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letHoursPass, proveCutOf, proveTexts, textsOf, windowOf } from '../support/publishing.ts';
 import { clear, DAY, freshStore, planDays } from '../support/store.ts';
@@ -106,6 +106,7 @@ it('at any edge, in any order, through any change', async () => {
           for (const [id, count] of countsOf(events.map(({ id }) => id)))
             expect(ever.get(id)).toBeGreaterThanOrEqual(count);
         expect(await audit(server)).toEqual([]);
+        expect(await overlooked(server)).toEqual([]);
       },
     ),
     {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { audit } from '../support/audit.ts';
+import { audit, overlooked } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letHoursPass, proveTexts, windowOf } from '../support/publishing.ts';
 import { clear, DAY, freshStore, planDays } from '../support/store.ts';
@@ -95,6 +95,7 @@ describe('records that are their content', () => {
         );
         expect(await shown()).toEqual(expected);
         expect(await audit(server)).toEqual([]);
+        expect(await overlooked(server)).toEqual([]);
       }),
       { numRuns: 15 },
     );
@@ -141,6 +142,7 @@ describe('records that are identified', () => {
         );
         expect(versions.map((row) => row.version).sort()).toEqual(old.sort());
         expect(await audit(server)).toEqual([]);
+        expect(await overlooked(server)).toEqual([]);
       }),
       { numRuns: 15 },
     );

@@ -7,7 +7,7 @@ import type { Database } from '../../src/store/database.ts';
 import { failWindow, type LeasedWindow } from '../../src/store/leases.ts';
 import { closeSplit, readSplit, replanParts, splitWindow } from '../../src/store/splits.ts';
 import { proveWindow } from '../../src/store/walks.ts';
-import { audit } from '../support/audit.ts';
+import { audit, overlooked } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   leaseWindow,
@@ -111,6 +111,7 @@ describe('a day that is split', () => {
       await server.query('select proof, records from daywalk.coverage where day = $1', [DAY]),
     ).toEqual([{ proof: 'parts', records: '4' }]);
     expect(await audit(server)).toEqual([]);
+    expect(await overlooked(server)).toEqual([]);
   });
 
   it('shows what lies between its parts, and once what both of them show', async () => {
@@ -127,6 +128,32 @@ describe('a day that is split', () => {
     await close(day, 6);
     expect(await shown()).toEqual(['1', '2', '2', '3', '4', '9']);
     expect(await audit(server)).toEqual([]);
+    expect(await overlooked(server)).toEqual([]);
+  });
+
+  it('is compared with its proof only where its cuts and walks of before say something: it may have millions of records', async () => {
+    const { day, morning, evening, noon } = await splitDay(await planDays(database));
+    const touched = async () =>
+      (
+        await server.query<{ records: number | null }>(
+          `select cardinality(daywalk.touched($1, '{}')) as records`,
+          [day],
+        )
+      )[0]?.records;
+    await prove(morning, [1, 2, 3, 4, 5]);
+    await prove(evening, [6, 7, 8, 9]);
+    const lies = { across: textsOf([5, 6]), before: textsOf([5]), after: textsOf([6]) };
+    await proveCutOf(database, noon, lies);
+    await close(day, 9);
+    expect(await touched()).toBe(2);
+    await letHoursPass(database, 2);
+    await prove(evening, [6, 7, 8, 10]);
+    await proveCutOf(database, noon, lies);
+    await close(day, 9);
+    // What the walk before showed, and what the new one shows.
+    expect(await touched()).toBe(6);
+    expect(await shown()).toHaveLength(10);
+    expect(await overlooked(server)).toEqual([]);
   });
 
   it('keeps showing what it showed before until its parts are closed, and whatever they lack after that', async () => {
@@ -139,6 +166,7 @@ describe('a day that is split', () => {
     await close(day, 3);
     expect(await shown()).toEqual(['1', '2', '3', '4']);
     expect(await audit(server)).toEqual([]);
+    expect(await overlooked(server)).toEqual([]);
     // Both parts must have lacked it twice: nobody knows which of them it was in.
     await letHoursPass(database, 2);
     await prove(morning, [1]);
@@ -148,6 +176,7 @@ describe('a day that is split', () => {
     await close(day, 3);
     expect(await shown()).toEqual(['1', '2 gone', '3', '4']);
     expect(await audit(server)).toEqual([]);
+    expect(await overlooked(server)).toEqual([]);
   });
 
   it('does not put off a part that was never walked for what was missing before it was split', async () => {
@@ -267,6 +296,7 @@ describe('parts that do not add up', () => {
     expect(await stateOf(day)).toEqual({ state: 'split', due: null });
     expect(await complete()).toEqual([]);
     expect(await audit(server)).toEqual([]);
+    expect(await overlooked(server)).toEqual([]);
   });
 
   it('are walked again, with the cuts between them where nobody asked for these, and the split waits for them', async () => {
@@ -354,6 +384,7 @@ describe('parts of parts', () => {
     await close(day, 4);
     expect(await shown()).toEqual(['1', '2', '5', '9']);
     expect(await audit(server)).toEqual([]);
+    expect(await overlooked(server)).toEqual([]);
   });
 });
 
@@ -376,6 +407,7 @@ describe('a split day that is walked whole', () => {
       LeaseLostError,
     );
     expect(await audit(server)).toEqual([]);
+    expect(await overlooked(server)).toEqual([]);
   });
 });
 
@@ -486,5 +518,6 @@ describe('splitting', () => {
       LeaseLostError,
     );
     expect(await audit(server)).toEqual([]);
+    expect(await overlooked(server)).toEqual([]);
   });
 });

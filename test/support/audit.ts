@@ -114,6 +114,22 @@ export async function audit(database: TestDatabase): Promise<string[]> {
   return rows.map((row) => row.found);
 }
 
+/** Records of which a window holds other copies than its newest proof says, though it is not looked whether it does; must be none. */
+export async function overlooked(database: TestDatabase): Promise<string[]> {
+  const rows = await database.query<{ found: string }>(
+    `select format('window %s: record %s, %s times, %s twins', w.window_id, d.hash, d.wanted, d.twins) as found
+       from daywalk.windows w
+      cross join lateral (select daywalk.ignored_now(w.window_id) as now) as ignored
+      cross join lateral (
+        select array(select unnest(p.record_hashes) from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id
+                      where k.window_id = any (array(select daywalk.subtree(w.window_id)))) as hashes) as every
+      cross join lateral daywalk.differing(w.window_id, ignored.now, every.hashes) as d
+      where w.split_from is null and w.proof is not null
+        and d.hash <> all (coalesce(daywalk.touched(w.window_id, ignored.now), '{}'))`,
+  );
+  return rows.map((row) => row.found);
+}
+
 /**
  * From now on, a change of a stored page, or of what a walk that has ended stored, is an error (I7). An ended walk may
  * still be believed or not, and shown or not.
