@@ -58,7 +58,14 @@ const STATEMENTS = [
    select p.stream_id, row_number() over (partition by p.stream_id order by p.day), p.day, 1, p.walks, 1, 10, 7000,
           sha256(''), sha256(''), daywalk.marks_digest(p.walks), clock_timestamp(), sha256(''), sha256('')
      from daywalk.shown_days p`,
-  `select daywalk.note_day(d.stream_id, d.day, clock_timestamp(), 0, 0) from (select distinct stream_id, day from daywalk.windows) as d`,
-  'update daywalk.days set unsealed = false',
+  // As daywalk.note_day notes each of them, which would look ten times for what ten streams share of a day.
+  'analyze',
+  `insert into daywalk.days (stream_id, day, records, gone, lost, pages, bytes, proof, revision, unsealed)
+   select w.stream_id, w.day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1, false
+     from daywalk.windows w cross join lateral daywalk.contents_of(w.stream_id, w.day) as c where w.kind = 'day'`,
+  `insert into daywalk.publications (stream_id, seq, key, day, revision, records, appeared, gone, lost, published_at)
+   select stream_id, row_number() over (partition by stream_id order by day), publication, day, 1, records, 0, 0, 0, clock_timestamp()
+     from daywalk.days`,
+  `select daywalk.share_day('events', day) from (select distinct day from daywalk.days) as d`,
   'vacuum analyze',
 ];
