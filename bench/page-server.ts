@@ -9,6 +9,7 @@ export interface ServedSource {
   readonly records: RecordKind;
   readonly recordsPerDay: number;
   readonly uneven?: boolean;
+  readonly mostBefore?: number;
   readonly firstDay: string;
   /** What every request takes; one for days before the first takes nothing, so that a stream can be made known quickly. */
   readonly latencyMs?: number;

@@ -8,6 +8,8 @@ export interface ServedDays {
   readonly recordsPerDay: number;
   /** Days differ by up to a tenth, as real ones do; else all are equally large. */
   readonly uneven?: boolean;
+  /** The most that a day before the first one holds, by which the stream is made known; absent: as many as the others. */
+  readonly mostBefore?: number;
   /** The day that has the first records, YYYY-MM-DD. */
   readonly firstDay: string;
 }
@@ -63,10 +65,13 @@ function recordsOf(days: ServedDays, { fromDate, toDate }: Asked): { first: numb
 }
 
 /** How many records a day holds, by its number from the first one on: 90 to 100 hundredths, scattered as if by chance, and the same in each run. */
-export function sizeOf({ recordsPerDay, uneven }: Omit<ServedDays, 'block'>, day: number): number {
-  if (uneven !== true) return recordsPerDay;
-  const scattered = (Math.imul(day + 101, 0x9e37_79b1) >>> 8) % 1_001;
-  return Math.floor((recordsPerDay * (10_000 - scattered)) / 10_000);
+export function sizeOf(
+  { recordsPerDay, uneven, mostBefore = recordsPerDay }: Omit<ServedDays, 'block'>,
+  day: number,
+): number {
+  const scattered = uneven === true ? (Math.imul(day + 101, 0x9e37_79b1) >>> 8) % 1_001 : 0;
+  const size = Math.floor((recordsPerDay * (10_000 - scattered)) / 10_000);
+  return day < 0 ? Math.min(size, mostBefore) : size;
 }
 
 /** How many records of a day lie before that second of it. */

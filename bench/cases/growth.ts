@@ -8,6 +8,8 @@ import { exportWorkload, FIRST_DAY } from '../workload.ts';
 
 const CONCURRENCY = 4;
 const PAGE_LENGTH = 1_000;
+/** Records of the smallest day, and of each one before it. */
+const SMALLEST = 10_007;
 /** A page of an indexed search, and what a database takes to skip a row that it has to look at. */
 const LATENCY_MS = 20;
 const MS_PER_SKIPPED = 0.0005;
@@ -39,7 +41,7 @@ export const growth: Case = {
           { records: 20_011, rounds: 1 },
         ]
       : [
-          { records: 10_007, rounds: 5 },
+          { records: SMALLEST, rounds: 5 },
           { records: 100_003, rounds: 3 },
           { records: 1_000_003, rounds: 1 },
           { records: 10_000_019, rounds: 1 },
@@ -99,6 +101,7 @@ async function costOf(bench: Bench, { records, rounds }: Trial): Promise<Cost[]>
   const source: ServedSource = {
     records: { kind: 'compact', count: records },
     recordsPerDay: records,
+    mostBefore: SMALLEST,
     firstDay: FIRST_DAY,
     latencyMs: LATENCY_MS,
     msPerSkipped: MS_PER_SKIPPED,
