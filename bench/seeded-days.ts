@@ -58,7 +58,7 @@ const STATEMENTS = [
    select p.stream_id, row_number() over (partition by p.stream_id order by p.day), p.day, 1, p.walks, 1, 10, 7000,
           sha256(''), sha256(''), daywalk.marks_digest(p.walks), clock_timestamp(), sha256(''), sha256('')
      from daywalk.shown_days p`,
-  // As daywalk.note_day notes each of them, which would look ten times for what ten streams share of a day.
+  // As daywalk.note_day notes each of them, but for what streams share, which no question about days reads.
   'analyze',
   `insert into daywalk.days (stream_id, day, records, gone, lost, pages, bytes, proof, revision, unsealed)
    select w.stream_id, w.day, c.records, c.gone, c.lost, c.pages, c.bytes, c.proof, 1, false
@@ -66,6 +66,6 @@ const STATEMENTS = [
   `insert into daywalk.publications (stream_id, seq, key, day, revision, records, appeared, gone, lost, published_at)
    select stream_id, row_number() over (partition by stream_id order by day), publication, day, 1, records, 0, 0, 0, clock_timestamp()
      from daywalk.days`,
-  `select daywalk.share_day('events', day) from (select distinct day from daywalk.days) as d`,
+  `insert into daywalk.filter_places (stream_id, seq) select stream_id, max(seq) from daywalk.publications group by stream_id`,
   'vacuum analyze',
 ];
