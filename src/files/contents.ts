@@ -1,13 +1,13 @@
 /** What an export writes of a day: the records of streams as they were sent, or the rows of a record table. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
+import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
+import type { FileLine, Written } from '../written.ts';
 import type { Format } from './layout.ts';
 import { writeNdjson } from './ndjson.ts';
-import { type ParquetColumn, writeParquet } from './parquet.ts';
 import { recordsOf } from './records.ts';
 import { type ArchivedDay, type ArchivedRecord, isUnchanged, listArchivedDays } from './rows.ts';
-import type { FileLine, Written } from './written.ts';
 
 const DAY_MS = 86_400_000;
 

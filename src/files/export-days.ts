@@ -5,13 +5,13 @@ import { DaywalkError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
+import type { Written } from '../written.ts';
 import type { Contents, ExportedTable } from './contents.ts';
 import { digestOfFile, filesOfDays, lockFolder, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
 import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
 import type { ArchivedDay } from './rows.ts';
 import { formatFor } from './settled-format.ts';
-import type { Written } from './written.ts';
 
 /** What an export needs. */
 export interface ArchiveParts {

@@ -1,6 +1,7 @@
 /** A record table as what an export writes: days that it holds as they are shown, each column with its type. */
 import { SettingsError } from '../errors.ts';
 import type { ColumnType } from '../model.ts';
+import type { ParquetColumn } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
 import { type Contents, writeRows } from './contents.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type TableRow,
   type TableToExport,
 } from './exported-table-rows.ts';
-import type { ParquetColumn } from './parquet.ts';
 import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
 
 /**

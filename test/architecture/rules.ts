@@ -30,6 +30,8 @@ const LEAVES = [
   'redactor',
   'answer',
   'listener',
+  'written',
+  'parquet',
 ];
 const CORE = ['plan', 'source', 'store', 'walk'];
 const ROOMS = [
@@ -68,6 +70,11 @@ const PARTS: Record<string, Row> = {
   listener: {
     imports: ['answer', 'clock', 'errors', 'log'],
     reason: 'the listener is one for all who serve, and knows none of them',
+  },
+  written: { imports: [], reason: 'what was written of a day is told alike by every format' },
+  parquet: {
+    imports: ['written'],
+    reason: 'Parquet is one for all who write and read it, and knows no rows of theirs',
   },
   settings: sibling(LEAVES),
   plan: { imports: ['model', 'errors'], reason: 'the planner is a pure function of values' },
