@@ -3,11 +3,11 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
+import { type ShownRecord, shownRecords } from '../store/shown-records.ts';
 import type { FileLine, Written } from '../written.ts';
 import type { Format } from './layout.ts';
 import { writeNdjson } from './ndjson.ts';
-import { recordsOf } from './records.ts';
-import { type ArchivedDay, type ArchivedRecord, isUnchanged, listArchivedDays } from './rows.ts';
+import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -58,12 +58,12 @@ export const recordContents = (database: Database, streams: readonly string[]): 
   format: 'ndjson.gz',
   listDays: (range, signal) => listArchivedDays(database, streams, range, signal),
   write: (file, day, format, signal) =>
-    writeRows(file, recordsOf(database, day, signal), columnsOf(day), format, signal),
+    writeRows(file, shownRecords(database, day, signal), columnsOf(day), format, signal),
   isUnchanged: (day) => isUnchanged(database, day),
 });
 
 /** The columns of daywalk.events. */
-function columnsOf({ stream, day }: ArchivedDay): ParquetColumn<ArchivedRecord>[] {
+function columnsOf({ stream, day }: ArchivedDay): ParquetColumn<ShownRecord>[] {
   const date = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
   return [
     { name: 'stream', kind: 'text', of: () => stream },
@@ -78,10 +78,11 @@ function columnsOf({ stream, day }: ArchivedDay): ParquetColumn<ArchivedRecord>[
       name: 'gone_since',
       kind: 'milliseconds',
       optional: true,
-      of: ({ goneSince }) => goneSince && instantOf(goneSince),
+      of: ({ goneSince }) => (goneSince === null ? null : instantOf(goneSince)),
     },
     { name: 'revision', kind: 'int32', of: ({ revision }) => revision },
   ];
 }
 
-const instantOf = (at: Date): bigint => BigInt(at.getTime());
+/** Milliseconds from microseconds. */
+const instantOf = (at: number): bigint => BigInt(Math.floor(at / 1000));
