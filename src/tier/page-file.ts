@@ -2,16 +2,16 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
-import { type ParquetValue, readParquet } from '../parquet/read.ts';
+import { readParquet } from '../parquet/read.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { FileLine, Written } from '../written.ts';
 import { openObject, readBack } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** A row of `daywalk.pages`; `jsonb` and arrays as the text that Postgres makes of them, and takes. */
+/** A row of `daywalk.pages` by the names of its columns; `jsonb` and arrays as the text that Postgres makes of them, and takes. */
 export interface TieredPage {
-  readonly walkId: bigint;
-  readonly pageNo: number;
+  readonly walk_id: bigint;
+  readonly page_no: number;
   readonly day: Day;
   readonly start: bigint;
   readonly length: number;
@@ -19,18 +19,18 @@ export interface TieredPage {
   readonly records: number;
   readonly total: bigint | null;
   readonly relation: string | null;
-  readonly totalMissing: boolean;
+  readonly total_missing: boolean;
   readonly more: boolean;
   readonly body: string;
   readonly bytes: Uint8Array | null;
   readonly changes: string | null;
-  readonly recordHashes: string;
-  readonly idHashes: string | null;
+  readonly record_hashes: string;
+  readonly id_hashes: string | null;
   readonly sha256: Uint8Array;
-  readonly byteCount: number;
+  readonly byte_count: number;
   /** Microseconds since 1970. */
-  readonly fetchedAt: bigint;
-  readonly durationMs: number;
+  readonly fetched_at: bigint;
+  readonly duration_ms: number;
 }
 
 /** Where the pages behind a publication lie. */
@@ -63,9 +63,6 @@ const COLUMNS: { readonly [Name in keyof TieredPage]: Omit<ParquetColumn<never>,
     duration_ms: { kind: 'int32' },
   };
 const NAMES = Object.keys(COLUMNS) as (keyof TieredPage)[];
-/** Its name in `daywalk.pages`, and in the object. */
-const columnOf = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 type Line = TieredPage & FileLine;
 
@@ -73,11 +70,7 @@ const PARQUET = NAMES.map((name): ParquetColumn<Line> => {
   const column = COLUMNS[name];
   const of = (page: Line) => page[name];
   const utf8 = (value: unknown) => (typeof value === 'string' ? Buffer.from(value) : value);
-  return {
-    name: columnOf(name),
-    ...column,
-    of: column.kind === 'json' ? (page) => utf8(of(page)) : of,
-  };
+  return { name, ...column, of: column.kind === 'json' ? (page) => utf8(of(page)) : of };
 });
 
 /** A page as a line that any other value would change; what is long stands there as its digest. */
@@ -118,11 +111,8 @@ export async function* readTieredPages(
   onBytes?: (bytes: Buffer) => void,
 ): AsyncGenerator<TieredPage[]> {
   const object = await openObject(store, key, signal);
-  for await (const rows of readParquet(object, undefined, onBytes)) yield rows.map(pageOf);
+  yield* readParquet<TieredPage>(object, undefined, onBytes);
 }
-
-const pageOf = (row: Readonly<Record<string, ParquetValue>>): TieredPage =>
-  Object.fromEntries(NAMES.map((name) => [name, row[columnOf(name)]])) as unknown as TieredPage;
 
 /** Reads an object of pages whole: equal to what {@link writePages} told, it holds just that. */
 export const readBackPages = (
