@@ -16,8 +16,11 @@ begin
   perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(moved.stream_id, moved.day)) order by window_id for update;
   if exists (select from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day) then return 'tiered'; end if;
   if exists (select from daywalk.prunings g where g.stream_id = moved.stream_id and g.day = moved.day and g.what = 'day') then return 'pruned'; end if;
-  -- A wish to walk it again would be lost.
-  if exists (select from daywalk.windows_with(moved.stream_id, moved.day) where rewalk) then return 'held'; end if;
+  -- A wish to walk it again would be lost; and what a first cut shows is of the day before, which is in no object.
+  if exists (select from daywalk.windows_with(moved.stream_id, moved.day) as w
+              where w.rewalk or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
+    return 'held';
+  end if;
   if moved.publication is distinct from (select d.publication from daywalk.days d where d.stream_id = moved.stream_id and d.day = moved.day)
      or not exists (select from (select array_agg(k.walk_id order by k.walk_id) as walks, sum(k.pages) as pages
                                    from daywalk.prunable_walks(moved.stream_id, moved.day, 'day') as k) as now
@@ -37,6 +40,24 @@ begin
   return said;
 end $$;
 comment on function daywalk.mark_tiered is 'Says that a day is in a folder or bucket from now on, and marks its pages to be removed.';
+
+-- Whether a page is what was sealed; null: it was not sealed, because nothing of its walk was ever shown.
+create function daywalk.matches_seal(p daywalk.pages) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select s.digest = daywalk.page_digest(p, daywalk.body_digest((p).body))
+    from daywalk.seals s where s.walk_id = (p).walk_id and s.page_no = (p).page_no
+$$;
+comment on function daywalk.matches_seal is 'Whether a page is what was sealed; null: it was not sealed.';
+
+-- Puts a page back whose day moved; nobody sees it before the day is restored. False: it is not what was sealed.
+create function daywalk.put_back(p daywalk.pages) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if daywalk.matches_seal(p) is false then return false; end if;
+  insert into daywalk.pages select p.* on conflict do nothing;
+  return true;
+end $$;
+comment on function daywalk.put_back is 'Puts a page back whose day moved; false: it is not what was sealed.';
 
 -- Says that a day is here again, once all its pages are: from then on it is shown as it was. It is looked at again as a day of
 -- its age is that was just found as it is stored. Returns restored; removing: the pages are still being removed; or
@@ -77,7 +98,9 @@ begin
               and cut.day in (on_day - 1, on_day)) as d;
   -- Nothing was lost just now: it is what it was when it moved, and a person may have accepted it since.
   update daywalk.publications p set lost = 0 from daywalk.days d where d.stream_id = of_stream and d.day = on_day and p.key = d.publication;
-  update daywalk.days set lost = before.lost, restored_at = at where stream_id = of_stream and day = on_day;
+  update daywalk.days set lost = before.lost, restored_at = at,
+                          unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
+   where stream_id = of_stream and day = on_day;
   return 'restored';
 end $$;
 comment on function daywalk.restore_day is 'Says that a day is here again, and shows it.';
