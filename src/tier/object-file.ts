@@ -15,18 +15,19 @@ export async function openObject(
   signal: AbortSignal,
 ): Promise<RangedBytes> {
   const bytes = await store.size(key, signal);
-  if (bytes === null) throw missing(store, key);
+  if (bytes === null) throw missingObject(store, key);
   return {
     bytes,
     async read(start, end) {
       const part = await store.read(key, signal, { start, end });
-      if (part?.length !== end - start) throw missing(store, key);
+      if (part?.length !== end - start) throw missingObject(store, key);
       return part;
     },
   };
 }
 
-const missing = (store: ObjectStore, key: string): ObjectStoreError =>
+/** What somebody removed or changed. */
+export const missingObject = (store: ObjectStore, key: string): ObjectStoreError =>
   new ObjectStoreError('settings', `${store.name} has no whole object ${key}`, {
     hint: 'Somebody removed or changed it: put it back from a copy of the folder or bucket.',
   });
