@@ -5,7 +5,7 @@ import { DAYS_TAKEN, type VerbRow } from './verb.ts';
 
 const STORE: readonly Group[] = ['General', 'Database', 'Log'];
 const READ: readonly Group[] = [...STORE, 'Schedule', 'Streams'];
-const EVERYTHING: readonly Group[] = [...READ, 'API', 'Walking', 'Alerts'];
+const EVERYTHING: readonly Group[] = [...READ, 'API', 'Walking', 'Tier', 'Alerts'];
 
 const json = () => new Option('--json', 'one JSON document on stdout, for programs');
 const jsonEvents = (...others: readonly string[]) =>
@@ -168,6 +168,26 @@ export const VERBS: readonly VerbRow[] = [
       json(),
     ],
     page: 'pruning.md',
+  },
+  {
+    name: 'tier',
+    does: 'moves old days to a folder or bucket as Parquet in a Delta Lake table, and brings them back with `--restore`; exit code 3 when days must stay',
+    settings: [...READ, 'Tier'],
+    load: async () => (await import('./verbs/tier.ts')).tierVerb,
+    example: 'tier --older-than 90d',
+    options: [
+      new Option(
+        '--older-than <age>',
+        'since the day closed, such as 90d (default: tier.after)',
+      ).conflicts(['restore']),
+      new Option('--restore', 'bring the days of a range back').conflicts(['olderThan']),
+      new Option('--from <day>', `first day that comes back: ${DAYS_TAKEN}`),
+      new Option('--to <day>', 'last day that comes back, inclusive (default: the first)'),
+      stream(),
+      new Option('--dry-run', 'say what would be done, and do nothing'),
+      json(),
+    ],
+    page: 'tier.md',
   },
   {
     name: 'fields',

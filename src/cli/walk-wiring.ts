@@ -9,9 +9,11 @@ import { openSource, type Source, type SourceOptions } from '../source/source.ts
 import type { Database } from '../store/database.ts';
 import { filtering } from '../tables/page-filters.ts';
 import { keepingTables } from '../tables/record-tables.ts';
+import { movingDays } from '../tier/moving.ts';
 import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { keepHeapSmall } from './heap.ts';
 import { redactor } from './process-redactor.ts';
+import { moveLimits, openTier } from './tier-wiring.ts';
 import { windowsAtATime } from './wiring.ts';
 
 /**
@@ -73,8 +75,9 @@ export function exportParts(
   database: Database,
   source: Source,
   log: ProcessLogger,
-  { tables }: Settings,
+  settings: Settings,
 ): ExportParts {
+  const limits = moveLimits(settings);
   return {
     database,
     fetchPage: source.fetchPage,
@@ -84,8 +87,15 @@ export function exportParts(
     owner: owner(),
     followers: [
       sealing({ database, log }),
-      keepingTables({ database, log }, tables),
+      keepingTables({ database, log }, settings.tables),
       filtering({ database }),
+      ...(limits.length === 0
+        ? []
+        : [
+            movingDays({ database, clock: systemClock, log }, limits, () =>
+              openTier(settings, database, log),
+            ),
+          ]),
     ],
   };
 }

@@ -66,6 +66,7 @@ export function chooseDatabase(reading: Reading, problems: Problems): void {
 
 const PEM: readonly (readonly [SettingKey, RegExp, string])[] = [
   ['apiCaFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
+  ['tierCaFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
   ['apiClientCertFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
   ['apiClientKeyFile', /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/, 'private key'],
 ];

@@ -91,6 +91,7 @@ export interface Settings {
   readonly tierRegion: string;
   readonly tierPathStyle: boolean;
   readonly tierAllowHttp: boolean;
+  readonly tierCaFile: string | undefined;
   readonly tierKey: Secret | undefined;
   /** Where `tierKey` was read, so that a changed key can be read again. */
   readonly tierKeyFile: string | undefined;

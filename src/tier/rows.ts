@@ -11,7 +11,7 @@ export interface MoveLimit {
 }
 
 /** A day that is old enough. */
-export interface DueDay {
+export interface DayToMove {
   readonly streamId: number;
   readonly stream: string;
   readonly day: Day;
@@ -26,12 +26,12 @@ export interface DueDay {
  * The days that are old enough and here, oldest first.
  * @param restoredToo those, too, that were brought back more lately than that.
  */
-export function listDueDays(
+export function listDaysToMove(
   database: Database,
   limits: readonly MoveLimit[],
   restoredToo: boolean,
   signal?: AbortSignal,
-): Promise<DueDay[]> {
+): Promise<DayToMove[]> {
   return database.persist(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.records, d.bytes,
             case when u.failed then 'it failed'
@@ -72,7 +72,7 @@ export interface LeavingDay {
 /** The day as it is now; null: it is not here any more. */
 export async function readLeavingDay(
   database: Database,
-  { streamId, day }: Pick<DueDay, 'streamId' | 'day'>,
+  { streamId, day }: Pick<DayToMove, 'streamId' | 'day'>,
   signal?: AbortSignal,
 ): Promise<LeavingDay | null> {
   const [row] = await database.persist<LeavingDay>(
@@ -156,10 +156,10 @@ type MovedRow = Omit<MovedDay, 'pages' | 'events'> & {
   readonly eventsSha256: string;
 };
 
-/** The days of these streams that are in the tier, oldest first, between two days where given. */
+/** The days of these streams, or all, that are in the tier, oldest first, between two days where given. */
 export async function listMovedDays(
   database: Database,
-  streams: readonly string[],
+  streams: readonly string[] | null,
   range: DayRange | null,
   signal?: AbortSignal,
 ): Promise<MovedDay[]> {
@@ -170,8 +170,8 @@ export async function listMovedDays(
             t.records, encode(t.records_sha256, 'hex') as "recordsSha256"
        from daywalk.tiered_days t
        join daywalk.streams s on s.stream_id = t.stream_id
-      where s.name = any ($1::text[]) and ($2::date is null or t.day between $2::date and $3::date)
-      order by t.day, array_position($1::text[], s.name)`,
+      where ($1::text[] is null or s.name = any ($1::text[])) and ($2::date is null or t.day between $2::date and $3::date)
+      order by t.day, array_position($1::text[], s.name), s.name`,
     [streams, range?.from ?? null, range?.to ?? null],
     signal,
   );
@@ -184,9 +184,24 @@ export async function listMovedDays(
   );
 }
 
+/** Those among some UUIDs that are publications of this database. */
+export async function keepKnown(
+  database: Database,
+  publications: readonly string[],
+  signal?: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  if (publications.length === 0) return new Set();
+  const rows = await database.persist<{ key: string }>(
+    'select p.key from daywalk.publications p where p.key::text = any ($1::text[])',
+    [publications],
+    signal,
+  );
+  return new Set(rows.map(({ key }) => key));
+}
+
 /** Takes a day, so that one process moves it at a time; false: another one has it. For {@link Database.alone}. */
 export const claimDay =
-  ({ stream, day }: Pick<DueDay, 'stream' | 'day'>) =>
+  ({ stream, day }: Pick<DayToMove, 'stream' | 'day'>) =>
   async (query: Query): Promise<boolean> => {
     const [row] = await query<{ mine: boolean }>(
       `select pg_try_advisory_xact_lock(hashtext('daywalk.tier'), hashtext($1)) as mine`,
@@ -200,6 +215,22 @@ export const claimLog = async (query: Query): Promise<boolean> => {
   await query(`select pg_advisory_xact_lock(hashtext('daywalk.tier_log'))`);
   return true;
 };
+
+/** How many seals the pages have that went with a day. */
+export async function countSeals(
+  database: Database,
+  { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
+  signal?: AbortSignal,
+): Promise<number> {
+  const [row] = await database.persist<{ seals: number }>(
+    `select count(*) as seals
+       from daywalk.prunings g join daywalk.seals s on s.walk_id = any (g.walks)
+      where g.stream_id = $1 and g.day = $2::date and g.what = 'day'`,
+    [streamId, day],
+    signal,
+  );
+  return row?.seals ?? 0;
+}
 
 /** What came of saying that a day is back; see `daywalk.restore_day`. */
 export type Restored = 'restored' | 'removing' | 'lacking';

@@ -128,6 +128,7 @@ const ADVICE: readonly (readonly [advice: string, states: readonly string[]])[] 
   ['`daywalk backfill` walks what is unplanned', ['unplanned']],
   ['what is open is exported once it is closed', ['open']],
   ['`daywalk verify --offline` tells what of a damaged day is gone', ['damaged']],
+  ['`daywalk tier --restore` brings back what moved to the tier', ['tiered']],
   ['what was pruned cannot be searched', ['pruned']],
 ];
 const adviceFor = (found: readonly string[]): string[] =>

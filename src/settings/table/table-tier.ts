@@ -41,6 +41,13 @@ export const TIER = {
     'Send events over plain HTTP to another machine too; loopback needs no permission.',
     { flag: null },
   ),
+  tierCaFile: tier(
+    'tier.ca_file',
+    { kind: 'path' },
+    null,
+    'PEM file of the certificate authorities that may sign the certificate of the server.',
+    { flag: null, placeholder: '<file>', unset: 'those of Node.js' },
+  ),
   tierKey: tier(
     'tier.key',
     { kind: 'apiKey' },
