@@ -9,11 +9,10 @@ import { openSource, type Source, type SourceOptions } from '../source/source.ts
 import type { Database } from '../store/database.ts';
 import { filtering } from '../tables/page-filters.ts';
 import { keepingTables } from '../tables/record-tables.ts';
-import { movingDays } from '../tier/moving.ts';
 import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { keepHeapSmall } from './heap.ts';
 import { redactor } from './process-redactor.ts';
-import { moveLimits, openTier } from './tier-wiring.ts';
+import { tiering } from './tier-follower.ts';
 import { windowsAtATime } from './wiring.ts';
 
 /**
@@ -77,7 +76,6 @@ export function exportParts(
   log: ProcessLogger,
   settings: Settings,
 ): ExportParts {
-  const limits = moveLimits(settings);
   return {
     database,
     fetchPage: source.fetchPage,
@@ -89,13 +87,7 @@ export function exportParts(
       sealing({ database, log }),
       keepingTables({ database, log }, settings.tables),
       filtering({ database }),
-      ...(limits.length === 0
-        ? []
-        : [
-            movingDays({ database, clock: systemClock, log }, limits, () =>
-              openTier(settings, database, log),
-            ),
-          ]),
+      ...(settings.tierAfter === undefined ? [] : [tiering(settings, database, log)]),
     ],
   };
 }

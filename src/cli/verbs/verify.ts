@@ -10,7 +10,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { EARLIEST } from '../../settings/values/day.ts';
 import type { Database } from '../../store/database.ts';
 import { listPublishedWindows } from '../../store/proven.ts';
-import { checkTieredDays, type TierCheck } from '../../tier/check-days.ts';
+import type { TierCheck } from '../../tier/check-days.ts';
 import { listMovedDays, type MovedDay } from '../../tier/rows.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
@@ -24,7 +24,6 @@ import {
   storedDocument,
   verdictDocument,
 } from '../terminal/verify-text.ts';
-import { openTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { apiSettingsOf, settingsOf } from '../wiring.ts';
 import { withStore } from '../with-store.ts';
@@ -103,6 +102,8 @@ async function checkTier(
   signal: AbortSignal,
 ): Promise<TierCheck | null> {
   if (moved.length === 0 || settings.tierUrl === undefined) return null;
+  const { openTier } = await import('../tier-wiring.ts');
+  const { checkTieredDays } = await import('../../tier/check-days.ts');
   const { tier, close } = await openTier(settings, database, log);
   try {
     return await checkTieredDays(tier, moved, signal);

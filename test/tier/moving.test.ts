@@ -1,0 +1,300 @@
+/** Days move and come back: exact, one place each, whoever is killed where, and whoever else is at it (I6, I7). */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { readDayStory } from '../../src/days/story-rows.ts';
+import { describeStory } from '../../src/days/story-text.ts';
+import { checkLedger } from '../../src/ledger/rows.ts';
+import { verifyStored } from '../../src/ledger/verify-stored.ts';
+import { listOldDays } from '../../src/retention/rows.ts';
+import type { Database } from '../../src/store/database.ts';
+import { checkTieredDays } from '../../src/tier/check-days.ts';
+import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
+import { audit } from '../support/audit.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { Killed, MemoryStore, mortal } from '../support/memory-store.ts';
+import { proveTexts, textsOf, windowOf } from '../support/publishing.ts';
+import { DAY, freshStore, hastyClock } from '../support/store.ts';
+import { openGated } from '../walk/perils.ts';
+import {
+  believed,
+  DAYS,
+  everything,
+  makeDays,
+  moveAll,
+  moved,
+  partsOf,
+  restoreAll,
+  STREAMS,
+  sealAll,
+  signal,
+  tabled,
+} from './moving-scene.ts';
+
+let server: TestDatabase;
+let database: Database;
+let store: MemoryStore;
+
+freshStore((fresh) => {
+  ({ server, database } = fresh);
+});
+beforeEach(() => {
+  store = new MemoryStore();
+});
+
+const states = () =>
+  server.query(`select distinct state from daywalk.coverage where day = any ($1::date[])`, [
+    [...DAYS],
+  ]);
+
+/** Nothing is lost or doubled, and the table has just what Postgres says. */
+async function expectExact(wanted: Awaited<ReturnType<typeof believed>>): Promise<void> {
+  expect(await believed(server, store)).toEqual(wanted);
+  expect(await tabled(store)).toEqual(await moved(server));
+}
+
+describe('days of three streams', () => {
+  it('move, and what is believed is the same', async () => {
+    await makeDays(database);
+    const before = await believed(server, store);
+    const report = await moveAll(partsOf(database, store));
+    expect(report).toMatchObject({ kept: [], emptied: ['2026-03'], left: 0 });
+    expect(report.days).toHaveLength(DAYS.length * STREAMS.length);
+    await expectExact(before);
+    expect(await states()).toEqual([{ state: 'tiered' }]);
+    expect(await server.query('select from daywalk.pages')).toEqual([]);
+    expect(await server.query('select from daywalk.events')).toEqual([]);
+    expect(
+      await server.query('select from daywalk.gaps where day = any ($1::date[])', [[...DAYS]]),
+    ).toEqual([]);
+    expect(await checkLedger(database, [...STREAMS])).toEqual([]);
+    expect(await audit(server)).toEqual([]);
+    expect(await moveAll(partsOf(database, store))).toMatchObject({ days: [], kept: [] });
+  });
+
+  it('come back as they were', async () => {
+    await makeDays(database);
+    const before = await everything(server);
+    await moveAll(partsOf(database, store));
+    const restored = await restoreAll(partsOf(database, store));
+    expect(restored.kept).toEqual([]);
+    expect(await everything(server)).toEqual(before);
+    expect(await tabled(store)).toEqual([]);
+    const report = await verifyStored(
+      { database, clock: hastyClock },
+      [...STREAMS],
+      null,
+      1,
+      signal,
+    );
+    expect(report).toMatchObject({ findings: [], ledger: [], prunedWalks: 0 });
+    expect(await audit(server)).toEqual([]);
+    expect(await restoreAll(partsOf(database, store))).toEqual({ days: [], kept: [] });
+  });
+
+  it('move again after they came back, as other publications', async () => {
+    await makeDays(database);
+    const before = await believed(server, store);
+    for (let time = 0; time < 3; time += 1) {
+      await moveAll(partsOf(database, store));
+      await expectExact(before);
+      await restoreAll(partsOf(database, store));
+      await expectExact(before);
+    }
+  });
+
+  it('one by one: what a neighbour hides stays hidden as long as one of both shows it', async () => {
+    await makeDays(database);
+    const before = await believed(server, store);
+    const parts = partsOf(database, store);
+    await moveAll(parts, ['events']);
+    await expectExact(before);
+    for (const stream of ['audit', 'edits']) await moveAll(parts, [stream]);
+    await expectExact(before);
+  });
+});
+
+describe('what is said of days that moved', () => {
+  it('why, prune, require_complete and verify answer', async () => {
+    await makeDays(database);
+    await moveAll(partsOf(database, store));
+    const [day] = await listMovedDays(database, ['events'], null);
+    const told = describeStory(await readDayStory(database, 'events', DAY)).join('\n');
+    expect(told).toContain('moved to memory at ');
+    expect(told).toContain(day?.events.key);
+    expect(told).toContain(`daywalk tier --restore --from ${DAY} --to ${DAY} --stream events`);
+    expect(await listOldDays(database, 'day', [{ stream: 'events', olderThanMs: 0 }])).toEqual([]);
+    await expect(
+      server.query('select daywalk.require_complete($1, $2, $3)', ['events', DAYS[0], DAYS[2]]),
+    ).rejects.toThrow(
+      `3 of 3 days of events are proven, and not in this database any more: ${DAYS[0]} in memory, `,
+    );
+    const days = await listMovedDays(database, [...STREAMS], null);
+    expect(await checkTieredDays({ database, store }, days, signal)).toMatchObject({
+      days: 9,
+      findings: [],
+    });
+  });
+
+  it('verify names what somebody did to an object', async () => {
+    await makeDays(database);
+    await moveAll(partsOf(database, store));
+    const [first, second] = await listMovedDays(database, ['events'], null);
+    const other = store.objects.get(second?.pages.key ?? '');
+    if (first === undefined || second === undefined || other === undefined)
+      throw new Error('no days');
+    store.objects.set(first.pages.key, other);
+    store.objects.delete(second.events.key);
+    const { findings } = await checkTieredDays({ database, store }, [first, second], signal);
+    expect(findings.map(({ day, problem }) => `${day}: ${problem}`)).toEqual([
+      expect.stringMatching(/^2026-03-05: .* pages were sealed, and it holds /),
+      `2026-03-05: ${first.pages.key} is not what was written`,
+      expect.stringMatching(/^2026-03-06: .* has no whole object /),
+    ]);
+    await expect(restoreAll(partsOf(database, store))).rejects.toThrow('is not what was written');
+    expect(await server.query('select from daywalk.events')).toEqual([]);
+  });
+
+  it('a restored day is not moved again by itself before it is old once more', async () => {
+    await makeDays(database);
+    await moveAll(partsOf(database, store));
+    await restoreAll(partsOf(database, store));
+    const limits = [{ stream: 'events', olderThanMs: 86_400_000 }];
+    expect(await listDaysToMove(database, limits, true)).toHaveLength(3);
+    expect(await listDaysToMove(database, limits, false)).toEqual([]);
+  });
+});
+
+/** Runs `work` as processes that are killed one step later each time, until one comes through. */
+async function untilThrough(work: (step: number) => Promise<unknown>, check: () => Promise<void>) {
+  for (let step = 1; ; step += 1) {
+    try {
+      await work(step);
+      return step;
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+    }
+    await check();
+  }
+}
+
+/** Connections of a process that is killed at a statement: before it, or behind it. */
+function mortalDatabase(at: number, done: boolean): Database {
+  let taken = 0;
+  return openGated(server.url, async (_, act) => {
+    taken += 1;
+    if (taken > at || (taken === at && !done)) throw new Killed();
+    const result = await act();
+    if (taken >= at) throw new Killed();
+    return result;
+  });
+}
+
+describe.each([false, true])('processes that are killed, the step done: %s', (done) => {
+  it('between any two operations of the store', async () => {
+    await makeDays(database);
+    const before = await believed(server, store);
+    const check = async () => expect(await believed(server, store)).toEqual(before);
+    const killed = (operation: number) => partsOf(database, mortal(store, { operation, done }));
+    const steps = await untilThrough((operation) => moveAll(killed(operation)), check);
+    expect(steps).toBeGreaterThan(10);
+    await expectExact(before);
+    await untilThrough((operation) => restoreAll(killed(operation)), check);
+    await restoreAll(partsOf(database, store));
+    await expectExact(before);
+  });
+
+  it('between any two statements', async () => {
+    await makeDays(database);
+    const all = await everything(server);
+    const before = await believed(server, store);
+    const check = async () => expect(await believed(server, store)).toEqual(before);
+    const through = (act: typeof moveAll | typeof restoreAll) =>
+      untilThrough(async (step) => {
+        const mortals = mortalDatabase(step, done);
+        try {
+          await act(partsOf(mortals, store));
+        } finally {
+          await mortals.close();
+        }
+      }, check);
+    expect(await through(moveAll)).toBeGreaterThan(10);
+    await moveAll(partsOf(database, store));
+    await expectExact(before);
+    await through(restoreAll);
+    await restoreAll(partsOf(database, store));
+    await expectExact(before);
+    expect(await everything(server)).toEqual(all);
+  });
+});
+
+it('several that move at a time: each day moves once', async () => {
+  await makeDays(database);
+  const before = await believed(server, store);
+  const reports = await Promise.all([1, 2, 3].map(() => moveAll(partsOf(database, store))));
+  await moveAll(partsOf(database, store));
+  await expectExact(before);
+  const days = reports.flatMap((report) =>
+    report.days.map(({ stream, day }) => `${stream} ${day}`),
+  );
+  expect(new Set(days).size).toBe(days.length);
+});
+
+it('a day that is published anew while it moves, moves as it is shown then', async () => {
+  await makeDays(database);
+  const [row] = await server.query<{ stream_id: number }>(
+    `select stream_id from daywalk.streams where name = 'events'`,
+  );
+  const window = await windowOf(database, row?.stream_id ?? 0, DAY);
+  let changed = false;
+  const disturbed = openGated(server.url, async (statement, act) => {
+    if (!changed && statement?.includes('mark_tiered') === true) {
+      changed = true;
+      await proveTexts(database, window, [textsOf([1, 2]), textsOf([3, 44])]);
+      await sealAll(database);
+    }
+    return act();
+  });
+  const report = await moveAll(partsOf(disturbed, store), ['events']);
+  await disturbed.close();
+  expect(changed).toBe(true);
+  expect(report.kept).toEqual([]);
+  expect(await tabled(store)).toEqual(await moved(server));
+  const there = await believed(server, store);
+  expect(there[`events ${DAY}`]?.filter((text) => text.includes('44'))).toHaveLength(1);
+  expect(await server.query(`select from daywalk.events where stream = 'events'`)).toEqual([]);
+});
+
+describe('a day that must stay', () => {
+  it('because something changed since the ledger: it is told, and not in the table', async () => {
+    await makeDays(database);
+    const [row] = await server.query<{ stream_id: number }>(
+      `select stream_id from daywalk.streams where name = 'events'`,
+    );
+    const window = await windowOf(database, row?.stream_id ?? 0, DAY);
+    await proveTexts(database, window, [textsOf([1, 2, 3, 4444])]);
+    const report = await moveAll(partsOf(database, store), ['events']);
+    expect(report.kept).toEqual([
+      { stream: 'events', day: DAY, reason: expect.stringMatching(/not in the ledger yet/) },
+    ]);
+    expect(await tabled(store)).toEqual(await moved(server));
+  });
+
+  it('because it is to be walked again', async () => {
+    await makeDays(database);
+    await server.query('update daywalk.windows set rewalk = true where day = $1', [DAY]);
+    const report = await moveAll(partsOf(database, store), ['audit']);
+    expect(report.kept).toMatchObject([{ stream: 'audit', day: DAY }]);
+    expect(await tabled(store)).toEqual(await moved(server));
+  });
+
+  it('because pages of it are missing', async () => {
+    await makeDays(database);
+    await server.query(
+      `delete from daywalk.pages where walk_id = (select min(walk_id) from daywalk.pages where day = $1)`,
+      [DAY],
+    );
+    const report = await moveAll(partsOf(database, store), ['events']);
+    expect(report.kept).toMatchObject([
+      { stream: 'events', day: DAY, reason: expect.stringMatching(/verify --offline/) },
+    ]);
+  });
+});
