@@ -30,6 +30,7 @@ const LEAVES = [
   'redactor',
   'answer',
   'listener',
+  'rooted-files',
   'written',
   'parquet',
 ];
@@ -70,6 +71,10 @@ const PARTS: Record<string, Row> = {
   listener: {
     imports: ['answer', 'clock', 'errors', 'log'],
     reason: 'the listener is one for all who serve, and knows none of them',
+  },
+  'rooted-files': {
+    imports: ['errors'],
+    reason: 'files and tier both write where others may write, too; neither knows the other',
   },
   written: { imports: [], reason: 'what was written of a day is told alike by every format' },
   parquet: {
