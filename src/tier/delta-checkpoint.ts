@@ -1,5 +1,4 @@
 /** A checkpoint of the log: all of the table's state as one Parquet object, so that nobody has to read every commit. */
-import { type RangedBytes, readParquet } from '../parquet/read.ts';
 import { addOf, type DeltaAction, encodePath } from './delta-actions.ts';
 import { DeltaState } from './delta-state.ts';
 
@@ -94,10 +93,13 @@ const wide = (value: number | null | undefined): bigint | null =>
   value === null || value === undefined ? null : BigInt(value);
 
 /** The state that a checkpoint of that version holds. */
-export async function stateOf(version: number, checkpoint: RangedBytes): Promise<DeltaState> {
+export async function stateOf(
+  version: number,
+  checkpoint: AsyncIterable<readonly object[]>,
+): Promise<DeltaState> {
   const state = new DeltaState();
   const number = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
-  for await (const rows of readParquet(checkpoint))
+  for await (const rows of checkpoint)
     state.take(
       version,
       rows.map((row): DeltaAction => JSON.parse(JSON.stringify(row, number))),

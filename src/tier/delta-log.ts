@@ -22,7 +22,7 @@ import {
 import { catchUp, readState } from './delta-replay.ts';
 import { type DeltaSnapshot, DeltaState } from './delta-state.ts';
 import { EVENTS_FOLDER } from './event-file.ts';
-import { missingObject } from './object-file.ts';
+import { spoiledObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** What a commit puts into the table and takes out of it. */
@@ -102,7 +102,7 @@ export class DeltaLog {
   /** Cleaning up may have removed an object that an earlier attempt left. */
   async #checkObject({ path, bytes }: LiveFile, signal: AbortSignal): Promise<void> {
     const key = `${EVENTS_FOLDER}${path}`;
-    if ((await this.#store.size(key, signal)) !== bytes) throw missingObject(this.#store, key);
+    if ((await this.#store.size(key, signal)) !== bytes) throw spoiledObject(this.#store, key);
   }
 
   /** Whether the commit that is there is one of ours whose answer was lost. */

@@ -8,7 +8,7 @@ import {
   readLastCheckpoint,
 } from './delta-listing.ts';
 import { DeltaState } from './delta-state.ts';
-import { openObject } from './object-file.ts';
+import { readObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** Commits are small: so many are asked for at once. */
@@ -36,7 +36,7 @@ export async function readState(store: ObjectStore, signal: AbortSignal): Promis
   const state =
     newest === undefined
       ? new DeltaState()
-      : await stateOf(newest, await openObject(store, checkpointKey(newest), signal));
+      : await stateOf(newest, readObject(store, checkpointKey(newest), signal));
   return follow(store, state, listing, signal);
 }
 

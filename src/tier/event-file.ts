@@ -1,10 +1,10 @@
 /** The records of a day as an object of the events table: what a row of it holds, how it is written and read. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
-import { type RowRange, readParquet } from '../parquet/read.ts';
+import type { RowRange } from '../parquet/read.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { FileLine, Written } from '../written.ts';
-import { openObject, readBack } from './object-file.ts';
+import { readBack, readObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** A record as it is shown, `text` as `jsonb` writes it. Instants are microseconds since 1970, as Postgres has them. */
@@ -86,8 +86,7 @@ export async function* readEvents(
   range?: RowRange,
   onBytes?: (bytes: Buffer) => void,
 ): AsyncGenerator<TieredRecord[]> {
-  const object = await openObject(store, key, signal);
-  for await (const rows of readParquet<EventRow>(object, range, onBytes))
+  for await (const rows of readObject<EventRow>(store, key, signal, range, onBytes))
     yield rows.map((row) => ({
       text: row.record,
       walkId: row.walk_id,

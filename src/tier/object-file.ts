@@ -1,35 +1,41 @@
 /** An object that is Parquet: read by ranges, and whole to see that it holds what was written. */
 import { createHash } from 'node:crypto';
-import { ObjectStoreError } from '../errors.ts';
-import type { RangedBytes } from '../parquet/read.ts';
+import { DaywalkError, ObjectStoreError } from '../errors.ts';
+import { type RowRange, readParquet } from '../parquet/read.ts';
 import { type FileLine, LineDigest, type Written } from '../written.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /**
- * An object as something that is read by ranges.
- * @throws {ObjectStoreError} where there is no such object; so does reading it.
+ * The rows of an object, a row group at a time; see {@link readParquet}.
+ * @throws {ObjectStoreError} where it is not there, or cannot be read as what was written.
  */
-export async function openObject(
+export async function* readObject<R>(
   store: ObjectStore,
   key: string,
   signal: AbortSignal,
-): Promise<RangedBytes> {
+  range?: RowRange,
+  onBytes?: (bytes: Buffer) => void,
+): AsyncGenerator<R[]> {
   const bytes = await store.size(key, signal);
-  if (bytes === null) throw missingObject(store, key);
-  return {
-    bytes,
-    async read(start, end) {
-      const part = await store.read(key, signal, { start, end });
-      if (part?.length !== end - start) throw missingObject(store, key);
-      return part;
-    },
+  if (!bytes) throw spoiledObject(store, key);
+  const read = async (start: number, end: number) => {
+    const part = await store.read(key, signal, { start, end });
+    if (part?.length !== end - start) throw spoiledObject(store, key);
+    return part;
   };
+  try {
+    yield* readParquet<R>({ bytes, read }, range, onBytes);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw cause instanceof DaywalkError ? cause : spoiledObject(store, key, cause);
+  }
 }
 
 /** What somebody removed or changed. */
-export const missingObject = (store: ObjectStore, key: string): ObjectStoreError =>
+export const spoiledObject = (store: ObjectStore, key: string, cause?: unknown): ObjectStoreError =>
   new ObjectStoreError('settings', `${store.name} has no whole object ${key}`, {
     hint: 'Somebody removed or changed it: put it back from a copy of the folder or bucket.',
+    cause,
   });
 
 /**

@@ -2,10 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
-import { readParquet } from '../parquet/read.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { FileLine, Written } from '../written.ts';
-import { openObject, readBack } from './object-file.ts';
+import { readBack, readObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** A row of `daywalk.pages` by the names of its columns; `jsonb` and arrays as the text that Postgres makes of them, and takes. */
@@ -104,15 +103,12 @@ async function* withLines(chunks: AsyncIterable<readonly TieredPage[]>): AsyncGe
 }
 
 /** The pages of an object in the order in which they were written, a row group at a time. */
-export async function* readTieredPages(
+export const readTieredPages = (
   store: ObjectStore,
   key: string,
   signal: AbortSignal,
   onBytes?: (bytes: Buffer) => void,
-): AsyncGenerator<TieredPage[]> {
-  const object = await openObject(store, key, signal);
-  yield* readParquet<TieredPage>(object, undefined, onBytes);
-}
+): AsyncGenerator<TieredPage[]> => readObject<TieredPage>(store, key, signal, undefined, onBytes);
 
 /** Reads an object of pages whole: equal to what {@link writePages} told, it holds just that. */
 export const readBackPages = (
