@@ -1,6 +1,6 @@
 /** An object that is Parquet: read by ranges, and whole to see that it holds what was written. */
 import { createHash } from 'node:crypto';
-import { DaywalkError, ObjectStoreError } from '../errors.ts';
+import { ObjectStoreError } from '../errors.ts';
 import { type RowRange, readParquet } from '../parquet/read.ts';
 import { type FileLine, LineDigest, type Written } from '../written.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -18,16 +18,21 @@ export async function* readObject<R>(
 ): AsyncGenerator<R[]> {
   const bytes = await store.size(key, signal);
   if (!bytes) throw spoiledObject(store, key);
+  let failure: unknown;
   const read = async (start: number, end: number) => {
-    const part = await store.read(key, signal, { start, end });
-    if (part?.length !== end - start) throw spoiledObject(store, key);
-    return part;
+    try {
+      const part = await store.read(key, signal, { start, end });
+      if (part?.length === end - start) return part;
+      throw spoiledObject(store, key);
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
   };
   try {
     yield* readParquet<R>({ bytes, read }, range, onBytes);
   } catch (cause) {
-    signal.throwIfAborted();
-    throw cause instanceof DaywalkError ? cause : spoiledObject(store, key, cause);
+    throw cause === failure ? cause : spoiledObject(store, key, cause);
   }
 }
 
