@@ -158,8 +158,12 @@ export class Database {
       const isMine = await claim((sql, values = []) => this.#run(client, sql, values));
       return isMine ? await work() : null;
     } finally {
-      // Closed, which gives the lock back also where the connection was lost meanwhile.
-      this.#release(client, true);
+      // Where the connection was lost meanwhile, so was the lock.
+      const ended = await this.#run(client, 'commit', []).then(
+        () => true,
+        () => false,
+      );
+      this.#release(client, !ended);
     }
   }
 

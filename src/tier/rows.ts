@@ -36,6 +36,7 @@ export function listDaysToMove(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.records, d.bytes,
             case when u.failed then 'it failed'
                  when u.day is not null then 'it is not complete'
+                 when exists (select from daywalk.windows_with(d.stream_id, d.day) as w where w.rewalk) then 'it is to be walked again first'
                  when d.unsealed then 'it is not in the ledger yet: the next run appends it' end as kept
        from unnest($1::text[], $2::double precision[]) as l (name, seconds)
        join daywalk.streams s on s.name = l.name

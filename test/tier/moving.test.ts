@@ -271,6 +271,7 @@ describe('a day that must stay', () => {
     );
     const window = await windowOf(database, row?.stream_id ?? 0, DAY);
     await proveTexts(database, window, [textsOf([1, 2, 3, 4444])]);
+    await server.query('update daywalk.windows set rewalk = false');
     const report = await moveAll(partsOf(database, store), ['events']);
     expect(report.kept).toEqual([
       { stream: 'events', day: DAY, reason: expect.stringMatching(/not in the ledger yet/) },
