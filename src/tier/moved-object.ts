@@ -45,7 +45,11 @@ export async function writeObject<W extends Written>(
     for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
       const key = keyOf(attempt);
       const created = await store.create(key, { path, bytes, sha256 }, signal);
-      if (areSame(written, await readBack(key))) return { key, written };
+      const found = await readBack(key).catch((error: unknown) => {
+        if (created === 'exists' && isSpoiled(error)) return null;
+        throw error;
+      });
+      if (found !== null && areSame(written, found)) return { key, written };
       if (created === 'created')
         throw new ObjectStoreError(
           'settings',
@@ -63,6 +67,10 @@ export async function writeObject<W extends Written>(
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** What an earlier attempt left is not what it wrote. */
+const isSpoiled = (error: unknown): boolean =>
+  error instanceof ObjectStoreError && error.fault === 'settings';
 
 async function temporaryFolder(): Promise<string> {
   const root = tmpdir();

@@ -101,13 +101,19 @@ async function makeEdits(database: Database): Promise<void> {
   await sealAll(database);
 }
 
-/** Moves all days of these streams. */
+/** Moves these days of these streams. */
 export async function moveAll(
   parts: TierParts,
   streams: readonly string[] = STREAMS,
+  days: readonly string[] = DAYS,
 ): Promise<MoveReport> {
   const limits = streams.map((stream) => ({ stream, olderThanMs: 0 }));
-  return moveDays(parts, await listDaysToMove(parts.database, limits, true), signal);
+  const due = await listDaysToMove(parts.database, limits, true);
+  return moveDays(
+    parts,
+    due.filter(({ day }) => days.includes(day)),
+    signal,
+  );
 }
 
 /** Brings all days back. */

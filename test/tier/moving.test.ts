@@ -7,6 +7,7 @@ import { verifyStored } from '../../src/ledger/verify-stored.ts';
 import { listOldDays } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
 import { checkTieredDays } from '../../src/tier/check-days.ts';
+import type { TierParts } from '../../src/tier/moved-log.ts';
 import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -163,16 +164,33 @@ describe('what is said of days that moved', () => {
   });
 });
 
-/** Runs `work` as processes that are killed one step later each time, until one comes through. */
-async function untilThrough(work: (step: number) => Promise<unknown>, check: () => Promise<void>) {
+type Act = (parts: TierParts) => Promise<unknown>;
+const FEW = ['events'];
+const moveFew: Act = (parts) => moveAll(parts, FEW, DAYS.slice(0, 2));
+
+/**
+ * Does `act` in processes that are killed one step later each time, until one comes through; what each of them left, another
+ * one finishes, and `undo` brings it back to where it began.
+ * @returns how many steps it takes.
+ */
+async function killedAnywhere(dying: (step: number) => TierParts, act: Act, undo: Act) {
+  const before = await believed(server, store);
   for (let step = 1; ; step += 1) {
-    try {
-      await work(step);
-      return step;
-    } catch (error) {
-      if (!(error instanceof Killed)) throw error;
-    }
-    await check();
+    const parts = dying(step);
+    const ended = await act(parts).then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof Killed)) throw error;
+        return false;
+      },
+    );
+    if (parts.database !== database) await parts.database.close();
+    if (ended) return step;
+    expect(await believed(server, store), `killed at step ${step}`).toEqual(before);
+    await act(partsOf(database, store));
+    await expectExact(before);
+    await undo(partsOf(database, store));
+    await expectExact(before);
   }
 }
 
@@ -189,39 +207,18 @@ function mortalDatabase(at: number, done: boolean): Database {
 }
 
 describe.each([false, true])('processes that are killed, the step done: %s', (done) => {
-  it('between any two operations of the store', async () => {
-    await makeDays(database);
-    const before = await believed(server, store);
-    const check = async () => expect(await believed(server, store)).toEqual(before);
-    const killed = (operation: number) => partsOf(database, mortal(store, { operation, done }));
-    const steps = await untilThrough((operation) => moveAll(killed(operation)), check);
-    expect(steps).toBeGreaterThan(10);
-    await expectExact(before);
-    await untilThrough((operation) => restoreAll(killed(operation)), check);
-    await restoreAll(partsOf(database, store));
-    await expectExact(before);
-  });
-
-  it('between any two statements', async () => {
+  it.each([
+    [
+      'operations of the store',
+      (step: number) => partsOf(database, mortal(store, { operation: step, done })),
+    ],
+    ['statements', (step: number) => partsOf(mortalDatabase(step, done), store)],
+  ])('between any two %s', async (_, dying) => {
     await makeDays(database);
     const all = await everything(server);
-    const before = await believed(server, store);
-    const check = async () => expect(await believed(server, store)).toEqual(before);
-    const through = (act: typeof moveAll | typeof restoreAll) =>
-      untilThrough(async (step) => {
-        const mortals = mortalDatabase(step, done);
-        try {
-          await act(partsOf(mortals, store));
-        } finally {
-          await mortals.close();
-        }
-      }, check);
-    expect(await through(moveAll)).toBeGreaterThan(10);
-    await moveAll(partsOf(database, store));
-    await expectExact(before);
-    await through(restoreAll);
+    expect(await killedAnywhere(dying, moveFew, restoreAll)).toBeGreaterThan(10);
+    await killedAnywhere(dying, restoreAll, moveFew);
     await restoreAll(partsOf(database, store));
-    await expectExact(before);
     expect(await everything(server)).toEqual(all);
   });
 });
