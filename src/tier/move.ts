@@ -11,7 +11,14 @@ import {
   type WrittenEvents,
   writeEvents,
 } from './event-file.ts';
-import { commitAlone, fileOfEvents, settleDay, settleLog, type TierParts } from './moved-log.ts';
+import {
+  cleanUpAlone,
+  commitAlone,
+  fileOfEvents,
+  settleDay,
+  settleLog,
+  type TierParts,
+} from './moved-log.ts';
 import { writeObject } from './moved-object.ts';
 import { pagesKey, readBackPages, writePages } from './page-file.ts';
 import {
@@ -83,6 +90,7 @@ export async function moveDays(
     onDay(index + 1, typeof result === 'string' ? null : result);
   }
   report.emptied.push(...(await removeMarked(database, signal)));
+  if (report.days.length > 0) await cleanUpAlone(parts, signal);
   return report;
 }
 

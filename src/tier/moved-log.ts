@@ -41,6 +41,14 @@ export async function commitAlone(
   await database.retry(() => database.alone(claimLog, () => log.commit(change, signal)), signal);
 }
 
+/** Removes what left the table a while ago, while no other process commits. */
+export async function cleanUpAlone(
+  { database, log }: TierParts,
+  signal: AbortSignal,
+): Promise<void> {
+  await database.retry(() => database.alone(claimLog, () => log.cleanUp(signal)), signal);
+}
+
 /** Brings the table in step with what Postgres says of a day that this process has taken. */
 export async function settleDay(
   parts: TierParts,
