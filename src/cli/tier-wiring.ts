@@ -8,6 +8,7 @@ import type { Database } from '../store/database.ts';
 import { DeltaLog } from '../tier/delta-log.ts';
 import { openFolderStore } from '../tier/folder-store.ts';
 import type { TierParts } from '../tier/moved-log.ts';
+import type { ObjectStore } from '../tier/object-store.ts';
 import type { MoveLimit } from '../tier/rows.ts';
 import { openS3Store } from '../tier/s3-store.ts';
 import { redactor } from './process-redactor.ts';
@@ -18,28 +19,33 @@ export interface OpenTier {
   close(): Promise<void>;
 }
 
-/**
- * Opens the folder or bucket of the settings.
- * @throws {SettingsError} where there is none.
- */
+/** The tier of the settings; see {@link openStore}. */
 export async function openTier(
   settings: Settings,
   database: Database,
   log: Logger,
 ): Promise<OpenTier> {
+  const { store, close } = await openStore(settings, log);
+  const deltas = new DeltaLog(store, systemClock);
+  return { tier: { database, store, log: deltas, clock: systemClock }, close };
+}
+
+/**
+ * Opens the folder or bucket of the settings.
+ * @throws {SettingsError} where there is none.
+ */
+export async function openStore(
+  settings: Settings,
+  log: Logger,
+): Promise<{ readonly store: ObjectStore; close(): Promise<void> }> {
   const { tierUrl } = settings;
   if (tierUrl === undefined)
     throw new SettingsError('nothing says where days move to: tier.url is not set', {
       hint: 'Set tier.url in daywalk.yaml to a folder, or to s3://bucket/prefix; docs/tier.md tells more.',
     });
-  const opened = tierUrl.startsWith('s3://')
+  return tierUrl.startsWith('s3://')
     ? await openBucket(settings, tierUrl, log)
     : { store: openFolderStore(tierUrl, systemClock), close: async () => {} };
-  const deltas = new DeltaLog(opened.store, systemClock);
-  return {
-    tier: { database, store: opened.store, log: deltas, clock: systemClock },
-    close: opened.close,
-  };
 }
 
 async function openBucket(settings: Settings, url: string, log: Logger) {
