@@ -1,7 +1,7 @@
 /** Objects in memory that count what they are asked for, and a process that is killed between two operations. */
 
 import { piecesOf } from '../../src/tier/object-body.ts';
-import { compareKeys, type ObjectBody, type ObjectStore } from '../../src/tier/object-store.ts';
+import type { ObjectBody, ObjectStore } from '../../src/tier/object-store.ts';
 
 /** As many objects as S3 lists in one answer. */
 const LISTED_AT_ONCE = 1_000;
@@ -66,10 +66,9 @@ export class MemoryStore implements ObjectStore {
   }
 
   async *list(prefix: string, _: AbortSignal, after = '') {
-    const keys = [...this.objects.keys()].filter(
-      (key) => key.startsWith(prefix) && compareKeys(key, after) > 0,
-    );
-    for (const [index, key] of keys.sort(compareKeys).entries()) {
+    // All keys of our tests are in the order of their bytes so.
+    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after);
+    for (const [index, key] of keys.sort().entries()) {
       if (index % LISTED_AT_ONCE === 0) this.cost.requests += 1;
       const object = this.objects.get(key);
       if (object === undefined) continue;
@@ -90,30 +89,45 @@ async function bufferOf(body: ObjectBody): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
+/** A store that does some things in another way. */
+export const changedStore = (store: ObjectStore, methods: Partial<ObjectStore>): ObjectStore => ({
+  name: store.name,
+  create: (...args) => store.create(...args),
+  replace: (...args) => store.replace(...args),
+  read: (...args) => store.read(...args),
+  size: (...args) => store.size(...args),
+  list: (...args) => store.list(...args),
+  remove: (...args) => store.remove(...args),
+  ...methods,
+});
+
 /** A process was killed. */
 export class Killed extends Error {}
 
+/** When a process is killed: at its so-manieth operation from now on, before it is done, or when the answer is on its way. */
+export interface Death {
+  operation: number;
+  done: boolean;
+}
+
 /**
- * A store as a process sees it that is killed at its n-th operation: before that is done, or when it is done and the answer is on
- * the way.
+ * A store as a process sees it that is killed between two operations.
  * @param turn waits until this process may go on; others go on meanwhile.
  */
-export function killedAt(
+export function mortal(
   store: ObjectStore,
-  { operation, done }: { readonly operation: number; readonly done: boolean },
-  turn: () => Promise<void> = async () => {},
+  death: Death,
+  turn: () => Promise<unknown> = async () => {},
 ): ObjectStore {
-  let operations = 0;
   const asked = async <T>(work: () => Promise<T>): Promise<T> => {
-    operations += 1;
-    if (operations > operation || (operations === operation && !done)) throw new Killed();
+    death.operation -= 1;
+    if (death.operation < 0 || (death.operation === 0 && !death.done)) throw new Killed();
     await turn();
     const result = await work();
-    if (operations >= operation) throw new Killed();
+    if (death.operation <= 0) throw new Killed();
     return result;
   };
-  return {
-    name: store.name,
+  return changedStore(store, {
     create: (...args) => asked(() => store.create(...args)),
     replace: (...args) => asked(() => store.replace(...args)),
     read: (...args) => asked(() => store.read(...args)),
@@ -123,5 +137,5 @@ export function killedAt(
       await asked(async () => {});
       yield* store.list(...args);
     },
-  };
+  });
 }
