@@ -77,7 +77,7 @@ export function failureOf(answer: S3Answer, place: S3FailurePlace): DaywalkError
   const hint =
     status < 400 || code === 'PermanentRedirect' || code === 'AuthorizationHeaderMalformed'
       ? `Redirects are not followed: check tier.endpoint, tier.region and tier.path_style${region === undefined ? '' : `; the bucket is in ${excerpt(String(region), place.secrets, 40)}`}.`
-      : (HINTS[code ?? ''] ?? (status === 403 ? HINTS.AccessDenied : undefined));
+      : HINTS[code ?? (status === 403 ? 'AccessDenied' : status === 400 ? 'ExpiredToken' : '')];
   return new ObjectStoreError('settings', `${place.asked}: ${words}`, {
     ...(hint === undefined ? {} : { hint }),
   });
