@@ -327,7 +327,7 @@ comment on column daywalk.feed.seq is '1, 2, 3 … within the stream; a row that
 comment on column daywalk.feed.key is 'Random: the same number with another key is another history, that of a database that was put back.';
 comment on column daywalk.feed.day is 'The day of the source''s calendar; read it again, whole.';
 comment on column daywalk.feed.revision is '1, 2, 3 … within the day.';
-comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a pruned day.';
+comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a day that was pruned or moved.';
 comment on column daywalk.feed.appeared is 'Records that came with a later walk, and that the ones before it had not.';
 comment on column daywalk.feed.gone is 'Records that are gone since this publication.';
 comment on column daywalk.feed.published_at is 'When.';

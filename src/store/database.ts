@@ -6,7 +6,7 @@ import { type Host, hostsOf, mustTakeWrites } from '../hosts.ts';
 import type { Logger } from '../log.ts';
 import { cancelStatement } from './cancel.ts';
 import { Client } from './client.ts';
-import { types } from './column-types.ts';
+import { types } from './column-values.ts';
 import { raceAgainst } from './deadline.ts';
 import {
   describeRefusals,
