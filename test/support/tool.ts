@@ -9,6 +9,9 @@ const MORE_FOLDERS = ['/usr/sbin', '/usr/lib/postgresql/15/bin'];
 
 /** The Debian packages of the programs. */
 export const PACKAGES: Readonly<Record<string, string>> = {
+  ceph: 'ceph-common',
+  'ceph-mon': 'ceph-mon',
+  'ceph-osd': 'ceph-osd',
   chromium: 'chromium',
   haproxy: 'haproxy',
   nginx: 'nginx-light',
@@ -16,6 +19,8 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   pgbouncer: 'pgbouncer',
   prometheus: 'prometheus',
   promtool: 'prometheus',
+  radosgw: 'radosgw',
+  'radosgw-admin': 'ceph-common',
   squid: 'squid',
   'systemd-analyze': 'systemd',
   tinyproxy: 'tinyproxy',
