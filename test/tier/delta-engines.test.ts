@@ -119,12 +119,17 @@ function stage() {
 
 type Stage = ReturnType<typeof stage>;
 
-const clickHouse = ({ root, table }: Stage, where = ''): Promise<unknown[][]> =>
+/**
+ * Two readers of the log are in ClickHouse: that of Delta Lake (delta-kernel-rs), which it takes by default, and an older one of
+ * its own, which takes the commits of a folder in any order.
+ */
+const clickHouse = ({ root, table }: Stage, where = '', ownReader = false): Promise<unknown[][]> =>
   askClickHouse(
     root,
     `select stream, toString(day), record, walk_id, page_no, position, toUnixTimestamp64Micro(fetched_at), toUnixTimestamp64Micro(first_seen),
             toUnixTimestamp64Micro(gone_since), revision
        from deltaLakeLocal('${table}') ${where} order by stream, day, position`,
+    { allow_experimental_delta_kernel_rs: ownReader ? 0 : 1 },
   );
 
 async function duckDb({ table, log }: Stage, where = ''): Promise<unknown[][]> {
@@ -174,6 +179,7 @@ describe('the events table', () => {
       '_last_checkpoint',
     ]);
     expect(await clickHouse(table)).toEqual(table.rows());
+    expect(await clickHouse(table, '', true)).toEqual(table.rows());
     expect(await duckDb(table)).toEqual(table.rows());
     await table.publish('events', dayOf(90), RECORDS);
     expect(await clickHouse(table)).toEqual(table.rows());
@@ -190,7 +196,7 @@ describe('the events table', () => {
       '2026-03-05 10:20:30.123456',
       '2026-03-05 10:20:31.123456',
     ])
-      for (const sign of ['=', '>=', '<', '<=', '>']) {
+      for (const sign of ['=', '<', '>']) {
         const of = (utc: string) => `where fetched_at ${sign} ${utc}`;
         expect(
           await clickHouse(table, of(`toDateTime64('${at}', 6, 'UTC')`)),
