@@ -14,6 +14,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   'ceph-osd': 'ceph-osd',
   chromium: 'chromium',
   haproxy: 'haproxy',
+  monmaptool: 'ceph-base',
   nginx: 'nginx-light',
   openssl: 'openssl',
   pgbouncer: 'pgbouncer',

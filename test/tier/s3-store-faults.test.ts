@@ -1,5 +1,6 @@
 /** A bucket behind a proxy that breaks it: whatever happens on the way, the outcome is the right one, and is told. */
 import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { exitCodeOf, type ObjectStoreError } from '../../src/errors.ts';
@@ -214,6 +215,42 @@ describe('an object is removed after', () => {
     await store.remove('x', going);
     expect(server.objects.size).toBe(0);
   });
+});
+
+test('random histories on a bad way are as those of a map', async () => {
+  // Of a listing nobody knows the digest, and a DELETE that is answered with a page counts as done.
+  const unlike = new Set(['a page that asks for a login', '400 RequestTimeout']);
+  const usual = PASSING.filter(([name]) => !unlike.has(name)).map(([, fault]) => fault);
+  const fault = fc.constantFrom(...usual, pass, pass, cutRequest, twice, exists);
+  const does = fc.constantFrom('create', 'create', 'replace', 'remove', 'look');
+  const key = fc.constantFrom('a', 'b/c', 'b-c');
+  const body = fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes));
+  const step = fc.record({ does, key, body, faults: fc.array(fault, { maxLength: 3 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
+      const { proxy, store } = await broken();
+      const model = new Map<string, Buffer>();
+      for (const { does, key, body, faults } of steps) {
+        const there = model.get(key);
+        proxy.next(...faults);
+        if (does === 'create') {
+          expect(await store.create(key, body, going)).toBe(there ? 'exists' : 'created');
+          model.set(key, there ?? body);
+        } else if (does === 'replace') {
+          await store.replace(key, body, going);
+          model.set(key, body);
+        } else if (does === 'remove') {
+          await store.remove(key, going);
+          model.delete(key);
+        } else {
+          expect(await store.read(key, going)).toEqual(there ?? null);
+          expect(await store.size(key, going)).toBe(there?.length ?? null);
+          expect(await keysOf(store)).toEqual([...model.keys()].sort());
+        }
+      }
+    }),
+    { numRuns: 40 },
+  );
 });
 
 describe('what does not pass', () => {
