@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 
-const LIBRARY = createRequire(import.meta.url).resolve('chdb');
+const require = createRequire(import.meta.url);
+const LIBRARY = require.resolve('chdb');
 const PROGRAM = `
 const { query } = require(process.argv[1]);
 process.stdout.write(query(process.argv[2], 'JSONCompactEachRow'));
