@@ -181,7 +181,7 @@ export const VERBS: readonly VerbRow[] = [
         'since the day closed, such as 90d (default: tier.after)',
       ).conflicts(['restore']),
       new Option('--restore', 'bring the days of a range back').conflicts(['olderThan']),
-      new Option('--from <day>', `first day that comes back: ${DAYS_TAKEN}`),
+      new Option('--from <day>', `first day that comes back: ${DAYS_TAKEN} (default: none)`),
       new Option('--to <day>', 'last day that comes back, inclusive (default: the first)'),
       stream(),
       new Option('--dry-run', 'say what would be done, and do nothing'),
