@@ -1,7 +1,7 @@
 /** Whether an object store does what the tier relies on: it is asked with a small object before it is trusted. */
 import { type Clock, systemClock } from '../clock.ts';
 import { ObjectStoreError } from '../errors.ts';
-import type { ObjectStore } from './object-store.ts';
+import { CHECK_FOLDER, type ObjectStore } from './object-store.ts';
 
 /**
  * Writes a small object, another one of the same key, reads, lists and removes it.
@@ -12,7 +12,7 @@ export async function checkStore(
   signal: AbortSignal,
   clock: Clock = systemClock,
 ): Promise<void> {
-  const key = `daywalk-check/${clock.uuid()}`;
+  const key = `${CHECK_FOLDER}${clock.uuid()}`;
   try {
     await checkWriting(store, key, signal);
   } catch (error) {

@@ -50,6 +50,9 @@ export interface ObjectStore {
   remove(key: string, signal: AbortSignal): Promise<void>;
 }
 
+/** Keys of objects that only try a store out begin so. */
+export const CHECK_FOLDER = 'daywalk-check/';
+
 /** What a file system takes as a name, and what S3 takes as a key. */
 const MOST_BYTES = { part: 255, key: 900 };
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { ObjectStoreError, TransientError } from '../errors.ts';
 import { bytesOf, digestOf } from './object-body.ts';
-import type { ObjectBody } from './object-store.ts';
+import { CHECK_FOLDER, type ObjectBody } from './object-store.ts';
 import { codeIn } from './s3-failure.ts';
 import { headersOf, isOfObject, S3_DIGEST, type S3Bucket } from './s3-read.ts';
 
@@ -16,6 +16,8 @@ export interface ObjectLock {
 const WRITE = 'x-amz-meta-daywalk-write';
 const LOCK_MODE = 'x-amz-object-lock-mode';
 const DAY_MS = 86_400_000;
+/** What tries the store out may go soon, but be locked by the clock of the store, too. */
+const CHECK_MS = 3_600_000;
 /** What stores answer to a header that they do not take. */
 const REFUSED_HEADER = new Set(['InvalidArgument', 'InvalidRequest', 'NotImplemented']);
 
@@ -34,7 +36,7 @@ export function s3Writer({ asking }: S3Bucket, clock: Clock, lock: ObjectLock | 
     const headers = {
       [S3_DIGEST]: sha256,
       [WRITE]: own,
-      ...(anew ? { 'if-none-match': '*', ...lockHeaders(lock, clock) } : {}),
+      ...(anew ? { 'if-none-match': '*', ...lockHeaders(lock, key, clock) } : {}),
     };
     return asking.until(`PUT ${key}`, signal, async (send, wrong) => {
       const put = (more: Readonly<Record<string, string>>) =>
@@ -63,9 +65,14 @@ export function s3Writer({ asking }: S3Bucket, clock: Clock, lock: ObjectLock | 
   };
 }
 
-function lockHeaders(lock: ObjectLock | undefined, clock: Clock): Record<string, string> {
+function lockHeaders(
+  lock: ObjectLock | undefined,
+  key: string,
+  clock: Clock,
+): Record<string, string> {
   if (lock === undefined) return {};
-  const until = new Date(clock.now() + lock.days * DAY_MS);
+  const ms = key.startsWith(CHECK_FOLDER) ? CHECK_MS : lock.days * DAY_MS;
+  const until = new Date(clock.now() + ms);
   return {
     [LOCK_MODE]: lock.mode,
     'x-amz-object-lock-retain-until-date': until.toISOString().replace(/\.\d+/, ''),

@@ -93,6 +93,16 @@ describe('objects', () => {
     expect(server.objects.get('pre/fix/last')?.headers['x-amz-object-lock-mode']).toBeUndefined();
   });
 
+  test('that try the store out are locked for an hour only', async () => {
+    const manners: Partial<S3Manners> = { lock: 'kept', forbids: new Set(['DELETE']) };
+    const objectLock = { mode: 'COMPLIANCE', days: 3650 };
+    const { server, store } = await withManners(manners, { objectLock });
+    await failure(checkStore(store, going));
+    const [left] = [...server.objects.values()];
+    const until = left?.headers['x-amz-object-lock-retain-until-date'] ?? '';
+    expect(Math.abs(Date.parse(until) - Date.now() - 3_600_000)).toBeLessThan(600_000);
+  });
+
   test.each([
     ['none', 'Bucket is missing Object Lock Configuration', 'was made with object lock'],
     ['ignored', 'shows no object lock', 's3:GetObjectRetention'],
