@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { ObjectStoreError } from '../../src/errors.ts';
-import { DeltaLogError, type LiveFile } from '../../src/tier/delta-actions.ts';
+import { DeltaLogError, type LiveFile, statsOf } from '../../src/tier/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta-log.ts';
 import { filesOfDay } from '../../src/tier/delta-state.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
@@ -204,6 +204,22 @@ describe('a commit', () => {
     expect(logOf(store)).toHaveLength(1);
   });
 
+  it('waits for those that began before it in the same process', async () => {
+    const { store, open } = stage();
+    const log = open();
+    const files = Array.from({ length: 20 }, (_, index) => fileOf(`s${index}`, '2026-03-05', 'a'));
+    await withObjects(store, ...files);
+    const broken = fileOf('broken', '2026-03-05', 'a');
+    const work = files.flatMap((file) => [
+      log.commit({ add: [file] }, signal),
+      log.snapshot(signal),
+    ]);
+    await expect(log.commit({ add: [broken] }, signal)).rejects.toThrow(ObjectStoreError);
+    await Promise.all(work);
+    expect(await pathsOf(log)).toEqual(files.map(({ path }) => path).sort());
+    expect(logOf(store)).toHaveLength(20);
+  });
+
   it('gives up where another writer always is first', async () => {
     const { store, open } = stage();
     const file = fileOf('events', '2026-03-05', 'a');
@@ -215,6 +231,24 @@ describe('a commit', () => {
       },
     });
     await expect(open(taken).commit({ add: [file] }, signal)).rejects.toThrow(DeltaLogError);
+  });
+});
+
+describe('the statistics of a file', () => {
+  it('bound its instants from outside, in milliseconds', () => {
+    const fetched = { first: 1_772_706_030_123_456n, last: 1_772_706_030_999_001n };
+    expect(JSON.parse(statsOf({ records: 2, fetched }))).toEqual({
+      numRecords: 2,
+      minValues: { fetched_at: '2026-03-05T10:20:30.123Z' },
+      maxValues: { fetched_at: '2026-03-05T10:20:31.000Z' },
+      nullCount: { fetched_at: 0 },
+    });
+    const whole = { first: 1_000n, last: 2_000n };
+    expect(JSON.parse(statsOf({ records: 2, fetched: whole }))).toMatchObject({
+      minValues: { fetched_at: '1970-01-01T00:00:00.001Z' },
+      maxValues: { fetched_at: '1970-01-01T00:00:00.002Z' },
+    });
+    expect(statsOf({ records: 0, fetched: null })).toBe('{"numRecords":0}');
   });
 });
 
