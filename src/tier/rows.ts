@@ -37,6 +37,9 @@ export function listDaysToMove(
             case when u.failed then 'it failed'
                  when u.day is not null then 'it is not complete'
                  when exists (select from daywalk.windows_with(d.stream_id, d.day) as w where w.rewalk) then 'it is to be walked again first'
+                 when exists (select from daywalk.windows_with(d.stream_id, d.day) as w
+                                join daywalk.walks k on k.window_id = w.window_id
+                               where w.day <> d.day and k.shown <> 'no') then 'its first midnight shows records of the day before, which would be lost'
                  when d.unsealed then 'it is not in the ledger yet: the next run appends it' end as kept
        from unnest($1::text[], $2::double precision[]) as l (name, seconds)
        join daywalk.streams s on s.name = l.name

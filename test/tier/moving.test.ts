@@ -4,16 +4,18 @@ import { readDayStory } from '../../src/days/story-rows.ts';
 import { describeStory } from '../../src/days/story-text.ts';
 import { checkLedger } from '../../src/ledger/rows.ts';
 import { verifyStored } from '../../src/ledger/verify-stored.ts';
-import { listOldDays } from '../../src/retention/rows.ts';
+import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
+import { removeTable, syncTables } from '../../src/tables/record-tables.ts';
+import { defineTable } from '../../src/tables/table-rows.ts';
 import { checkTieredDays } from '../../src/tier/check-days.ts';
 import type { TierParts } from '../../src/tier/moved-log.ts';
 import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { Killed, MemoryStore, mortal } from '../support/memory-store.ts';
-import { proveTexts, textsOf, windowOf } from '../support/publishing.ts';
-import { DAY, freshStore, hastyClock } from '../support/store.ts';
+import { proveCutOf, proveTexts, publishNext, textsOf, windowOf } from '../support/publishing.ts';
+import { DAY, freshStore, hastyClock, planDays } from '../support/store.ts';
 import { openGated } from '../walk/perils.ts';
 import {
   believed,
@@ -45,6 +47,10 @@ const states = () =>
   server.query(`select distinct state from daywalk.coverage where day = any ($1::date[])`, [
     [...DAYS],
   ]);
+
+/** The rows of a record table, as far as they tell a record. */
+const rowsOf = (table: string) =>
+  server.query(`select day::text, id, gone_since from daywalk.${table} order by day, id`);
 
 /** Nothing is lost or doubled, and the table has just what Postgres says. */
 async function expectExact(wanted: Awaited<ReturnType<typeof believed>>): Promise<void> {
@@ -260,6 +266,51 @@ it('a day that is published anew while it moves, moves as it is shown then', asy
   expect(await server.query(`select from daywalk.events where stream = 'events'`)).toEqual([]);
 });
 
+it('record tables: one that outlives the pages keeps the days, another one gets them back', async () => {
+  await makeDays(database);
+  const column = { name: 'id', path: ['id'], type: 'integer', index: false } as const;
+  const table = { stream: 'events', columns: [column], keepRecord: false };
+  await defineTable(database, { ...table, name: 'outliving', retention: null });
+  await defineTable(database, { ...table, name: 'following' });
+  const streams = (
+    await server.query<{ id: number }>('select stream_id as id from daywalk.streams')
+  ).map(({ id }) => id);
+  const wanted = moveAll(partsOf(database, store), ['events']);
+  expect((await wanted).kept).toHaveLength(DAYS.length);
+  await syncTables(database, streams, signal);
+  const before = await rowsOf('following');
+  expect(before.length).toBeGreaterThan(5);
+  expect((await moveAll(partsOf(database, store), ['events'])).kept).toEqual([]);
+  await syncTables(database, streams, signal);
+  expect(await rowsOf('outliving')).toEqual(before);
+  expect(await rowsOf('following')).toEqual([]);
+  await restoreAll(partsOf(database, store));
+  await syncTables(database, streams, signal);
+  expect(await rowsOf('outliving')).toEqual(before);
+  expect(await rowsOf('following')).toEqual(before);
+  for (const name of ['outliving', 'following']) await removeTable(database, name);
+});
+
+it('a neighbour that is pruned while a day is away: what it hid is shown when the day is back', async () => {
+  await makeDays(database);
+  const parts = partsOf(database, store);
+  const shown = () =>
+    server.query(
+      `select day::text, (record ->> 'id')::int as id from daywalk.shown_records where stream = 'events' and (record ->> 'id')::int = 3`,
+    );
+  expect(await shown()).toEqual([{ day: DAY, id: 3 }]);
+  await moveAll(parts, ['events'], [DAYS[1]]);
+  const [old] = await listOldDays(database, 'day', [{ stream: 'events', olderThanMs: 0 }]);
+  if (old === undefined) throw new Error('no day is listed');
+  expect(await markPruned(database, 'day', old)).toBe('pruned');
+  expect(await shown()).toEqual([]);
+  await restoreAll(parts);
+  expect(await shown()).toEqual([{ day: DAYS[1], id: 3 }]);
+  await sealAll(database);
+  expect(await checkLedger(database, [...STREAMS])).toEqual([]);
+  expect(await audit(server)).toEqual([]);
+});
+
 describe('a day that must stay', () => {
   it('because something changed since the ledger: it is told, and not in the table', async () => {
     await makeDays(database);
@@ -282,6 +333,24 @@ describe('a day that must stay', () => {
     const report = await moveAll(partsOf(database, store), ['audit']);
     expect(report.kept).toMatchObject([{ stream: 'audit', day: DAY }]);
     expect(await tabled(store)).toEqual(await moved(server));
+  });
+
+  it('because the midnight before all days shows a record of the day before', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    const across = { across: textsOf([7]), before: [], after: [] };
+    const cut = await windowOf(database, streamId, '2026-03-04', 'cut');
+    await proveCutOf(database, cut, across, { records: 1, removed: 0 });
+    await sealAll(database);
+    const before = await server.query('select day::text, record from daywalk.events order by 1, 2');
+    expect(before).toHaveLength(3);
+    const report = await moveAll(partsOf(database, store), ['events']);
+    expect(report.kept).toMatchObject([
+      { day: DAY, reason: expect.stringMatching(/which would be lost/) },
+    ]);
+    expect(
+      await server.query('select day::text, record from daywalk.events order by 1, 2'),
+    ).toEqual(before);
   });
 
   it('because pages of it are missing', async () => {
