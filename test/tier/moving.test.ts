@@ -10,10 +10,12 @@ import { removeTable, syncTables } from '../../src/tables/record-tables.ts';
 import { defineTable } from '../../src/tables/table-rows.ts';
 import { checkTieredDays } from '../../src/tier/check-days.ts';
 import type { TierParts } from '../../src/tier/moved-log.ts';
+import { piecesOf } from '../../src/tier/object-body.ts';
+import type { ObjectBody } from '../../src/tier/object-store.ts';
 import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { Killed, MemoryStore, mortal } from '../support/memory-store.ts';
+import { changedStore, Killed, MemoryStore, mortal } from '../support/memory-store.ts';
 import { proveCutOf, proveTexts, publishNext, textsOf, windowOf } from '../support/publishing.ts';
 import { DAY, freshStore, hastyClock, planDays } from '../support/store.ts';
 import { openGated } from '../walk/perils.ts';
@@ -51,6 +53,12 @@ const states = () =>
 /** The rows of a record table, as far as they tell a record. */
 const rowsOf = (table: string) =>
   server.query(`select day::text, id, gone_since from daywalk.${table} order by day, id`);
+
+async function bytesOf(body: ObjectBody): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for await (const piece of piecesOf(body)) pieces.push(piece);
+  return pieces;
+}
 
 /** Nothing is lost or doubled, and the table has just what Postgres says. */
 async function expectExact(wanted: Awaited<ReturnType<typeof believed>>): Promise<void> {
@@ -158,6 +166,21 @@ describe('what is said of days that moved', () => {
     ]);
     await expect(restoreAll(partsOf(database, store))).rejects.toThrow('is not what was written');
     expect(await server.query('select from daywalk.events')).toEqual([]);
+  });
+
+  it('a store that gives back something else is told, and everything stays here', async () => {
+    await makeDays(database);
+    const before = await believed(server, store);
+    let first: ObjectBody | null = null;
+    const other = changedStore(store, {
+      create: async (key, body) => {
+        if (key.startsWith('events/stream')) first ??= Buffer.concat(await bytesOf(body));
+        return store.create(key, key.startsWith('events/stream') && first ? first : body);
+      },
+    });
+    await expect(moveAll(partsOf(database, other))).rejects.toThrow(/^memory gives back another /);
+    expect(await moved(server)).toHaveLength(1);
+    await expectExact(before);
   });
 
   it('a restored day is not moved again by itself before it is old once more', async () => {
