@@ -128,7 +128,7 @@ export const VERBS: readonly VerbRow[] = [
   {
     name: 'export',
     does: 'records of complete days, or a record table, as files, one folder a day, with a manifest; exit code 3 when days are not complete',
-    settings: READ,
+    settings: [...READ, 'Tier'],
     load: async () => (await import('./verbs/export.ts')).exportVerb,
     example: 'export --out archive --from 2026-10',
     options: [
@@ -232,7 +232,7 @@ export const VERBS: readonly VerbRow[] = [
   {
     name: 'search',
     does: 'the stored records that hold a value anywhere, and of which days "nothing" counts; exit code 3 when days are not proven',
-    settings: READ,
+    settings: [...READ, 'Tier'],
     load: async () => (await import('./verbs/search.ts')).searchVerb,
     options: [
       from('the first day that is kept'),
@@ -248,7 +248,7 @@ export const VERBS: readonly VerbRow[] = [
   {
     name: 'serve-archive',
     does: 'answers the two operations of the API from what is stored, until it is stopped',
-    settings: [...READ, 'Archive'],
+    settings: [...READ, 'Tier', 'Archive'],
     load: async () => (await import('./verbs/serve-archive.ts')).serveArchiveVerb,
     options: [stream()],
     page: 'serving.md',

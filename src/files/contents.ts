@@ -2,7 +2,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Query } from '../store/database.ts';
+import { type MovedDay, type MovedRecords, readMovedDays } from '../store/moved-days.ts';
 import { type ShownRecord, shownRecords } from '../store/shown-records.ts';
 import type { FileLine, Written } from '../written.ts';
 import type { Format } from './layout.ts';
@@ -51,16 +52,34 @@ export function writeRows<R extends FileLine>(
     : writeNdjson(file, rows, format === 'ndjson.gz', signal);
 }
 
-/** The records of streams, as they were sent. */
-export const recordContents = (database: Database, streams: readonly string[]): Contents => ({
+/** The records of streams, as they were sent; of days that moved, from where they are. */
+export const recordContents = (
+  database: Database,
+  streams: readonly string[],
+  moved: MovedRecords,
+): Contents => ({
   table: undefined,
   streams,
   format: 'ndjson.gz',
-  listDays: (range, signal) => listArchivedDays(database, streams, range, signal),
-  write: (file, day, format, signal) =>
-    writeRows(file, shownRecords(database, day, signal), columnsOf(day), format, signal),
+  async listDays(range, signal) {
+    const days = await listArchivedDays(database, streams, range, signal);
+    if (!days.some(({ state }) => state === 'tiered')) return days;
+    const query: Query = (sql, values) => database.persist(sql, values, signal);
+    const there = new Map(
+      (await readMovedDays(query, streams, null)).map((day) => [`${day.stream} ${day.day}`, day]),
+    );
+    return days.map((day) => asMoved(day, there.get(`${day.stream} ${day.day}`)));
+  },
+  write: (file, day, format, signal) => {
+    const records =
+      day.moved === undefined ? shownRecords(database, day, signal) : moved.read(day.moved, signal);
+    return writeRows(file, records, columnsOf(day), format, signal);
+  },
   isUnchanged: (day) => isUnchanged(database, day),
 });
+
+const asMoved = (day: ArchivedDay, moved: MovedDay | undefined): ArchivedDay =>
+  day.state === 'tiered' && moved !== undefined ? { ...day, state: 'complete', moved } : day;
 
 /** The columns of daywalk.events. */
 function columnsOf({ stream, day }: ArchivedDay): ParquetColumn<ShownRecord>[] {

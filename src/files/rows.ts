@@ -3,6 +3,7 @@
 import type { CoverageState } from '../days/coverage-rows.ts';
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
+import type { MovedDay } from '../store/moved-days.ts';
 import { isComplete, shownWalks } from '../store/shown.ts';
 
 /** A stream and day, and what of it is shown. */
@@ -11,7 +12,7 @@ export interface ArchivedDay {
   readonly stream: string;
   readonly resource: string;
   readonly day: Day;
-  /** behind: a record table does not have it as it is shown. */
+  /** behind: a record table does not have it as it is shown; complete, too: it moved, and its records can be read where they are. */
   readonly state: CoverageState | 'behind';
   /** The walks that are shown; with `marks` they name exactly what the views show of the day. */
   readonly walks: readonly number[];
@@ -33,6 +34,8 @@ export interface ArchivedDay {
   readonly ledger: { readonly entry: number; readonly digest: string } | null;
   /** Of a day of a record table: the key of the publication that it holds. */
   readonly publication?: string;
+  /** It is in a folder or bucket, and there. */
+  readonly moved?: MovedDay;
 }
 
 /** The days of these streams that are due or stored, between two days where given, by stream and day. */
@@ -43,9 +46,13 @@ export async function listArchivedDays(
   signal?: AbortSignal,
 ): Promise<ArchivedDay[]> {
   const rows = await database.persist<
-    Omit<ArchivedDay, 'ledger' | 'publication'> & { entry: number | null; digest: string | null }
+    Omit<ArchivedDay, 'ledger' | 'publication' | 'moved'> & {
+      entry: number | null;
+      digest: string | null;
+    }
   >(
-    `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone, c.pages, c.bytes, c.proof,
+    `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone,
+            coalesce(moved.pages, c.pages) as pages, coalesce(moved.bytes, c.bytes) as bytes, c.proof,
             c.completed_at as "completedAt", c.looked_at as "lookedAt", c.last_error as "lastError",
             shown.walks, encode(daywalk.marks_digest(shown.walks), 'hex') as marks,
             l.entry, encode(l.digest, 'hex') as digest
@@ -53,6 +60,10 @@ export async function listArchivedDays(
        join daywalk.streams s on s.name = c.stream
       cross join lateral (
         select ${shownWalks('s.stream_id', 'c.day')} as walks) as shown
+       -- Its pages are not here, and were received all the same.
+       left join lateral (
+        select sum(k.pages)::bigint as pages, sum(k.bytes)::bigint as bytes
+          from daywalk.walks k where k.walk_id = any (shown.walks)) as moved on c.state = 'tiered'
        left join lateral (
         select entry, digest from daywalk.ledger
          where stream_id = s.stream_id and day = c.day order by revision desc limit 1) as l on true

@@ -1,7 +1,10 @@
 /** Tiered days in the database: which may move, that one is in the tier, and that it is back. */
 import type { Day, DayRange } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
+import { type MovedDay, readMovedDays } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
+
+export type { MovedDay, MovedObject } from '../store/moved-days.ts';
 
 /** How old a day of a stream must be to move. */
 export interface MoveLimit {
@@ -97,27 +100,6 @@ export async function readLeavingDay(
     : { ...row, walks: row.walks.map(Number), going: row.going.map(Number) };
 }
 
-/** What an object is. */
-export interface MovedObject {
-  readonly key: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-/** A day that is in the tier, and where. */
-export interface MovedDay {
-  readonly streamId: number;
-  readonly stream: string;
-  readonly day: Day;
-  readonly publication: string;
-  /** The name of the folder or bucket. */
-  readonly place: string;
-  readonly pages: MovedObject;
-  readonly events: MovedObject;
-  readonly records: number;
-  readonly recordsSha256: string;
-}
-
 /** What came of saying that a day has moved; see `daywalk.mark_tiered`. */
 export type MarkedTiered = 'tiered' | 'held' | 'changed' | 'unsealed' | 'wanted' | 'pruned';
 
@@ -151,42 +133,14 @@ export async function markTiered(
   return row.marked;
 }
 
-type MovedRow = Omit<MovedDay, 'pages' | 'events'> & {
-  readonly pagesKey: string;
-  readonly pagesBytes: number;
-  readonly pagesSha256: string;
-  readonly eventsKey: string;
-  readonly eventsBytes: number;
-  readonly eventsSha256: string;
-};
-
 /** The days of these streams, or all, that are in the tier, oldest first, between two days where given. */
-export async function listMovedDays(
+export const listMovedDays = (
   database: Database,
   streams: readonly string[] | null,
   range: DayRange | null,
   signal?: AbortSignal,
-): Promise<MovedDay[]> {
-  const rows = await database.persist<MovedRow>(
-    `select s.stream_id as "streamId", s.name as stream, t.day, t.publication, t.place,
-            t.pages_key as "pagesKey", t.pages_bytes as "pagesBytes", encode(t.pages_sha256, 'hex') as "pagesSha256",
-            t.events_key as "eventsKey", t.events_bytes as "eventsBytes", encode(t.events_sha256, 'hex') as "eventsSha256",
-            t.records, encode(t.records_sha256, 'hex') as "recordsSha256"
-       from daywalk.tiered_days t
-       join daywalk.streams s on s.stream_id = t.stream_id
-      where ($1::text[] is null or s.name = any ($1::text[])) and ($2::date is null or t.day between $2::date and $3::date)
-      order by t.day, array_position($1::text[], s.name), s.name`,
-    [streams, range?.from ?? null, range?.to ?? null],
-    signal,
-  );
-  return rows.map(
-    ({ pagesKey, pagesBytes, pagesSha256, eventsKey, eventsBytes, eventsSha256, ...row }) => ({
-      ...row,
-      pages: { key: pagesKey, bytes: pagesBytes, sha256: pagesSha256 },
-      events: { key: eventsKey, bytes: eventsBytes, sha256: eventsSha256 },
-    }),
-  );
-}
+): Promise<MovedDay[]> =>
+  readMovedDays((sql, values) => database.persist(sql, values, signal), streams, range);
 
 /** Those among some UUIDs that are publications of this database. */
 export async function keepKnown(
