@@ -11,6 +11,7 @@ import type { TierParts } from '../tier/moved-log.ts';
 import type { ObjectStore } from '../tier/object-store.ts';
 import type { MoveLimit } from '../tier/rows.ts';
 import { openS3Store } from '../tier/s3-store.ts';
+import { ownedBy } from '../tier/table-owner-rows.ts';
 import { redactor } from './process-redactor.ts';
 
 /** The tier, and what closes its connections. */
@@ -26,7 +27,7 @@ export async function openTier(
   log: Logger,
 ): Promise<OpenTier> {
   const { store, close } = await openStore(settings, log);
-  const deltas = new DeltaLog(store, systemClock);
+  const deltas = new DeltaLog(store, systemClock, ownedBy(database, systemClock));
   return { tier: { database, store, log: deltas, clock: systemClock }, close };
 }
 

@@ -68,6 +68,9 @@ export interface DeltaAction {
   readonly remove?: RemoveAction | null;
 }
 
+/** Who wrote a commit, in its `commitInfo`. */
+export const ENGINE = 'daywalk';
+
 /** The oldest protocol that is still written: every reader takes it. */
 export const PROTOCOL: ProtocolAction = { minReaderVersion: 1, minWriterVersion: 2 };
 

@@ -1,5 +1,6 @@
 /** The objects of the log: how they are called, which of them are there, and one of them as actions. */
 import { actionsOf, type DeltaAction, DeltaLogError } from './delta-actions.ts';
+import { foreign, isOwnCommit } from './delta-state.ts';
 import { EVENTS_FOLDER } from './event-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -62,7 +63,7 @@ export async function readLastCheckpoint(
   return Number.isSafeInteger(version) ? version : null;
 }
 
-/** @throws {DeltaLogError} where it is not there, or is no commit. */
+/** @throws {DeltaLogError} where it is not there, is no commit, or is one of another program. */
 export async function readCommit(
   store: ObjectStore,
   version: number,
@@ -72,12 +73,15 @@ export async function readCommit(
   const hint = 'Somebody removed or changed it: put it back from a copy of the folder or bucket.';
   const commit = await store.read(key, signal);
   if (commit === null) throw new DeltaLogError(`${store.name} has no ${key}`, { hint });
+  let actions: DeltaAction[];
   try {
-    return actionsOf(commit);
+    actions = actionsOf(commit);
   } catch (cause) {
     const what = `${store.name}: ${key} is no commit of a Delta Lake table`;
     throw new DeltaLogError(what, { cause, hint });
   }
+  if (!isOwnCommit(actions)) throw foreign(`${key} in ${store.name} is not one of daywalk's`);
+  return actions;
 }
 
 /**

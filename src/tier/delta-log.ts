@@ -4,6 +4,7 @@ import {
   addOf,
   type DeltaAction,
   DeltaLogError,
+  ENGINE,
   fileOf,
   type LiveFile,
   linesOf,
@@ -32,6 +33,14 @@ export interface DeltaChange {
   readonly remove?: readonly string[];
 }
 
+/** Whose table it is. */
+export interface TableOwner {
+  /** The id of a table that begins. */
+  newId(): Promise<string>;
+  /** Whether a table of this id is one that began so. */
+  owns(id: string): Promise<boolean>;
+}
+
 /** Nobody reads more commits than about so many. */
 const CHECKPOINT_EVERY = 50;
 /** Another writer that always is first is none of ours. */
@@ -48,12 +57,20 @@ const OURS = /^stream=[^/]+\/day=[^/]+\/[^/]+\.parquet$/;
 export class DeltaLog {
   readonly #store: ObjectStore;
   readonly #clock: Clock;
+  readonly #owner: TableOwner;
+  #ownId: string | null = null;
   #state = new DeltaState();
   #before: Promise<unknown> = Promise.resolve();
 
-  constructor(store: ObjectStore, clock: Clock) {
+  /** @param owner asked before anything is believed of the table; anybody's where it is left out. */
+  constructor(
+    store: ObjectStore,
+    clock: Clock,
+    owner: TableOwner = { newId: async () => clock.uuid(), owns: async () => true },
+  ) {
     this.#store = store;
     this.#clock = clock;
+    this.#owner = owner;
   }
 
   /** The table as it is now; what is known already is not read again. */
@@ -89,7 +106,12 @@ export class DeltaLog {
 
   /** @returns false: another writer was first. */
   async #tryCommit(change: DeltaChange, txnId: string, signal: AbortSignal): Promise<boolean> {
-    const actions = actionsFor(this.#state, change, txnId, this.#clock);
+    const tableId = this.#state.metaData?.id ?? (await this.#owner.newId());
+    const actions = actionsFor(this.#state, change, {
+      tableId,
+      txnId,
+      timestamp: this.#clock.now(),
+    });
     if (actions === null) return true;
     for (const { add } of actions) if (add) await this.#checkObject(fileOf(add), signal);
     const version = this.#state.version + 1;
@@ -114,13 +136,15 @@ export class DeltaLog {
   /**
    * Removes the objects of files that left the table a week ago, and what stands in the log of versions that ended a month ago.
    * While it runs, nobody may add a file again that left.
+   * @param isKept tells of keys that stay all the same.
    */
-  cleanUp(signal: AbortSignal): Promise<void> {
+  cleanUp(signal: AbortSignal, isKept: (key: string) => boolean = () => false): Promise<void> {
     return this.#inTurn(async () => {
       const now = this.#clock.now();
       const { removed } = await this.#newest(signal);
       const over = [...removed].filter(
-        ([path, at]) => at <= now - FILES_KEPT_MS && OURS.test(path),
+        ([path, at]) =>
+          at <= now - FILES_KEPT_MS && OURS.test(path) && !isKept(`${EVENTS_FOLDER}${path}`),
       );
       for (const [path] of over) {
         await this.#store.remove(`${EVENTS_FOLDER}${path}`, signal);
@@ -145,7 +169,18 @@ export class DeltaLog {
     this.#state = new DeltaState();
     this.#state =
       (await catchUp(this.#store, known, signal)) ?? (await readState(this.#store, signal));
+    await this.#checkOwner(this.#state);
     return this.#state;
+  }
+
+  async #checkOwner({ metaData }: DeltaState): Promise<void> {
+    const id = metaData?.id ?? null;
+    if (id === null || id === this.#ownId) return;
+    if (!(await this.#owner.owns(id)))
+      throw new DeltaLogError(`${this.#store.name}: its table of events is another database's`, {
+        hint: 'One folder, or bucket and prefix, belongs to one database: set tier.url to one that is empty.',
+      });
+    this.#ownId = id;
   }
 
   /** Writes a checkpoint of what is known, and says where it is. */
@@ -163,10 +198,8 @@ export class DeltaLog {
 function actionsFor(
   { files, metaData }: DeltaState,
   { add = [], remove = [] }: DeltaChange,
-  txnId: string,
-  clock: Clock,
+  { tableId, txnId, timestamp }: { tableId: string; txnId: string; timestamp: number },
 ): DeltaAction[] | null {
-  const timestamp = clock.now();
   const dayOf = ({ stream, day }: LiveFile) => `${stream} ${day}`;
   const named = new Set(add.map(({ path }) => path));
   const added = new Map(
@@ -182,13 +215,13 @@ function actionsFor(
     timestamp,
     operation,
     operationParameters: {},
-    engineInfo: 'daywalk',
+    engineInfo: ENGINE,
     txnId,
   };
   return [
     { commitInfo },
     ...(metaData === null
-      ? [{ protocol: PROTOCOL }, { metaData: metaDataOf(clock.uuid(), timestamp) }]
+      ? [{ protocol: PROTOCOL }, { metaData: metaDataOf(tableId, timestamp) }]
       : []),
     ...removed.map((file) => ({ remove: removeOf(file, timestamp) })),
     ...[...added.values()].map((file) => ({ add: addOf(file) })),

@@ -3,6 +3,7 @@ import type { Day } from '../model.ts';
 import {
   type DeltaAction,
   DeltaLogError,
+  ENGINE,
   fileOf,
   type LiveFile,
   type MetaDataAction,
@@ -58,13 +59,19 @@ export class DeltaState implements DeltaSnapshot {
   }
 }
 
+/** Whether a commit changes nothing, or is one of daywalk's: another engine may have taken records out, or put its own files in. */
+export const isOwnCommit = (actions: readonly DeltaAction[]): boolean =>
+  actions.some(({ commitInfo }) => commitInfo?.engineInfo === ENGINE) ||
+  actions.every(({ protocol, metaData, add, remove }) => !(protocol || metaData || add || remove));
+
 function understood(protocol: ProtocolAction): ProtocolAction {
   const { minReaderVersion: reader, minWriterVersion: writer } = protocol;
   if (reader <= PROTOCOL.minReaderVersion && writer <= PROTOCOL.minWriterVersion) return protocol;
   throw foreign(`it wants a reader of version ${reader} and a writer of version ${writer}`);
 }
 
-const foreign = (what: string): DeltaLogError =>
+/** The table is not only ours any more. */
+export const foreign = (what: string): DeltaLogError =>
   new DeltaLogError(`another program has changed the Delta Lake table of events: ${what}`, {
     hint: 'Only daywalk may write to it: give the other program another table, or copy this one.',
   });

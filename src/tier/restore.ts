@@ -31,7 +31,6 @@ export async function restoreDays(
   onDay: (done: number) => void = () => {},
 ): Promise<RestoreReport> {
   const { database, store } = parts;
-  await settleLog(parts, signal);
   const report = { days: [] as MovedDay[], kept: [] as StayingDay[] };
   for (const [index, moved] of days.entries()) {
     signal.throwIfAborted();
@@ -49,6 +48,8 @@ export async function restoreDays(
       });
     onDay(index + 1);
   }
+  // Behind the days: one whose records are lost comes back from its pages.
+  await settleLog(parts, signal);
   return report;
 }
 

@@ -27,7 +27,11 @@ export function openKeyring(
   const read = async (): Promise<S3Keys> => {
     const keys = typeof source === 'function' ? await source() : source;
     checkKeys(store, keys);
-    redactor.add(keys.secretAccessKey, ...(keys.sessionToken ? [keys.sessionToken] : []));
+    redactor.add(
+      keys.accessKeyId,
+      keys.secretAccessKey,
+      ...(keys.sessionToken ? [keys.sessionToken] : []),
+    );
     return keys;
   };
   return {

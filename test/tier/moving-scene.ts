@@ -9,6 +9,7 @@ import type { TierParts } from '../../src/tier/moved-log.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { restoreDays } from '../../src/tier/restore.ts';
 import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
+import { ownedBy } from '../../src/tier/table-owner-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   letHoursPass,
@@ -28,7 +29,7 @@ export const signal = new AbortController().signal;
 export const partsOf = (database: Database, store: ObjectStore): TierParts => ({
   database,
   store,
-  log: new DeltaLog(store, systemClock),
+  log: new DeltaLog(store, systemClock, ownedBy(database, systemClock)),
   clock: systemClock,
 });
 
