@@ -59,8 +59,14 @@ test('days move, every verb answers, and they come back', async () => {
   expect(await told('backfill', ...DAYS, '--only', 'all', '--dry-run')).toMatch(
     /it moved to the tier; daywalk tier --restore brings it back/,
   );
-  const search = await scene.run(['search', 'no such thing', ...DAYS], settings);
-  expect(search.stdout).toMatch(/tiered\n.*`daywalk tier --restore` brings back/);
+  const search = ['search', 'no such thing', ...DAYS];
+  expect(await told(...search)).toMatch(/^events: nothing; 5 of 5 days proven/m);
+  const without = await scene.run([...search, '--without-tier'], settings);
+  expect(without).toMatchObject({ code: 3 });
+  expect(without.stdout).toMatch(/tiered\n.*is looked into without --without-tier/);
+  const unset = await scene.run(search, EVENTS);
+  expect(unset).toMatchObject({ code: 2 });
+  expect(unset.stderr).toMatch(/events 2026-01-30, .* moved to s3:.*: tier\.url is not set/);
   const back = await scene.succeed(['tier', '--restore', ...DAYS], settings);
   expect(back.stdout).toMatch(/^5 days, .* came back from s3:/m);
   expect((await recordTexts(scene.database, 'events')).sort()).toEqual(before);
