@@ -201,6 +201,38 @@ comment on column daywalk.prunings.pruned_by is 'The role of the database that d
 comment on column daywalk.prunings.pruned_at is 'From then on the views do not show it.';
 comment on column daywalk.prunings.removed_at is 'When the last of its pages was removed; null: it was interrupted, the next pruning goes on.';
 
+-- The days that moved to a folder or bucket; the days among the prunings that have no row here are gone for good.
+create table daywalk.tiered_days (
+  stream_id      integer not null references daywalk.streams,
+  day            date not null,
+  publication    uuid not null,
+  place          text not null,
+  pages_key      text not null,
+  pages_bytes    bigint not null,
+  pages_sha256   bytea not null check (octet_length(pages_sha256) = 32),
+  events_key     text not null,
+  events_bytes   bigint not null,
+  events_sha256  bytea not null check (octet_length(events_sha256) = 32),
+  records        bigint not null,
+  records_sha256 bytea not null check (octet_length(records_sha256) = 32),
+  tiered_at      timestamptz not null default clock_timestamp(),
+  primary key (stream_id, day)
+);
+comment on table daywalk.tiered_days is 'The days that moved to a folder or bucket: their pages are in an object there, and their records in a table that other engines read (docs/tier.md).';
+comment on column daywalk.tiered_days.stream_id is 'The stream.';
+comment on column daywalk.tiered_days.day is 'The day of the source''s calendar.';
+comment on column daywalk.tiered_days.publication is 'The publication that the objects hold, as in daywalk.publications.';
+comment on column daywalk.tiered_days.place is 'The folder or bucket.';
+comment on column daywalk.tiered_days.pages_key is 'The object that holds the pages, every column of them.';
+comment on column daywalk.tiered_days.pages_bytes is 'Its size.';
+comment on column daywalk.tiered_days.pages_sha256 is 'SHA-256 of it.';
+comment on column daywalk.tiered_days.events_key is 'The object that holds the records that were shown; a file of the Delta Lake table.';
+comment on column daywalk.tiered_days.events_bytes is 'Its size.';
+comment on column daywalk.tiered_days.events_sha256 is 'SHA-256 of it.';
+comment on column daywalk.tiered_days.records is 'Records in it.';
+comment on column daywalk.tiered_days.records_sha256 is 'SHA-256 of the records as lines of NDJSON, as the manifest of an export has it.';
+comment on column daywalk.tiered_days.tiered_at is 'When it moved.';
+
 create table daywalk.walks (
   walk_id       bigint generated always as identity primary key,
   window_id     bigint not null references daywalk.windows,
@@ -374,6 +406,7 @@ create table daywalk.days (
   unsealed      boolean not null default true,
   publication   uuid not null default gen_random_uuid(),
   retired_since timestamptz,
+  restored_at   timestamptz,
   primary key (stream_id, day)
 );
 create index days_unsealed on daywalk.days (stream_id, day) where unsealed;
@@ -381,7 +414,7 @@ create index days_gone on daywalk.days (stream_id, day) where gone > 0;
 comment on table daywalk.days is 'What is shown of a day, added up whenever it changes.';
 comment on column daywalk.days.stream_id is 'The stream.';
 comment on column daywalk.days.day is 'The day of the source''s calendar.';
-comment on column daywalk.days.records is 'Records that are shown.';
+comment on column daywalk.days.records is 'Records that are shown; of a day that moved those that are shown there.';
 comment on column daywalk.days.gone is 'Those among them that the source does not show any more.';
 comment on column daywalk.days.lost is 'Those on balance: less the records that appeared in the same walks, which may be newer versions of them.';
 comment on column daywalk.days.pages is 'Pages of the walks that are shown.';
@@ -391,6 +424,7 @@ comment on column daywalk.days.revision is 'How often what is shown of it has ch
 comment on column daywalk.days.unsealed is 'Something changed since the ledger was last compared with the day.';
 comment on column daywalk.days.publication is 'The key of its newest publication.';
 comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not looked at.';
+comment on column daywalk.days.restored_at is 'When the day was brought back from a folder or bucket; null: never.';
 
 create table daywalk.publications (
   stream_id    integer not null references daywalk.streams,
@@ -412,7 +446,7 @@ comment on column daywalk.publications.seq is '1, 2, 3 … within the stream.';
 comment on column daywalk.publications.key is 'Random: tells this history from that of a database that was put back from a backup.';
 comment on column daywalk.publications.day is 'The day of the source''s calendar.';
 comment on column daywalk.publications.revision is '1, 2, 3 … within the day.';
-comment on column daywalk.publications.records is 'Records that are shown from then on; 0 of a pruned day.';
+comment on column daywalk.publications.records is 'Records that are shown from then on; 0 of a day that was pruned or moved.';
 comment on column daywalk.publications.appeared is 'Records that came with a later walk, and that the ones before it had not.';
 comment on column daywalk.publications.gone is 'Records that are gone since this publication.';
 comment on column daywalk.publications.lost is 'Those on balance: less the records that appeared in the walk that first lacked them.';

@@ -424,6 +424,8 @@ declare
 begin
   select * into strict me from daywalk.windows where window_id = cut;
   if coalesce((me.proof ->> 'removed')::bigint, 0) = 0 and not exists (select from daywalk.marks where hidden_by = cut) then return; end if;
+  -- A day that moved still shows its records, elsewhere: what is hidden beside it stays so.
+  if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.day, me.day + 1)) then return; end if;
   select max(w.window_id) filter (where w.day = me.day), max(w.window_id) filter (where w.day = me.day + 1) into before, behind
     from daywalk.windows w
    where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)

@@ -225,6 +225,7 @@ select p.stream, p.resource, p.day,
        case when u.running then 'running'
             when u.failed then 'failed'
             when u.day is not null then 'pending'
+            when t.day is not null then 'tiered'
             when g.day is not null then 'pruned'
             else 'complete' end as state,
        p.windows, p.complete_windows,
@@ -250,6 +251,7 @@ select p.stream, p.resource, p.day,
   left join daywalk.unfinished_days u on u.stream_id = p.stream_id and u.day = p.day
   left join daywalk.days c on c.stream_id = p.stream_id and c.day = p.day
   left join daywalk.prunings g on g.stream_id = p.stream_id and g.day = p.day and g.what = 'day'
+  left join daywalk.tiered_days t on t.stream_id = p.stream_id and t.day = p.day
   left join daywalk.day_errors e on e.stream_id = p.stream_id and e.day = p.day
  where p.planned
  union all
@@ -259,10 +261,10 @@ comment on view daywalk.coverage is 'One row per stream and closed day since the
 comment on column daywalk.coverage.stream is 'The stream.';
 comment on column daywalk.coverage.resource is 'Its resource.';
 comment on column daywalk.coverage.day is 'The day of the source''s calendar.';
-comment on column daywalk.coverage.state is 'complete: every window of the day and the cuts at both its ends are proven; running, failed, pending: see there; missing: not planned yet; pruned: it was complete, and is not kept any more.';
+comment on column daywalk.coverage.state is 'complete: every window of the day and the cuts at both its ends are proven; running, failed, pending: see there; missing: not planned yet; tiered: it is complete, and its records moved to a folder or bucket (daywalk.tiered_days); pruned: it was complete, and is not kept any more.';
 comment on column daywalk.coverage.windows is 'Windows of the day, and the cuts in it and at its end.';
 comment on column daywalk.coverage.complete_windows is 'How many of them are complete.';
-comment on column daywalk.coverage.records is 'Records that are shown.';
+comment on column daywalk.coverage.records is 'Records that are shown; of a tiered day those that moved.';
 comment on column daywalk.coverage.gone is 'Those among them that the source does not show any more.';
 comment on column daywalk.coverage.pages is 'Pages of the walks that are shown.';
 comment on column daywalk.coverage.bytes is 'Bytes received for them.';

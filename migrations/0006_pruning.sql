@@ -97,9 +97,10 @@ comment on function daywalk.prunable_walks is 'The walks of a day that a pruning
 
 -- Empties the partition of a month at once, if nothing that is kept has pages in it, and gives its space back. False:
 -- something has, or somebody reads it for longer than the wait; its rows are deleted then. It is not dropped, because
--- that would lock all of daywalk.pages, and a worker may be about to store a page of the month.
+-- that would lock all of daywalk.pages, and a worker may be about to store a page of the month. Only its owner may empty a
+-- table, so this runs with the owner's rights.
 create function daywalk.empty_month(month date) returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   partition text := 'pages_' || to_char(month, 'YYYY_MM');
 begin

@@ -28,7 +28,7 @@ begin
   end loop;
   execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
-  execute format('revoke insert, update on daywalk.prunings from %I', role);
+  execute format('revoke insert, update on daywalk.prunings, daywalk.tiered_days from %I', role);
   -- What is believed of record tables is changed by their functions only.
   execute format('revoke insert, update on daywalk.record_tables, daywalk.table_days, daywalk.misfits from %I', role);
   for own in
@@ -36,12 +36,23 @@ begin
      where p.pronamespace = 'daywalk'::regnamespace
        and (not p.prosecdef or p.provolatile <> 'v' or p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
                                                                                  'drop_table_day', 'swap_table']))
-       and p.proname not in ('let_work', 'let_read')
+       and p.proname not in ('let_work', 'let_read', 'let_move')
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
 end $$;
 comment on function daywalk.let_work is 'Gives a role what a worker needs; run by the owner of the schema, again after an upgrade.';
+
+-- A worker that moves old days to a folder or bucket removes their pages, too: whoever has this may remove any.
+create function daywalk.let_move(role name) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform daywalk.let_work(role);
+  execute format('grant insert, update, delete on daywalk.prunings, daywalk.tiered_days to %I', role);
+  execute format('grant delete on daywalk.pages, daywalk.page_filters to %I', role);
+  execute format('grant execute on function daywalk.empty_month(date) to %I', role);
+end $$;
+comment on function daywalk.let_move is 'Gives a role what a worker needs that moves old days; run by the owner of the schema, again after an upgrade.';
 
 -- A reader selects from the views, which show published walks only, and from nothing else; and calls the functions that read
 -- what the views show.
@@ -81,4 +92,4 @@ begin
 end $$;
 comment on function daywalk.let_read is 'Gives a role the views to read; run by the owner of the schema, again after an upgrade.';
 
-revoke execute on function daywalk.let_work(name), daywalk.let_read(name) from public;
+revoke execute on function daywalk.let_work(name), daywalk.let_move(name), daywalk.let_read(name) from public;

@@ -155,6 +155,8 @@ declare
   id constant integer := (select s.stream_id from daywalk.streams s where s.name = stream);
   unproven bigint;
   named text;
+  elsewhere bigint;
+  places text;
 begin
   if stream is null or from_day is null or to_day is null then
     raise invalid_parameter_value using message = 'daywalk.require_complete needs a stream, a first day and a last day, and one of them is null';
@@ -165,16 +167,25 @@ begin
   perform daywalk.check_range(from_day, to_day);
   select count(*), string_agg(d.day || ' ' || d.state, ', ' order by d.day) filter (where d.rank <= 10) into unproven, named
     from (select s.day, s.state, row_number() over (order by s.day) as rank
-            from daywalk.day_states(id, from_day, to_day) as s where s.state <> 'complete') as d;
+            from daywalk.day_states(id, from_day, to_day) as s where s.state not in ('complete', 'tiered')) as d;
   if unproven > 0 then
     raise exception '% of % days of % are not proven: %', unproven, to_day - from_day + 1, stream,
         named || case when unproven > 10 then format(' and %s more', unproven - 10) else '' end
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'daywalk gaps lists what is missing, with the command that fills it. pruned: it was proven, and is not kept any more. open: it is not closed yet. unplanned: daywalk backfill walks it.';
   end if;
+  select count(*), string_agg(t.day || ' in ' || t.place, ', ' order by t.day) filter (where t.rank <= 10) into elsewhere, places
+    from (select d.day, d.place, row_number() over (order by d.day) as rank
+            from daywalk.tiered_days d where d.stream_id = id and d.day between from_day and to_day) as t;
+  if elsewhere > 0 then
+    raise exception '% of % days of % are proven, and not in this database any more: %', elsewhere, to_day - from_day + 1, stream,
+        places || case when elsewhere > 10 then format(' and %s more', elsewhere - 10) else '' end
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'daywalk tier --restore brings them back; docs/tier.md tells how to query them where they are.';
+  end if;
   return true;
 end $$;
-comment on function daywalk.require_complete is 'True, where every day of the stream between two days, both inclusive, is proven; otherwise it raises, and names the days.';
+comment on function daywalk.require_complete is 'True, where every day of the stream between two days, both inclusive, is proven and can be read here; otherwise it raises, and names the days.';
 
 -- For each day of a range its state, and the pages that may hold what is sought. damaged: the day is complete, and pages of
 -- it are gone, so that nothing can be said. Without a first day: from the first one that was not pruned; without a last
@@ -299,7 +310,7 @@ begin
     end if;
   end loop;
   if cardinality(unproven) > 0 then
-    raise warning '% of % days are not proven, so that it may be there and was not found: %', cardinality(unproven), days,
+    raise warning '% of % days are not proven, or are tiered, so that it may be there and was not found: %', cardinality(unproven), days,
       array_to_string(unproven[:10], ', ') || case when cardinality(unproven) > 10 then format(' and %s more', cardinality(unproven) - 10) else '' end;
   end if;
 end $$;
@@ -316,7 +327,7 @@ comment on column daywalk.feed.seq is '1, 2, 3 … within the stream; a row that
 comment on column daywalk.feed.key is 'Random: the same number with another key is another history, that of a database that was put back.';
 comment on column daywalk.feed.day is 'The day of the source''s calendar; read it again, whole.';
 comment on column daywalk.feed.revision is '1, 2, 3 … within the day.';
-comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a pruned day.';
+comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a day that was pruned or moved.';
 comment on column daywalk.feed.appeared is 'Records that came with a later walk, and that the ones before it had not.';
 comment on column daywalk.feed.gone is 'Records that are gone since this publication.';
 comment on column daywalk.feed.published_at is 'When.';

@@ -36,6 +36,7 @@ create table daywalk.days (
   unsealed boolean default true not null,
   publication uuid default gen_random_uuid() not null,
   retired_since timestamp with time zone,
+  restored_at timestamp with time zone,
   constraint days_pkey PRIMARY KEY (stream_id, day),
   constraint days_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
@@ -304,6 +305,27 @@ create table daywalk.table_days (
   synced_at timestamp with time zone not null,
   constraint table_days_pkey PRIMARY KEY (table_id, day),
   constraint table_days_table_id_fkey FOREIGN KEY (table_id) REFERENCES daywalk.record_tables(table_id) ON DELETE CASCADE
+);
+
+create table daywalk.tiered_days (
+  stream_id integer not null,
+  day date not null,
+  publication uuid not null,
+  place text not null,
+  pages_key text not null,
+  pages_bytes bigint not null,
+  pages_sha256 bytea not null,
+  events_key text not null,
+  events_bytes bigint not null,
+  events_sha256 bytea not null,
+  records bigint not null,
+  records_sha256 bytea not null,
+  tiered_at timestamp with time zone default clock_timestamp() not null,
+  constraint tiered_days_events_sha256_check CHECK ((octet_length(events_sha256) = 32)),
+  constraint tiered_days_pages_sha256_check CHECK ((octet_length(pages_sha256) = 32)),
+  constraint tiered_days_pkey PRIMARY KEY (stream_id, day),
+  constraint tiered_days_records_sha256_check CHECK ((octet_length(records_sha256) = 32)),
+  constraint tiered_days_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES daywalk.streams(stream_id)
 );
 
 create table daywalk.told_days (
@@ -935,6 +957,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION daywalk.empty_month(month date)
  RETURNS boolean
  LANGUAGE plpgsql
+ SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
@@ -1305,6 +1328,8 @@ declare
 begin
   select * into strict me from daywalk.windows where window_id = cut;
   if coalesce((me.proof ->> 'removed')::bigint, 0) = 0 and not exists (select from daywalk.marks where hidden_by = cut) then return; end if;
+  -- A day that moved still shows its records, elsewhere: what is hidden beside it stays so.
+  if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.day, me.day + 1)) then return; end if;
   select max(w.window_id) filter (where w.day = me.day), max(w.window_id) filter (where w.day = me.day + 1) into before, behind
     from daywalk.windows w
    where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
@@ -1530,6 +1555,18 @@ AS $function$
   select daywalk.text_digest(jsonb_build_array(name, resource, filters)::text) from daywalk.streams where stream_id = stream
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.let_move(role name)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform daywalk.let_work(role);
+  execute format('grant insert, update, delete on daywalk.prunings, daywalk.tiered_days to %I', role);
+  execute format('grant delete on daywalk.pages, daywalk.page_filters to %I', role);
+  execute format('grant execute on function daywalk.empty_month(date) to %I', role);
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.let_read(role name)
  RETURNS void
  LANGUAGE plpgsql
@@ -1608,7 +1645,7 @@ begin
   end loop;
   execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
   execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
-  execute format('revoke insert, update on daywalk.prunings from %I', role);
+  execute format('revoke insert, update on daywalk.prunings, daywalk.tiered_days from %I', role);
   -- What is believed of record tables is changed by their functions only.
   execute format('revoke insert, update on daywalk.record_tables, daywalk.table_days, daywalk.misfits from %I', role);
   for own in
@@ -1616,7 +1653,7 @@ begin
      where p.pronamespace = 'daywalk'::regnamespace
        and (not p.prosecdef or p.provolatile <> 'v' or p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
                                                                                  'drop_table_day', 'swap_table']))
-       and p.proname not in ('let_work', 'let_read')
+       and p.proname not in ('let_work', 'let_read', 'let_move')
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
@@ -1728,6 +1765,44 @@ begin
   return 'pruned';
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.mark_tiered(described jsonb, shown_walks bigint[], shown_marks bytea, going bigint[], going_pages bigint)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  moved constant daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described || jsonb_build_object('tiered_at', clock_timestamp()));
+  before daywalk.days;
+  said text;
+begin
+  perform daywalk.lock_stream(moved.stream_id);
+  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(moved.stream_id, moved.day)) order by window_id for update;
+  if exists (select from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day) then return 'tiered'; end if;
+  if exists (select from daywalk.prunings g where g.stream_id = moved.stream_id and g.day = moved.day and g.what = 'day') then return 'pruned'; end if;
+  -- A wish to walk it again would be lost; and what a first cut shows is of the day before, which is in no object.
+  if exists (select from daywalk.windows_with(moved.stream_id, moved.day) as w
+              where w.rewalk or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
+    return 'held';
+  end if;
+  if moved.publication is distinct from (select d.publication from daywalk.days d where d.stream_id = moved.stream_id and d.day = moved.day)
+     or not exists (select from (select array_agg(k.walk_id order by k.walk_id) as walks, sum(k.pages) as pages
+                                   from daywalk.prunable_walks(moved.stream_id, moved.day, 'day') as k) as now
+                     where now.walks = going and now.pages = going_pages) then
+    return 'changed';
+  end if;
+  select * into before from daywalk.days d where d.stream_id = moved.stream_id and d.day = moved.day;
+  insert into daywalk.tiered_days select moved.*;
+  said := daywalk.mark_pruned(moved.stream_id, moved.day, 'day', shown_walks, shown_marks);
+  if said = 'pruned' then
+    -- What it shows it shows still, though not here.
+    update daywalk.days d set records = before.records, gone = before.gone, lost = before.lost, proof = before.proof
+     where d.stream_id = moved.stream_id and d.day = moved.day;
+    return 'tiered';
+  end if;
+  delete from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day;
+  return said;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.marks_digest(of_walks bigint[])
  RETURNS bytea
  LANGUAGE sql
@@ -1742,6 +1817,16 @@ AS $function$
    cross join lateral (select case mark.state when 'missing' then 'shown' else mark.state end as state) as seen
    where mark.walk_id = any (of_walks)
      and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null)
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.matches_seal(p daywalk.pages)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select s.digest = daywalk.page_digest(p, daywalk.body_digest((p).body))
+    from daywalk.seals s where s.walk_id = (p).walk_id and s.page_no = (p).page_no
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.misfit()
@@ -2061,6 +2146,17 @@ AS $function$
                   and not coalesce(w.proof -> 'unites' @> to_jsonb(k.walk_id), false))))
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.put_back(p daywalk.pages)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if daywalk.matches_seal(p) is false then return false; end if;
+  insert into daywalk.pages select p.* on conflict do nothing;
+  return true;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.read_page(body jsonb, status integer, records_path text[], total_path text[], relation_path text[], ignored text[], id_path text[], OUT list_type text, OUT came integer, OUT total bigint, OUT relation text, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT hashes bigint[], OUT id_hashes bigint[])
  RETURNS record
  LANGUAGE plpgsql
@@ -2194,6 +2290,8 @@ declare
   id constant integer := (select s.stream_id from daywalk.streams s where s.name = stream);
   unproven bigint;
   named text;
+  elsewhere bigint;
+  places text;
 begin
   if stream is null or from_day is null or to_day is null then
     raise invalid_parameter_value using message = 'daywalk.require_complete needs a stream, a first day and a last day, and one of them is null';
@@ -2204,14 +2302,68 @@ begin
   perform daywalk.check_range(from_day, to_day);
   select count(*), string_agg(d.day || ' ' || d.state, ', ' order by d.day) filter (where d.rank <= 10) into unproven, named
     from (select s.day, s.state, row_number() over (order by s.day) as rank
-            from daywalk.day_states(id, from_day, to_day) as s where s.state <> 'complete') as d;
+            from daywalk.day_states(id, from_day, to_day) as s where s.state not in ('complete', 'tiered')) as d;
   if unproven > 0 then
     raise exception '% of % days of % are not proven: %', unproven, to_day - from_day + 1, stream,
         named || case when unproven > 10 then format(' and %s more', unproven - 10) else '' end
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'daywalk gaps lists what is missing, with the command that fills it. pruned: it was proven, and is not kept any more. open: it is not closed yet. unplanned: daywalk backfill walks it.';
   end if;
+  select count(*), string_agg(t.day || ' in ' || t.place, ', ' order by t.day) filter (where t.rank <= 10) into elsewhere, places
+    from (select d.day, d.place, row_number() over (order by d.day) as rank
+            from daywalk.tiered_days d where d.stream_id = id and d.day between from_day and to_day) as t;
+  if elsewhere > 0 then
+    raise exception '% of % days of % are proven, and not in this database any more: %', elsewhere, to_day - from_day + 1, stream,
+        places || case when elsewhere > 10 then format(' and %s more', elsewhere - 10) else '' end
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'daywalk tier --restore brings them back; docs/tier.md tells how to query them where they are.';
+  end if;
   return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.restore_day(of_stream integer, on_day date, recheck_days integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  at constant timestamptz := clock_timestamp();
+  before daywalk.days;
+  pruned daywalk.prunings;
+begin
+  perform daywalk.lock_stream(of_stream);
+  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) order by window_id for update;
+  if not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day) then return 'restored'; end if;
+  select * into strict pruned from daywalk.prunings g where g.stream_id = of_stream and g.day = on_day and g.what = 'day';
+  if pruned.removed_at is null then return 'removing'; end if;
+  if exists (select from daywalk.walks k
+              cross join lateral (select count(*) as pages, coalesce(sum(p.records), 0)::bigint as records, coalesce(sum(p.byte_count), 0)::bigint as bytes
+                                    from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day) as p
+              where k.walk_id = any (pruned.walks) and (p.pages, p.records, p.bytes) <> (k.pages, k.records, k.bytes)) then
+    return 'lacking';
+  end if;
+  select * into before from daywalk.days where stream_id = of_stream and day = on_day;
+  update daywalk.walks set pruning = null where pruning = pruned.pruning_id;
+  delete from daywalk.tiered_days where stream_id = of_stream and day = on_day;
+  delete from daywalk.prunings where pruning_id = pruned.pruning_id;
+  update daywalk.windows w set due_at = daywalk.next_look(daywalk.closed_at(on_day, s.time_zone, s.settle), recheck_days)
+    from daywalk.streams s
+   where s.stream_id = of_stream and w.window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) and w.state = 'complete'
+     and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
+     and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
+  -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
+  perform daywalk.note_day(of_stream, d.day, at, 0, 0)
+     from (select on_day as day
+            union
+           select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
+            where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
+              and cut.day in (on_day - 1, on_day)) as d;
+  -- Nothing was lost just now: it is what it was when it moved, and a person may have accepted it since.
+  update daywalk.publications p set lost = 0 from daywalk.days d where d.stream_id = of_stream and d.day = on_day and p.key = d.publication;
+  update daywalk.days set lost = before.lost, restored_at = at,
+                          unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
+   where stream_id = of_stream and day = on_day;
+  return 'restored';
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.says_nothing(value jsonb)
@@ -2287,7 +2439,7 @@ begin
     end if;
   end loop;
   if cardinality(unproven) > 0 then
-    raise warning '% of % days are not proven, so that it may be there and was not found: %', cardinality(unproven), days,
+    raise warning '% of % days are not proven, or are tiered, so that it may be there and was not found: %', cardinality(unproven), days,
       array_to_string(unproven[:10], ', ') || case when cardinality(unproven) > 10 then format(' and %s more', cardinality(unproven) - 10) else '' end;
   end if;
 end $function$;
@@ -2825,6 +2977,7 @@ create view daywalk.coverage as
             WHEN u.running THEN 'running'::text
             WHEN u.failed THEN 'failed'::text
             WHEN u.day IS NOT NULL THEN 'pending'::text
+            WHEN t.day IS NOT NULL THEN 'tiered'::text
             WHEN g.day IS NOT NULL THEN 'pruned'::text
             ELSE 'complete'::text
         END AS state,
@@ -2864,6 +3017,7 @@ create view daywalk.coverage as
      LEFT JOIN daywalk.unfinished_days u ON u.stream_id = p.stream_id AND u.day = p.day
      LEFT JOIN daywalk.days c ON c.stream_id = p.stream_id AND c.day = p.day
      LEFT JOIN daywalk.prunings g ON g.stream_id = p.stream_id AND g.day = p.day AND g.what = 'day'::text
+     LEFT JOIN daywalk.tiered_days t ON t.stream_id = p.stream_id AND t.day = p.day
      LEFT JOIN daywalk.day_errors e ON e.stream_id = p.stream_id AND e.day = p.day
   WHERE p.planned
 UNION ALL
@@ -3279,10 +3433,10 @@ comment on view daywalk.coverage is 'One row per stream and closed day since the
 comment on column daywalk.coverage.stream is 'The stream.';
 comment on column daywalk.coverage.resource is 'Its resource.';
 comment on column daywalk.coverage.day is 'The day of the source''s calendar.';
-comment on column daywalk.coverage.state is 'complete: every window of the day and the cuts at both its ends are proven; running, failed, pending: see there; missing: not planned yet; pruned: it was complete, and is not kept any more.';
+comment on column daywalk.coverage.state is 'complete: every window of the day and the cuts at both its ends are proven; running, failed, pending: see there; missing: not planned yet; tiered: it is complete, and its records moved to a folder or bucket (daywalk.tiered_days); pruned: it was complete, and is not kept any more.';
 comment on column daywalk.coverage.windows is 'Windows of the day, and the cuts in it and at its end.';
 comment on column daywalk.coverage.complete_windows is 'How many of them are complete.';
-comment on column daywalk.coverage.records is 'Records that are shown.';
+comment on column daywalk.coverage.records is 'Records that are shown; of a tiered day those that moved.';
 comment on column daywalk.coverage.gone is 'Those among them that the source does not show any more.';
 comment on column daywalk.coverage.pages is 'Pages of the walks that are shown.';
 comment on column daywalk.coverage.bytes is 'Bytes received for them.';
@@ -3302,7 +3456,7 @@ comment on column daywalk.day_errors.last_error is 'The newest error of its wind
 comment on table daywalk.days is 'What is shown of a day, added up whenever it changes.';
 comment on column daywalk.days.stream_id is 'The stream.';
 comment on column daywalk.days.day is 'The day of the source''s calendar.';
-comment on column daywalk.days.records is 'Records that are shown.';
+comment on column daywalk.days.records is 'Records that are shown; of a day that moved those that are shown there.';
 comment on column daywalk.days.gone is 'Those among them that the source does not show any more.';
 comment on column daywalk.days.lost is 'Those on balance: less the records that appeared in the same walks, which may be newer versions of them.';
 comment on column daywalk.days.pages is 'Pages of the walks that are shown.';
@@ -3312,6 +3466,7 @@ comment on column daywalk.days.revision is 'How often what is shown of it has ch
 comment on column daywalk.days.unsealed is 'Something changed since the ledger was last compared with the day.';
 comment on column daywalk.days.publication is 'The key of its newest publication.';
 comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not looked at.';
+comment on column daywalk.days.restored_at is 'When the day was brought back from a folder or bucket; null: never.';
 
 comment on view daywalk.events is 'One row per event: every one that was ever proven, once, whatever streams there are.';
 comment on column daywalk.events.stream is 'The stream.';
@@ -3345,7 +3500,7 @@ comment on column daywalk.feed.seq is '1, 2, 3 … within the stream; a row that
 comment on column daywalk.feed.key is 'Random: the same number with another key is another history, that of a database that was put back.';
 comment on column daywalk.feed.day is 'The day of the source''s calendar; read it again, whole.';
 comment on column daywalk.feed.revision is '1, 2, 3 … within the day.';
-comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a pruned day.';
+comment on column daywalk.feed.records is 'Records that are shown from then on; 0 of a day that was pruned or moved.';
 comment on column daywalk.feed.appeared is 'Records that came with a later walk, and that the ones before it had not.';
 comment on column daywalk.feed.gone is 'Records that are gone since this publication.';
 comment on column daywalk.feed.published_at is 'When.';
@@ -3498,7 +3653,7 @@ comment on column daywalk.publications.seq is '1, 2, 3 … within the stream.';
 comment on column daywalk.publications.key is 'Random: tells this history from that of a database that was put back from a backup.';
 comment on column daywalk.publications.day is 'The day of the source''s calendar.';
 comment on column daywalk.publications.revision is '1, 2, 3 … within the day.';
-comment on column daywalk.publications.records is 'Records that are shown from then on; 0 of a pruned day.';
+comment on column daywalk.publications.records is 'Records that are shown from then on; 0 of a day that was pruned or moved.';
 comment on column daywalk.publications.appeared is 'Records that came with a later walk, and that the ones before it had not.';
 comment on column daywalk.publications.gone is 'Records that are gone since this publication.';
 comment on column daywalk.publications.lost is 'Those on balance: less the records that appeared in the walk that first lacked them.';
@@ -3668,6 +3823,21 @@ comment on column daywalk.tables.first_day is 'The first day that it holds recor
 comment on column daywalk.tables.last_day is 'The last one.';
 comment on column daywalk.tables.synced_at is 'When it was changed last.';
 comment on column daywalk.tables.trouble is 'Why it could not take the place of the live one; null: nothing is in the way.';
+
+comment on table daywalk.tiered_days is 'The days that moved to a folder or bucket: their pages are in an object there, and their records in a table that other engines read (docs/tier.md).';
+comment on column daywalk.tiered_days.stream_id is 'The stream.';
+comment on column daywalk.tiered_days.day is 'The day of the source''s calendar.';
+comment on column daywalk.tiered_days.publication is 'The publication that the objects hold, as in daywalk.publications.';
+comment on column daywalk.tiered_days.place is 'The folder or bucket.';
+comment on column daywalk.tiered_days.pages_key is 'The object that holds the pages, every column of them.';
+comment on column daywalk.tiered_days.pages_bytes is 'Its size.';
+comment on column daywalk.tiered_days.pages_sha256 is 'SHA-256 of it.';
+comment on column daywalk.tiered_days.events_key is 'The object that holds the records that were shown; a file of the Delta Lake table.';
+comment on column daywalk.tiered_days.events_bytes is 'Its size.';
+comment on column daywalk.tiered_days.events_sha256 is 'SHA-256 of it.';
+comment on column daywalk.tiered_days.records is 'Records in it.';
+comment on column daywalk.tiered_days.records_sha256 is 'SHA-256 of the records as lines of NDJSON, as the manifest of an export has it.';
+comment on column daywalk.tiered_days.tiered_at is 'When it moved.';
 
 comment on view daywalk.time_faults is 'Records whose time is not understood, so that at is null; filter on day.';
 comment on column daywalk.time_faults.stream is 'The stream.';

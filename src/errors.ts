@@ -61,6 +61,15 @@ export class UnavailableError extends DaywalkError {
   }
 }
 
+/** Where tiered days are kept, a folder or a bucket: away through all retries, or not as the settings say. */
+export class ObjectStoreError extends DaywalkError {
+  readonly fault: 'away' | 'settings';
+  constructor(fault: 'away' | 'settings', message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.fault = fault;
+  }
+}
+
 /** The API refused the key (401, 403): stop at once, a lock-out may follow. */
 export class RefusedError extends DaywalkError {
   readonly status: number;
@@ -176,6 +185,7 @@ export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 /** The word for a run that `error` ended. */
 export function outcomeOf(error: unknown): Exclude<RunOutcome, 'done'> {
   if (error instanceof SettingsError) return 'settings';
+  if (error instanceof ObjectStoreError) return error.fault === 'away' ? 'unavailable' : 'settings';
   if (error instanceof RefusedError) return 'refused';
   if (error instanceof UnavailableError || error instanceof TransientError) return 'unavailable';
   if (error instanceof InterruptedError) return 'interrupted';

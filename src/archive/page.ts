@@ -161,7 +161,7 @@ const noStream = (resource: Resource, streams: readonly string[]): Refusal =>
  * clients may understand that the whole resource is gone.
  */
 function checkDays({ name }: rows.ServedStream, days: readonly rows.ServedDay[]): void {
-  const refuse = (what: 'pruned' | 'incomplete', why: string, hint: string) => {
+  const refuse = (what: 'pruned' | 'tiered' | 'incomplete', why: string, hint: string) => {
     const some = days.filter((day) => day[what]).map(({ day }) => day);
     if (some.length === 0) return;
     const others = some.length === 1 ? '' : ` and ${some.length - 1} more`;
@@ -170,6 +170,7 @@ function checkDays({ name }: rows.ServedStream, days: readonly rows.ServedDay[])
   };
   const gone = 'Retention has removed what was older than it is wanted. Ask for later days than';
   refuse('pruned', 'not kept in the archive any more', gone);
+  refuse('tiered', 'moved out of the archive', 'daywalk tier --restore brings back days, such as');
   refuse('incomplete', 'not complete in the archive', 'daywalk why tells of a day, such as');
 }
 

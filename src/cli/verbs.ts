@@ -5,7 +5,7 @@ import { DAYS_TAKEN, type VerbRow } from './verb.ts';
 
 const STORE: readonly Group[] = ['General', 'Database', 'Log'];
 const READ: readonly Group[] = [...STORE, 'Schedule', 'Streams'];
-const EVERYTHING: readonly Group[] = [...READ, 'API', 'Walking', 'Alerts'];
+const EVERYTHING: readonly Group[] = [...READ, 'API', 'Walking', 'Tier', 'Alerts'];
 
 const json = () => new Option('--json', 'one JSON document on stdout, for programs');
 const jsonEvents = (...others: readonly string[]) =>
@@ -128,7 +128,7 @@ export const VERBS: readonly VerbRow[] = [
   {
     name: 'export',
     does: 'records of complete days, or a record table, as files, one folder a day, with a manifest; exit code 3 when days are not complete',
-    settings: READ,
+    settings: [...READ, 'Tier'],
     load: async () => (await import('./verbs/export.ts')).exportVerb,
     example: 'export --out archive --from 2026-10',
     options: [
@@ -168,6 +168,26 @@ export const VERBS: readonly VerbRow[] = [
       json(),
     ],
     page: 'pruning.md',
+  },
+  {
+    name: 'tier',
+    does: 'moves old days to a folder or bucket as Parquet in a Delta Lake table, and brings them back with `--restore`; exit code 3 when days must stay',
+    settings: [...READ, 'Tier'],
+    load: async () => (await import('./verbs/tier.ts')).tierVerb,
+    example: 'tier --older-than 90d',
+    options: [
+      new Option(
+        '--older-than <age>',
+        'since the day closed, such as 90d (default: tier.after)',
+      ).conflicts(['restore']),
+      new Option('--restore', 'bring the days of a range back').conflicts(['olderThan']),
+      new Option('--from <day>', `first day that comes back: ${DAYS_TAKEN} (default: none)`),
+      new Option('--to <day>', 'last day that comes back, inclusive (default: the first)'),
+      stream(),
+      new Option('--dry-run', 'say what would be done, and do nothing'),
+      json(),
+    ],
+    page: 'tier.md',
   },
   {
     name: 'fields',
@@ -212,13 +232,17 @@ export const VERBS: readonly VerbRow[] = [
   {
     name: 'search',
     does: 'the stored records that hold a value anywhere, and of which days "nothing" counts; exit code 3 when days are not proven',
-    settings: READ,
+    settings: [...READ, 'Tier'],
     load: async () => (await import('./verbs/search.ts')).searchVerb,
     options: [
       from('the first day that is kept'),
       to('the last day there is'),
       stream(),
       new Option('--limit <n>', 'so many hits at most (default: 100; with --json all)'),
+      new Option(
+        '--without-tier',
+        'leave out days that moved to the tier: they are told as not proven',
+      ),
       json(),
     ],
     argument: 'value',
@@ -228,7 +252,7 @@ export const VERBS: readonly VerbRow[] = [
   {
     name: 'serve-archive',
     does: 'answers the two operations of the API from what is stored, until it is stopped',
-    settings: [...READ, 'Archive'],
+    settings: [...READ, 'Tier', 'Archive'],
     load: async () => (await import('./verbs/serve-archive.ts')).serveArchiveVerb,
     options: [stream()],
     page: 'serving.md',

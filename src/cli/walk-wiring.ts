@@ -12,6 +12,7 @@ import { keepingTables } from '../tables/record-tables.ts';
 import type { ExportOptions, ExportParts } from '../walk/run.ts';
 import { keepHeapSmall } from './heap.ts';
 import { redactor } from './process-redactor.ts';
+import { tiering } from './tier-follower.ts';
 import { windowsAtATime } from './wiring.ts';
 
 /**
@@ -73,7 +74,7 @@ export function exportParts(
   database: Database,
   source: Source,
   log: ProcessLogger,
-  { tables }: Settings,
+  settings: Settings,
 ): ExportParts {
   return {
     database,
@@ -84,8 +85,9 @@ export function exportParts(
     owner: owner(),
     followers: [
       sealing({ database, log }),
-      keepingTables({ database, log }, tables),
+      keepingTables({ database, log }, settings.tables),
       filtering({ database }),
+      ...(settings.tierAfter === undefined ? [] : [tiering(settings, database, log)]),
     ],
   };
 }

@@ -2,10 +2,17 @@
 import type { Day, DayRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
 
-export type CoverageState = 'complete' | 'running' | 'failed' | 'pending' | 'missing' | 'pruned';
+export type CoverageState =
+  | 'complete'
+  | 'running'
+  | 'failed'
+  | 'pending'
+  | 'missing'
+  | 'tiered'
+  | 'pruned';
 
 /** How a day is not complete; `walked`: it is pending for a cut at its ends only. */
-export type GapState = Exclude<CoverageState, 'complete' | 'pruned'> | 'walked';
+export type GapState = Exclude<CoverageState, 'complete' | 'tiered' | 'pruned'> | 'walked';
 
 /** A window that could not be walked whole. */
 export interface SplitRow {

@@ -1,7 +1,7 @@
 /** Days in the database: what their windows and what is shown of them add up to, day by day and in all. */
 import type { Day, DayRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { isPruned } from '../store/shown.ts';
+import { isPruned, isTiered } from '../store/shown.ts';
 
 /** A day that has a window; the cuts in it and at its end count as windows of it. */
 export interface KnownDay {
@@ -54,7 +54,7 @@ export function readKnownDays(
      select p.stream_id as "streamId", p.day, p.windows, p.complete_windows as "completeWindows",
             u.day is null as complete, coalesce(u.failed, false) as failed, coalesce(u.running, false) as running, p.walked,
             coalesce(u.due_at, p.due_at) as "dueAt", e.last_error as "lastError",
-            ${isPruned('p.stream_id', 'p.day')} as pruned,
+            ${isPruned('p.stream_id', 'p.day')} and not ${isTiered('p.stream_id', 'p.day')} as pruned,
             coalesce(s.records, 0) as records, coalesce(s.gone, 0) as gone, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes, s.proof
        from parts p
        left join daywalk.unfinished_days u on u.stream_id = p.stream_id and u.day = p.day
@@ -75,6 +75,8 @@ export interface StreamTotals {
   readonly complete: number;
   /** Days that were complete and are not kept any more. */
   readonly pruned: number;
+  /** Days among the complete ones that moved to a folder or bucket. */
+  readonly tiered: number;
   readonly records: number;
   readonly pages: number;
   readonly bytes: number;
@@ -95,9 +97,11 @@ export function readTotals(
         where w.kind = 'day' and w.stream_id = any ($1::integer[])
         group by w.stream_id
      ), pruned as (
-       select stream_id, count(*) as days from daywalk.prunings
-        where what = 'day' and stream_id = any ($1::integer[])
-        group by stream_id
+       select g.stream_id, count(*) filter (where t.day is null) as days, count(t.day) as tiered
+         from daywalk.prunings g
+         left join daywalk.tiered_days t on t.stream_id = g.stream_id and t.day = g.day
+        where g.what = 'day' and g.stream_id = any ($1::integer[])
+        group by g.stream_id
      ), unfinished as (
        select stream_id, count(*) as days
          from daywalk.unfinished_days
@@ -112,7 +116,7 @@ export function readTotals(
             greatest(((clock_timestamp() - s.settle) at time zone s.time_zone)::date - s.since, 0)
               - coalesce(d.wanted, 0) + coalesce(d.known, 0) - coalesce(p.days, 0) as closed,
             coalesce(d.known, 0) - coalesce(u.days, 0) - coalesce(p.days, 0) as complete,
-            coalesce(p.days, 0) as pruned,
+            coalesce(p.days, 0) as pruned, coalesce(p.tiered, 0) as tiered,
             coalesce(n.records, 0) as records,
             coalesce(n.pages, 0) as pages, coalesce(n.bytes, 0) as bytes
        from daywalk.streams s

@@ -136,6 +136,7 @@ export function totalsOf(
     closed: 0,
     complete: 0,
     pruned: 0,
+    tiered: 0,
     records: 0,
     pages: 0,
     bytes: 0,

@@ -29,6 +29,10 @@ export interface DayStory {
     readonly records: number;
     readonly pages: number;
     readonly bytes: number;
+    /** Where it moved to; null: it is gone. */
+    readonly place: string | null;
+    readonly pagesKey: string | null;
+    readonly eventsKey: string | null;
   } | null;
   /** By time, the cut before the day first; a window that is split comes before its parts. */
   readonly windows: readonly WindowStory[];
@@ -176,8 +180,11 @@ async function readLedgerRow(database: Database, stream: string, day: Day) {
 
 async function readPruning(database: Database, stream: string, day: Day) {
   const [row] = await database.persist<NonNullable<DayStory['pruning']>>(
-    `select g.pruned_at as "prunedAt", g.pruned_by as "prunedBy", g.records, g.pages, g.bytes
-       from daywalk.prunings g join daywalk.streams s on s.stream_id = g.stream_id
+    `select g.pruned_at as "prunedAt", g.pruned_by as "prunedBy", g.records, g.pages, g.bytes,
+            t.place, t.pages_key as "pagesKey", t.events_key as "eventsKey"
+       from daywalk.prunings g
+       join daywalk.streams s on s.stream_id = g.stream_id
+       left join daywalk.tiered_days t on t.stream_id = g.stream_id and t.day = g.day
       where s.name = $1 and g.day = $2::date and g.what = 'day'`,
     [stream, day],
   );

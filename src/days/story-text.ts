@@ -23,7 +23,8 @@ export function describeStory(story: DayStory): string[] {
 /** How the day stands, in words. */
 export function dayWords({ state, closed, records, windows }: DayStory): string {
   if (state === 'pruned') return state;
-  if (state === 'complete') return DAY_STATE_WORDS[records === 0 ? 'empty' : 'complete'];
+  if (state === 'complete' || state === 'tiered')
+    return DAY_STATE_WORDS[records === 0 ? 'empty' : 'complete'];
   if (state === 'running' || state === 'failed') return DAY_STATE_WORDS[state];
   if (!closed) return DAY_STATE_WORDS.open;
   const own = windows.filter((window) => window.kind === 'day' && window.state !== 'replaced');
@@ -36,6 +37,7 @@ export function dayWords({ state, closed, records, windows }: DayStory): string 
 export function mendingCommand(story: DayStory): string | null {
   if (
     story.state === 'pruned' ||
+    story.state === 'tiered' ||
     story.state === 'complete' ||
     story.state === 'running' ||
     !story.closed
@@ -45,6 +47,8 @@ export function mendingCommand(story: DayStory): string | null {
 }
 
 function storedText({ pruning, records, gone, pages, bytes, retiredSince }: DayStory): string {
+  if (pruning !== null && pruning.place !== null)
+    return `, ${counted(records, 'record')}; moved to ${pruning.place} at ${second(pruning.prunedAt)}: ${pruning.eventsKey}, and its pages ${pruning.pagesKey}`;
   if (pruning !== null)
     return ` at ${second(pruning.prunedAt)} by ${pruning.prunedBy}: ${counted(pruning.records, 'record')} on ${counted(pruning.pages, 'page')} (${formatBytes(pruning.bytes)}) are not kept any more`;
   if (pages === 0) return ', nothing is shown of it';
@@ -223,6 +227,10 @@ function endText(story: DayStory): string[] {
   if (story.state === 'complete')
     return [
       `Nothing is to be done. To walk it again all the same: daywalk backfill --from ${story.day} --to ${story.day} --only all --stream ${story.stream}`,
+    ];
+  if (story.state === 'tiered')
+    return [
+      `To bring it back: daywalk tier --restore --from ${story.day} --to ${story.day} --stream ${story.stream}`,
     ];
   if (story.state === 'running') return ['It is being walked now.'];
   const command = mendingCommand(story);

@@ -1,13 +1,14 @@
 /** What an export writes of a day: the records of streams as they were sent, or the rows of a record table. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
-import type { Database } from '../store/database.ts';
+import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
+import type { Database, Query } from '../store/database.ts';
+import { type MovedDay, type MovedRecords, readMovedDays } from '../store/moved-days.ts';
+import { type ShownRecord, shownRecords } from '../store/shown-records.ts';
+import type { FileLine, Written } from '../written.ts';
 import type { Format } from './layout.ts';
 import { writeNdjson } from './ndjson.ts';
-import { type ParquetColumn, writeParquet } from './parquet.ts';
-import { recordsOf } from './records.ts';
-import { type ArchivedDay, type ArchivedRecord, isUnchanged, listArchivedDays } from './rows.ts';
-import type { FileLine, Written } from './written.ts';
+import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -51,19 +52,37 @@ export function writeRows<R extends FileLine>(
     : writeNdjson(file, rows, format === 'ndjson.gz', signal);
 }
 
-/** The records of streams, as they were sent. */
-export const recordContents = (database: Database, streams: readonly string[]): Contents => ({
+/** The records of streams, as they were sent; of days that moved, from where they are. */
+export const recordContents = (
+  database: Database,
+  streams: readonly string[],
+  moved: MovedRecords,
+): Contents => ({
   table: undefined,
   streams,
   format: 'ndjson.gz',
-  listDays: (range, signal) => listArchivedDays(database, streams, range, signal),
-  write: (file, day, format, signal) =>
-    writeRows(file, recordsOf(database, day, signal), columnsOf(day), format, signal),
+  async listDays(range, signal) {
+    const days = await listArchivedDays(database, streams, range, signal);
+    if (!days.some(({ state }) => state === 'tiered')) return days;
+    const query: Query = (sql, values) => database.persist(sql, values, signal);
+    const there = new Map(
+      (await readMovedDays(query, streams, null)).map((day) => [`${day.stream} ${day.day}`, day]),
+    );
+    return days.map((day) => asMoved(day, there.get(`${day.stream} ${day.day}`)));
+  },
+  write: (file, day, format, signal) => {
+    const records =
+      day.moved === undefined ? shownRecords(database, day, signal) : moved.read(day.moved, signal);
+    return writeRows(file, records, columnsOf(day), format, signal);
+  },
   isUnchanged: (day) => isUnchanged(database, day),
 });
 
+const asMoved = (day: ArchivedDay, moved: MovedDay | undefined): ArchivedDay =>
+  day.state === 'tiered' && moved !== undefined ? { ...day, state: 'complete', moved } : day;
+
 /** The columns of daywalk.events. */
-function columnsOf({ stream, day }: ArchivedDay): ParquetColumn<ArchivedRecord>[] {
+function columnsOf({ stream, day }: ArchivedDay): ParquetColumn<ShownRecord>[] {
   const date = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
   return [
     { name: 'stream', kind: 'text', of: () => stream },
@@ -78,10 +97,11 @@ function columnsOf({ stream, day }: ArchivedDay): ParquetColumn<ArchivedRecord>[
       name: 'gone_since',
       kind: 'milliseconds',
       optional: true,
-      of: ({ goneSince }) => goneSince && instantOf(goneSince),
+      of: ({ goneSince }) => (goneSince === null ? null : instantOf(goneSince)),
     },
     { name: 'revision', kind: 'int32', of: ({ revision }) => revision },
   ];
 }
 
-const instantOf = (at: Date): bigint => BigInt(at.getTime());
+/** Milliseconds from microseconds. */
+const instantOf = (at: number): bigint => BigInt(Math.floor(at / 1000));

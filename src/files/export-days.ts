@@ -5,13 +5,13 @@ import { DaywalkError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
+import type { Written } from '../written.ts';
 import type { Contents, ExportedTable } from './contents.ts';
 import { digestOfFile, filesOfDays, lockFolder, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
 import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
 import type { ArchivedDay } from './rows.ts';
 import { formatFor } from './settled-format.ts';
-import type { Written } from './written.ts';
 
 /** What an export needs. */
 export interface ArchiveParts {
@@ -117,6 +117,10 @@ async function exportInto(
   }
 }
 
+/** Its pages are not here any more. */
+const isAway = (state: string | null | undefined): boolean =>
+  state === 'pruned' || state === 'tiered';
+
 type AskedDay = ArchivedDay | { readonly stream: string; readonly day: Day; readonly state: null };
 
 /** Every day of the range in every stream, also those of which the store knows nothing; without a first day only those that it knows. */
@@ -131,8 +135,8 @@ async function listAskedDays(
       .map(({ day }) => day)
       .sort()
       .at(-1);
-  // What was pruned is no news, unless it is asked for.
-  if (from === null || last === undefined) return known.filter((day) => day.state !== 'pruned');
+  // What was pruned or moved is no news, unless it is asked for.
+  if (from === null || last === undefined) return known.filter((day) => !isAway(day.state));
   return contents.streams.flatMap((stream) => {
     const days = new Map(known.flatMap((day) => (day.stream === stream ? [[day.day, day]] : [])));
     return daysBetween(from, last).map((day) => days.get(day) ?? { stream, day, state: null });
@@ -163,7 +167,7 @@ async function exportDay(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (day.state === null)
       return leftOut('missing', 'before the first day of the stream, or not closed yet');
-    if (day.state === 'pruned' && isThere(day)) return 'skipped';
+    if (isAway(day.state) && isThere(day)) return 'skipped';
     if (day.state !== 'complete') return leftOut(day.state, day.lastError);
     if (there !== undefined && isThere(day)) {
       book.add({ ...there, ...aboutDay(day) });
@@ -178,8 +182,9 @@ async function exportDay(
     const range = { from: day.day, to: day.day };
     const { stream } = day;
     const now = (await contents.listDays(range, signal)).find((one) => one.stream === stream);
-    // Retention may remove pages while they are read.
-    if (unchanged && now?.state !== 'pruned') throw unsound(day, table, written.records);
+    // Pages may be removed while they are read, by retention or because the day moved.
+    const isHere = !isAway(now?.state) && now?.moved?.publication === day.moved?.publication;
+    if (unchanged && isHere) throw unsound(day, table, written.records);
     day = now ?? { stream: asked.stream, day: asked.day, state: null };
   }
   return leftOut('complete', 'it was published anew again and again while it was read');

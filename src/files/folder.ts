@@ -1,77 +1,14 @@
 /** The folder of an export: whole files or none, one writer at a time, no link followed, and what is wrong told in words. */
 import { createHash } from 'node:crypto';
-import { constants, existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SettingsError } from '../errors.ts';
+import { codeOf, FILE_MODE, inFolderOf, makeFolders, withFile, writeNew } from '../rooted-files.ts';
 
 const LOCK = '.daywalk-export.lock';
 const AGAIN = 'then run the same command again: days that are there are skipped.';
-/** Events are not for every user of the machine. */
-const [FILE_MODE, FOLDER_MODE] = [0o600, 0o700];
-
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
-/** Where a folder that is open has a name that nobody can point elsewhere meanwhile (proc(5)). */
-const OPEN_FOLDERS = '/proc/self/fd';
-const hasOpenFolders = existsSync(OPEN_FOLDERS);
-
-/** A folder that is open, and a name for it. */
-interface Opened {
-  readonly handle: FileHandle;
-  readonly path: string;
-}
-
-/**
- * Opens the folder of a file, and calls `work` with it and the file's path in it.
- * Each folder below `root` is opened in the one before, and is no link: whoever may write there could lead us elsewhere.
- */
-async function inFolderOf<T>(
-  root: string,
-  path: string,
-  { make }: { readonly make: boolean },
-  work: (file: string, folder: FileHandle) => Promise<T>,
-): Promise<T> {
-  const names = path.split('/');
-  if (names.some((name) => ['', '.', '..'].includes(name)))
-    throw new SettingsError(`${path} is no path below ${root}`);
-  if (make) await makeFolders(root);
-  let folder = await openFolder(root, 0);
-  try {
-    for (const name of names.slice(0, -1)) {
-      const next = join(folder.path, name);
-      if (make) await mkdir(next, FOLDER_MODE).catch(unlessThere);
-      const inner = await openFolder(next, O_NOFOLLOW);
-      await folder.handle.close();
-      folder = inner;
-    }
-    return await work(join(folder.path, names.at(-1) ?? ''), folder.handle);
-  } finally {
-    await folder.handle.close();
-  }
-}
-
-async function openFolder(path: string, flags: number): Promise<Opened> {
-  const handle = await open(path, O_RDONLY | O_DIRECTORY | flags);
-  return { handle, path: hasOpenFolders ? `${OPEN_FOLDERS}/${handle.fd}` : path };
-}
-
-/** As `mkdir -p`. Node's own tells ENOENT where a file system is read-only. */
-async function makeFolders(path: string): Promise<void> {
-  try {
-    await mkdir(path, FOLDER_MODE).catch(unlessThere);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    await makeFolders(dirname(path));
-    await mkdir(path, FOLDER_MODE).catch(unlessThere);
-  }
-}
-
-function unlessThere(error: unknown): void {
-  if (codeOf(error) !== 'EEXIST') throw error;
-}
-
 /**
  * Writes a file under another name, brings it to the disk, and gives it its name: after a crash it is there whole or not.
  * @param path from `root`, with `/` between its parts.
@@ -92,7 +29,7 @@ export async function writeWhole<T>(
         if (await isWanted(result)) {
           await rename(half, file);
           // A new name in a folder is only safe when the folder itself is on the disk.
-          await folder.sync();
+          await folder.handle.sync();
         } else await rm(half);
         return result;
       } catch (error) {
@@ -102,21 +39,6 @@ export async function writeWhole<T>(
     });
   } catch (error) {
     throw namedFileError(error, join(root, path));
-  }
-}
-
-/** Writes a file that is not there, or is what a crash or somebody else left: that goes, and is not written into. */
-async function writeNew<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
-  await unlink(path).catch((error: unknown) => {
-    if (codeOf(error) !== 'ENOENT') throw error;
-  });
-  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
-  try {
-    const result = await write(file);
-    await file.sync();
-    return result;
-  } finally {
-    await file.close();
   }
 }
 
@@ -165,24 +87,6 @@ function isAlive(holder: string): boolean {
   } catch (error) {
     return codeOf(error) === 'EPERM';
   }
-}
-
-/** Calls `work` with a file below `root` that is one, and no link, pipe or device. */
-function withFile<T>(
-  root: string,
-  path: string,
-  work: (file: FileHandle, size: number) => Promise<T>,
-): Promise<T> {
-  return inFolderOf(root, path, { make: false }, async (name) => {
-    const file = await open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
-      const found = await file.stat();
-      if (!found.isFile()) throw new SettingsError(`${join(root, path)} is no file`);
-      return await work(file, found.size);
-    } finally {
-      await file.close();
-    }
-  });
 }
 
 /** The size of a file below `root`; null: it is not there. */
@@ -253,6 +157,3 @@ export function namedFileError(error: unknown, path: string): unknown {
       return error;
   }
 }
-
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;

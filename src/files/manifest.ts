@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
+import type { Written } from '../written.ts';
 import type { ExportedTable } from './contents.ts';
 import { namedFileError, readText, writeWhole } from './folder.ts';
 import { FORMATS, type Format, pathOf } from './layout.ts';
 import type { ArchivedDay } from './rows.ts';
-import type { Written } from './written.ts';
 
 export const MANIFEST = 'manifest.json';
 /** `sha256sum --check SHA256SUMS` in the folder proves all files. */

@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { type FileLine, LineDigest, type Written } from './written.ts';
+import { type FileLine, LineDigest, type Written } from '../written.ts';
 
 /** Writes the records, as they come, into `file`. */
 export async function writeNdjson(

@@ -3,6 +3,7 @@
 import type { CoverageState } from '../days/coverage-rows.ts';
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
+import type { MovedDay } from '../store/moved-days.ts';
 import { isComplete, shownWalks } from '../store/shown.ts';
 
 /** A stream and day, and what of it is shown. */
@@ -11,7 +12,7 @@ export interface ArchivedDay {
   readonly stream: string;
   readonly resource: string;
   readonly day: Day;
-  /** behind: a record table does not have it as it is shown. */
+  /** behind: a record table does not have it as it is shown; complete, too: it moved, and its records can be read where they are. */
   readonly state: CoverageState | 'behind';
   /** The walks that are shown; with `marks` they name exactly what the views show of the day. */
   readonly walks: readonly number[];
@@ -33,6 +34,8 @@ export interface ArchivedDay {
   readonly ledger: { readonly entry: number; readonly digest: string } | null;
   /** Of a day of a record table: the key of the publication that it holds. */
   readonly publication?: string;
+  /** It is in a folder or bucket, and there. */
+  readonly moved?: MovedDay;
 }
 
 /** The days of these streams that are due or stored, between two days where given, by stream and day. */
@@ -43,9 +46,13 @@ export async function listArchivedDays(
   signal?: AbortSignal,
 ): Promise<ArchivedDay[]> {
   const rows = await database.persist<
-    Omit<ArchivedDay, 'ledger' | 'publication'> & { entry: number | null; digest: string | null }
+    Omit<ArchivedDay, 'ledger' | 'publication' | 'moved'> & {
+      entry: number | null;
+      digest: string | null;
+    }
   >(
-    `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone, c.pages, c.bytes, c.proof,
+    `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone,
+            coalesce(moved.pages, c.pages) as pages, coalesce(moved.bytes, c.bytes) as bytes, c.proof,
             c.completed_at as "completedAt", c.looked_at as "lookedAt", c.last_error as "lastError",
             shown.walks, encode(daywalk.marks_digest(shown.walks), 'hex') as marks,
             l.entry, encode(l.digest, 'hex') as digest
@@ -53,6 +60,10 @@ export async function listArchivedDays(
        join daywalk.streams s on s.name = c.stream
       cross join lateral (
         select ${shownWalks('s.stream_id', 'c.day')} as walks) as shown
+       -- Its pages are not here, and were received all the same.
+       left join lateral (
+        select sum(k.pages)::bigint as pages, sum(k.bytes)::bigint as bytes
+          from daywalk.walks k where k.walk_id = any (shown.walks)) as moved on c.state = 'tiered'
        left join lateral (
         select entry, digest from daywalk.ledger
          where stream_id = s.stream_id and day = c.day order by revision desc limit 1) as l on true
@@ -78,72 +89,4 @@ export async function isUnchanged(database: Database, day: ArchivedDay): Promise
     [day.streamId, day.day, day.walks, day.marks],
   );
   return row?.same === true;
-}
-
-/** A record as `jsonb` writes it, and where it stands. */
-export interface ArchivedRecord {
-  readonly walkId: number;
-  readonly pageNo: number;
-  /** Offset within its window, as in the view. */
-  readonly position: number;
-  readonly fetchedAt: Date;
-  readonly firstSeen: Date;
-  /** Null: the source shows it still. */
-  readonly goneSince: Date | null;
-  readonly revision: number;
-  readonly text: string;
-}
-
-/** A page; the pages of a day stand in the order of walk and number. */
-export interface PagePlace {
-  readonly walkId: number;
-  readonly pageNo: number;
-}
-
-/** One statement looks at no more pages than these. */
-const MOST_PAGES = 256;
-
-/**
- * The shown records of the pages behind `after`, of about `bytes` in all, at least one page.
- * @returns the place of the last page that was read; null: there was none.
- */
-export async function readRecordsAfter(
-  database: Database,
-  { day, walks }: Pick<ArchivedDay, 'day' | 'walks'>,
-  after: PagePlace,
-  bytes: number,
-  signal?: AbortSignal,
-): Promise<{ readonly last: PagePlace; readonly records: ArchivedRecord[] } | null> {
-  // A page without records that are shown has a row too, so that reading goes on behind it.
-  const rows = await database.persist<
-    PagePlace & (ArchivedRecord | { [Key in keyof ArchivedRecord]: ArchivedRecord[Key] | null })
-  >(
-    `with next as (
-       select p.walk_id, p.page_no, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
-         from (select walk_id, page_no, byte_count from daywalk.pages
-                where day = $1::date and walk_id = any ($2::bigint[]) and (walk_id, page_no) > ($3::bigint, $4::integer)
-                order by walk_id, page_no limit ${MOST_PAGES}) as p
-     )
-     select n.walk_id as "walkId", n.page_no as "pageNo", r.position, r.fetched_at as "fetchedAt", r.first_seen as "firstSeen",
-            r.gone_since as "goneSince", r.revision, r.text
-       from next n
-       left join lateral (
-         -- Fenced, so that no plan expands the other pages of the day.
-         select s.position, s.fetched_at, s.first_seen, s.gone_since, s.revision, s.record::text as text
-           from daywalk.shown_records s
-          where s.day = $1::date and s.walk_id = n.walk_id and s.page_no = n.page_no offset 0) as r on true
-      where n.before < $5::bigint`,
-    [day, walks, after.walkId, after.pageNo, bytes],
-    signal,
-  );
-  // Sorted here and not by Postgres, which would write what it sorts to its disk.
-  rows.sort(
-    (a, b) => a.walkId - b.walkId || a.pageNo - b.pageNo || (a.position ?? 0) - (b.position ?? 0),
-  );
-  const last = rows.at(-1);
-  if (last === undefined) return null;
-  return {
-    last: { walkId: last.walkId, pageNo: last.pageNo },
-    records: rows.filter((row): row is ArchivedRecord => row.text !== null),
-  };
 }

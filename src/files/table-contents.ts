@@ -1,6 +1,7 @@
 /** A record table as what an export writes: days that it holds as they are shown, each column with its type. */
 import { SettingsError } from '../errors.ts';
 import type { ColumnType } from '../model.ts';
+import type { ParquetColumn } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
 import { type Contents, writeRows } from './contents.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type TableRow,
   type TableToExport,
 } from './exported-table-rows.ts';
-import type { ParquetColumn } from './parquet.ts';
 import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
 
 /**
@@ -50,18 +50,21 @@ export async function tableContents(database: Database, name: string): Promise<C
   };
 }
 
+/** Its pages are not here any more. */
+const isRemoved = ({ state }: ArchivedDay): boolean => state === 'pruned' || state === 'tiered';
+
 /** A day as the table has it: what is complete, and held as it is shown, can be exported. */
 function asHeld(table: TableToExport, day: ArchivedDay, held: TableDay | undefined): ArchivedDay {
   const name = `daywalk.${table.name}`;
   const left = (state: ArchivedDay['state'], lastError: string) => ({ ...day, state, lastError });
-  if (day.state !== 'complete' && day.state !== 'pruned') return day;
+  if (day.state !== 'complete' && !isRemoved(day)) return day;
   if (held?.state === 'over') return left('pruned', `the retention of ${name} is over`);
   if (held?.state === 'held' && held.publication !== null) {
     const { publication, records } = held;
     if (day.state === 'complete') return { ...day, publication };
     if (table.outlives) return { ...day, state: 'complete', records, publication };
   }
-  return day.state === 'pruned'
+  return isRemoved(day)
     ? day
     : left('behind', `${name} is not in step: the next run takes it in, or daywalk tables --apply`);
 }

@@ -10,8 +10,10 @@ export type BackfillOnly = (typeof BACKFILL_ONLY)[number];
 /** What the store knows of a day that has windows. */
 export interface PlannedDay {
   readonly state: WindowState;
-  /** It was complete, and is not kept any more: never walked again. */
+  /** It was complete, and is not kept here any more: never walked again. */
   readonly pruned?: boolean;
+  /** It moved to a folder or bucket. */
+  readonly tiered?: boolean;
 }
 
 /** The days of a stream that have windows; a day that is not in it has none. */
@@ -66,7 +68,7 @@ export function planBackfill(input: BackfillInput): BackfillStep[] {
       return streams.map(({ name, known }) => {
         const found = known.get(day);
         const state = found?.state ?? 'missing';
-        const choice = found?.pruned === true ? PRUNED : choose(state, input.only);
+        const choice = awayChoice(found) ?? choose(state, input.only);
         return { stream: name, window, state, ...choice, closesAt: null };
       });
     }
@@ -78,7 +80,15 @@ export function planBackfill(input: BackfillInput): BackfillStep[] {
   });
 }
 
-const PRUNED = { action: 'skip', reason: 'it was pruned' } as const;
+/** What is done with a day that is not kept here any more; null: it is. */
+function awayChoice(day: PlannedDay | undefined): Pick<BackfillStep, 'action' | 'reason'> | null {
+  if (day?.tiered === true)
+    return {
+      action: 'skip',
+      reason: 'it moved to the tier; daywalk tier --restore brings it back',
+    };
+  return day?.pruned === true ? { action: 'skip', reason: 'it was pruned' } : null;
+}
 
 function choose(
   state: WindowState | 'missing',

@@ -4,18 +4,15 @@ import { sizeOf } from '../files/folder.ts';
 import { isOf, type ManifestFile, readManifest } from '../files/manifest.ts';
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
+import { listOpenPrunings, removeMarked } from '../store/pruned-pages.ts';
 import {
   type AgeLimit,
-  emptyMonth,
-  finishPruning,
   listOldDays,
-  listOpenPrunings,
   type Marked,
   markPruned,
   type OldDay,
   type PruningKind,
   readMonths,
-  removePages,
 } from './rows.ts';
 
 /** What a person asks to prune. */
@@ -161,17 +158,3 @@ const REASONS: Record<Exclude<Marked, 'pruned'>, string> = {
   unsealed: 'it is not in the ledger yet: the next run appends it',
   wanted: 'a record table that keeps it longer does not have it yet: the next run takes it in',
 };
-
-async function removeMarked(database: Database, signal: AbortSignal): Promise<string[]> {
-  const open = await listOpenPrunings(database);
-  const emptied: string[] = [];
-  for (const month of new Set(open.map((pruning) => pruning.month))) {
-    signal.throwIfAborted();
-    if (await emptyMonth(database, month, signal)) emptied.push(month.slice(0, 7));
-    for (const pruning of open.filter((candidate) => candidate.month === month)) {
-      while ((await removePages(database, pruning, signal)) > 0) signal.throwIfAborted();
-      await finishPruning(database, pruning, signal);
-    }
-  }
-  return emptied;
-}

@@ -12,6 +12,8 @@ const SECRET_FILES = [
   ['archiveKey', 'archiveKeyFile'],
   ['databaseUrl', 'databaseUrlFile'],
   ['pingUrl', 'pingUrlFile'],
+  ['tierKey', 'tierKeyFile'],
+  ['tierSecret', 'tierSecretFile'],
   ['webhookUrl', 'webhookUrlFile'],
 ] as const satisfies readonly (readonly [SettingKey, SettingKey])[];
 
@@ -64,6 +66,7 @@ export function chooseDatabase(reading: Reading, problems: Problems): void {
 
 const PEM: readonly (readonly [SettingKey, RegExp, string])[] = [
   ['apiCaFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
+  ['tierCaFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
   ['apiClientCertFile', /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/, 'certificate'],
   ['apiClientKeyFile', /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/, 'private key'],
 ];
@@ -84,7 +87,8 @@ export function checkPem(reading: Reading, readFile: ReadFile, problems: Problem
 }
 
 /** Checks settings against each other. */
-export function checkTogether({ raws, values }: Reading, problems: Problems): void {
+export function checkTogether(reading: Reading, problems: Problems): void {
+  const { raws, values } = reading;
   const url = values.get('apiUrl');
   if (typeof url === 'string' && !mayCarryKey(url) && values.get('apiAllowHttp') === false)
     problems.add(
@@ -94,6 +98,33 @@ export function checkTogether({ raws, values }: Reading, problems: Problems): vo
   const [cert, key] = [raws.get('apiClientCertFile'), raws.get('apiClientKeyFile')];
   if (cert && !key) problems.add(cert.place, 'api.client_key_file is not set; set both or none');
   if (key && !cert) problems.add(key.place, 'api.client_cert_file is not set; set both or none');
+  checkTier(reading, problems);
+}
+
+/** A bucket needs its keys, and events go over plain HTTP to nobody who is not named. */
+function checkTier({ raws, values }: Reading, problems: Problems): void {
+  const place = raws.get('tierUrl')?.place;
+  if (place === undefined) {
+    const after = raws.get('tierAfter');
+    if (after) problems.add(after.place, 'tier.url is not set; set both or none');
+    return;
+  }
+  const isBucket = String(values.get('tierUrl')).startsWith('s3://');
+  for (const [key, name] of [
+    ['tierKey', 'tier.key_file, or DAYWALK_TIER_KEY in the environment'],
+    ['tierSecret', 'tier.secret_file, or DAYWALK_TIER_SECRET in the environment'],
+  ] as const)
+    if (isBucket && !raws.has(key)) problems.add(place, `a bucket needs its keys: set ${name}`);
+  const endpoint = values.get('tierEndpoint');
+  if (
+    typeof endpoint === 'string' &&
+    !mayCarryKey(endpoint) &&
+    values.get('tierAllowHttp') === false
+  )
+    problems.add(
+      raws.get('tierEndpoint')?.place ?? 'tier.endpoint',
+      `${endpoint} would send events unencrypted; use https, or allow it with tier.allow_http`,
+    );
 }
 
 /** What a verb cannot do without. */

@@ -85,6 +85,22 @@ export interface Settings {
   readonly archiveKeyFile: string | undefined;
   /** Paths of keys in a record, by `time` and by parameters. */
   readonly archiveFields: FieldMap;
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly tierUrl: string | undefined;
+  readonly tierEndpoint: string | undefined;
+  readonly tierRegion: string;
+  readonly tierPathStyle: boolean;
+  readonly tierAllowHttp: boolean;
+  readonly tierCaFile: string | undefined;
+  readonly tierKey: Secret | undefined;
+  /** Where `tierKey` was read, so that a changed key can be read again. */
+  readonly tierKeyFile: string | undefined;
+  readonly tierSecret: Secret | undefined;
+  readonly tierSecretFile: string | undefined;
+  /** Milliseconds. */
+  readonly tierAfter: number | undefined;
+  readonly tierLockDays: number | undefined;
+
   /** Null: nowhere. */
   readonly statusListen: ListenAddress | null;
   readonly statusHosts: readonly string[] | undefined;

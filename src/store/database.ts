@@ -6,6 +6,8 @@ import { type Host, hostsOf, mustTakeWrites } from '../hosts.ts';
 import type { Logger } from '../log.ts';
 import { cancelStatement } from './cancel.ts';
 import { Client } from './client.ts';
+import { types } from './column-values.ts';
+import { raceAgainst } from './deadline.ts';
 import {
   describeRefusals,
   firstThatTakesWrites,
@@ -50,17 +52,6 @@ const LONGEST_WAIT_MS = 5_000;
 const LONGEST_CANCEL_MS = 5_000;
 /** How long closing all connections may take. */
 const LONGEST_GOODBYE_MS = 2_000;
-
-const int8 = 20;
-/** Counts come as numbers, instants as Date, and `date` and `timestamp` as the text that Postgres sends. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
-    if (oid === int8) return Number;
-    if (oid === pg.types.builtins.DATE || oid === pg.types.builtins.TIMESTAMP)
-      return (text: string) => text;
-    return pg.types.getTypeParser(oid, format);
-  },
-};
 
 /** A host with its connections. */
 interface Server extends Pick<Host, 'name'> {
@@ -150,6 +141,30 @@ export class Database {
    */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return this.#transact('isolation level repeatable read', work);
+  }
+
+  /**
+   * Runs `work` while `claim` holds, on a connection of its own, an advisory lock of its transaction; a process that dies
+   * gives it back. No snapshot is held meanwhile, and `work` may lose the lock with the connection.
+   * @returns null where another process has the lock.
+   */
+  async alone<T>(
+    claim: (query: Query) => Promise<boolean>,
+    work: () => Promise<T>,
+  ): Promise<T | null> {
+    const client = await this.#connect();
+    try {
+      await this.#run(client, 'begin transaction isolation level read committed, read only', []);
+      const isMine = await claim((sql, values = []) => this.#run(client, sql, values));
+      return isMine ? await work() : null;
+    } finally {
+      // Where the connection was lost meanwhile, so was the lock.
+      const ended = await this.#run(client, 'commit', []).then(
+        () => true,
+        () => false,
+      );
+      this.#release(client, !ended);
+    }
   }
 
   async #transact<T>(mode: string, work: (query: Query) => Promise<T>): Promise<T> {
@@ -281,17 +296,3 @@ export class Database {
 
 const gaveUp = (failures: number, { message }: Error): string =>
   failures === 0 ? message : `gave up on the database: ${message}`;
-
-async function raceAgainst<T>(running: Promise<T>, deadline: AbortSignal, ms: number): Promise<T> {
-  let expire = () => {};
-  const late = new Promise<never>((_, reject) => {
-    expire = () => reject(new OutcomeUnknownError(`Postgres did not answer within ${ms} ms`));
-  });
-  deadline.addEventListener('abort', expire, { once: true });
-  try {
-    return await Promise.race([running, late]);
-  } finally {
-    deadline.removeEventListener('abort', expire);
-    running.catch(() => {});
-  }
-}

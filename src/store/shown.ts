@@ -6,9 +6,13 @@ export const shownWalks = (streamId: string, day: string): string =>
                   join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no'
                  where w.stream_id = ${streamId} and w.day = ${day} order by k.walk_id)`;
 
-/** A condition: the day was complete, and is not kept any more; both arguments are SQL. */
+/** A condition: the day was complete, and is not kept here any more; both arguments are SQL. */
 export const isPruned = (streamId: string, day: string): string =>
   `exists (select from daywalk.prunings g where g.stream_id = ${streamId} and g.day = ${day} and g.what = 'day')`;
+
+/** A condition: the day moved to a folder or bucket; its pages are pruned. Both arguments are SQL. */
+export const isTiered = (streamId: string, day: string): string =>
+  `exists (select from daywalk.tiered_days t where t.stream_id = ${streamId} and t.day = ${day})`;
 
 /** A condition: the day has a window, and all windows of it and the cuts at its ends are complete; both arguments are SQL. */
 export const isComplete = (streamId: string, day: string): string =>

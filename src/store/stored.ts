@@ -1,6 +1,7 @@
 /** What is stored against its own digests: pages against seals and kept bytes, walks against their pages. */
 import type { Day, DayRange } from '../model.ts';
 import type { Database } from './database.ts';
+import { isTiered } from './shown.ts';
 
 /** A walk whose pages are to be checked. */
 export interface StoredWalk {
@@ -75,7 +76,7 @@ export async function checkWalk(database: Database, walkId: number): Promise<str
   return row?.problems ?? [];
 }
 
-/** How many walks of these streams were pruned: only what the ledger says of them can be checked. */
+/** How many walks of these streams were pruned and are nowhere: only what the ledger says of them can be checked. */
 export async function countPrunedWalks(
   database: Database,
   streamNames: readonly string[],
@@ -84,7 +85,8 @@ export async function countPrunedWalks(
   const [row] = await database.persist<{ walks: number }>(
     `select coalesce(sum(cardinality(g.walks)), 0)::bigint as walks
        from daywalk.prunings g join daywalk.streams s on s.stream_id = g.stream_id
-      where s.name = any ($1::text[]) and ($2::date is null or g.day between $2::date and $3::date)`,
+      where s.name = any ($1::text[]) and ($2::date is null or g.day between $2::date and $3::date)
+        and not (g.what = 'day' and ${isTiered('g.stream_id', 'g.day')})`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
   return row?.walks ?? 0;

@@ -14,8 +14,10 @@ export interface DayStanding {
   readonly streamId: number;
   readonly day: Day;
   readonly state: WindowState;
-  /** It was complete, and is not kept any more. */
+  /** It was complete, and is not kept here any more. */
   readonly pruned: boolean;
+  /** It moved to a folder or bucket. */
+  readonly tiered: boolean;
 }
 
 /** Now, by the clock of the database; milliseconds since the epoch. */
@@ -61,13 +63,14 @@ export async function listDays(
 ): Promise<DayStanding[]> {
   const rows = await database.persist<Omit<DayStanding, 'day'> & { readonly days: Day[] }>(
     // Days that stand alike share a row: ten years of twenty streams are some dozen rows and not 73,000.
-    `select w.stream_id as "streamId", array_agg(w.day::text) as days, stands.state, g.day is not null as pruned
+    `select w.stream_id as "streamId", array_agg(w.day::text) as days, stands.state, g.day is not null as pruned, t.day is not null as tiered
        from daywalk.windows w
        left join daywalk.unfinished_days u on u.stream_id = w.stream_id and u.day = w.day
        left join daywalk.prunings g on g.stream_id = w.stream_id and g.day = w.day and g.what = 'day'
+       left join daywalk.tiered_days t on t.stream_id = w.stream_id and t.day = w.day
       cross join lateral (select case when u.failed then 'failed' when u.day is not null then 'pending' else 'complete' end as state) as stands
       where w.kind = 'day' and w.stream_id = any ($1::integer[]) and w.day between $2::date and $3::date
-      group by w.stream_id, stands.state, g.day is not null`,
+      group by w.stream_id, stands.state, g.day is not null, t.day is not null`,
     [streamIds, range.from, range.to],
   );
   return rows.flatMap(({ days, ...row }) => days.map((day) => ({ ...row, day })));

@@ -78,3 +78,19 @@ export function listHits(
     ],
   );
 }
+
+/** Which of some records, texts of `jsonb`, hold the value, by their places from 1 on, and where in them it stands. */
+export function matchRecords(
+  query: Query,
+  value: string,
+  texts: readonly string[],
+): Promise<{ readonly place: number; readonly paths: readonly string[] }[]> {
+  return query(
+    `select r.place, daywalk.paths_of(r.record, k.sought) as paths
+       from daywalk.sought($1) as k (sought)
+      cross join jsonb_array_elements($2::jsonb) with ordinality as r (record, place)
+      where jsonb_path_exists(r.record, 'strict $.** ? (@ == $text || @ == $other)', k.sought)
+      order by r.place`,
+    [value, `[${texts.join(',')}]`],
+  );
+}

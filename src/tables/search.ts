@@ -1,6 +1,8 @@
 /** Search for a value in all records that are shown: every hit, and of which days "nothing" counts (docs/search.md). */
 import type { Day } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
+import { type MovedDay, type MovedRecords, readMovedDays } from '../store/moved-days.ts';
+import { hitsInMoved } from './moved-search.ts';
 import {
   type Hit,
   listHits,
@@ -18,6 +20,8 @@ export interface SearchRequest {
   readonly to: Day | null;
   /** So many hits at most; null: all. */
   readonly limit: number | null;
+  /** What days that moved hold; null: they are not looked into. */
+  readonly moved: MovedRecords | null;
 }
 
 /** A record that holds the value. */
@@ -66,44 +70,90 @@ export function search(
     let left = request.limit ?? Number.POSITIVE_INFINITY;
     let limited = false;
     for (const stream of request.streams) {
-      const days = await listSearchedDays(query, request.value, stream, request);
-      const pages = pagesOf(days ?? []);
-      let hits = 0;
-      let opened = 0;
-      while (opened < pages.length && !limited) {
+      const days = await listDays(query, request, stream);
+      let [hits, pagesOpened] = [0, 0];
+      for (const step of stepsOf(days)) {
+        if (limited) break;
         signal.throwIfAborted();
-        const next = pages.slice(opened, opened + PAGES_AT_ONCE);
+        pagesOpened += step.pages.length;
         // One more than is told, so that it is known whether there is more.
-        const found = await hitsOn(query, request.value, next, left + 1);
-        limited = found.length > left;
-        const told = found.slice(0, limited ? left : undefined);
-        tell(told.map((hit) => ({ stream, ...hit })));
-        hits += told.length;
-        left -= told.length;
-        opened += next.length;
+        for await (const found of hitsOf(query, request, step, left + 1, signal)) {
+          limited = found.length > left;
+          const told = found.slice(0, limited ? left : undefined);
+          tell(told.map((hit) => ({ stream, ...hit })));
+          hits += told.length;
+          left -= told.length;
+          if (limited) break;
+        }
       }
-      const finished = opened === pages.length && !limited;
-      streams.push(searchedOf(stream, days ?? [], { hits, finished, pagesOpened: opened }));
+      streams.push(searchedOf(stream, days, { hits, finished: !limited, pagesOpened }));
     }
     return { streams, limited };
   });
 }
 
-const hitsOn = (query: Query, value: string, pages: readonly PageToOpen[], most: number) =>
-  listHits(query, value, pages, Number.isFinite(most) ? most : null);
+/** A day, and where it moved to if it is looked into there. */
+type DayToSearch = SearchedDay & { readonly moved: MovedDay | undefined };
 
-function pagesOf(days: readonly SearchedDay[]): PageToOpen[] {
-  return days.flatMap(({ day, walkIds, pageNos }) =>
-    walkIds.map((walkId, index) => ({ day, walkId, pageNo: pageNos[index] as number })),
+/** @throws {SettingsError} where days moved, and no setting says where they are. */
+async function listDays(
+  query: Query,
+  { value, from, to, moved }: SearchRequest,
+  stream: string,
+): Promise<DayToSearch[]> {
+  const days = (await listSearchedDays(query, value, stream, { from, to })) ?? [];
+  const there = moved === null ? [] : await readMovedDays(query, [stream], null);
+  const byDay = new Map(there.map((one) => [one.day, one]));
+  const found = days.map((one) =>
+    one.state === 'tiered' ? { ...one, moved: byDay.get(one.day) } : { ...one, moved: undefined },
   );
+  moved?.require(found.flatMap((one) => one.moved ?? []));
+  return found;
+}
+
+/** What is looked at together: some pages, or a day that moved. */
+interface Step {
+  readonly pages: readonly PageToOpen[];
+  readonly moved?: MovedDay;
+}
+
+function* stepsOf(days: readonly DayToSearch[]): Generator<Step> {
+  let pages: PageToOpen[] = [];
+  for (const { day, walkIds, pageNos, moved } of days) {
+    for (const [index, walkId] of walkIds.entries()) {
+      pages.push({ day, walkId, pageNo: pageNos[index] as number });
+      if (pages.length < PAGES_AT_ONCE) continue;
+      yield { pages };
+      pages = [];
+    }
+    if (moved === undefined) continue;
+    if (pages.length > 0) yield { pages };
+    pages = [];
+    yield { pages, moved };
+  }
+  if (pages.length > 0) yield { pages };
+}
+
+async function* hitsOf(
+  query: Query,
+  { value, moved }: SearchRequest,
+  step: Step,
+  most: number,
+  signal: AbortSignal,
+): AsyncGenerator<Hit[]> {
+  if (step.moved === undefined)
+    yield await listHits(query, value, step.pages, Number.isFinite(most) ? most : null);
+  else if (moved !== null) yield* hitsInMoved(query, value, moved, step.moved, signal);
 }
 
 function searchedOf(
   stream: string,
-  days: readonly SearchedDay[],
+  days: readonly DayToSearch[],
   found: Pick<SearchedStream, 'hits' | 'finished' | 'pagesOpened'>,
 ): SearchedStream {
-  const unproven = days.flatMap(({ day, state }) => (state === 'complete' ? [] : [{ day, state }]));
+  const unproven = days.flatMap(({ day, state, moved }) =>
+    state === 'complete' || moved !== undefined ? [] : [{ day, state }],
+  );
   return {
     stream,
     from: days[0]?.day ?? null,

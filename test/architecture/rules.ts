@@ -30,6 +30,9 @@ const LEAVES = [
   'redactor',
   'answer',
   'listener',
+  'rooted-files',
+  'written',
+  'parquet',
 ];
 const CORE = ['plan', 'source', 'store', 'walk'];
 const ROOMS = [
@@ -68,6 +71,15 @@ const PARTS: Record<string, Row> = {
   listener: {
     imports: ['answer', 'clock', 'errors', 'log'],
     reason: 'the listener is one for all who serve, and knows none of them',
+  },
+  'rooted-files': {
+    imports: ['errors'],
+    reason: 'files and tier both write where others may write, too; neither knows the other',
+  },
+  written: { imports: [], reason: 'what was written of a day is told alike by every format' },
+  parquet: {
+    imports: ['written'],
+    reason: 'Parquet is one for all who write and read it, and knows no rows of theirs',
   },
   settings: sibling(LEAVES),
   plan: { imports: ['model', 'errors'], reason: 'the planner is a pure function of values' },

@@ -22,6 +22,7 @@ import { SettingsError } from '../../src/errors.ts';
 import { recordContents } from '../../src/files/contents.ts';
 import { exportDays } from '../../src/files/export-days.ts';
 import { writeWhole } from '../../src/files/folder.ts';
+import { UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { ARCHIVE_DAY, storeDays } from '../support/served-archive.ts';
 import { clear, openDatabase } from '../support/store.ts';
@@ -102,7 +103,7 @@ async function exporting() {
       {
         folder,
         format: 'ndjson',
-        contents: recordContents(database, ['events']),
+        contents: recordContents(database, ['events'], UNREACHED_RECORDS),
         from: ARCHIVE_DAY,
         to: ARCHIVE_DAY,
         checkFiles,

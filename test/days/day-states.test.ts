@@ -161,6 +161,7 @@ it('on any scene', async () => {
           closed: own.length,
           complete: own.filter(({ state }) => state === 'complete').length,
           pruned: 0,
+          tiered: 0,
           records: sum(({ records }) => records),
           pages: sum(({ pages }) => pages),
           bytes: sum(({ bytes }) => bytes),

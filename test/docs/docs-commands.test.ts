@@ -35,14 +35,14 @@ beforeAll(async () => {
 });
 
 test('each command line is run here or by hand', () => {
-  const here = ['files', 'pruning', 'serving', 'tables'].map((name) => `docs/${name}.md`);
+  const here = ['files', 'pruning', 'serving', 'tables', 'tier'].map((name) => `docs/${name}.md`);
   const pages = papers().filter(({ path }) => /^docs\/(?!verbs\.md)/.test(path));
   for (const page of pages) {
     const left = commandLines(page).filter((line) => !BY_HAND.test(line));
     if (!here.includes(page.path)) expect(left, page.path).toEqual([]);
     else expect(left.every((line) => line.startsWith('daywalk '))).toBe(true);
   }
-  expect(here.map((path) => linesOf(path).length)).toEqual([4, 2, 2, 2]);
+  expect(here.map((path) => linesOf(path).length)).toEqual([4, 2, 2, 2, 3]);
 });
 
 test('docs/files.md: everything, a range that is not complete, Parquet, a record table', async () => {
@@ -89,6 +89,20 @@ test('docs/serving.md: an archive is served and copied', async () => {
   expect(ended.stderr.match(/"kind":"cut".*answered 409/g)).toHaveLength(4);
   const days = `select day::text as day, count(*)::int as events from daywalk.events where day < '2026-01-01' group by day order by day`;
   expect(await database.query(days)).toEqual(await scene.database.query(days));
+});
+
+test('docs/tier.md: days move, and come back', async () => {
+  const folder = temporaryFolder();
+  const environment = { ...scene.environment, ...SETTLE, DAYWALK_TIER_URL: join(folder, 'tier') };
+  const said = [];
+  for (const args of linesOf('docs/tier.md')) {
+    const ended = await runProgram(args, { environment, folder });
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    said.push(ended.stdout);
+  }
+  expect(said[0]).toMatch(/^would move: events 2025-01-01 to 2025-01-02$/m);
+  expect(said[1]).toMatch(/^moved: events 2025-01-01 to 2025-01-02$/m);
+  expect(said[2]).toMatch(/^4 days, .* came back from .*tier\.$/m);
 });
 
 test('docs/pruning.md: what is exported goes', async () => {

@@ -11,6 +11,7 @@ import type { Manifest, ManifestFile } from '../../src/files/manifest.ts';
 import { tableContents } from '../../src/files/table-contents.ts';
 import { planPruning } from '../../src/retention/prune.ts';
 import type { Database } from '../../src/store/database.ts';
+import { UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { letHoursPass, proveTexts, publishNext, windowOf } from '../support/publishing.ts';
@@ -54,7 +55,9 @@ async function exportTable(
   more: Partial<FileExport> = {},
 ) {
   const contents =
-    table === null ? recordContents(database, ['events']) : await tableContents(database, table);
+    table === null
+      ? recordContents(database, ['events'], UNREACHED_RECORDS)
+      : await tableContents(database, table);
   const options = { folder, contents, format: null, from: null, to: DAY, checkFiles: false };
   return exportDays({ database, clock: systemClock }, { ...options, ...more }, signal);
 }

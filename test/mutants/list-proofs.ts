@@ -232,13 +232,16 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'dates are shifted by the zone of the process',
-    'src/store/database.ts',
+    'src/store/column-values.ts',
     'if (oid === pg.types.builtins.DATE || oid === pg.types.builtins.TIMESTAMP)\n      return (text: string) => text;',
     '',
     ['test/store/fidelity.test.ts'],
   ),
-  mutant('a bigint is a text', 'src/store/database.ts', 'if (oid === int8) return Number;', '', [
-    'test/store/fidelity.test.ts',
-    'test/store/commit.test.ts',
-  ]),
+  mutant(
+    'a bigint is a text',
+    'src/store/column-values.ts',
+    'if (oid === int8) return Number;',
+    '',
+    ['test/store/fidelity.test.ts', 'test/store/commit.test.ts'],
+  ),
 ];

@@ -1,7 +1,8 @@
 /** What pruning reads where there are ten years of days: for each day the rows of that day, and not those of all others. */
 import { expect, test } from 'vitest';
-import { listOldDays, type PruningKind, removePages } from '../../src/retention/rows.ts';
+import { listOldDays, type PruningKind } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
+import { removePages } from '../../src/store/pruned-pages.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fillCalendar } from '../support/status-scene.ts';
 

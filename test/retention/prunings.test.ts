@@ -70,7 +70,7 @@ describe('a day that is marked', () => {
     expect(plan({ ...calendar, since: DAY, known: spans })).toEqual([]);
     const range = { from: DAY, to: DAY, only: 'all', newestFirst: false } as const;
     const days = await listDays(database, [streamId], range);
-    expect(days).toEqual([{ streamId, day: DAY, state: 'complete', pruned: true }]);
+    expect(days).toEqual([{ streamId, day: DAY, state: 'complete', pruned: true, tiered: false }]);
     const known = new Map(days.map(({ day, state, pruned }) => [day, { state, pruned }]));
     expect(
       planBackfill({ ...calendar, ...range, streams: [{ name: 'events', known }] }),

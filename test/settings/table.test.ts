@@ -39,6 +39,7 @@ describe('rows', () => {
       'table.ts',
       'table-archive.ts',
       'table-monitoring.ts',
+      'table-tier.ts',
       'kinds.ts',
       'setting.ts',
       'flags.ts',

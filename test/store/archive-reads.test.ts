@@ -10,15 +10,11 @@ import {
   type ServedStream,
   type Wanted,
 } from '../../src/archive/rows.ts';
-import {
-  type ArchivedDay,
-  isUnchanged,
-  listArchivedDays,
-  readRecordsAfter,
-} from '../../src/files/rows.ts';
+import { type ArchivedDay, isUnchanged, listArchivedDays } from '../../src/files/rows.ts';
 import type { Contract, Page } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { storePage } from '../../src/store/pages.ts';
+import { readRecordsAfter } from '../../src/store/shown-records.ts';
 import { proveWindow } from '../../src/store/walks.ts';
 import { listPageNames, readFields } from '../../src/tables/field-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectExact } from '../support/multiset.ts';
-import { API_KEY, runProgram } from '../support/program.ts';
+import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
 
 const DAYS = { from: '2026-03-01', to: '2026-03-02' };
 const DENIED = '42501';
@@ -25,8 +25,8 @@ function urlOf(role: string, database = server): string {
 }
 
 /** The statements of the page that this role is given, with the names of this test. */
-async function give(name: 'let_work' | 'let_read', role: string): Promise<void> {
-  const statement = page.match(new RegExp(`select daywalk\\.${name}\\('\\w+'\\);`))?.[0];
+async function give(name: 'let_work' | 'let_move' | 'let_read', role: string): Promise<void> {
+  const statement = page.match(new RegExp(`select daywalk\\.${name}\\('\\w+'\\)`))?.[0];
   if (statement === undefined) throw new Error(`docs/roles.md does not tell ${name}`);
   await server.query(statement.replace(/'\w+'/, `'${role}'`));
 }
@@ -114,6 +114,9 @@ describe('the worker', () => {
     `insert into daywalk.migrations (name, run_on) values ('x', now())`,
     'insert into daywalk.prunings default values',
     'update daywalk.prunings set walks = walks',
+    'insert into daywalk.tiered_days default values',
+    `select daywalk.empty_month('2026-03-01')`,
+    `select daywalk.let_move('public')`,
     `select daywalk.let_work('public')`,
     `select daywalk.let_read(current_user)`,
     'create role mine',
@@ -147,6 +150,34 @@ describe('the worker', () => {
     expect(ended.stderr).toMatch(/permission denied for database .*\(42501\)/);
     expect(ended.stderr).toMatch(/docs\/roles\.md/);
   });
+});
+
+describe('a worker that moves days', () => {
+  it('moves them, and brings them back', async () => {
+    const mover = await newRole('mover');
+    await give('let_move', mover);
+    const environment = {
+      DATABASE_URL: urlOf(mover),
+      DAYWALK_TIER_URL: temporaryFolder(),
+    };
+    const range = ['--from', DAYS.from, '--to', DAYS.to];
+    const said = [];
+    for (const args of [
+      ['tier', '--older-than', '1d'],
+      ['verify', '--offline'],
+      ['tier', '--restore', ...range],
+    ]) {
+      const ended = await run(args, environment);
+      expect(ended, `${args.join(' ')}:\n${ended.stdout}${ended.stderr}`).toMatchObject({
+        code: 0,
+      });
+      said.push(ended.stdout);
+    }
+    expect(said[0]).toMatch(/^4 days moved to /m);
+    expect(said[1]).toMatch(/^Everything that moved is what moved: 4 days in the tier, /m);
+    expect(said[2]).toMatch(/^4 days, .* came back from /m);
+    await expectExact({ api, database: server }, DAYS);
+  }, 240_000);
 });
 
 describe('the reader', () => {

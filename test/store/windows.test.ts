@@ -159,11 +159,11 @@ describe('what is known', () => {
     const range = { from: '2026-03-02', to: '2026-03-05' };
     const known = await listDays(database, [streamId, other], range);
     expect([...known].sort((a, b) => a.streamId - b.streamId || (a.day < b.day ? -1 : 1))).toEqual([
-      { streamId, day: '2026-03-02', state: 'complete', pruned: false },
-      { streamId, day: '2026-03-03', state: 'failed', pruned: false },
-      { streamId, day: '2026-03-04', state: 'failed', pruned: false },
-      { streamId, day: '2026-03-05', state: 'complete', pruned: false },
-      { streamId: other, day: '2026-03-02', state: 'pending', pruned: false },
+      { streamId, day: '2026-03-02', state: 'complete', pruned: false, tiered: false },
+      { streamId, day: '2026-03-03', state: 'failed', pruned: false, tiered: false },
+      { streamId, day: '2026-03-04', state: 'failed', pruned: false, tiered: false },
+      { streamId, day: '2026-03-05', state: 'complete', pruned: false, tiered: false },
+      { streamId: other, day: '2026-03-02', state: 'pending', pruned: false, tiered: false },
     ]);
   });
 });

@@ -9,13 +9,19 @@ const MORE_FOLDERS = ['/usr/sbin', '/usr/lib/postgresql/15/bin'];
 
 /** The Debian packages of the programs. */
 export const PACKAGES: Readonly<Record<string, string>> = {
+  ceph: 'ceph-common',
+  'ceph-mon': 'ceph-mon',
+  'ceph-osd': 'ceph-osd',
   chromium: 'chromium',
   haproxy: 'haproxy',
+  monmaptool: 'ceph-base',
   nginx: 'nginx-light',
   openssl: 'openssl',
   pgbouncer: 'pgbouncer',
   prometheus: 'prometheus',
   promtool: 'prometheus',
+  radosgw: 'radosgw',
+  'radosgw-admin': 'ceph-common',
   squid: 'squid',
   'systemd-analyze': 'systemd',
   tinyproxy: 'tinyproxy',

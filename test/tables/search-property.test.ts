@@ -82,7 +82,7 @@ async function found(value: string): Promise<{ sql: string[]; verb: string[] }> 
     expect(row).toMatchObject({ there: true });
   }
   const hits: StreamHit[] = [];
-  const request = { value, streams: ['events'], from: null, to: null, limit: null };
+  const request = { value, streams: ['events'], from: null, to: null, limit: null, moved: null };
   await search(database, request, (more) => hits.push(...more), new AbortController().signal);
   const said = (id: number, gone: boolean) => `${id}${gone ? ' gone' : ''}`;
   return {

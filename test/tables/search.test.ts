@@ -32,7 +32,15 @@ async function proven(days: Readonly<Record<string, readonly (readonly number[])
 
 async function lookFor(value: string, change: Partial<SearchRequest> = {}) {
   const hits: StreamHit[] = [];
-  const request = { value, streams: ['events'], from: null, to: null, limit: null, ...change };
+  const request = {
+    value,
+    streams: ['events'],
+    from: null,
+    to: null,
+    limit: null,
+    moved: null,
+    ...change,
+  };
   const report = await search(database, request, (more) => hits.push(...more), never);
   return { hits, report, records: hits.map(({ record }) => record) };
 }

@@ -33,6 +33,8 @@ export async function examineSecrets(settings: Settings, examination: Examinatio
     settings.apiClientKeyFile,
     settings.databaseUrlFile,
     settings.archiveKeyFile,
+    settings.tierKeyFile,
+    settings.tierSecretFile,
     settings.pingUrlFile,
     settings.webhookUrlFile,
   ].filter((path) => path !== undefined);

@@ -4,6 +4,8 @@ import type { LedgerProblem } from '../../ledger/rows.ts';
 import type { WindowVerdict } from '../../ledger/verify-source.ts';
 import type { StoredFinding, StoredReport } from '../../ledger/verify-stored.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
+import type { TierCheck } from '../../tier/check-days.ts';
+import type { MovedDay } from '../../tier/rows.ts';
 
 /** So many findings are listed in text; `--json` has all. */
 const MOST_LINES = 50;
@@ -78,8 +80,8 @@ export function verdictDocument(verdicts: readonly WindowVerdict[], elapsedMs: n
 }
 
 /** Whether everything stored is what was stored. */
-export const isSound = (report: StoredReport): boolean =>
-  report.findings.length === 0 && report.ledger.length === 0;
+export const isSound = (report: StoredReport, tier: TierCheck | null): boolean =>
+  report.findings.length === 0 && report.ledger.length === 0 && (tier?.findings.length ?? 0) === 0;
 
 /** One line for each finding, the speed, and the ends of the chains. */
 export function describeStored(report: StoredReport): string[] {
@@ -95,7 +97,7 @@ export function describeStored(report: StoredReport): string[] {
       ? []
       : ['Walked again, a day is as the source shows it now; what was changed stays as evidence:']),
     ...shortened(days).map((command) => `  ${command}`),
-    isSound(report)
+    isSound(report, null)
       ? `Everything stored is what was stored: ${volume}.`
       : `${counted(findings.length + ledger.length, 'finding')}: ${volume}.`,
     ...(unsealedPages === 0
@@ -126,11 +128,28 @@ function describeLedger({ stream, entry, day, problem }: LedgerProblem): string 
   return `ledger of ${stream}, ${entry === null ? 'no entry' : `entry ${entry}`} (${day}): ${problem}`;
 }
 
+/** What was found of the days that moved. */
+export function describeTier(moved: readonly MovedDay[], tier: TierCheck | null): string[] {
+  if (moved.length === 0) return [];
+  if (tier === null) {
+    const places = [...new Set(moved.map(({ place }) => place))].join(', ');
+    return [`${counted(moved.length, 'day')} in ${places} not checked: tier.url is not set.`];
+  }
+  const { days, pages, bytes, findings } = tier;
+  const volume = `${counted(days, 'day')} in the tier, ${counted(pages, 'page')}, ${formatBytes(bytes)}`;
+  return [
+    ...shortened(findings.map(({ stream, day, problem }) => `${stream} ${day}: ${problem}`)),
+    findings.length === 0
+      ? `Everything that moved is what moved: ${volume}.`
+      : `${counted(findings.length, 'finding')}: ${volume}.`,
+  ];
+}
+
 /** The check for programs. */
-export function storedDocument(report: StoredReport): unknown {
+export function storedDocument(report: StoredReport, tier: TierCheck | null) {
   const { bytes, elapsedMs } = report;
   return {
-    sound: isSound(report),
+    sound: isSound(report, tier),
     ...report,
     elapsedMs: Math.round(elapsedMs),
     bytesPerSecond: elapsedMs === 0 ? 0 : Math.round((bytes / elapsedMs) * 1000),

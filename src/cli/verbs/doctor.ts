@@ -1,6 +1,8 @@
 /** `daywalk doctor`: checks everything that a run needs; every red line says what to do. */
 import { systemClock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
 import { readEnvironment } from '../../settings/environment.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { examineApi } from '../doctor/api.ts';
 import { examineDatabase } from '../doctor/database.ts';
 import { describeFindings, Examination } from '../doctor/examination.ts';
@@ -41,6 +43,8 @@ export async function examine(
     const now =
       opened &&
       (await examination.look('database', () => examineDatabase(opened, settings, examination)));
+    if (settings.tierUrl !== undefined)
+      await examination.look('tier', () => examineTier(settings, log, signal, examination));
     const day = examineCalendar(settings, now ?? systemClock.now(), examination);
     const source = await openApi({
       ...settings,
@@ -61,4 +65,22 @@ export async function examine(
   if (invocation.options.json === true) printJson(examination.findings);
   else printColoured(...describeFindings(examination.findings, terminal(readEnvironment())));
   return examination;
+}
+
+/** Whether the folder or bucket does what is asked of it. */
+async function examineTier(
+  settings: Settings,
+  log: Logger,
+  signal: AbortSignal,
+  examination: Examination,
+): Promise<void> {
+  const { openStore } = await import('../tier-wiring.ts');
+  const { checkStore } = await import('../../tier/check-store.ts');
+  const { store, close } = await openStore(settings, log);
+  try {
+    await checkStore(store, signal);
+    examination.note('tier', 'ok', `${store.name} takes, gives back and removes an object`);
+  } finally {
+    await close();
+  }
 }

@@ -15,7 +15,10 @@ import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
+import { withMoved } from '../with-moved.ts';
 import { withStore } from '../with-store.ts';
+
+type OnDay = NonNullable<Parameters<typeof exportDays>[3]>;
 
 const SAY_EVERY_MS = 30_000;
 const MOST_LINES = 20;
@@ -28,28 +31,23 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
   const folder = resolve(String(options.out));
   return withStore(settings, signal, async (database, log) => {
-    const contents =
-      options.table === undefined
-        ? recordContents(database, streams)
-        : await tableContents(database, String(options.table));
     const since = systemClock.monotonic();
     let said = since;
-    const report = await exportDays(
-      { database, clock: systemClock },
-      {
-        folder,
-        contents,
-        ...range,
-        format: (options.format as Format | undefined) ?? null,
-        checkFiles: options.checkFiles === true,
-      },
-      signal,
-      (done, days, { written, skipped, records }) => {
-        if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
-        said = systemClock.monotonic();
-        log.info({ done, days, written, skipped, records }, 'exporting to files');
-      },
-    );
+    const onDay: OnDay = (done, days, { written, skipped, records }) => {
+      if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
+      said = systemClock.monotonic();
+      log.info({ done, days, written, skipped, records }, 'exporting to files');
+    };
+    const format = (options.format as Format | undefined) ?? null;
+    const checkFiles = options.checkFiles === true;
+    const report = await withMoved(settings, log, async (moved) => {
+      const contents =
+        options.table === undefined
+          ? recordContents(database, streams, moved)
+          : await tableContents(database, String(options.table));
+      const asked = { folder, contents, ...range, format, checkFiles };
+      return exportDays({ database, clock: systemClock }, asked, signal, onDay);
+    });
     const elapsedMs = systemClock.monotonic() - since;
     if (options.json === true) printJson({ ...report, folder, elapsedMs: Math.round(elapsedMs) });
     else print(...describe(report, folder, elapsedMs));

@@ -2,12 +2,12 @@
 import { resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { Stream } from '../../model.ts';
-import { addDays } from '../../plan/days.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
 import type { AgeLimit } from '../../retention/rows.ts';
 import { parseAge } from '../../settings/values/age.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { chosen } from '../chosen-streams.ts';
+import { daySpans } from '../terminal/day-spans.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
@@ -75,10 +75,10 @@ function describe(
   const size = formatBytes(months.reduce((total, month) => total + month.size, 0));
   const volume = `${formatCount(sum('records'))} records on ${formatCount(sum('pages'))} pages, ${formatBytes(sum('bytes'))} received`;
   const lines = [
-    ...spans(days.map(({ stream, day }) => ({ stream, day, text: '' }))).map(
+    ...daySpans(days.map(({ stream, day }) => ({ stream, day, text: '' }))).map(
       (span) => `${done === null ? 'would go' : 'pruned'}: ${what}${span}`,
     ),
-    ...spans(kept.map(({ stream, day, reason }) => ({ stream, day, text: `: ${reason}` }))).map(
+    ...daySpans(kept.map(({ stream, day, reason }) => ({ stream, day, text: `: ${reason}` }))).map(
       (span) => `kept: ${span}`,
     ),
   ];
@@ -106,17 +106,4 @@ function emptiedText(months: readonly string[], dry: boolean): string[] {
   return [
     `Of ${months.join(', ')} nothing is kept: the disk ${dry ? 'would get' : 'got'} that space back at once; what is deleted from other months makes room for new pages.`,
   ];
-}
-
-/** Days that follow each other, with the same text, as one line each. */
-function spans(days: readonly { stream: string; day: string; text: string }[]): string[] {
-  const found: { stream: string; text: string; from: string; to: string }[] = [];
-  for (const { stream, day, text } of days) {
-    const last = found.findLast((span) => span.stream === stream);
-    if (last?.text === text && addDays(last.to, 1) === day) last.to = day;
-    else found.push({ stream, text, from: day, to: day });
-  }
-  return found.map(
-    ({ stream, text, from, to }) => `${stream} ${from === to ? from : `${from} to ${to}`}${text}`,
-  );
 }

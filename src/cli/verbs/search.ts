@@ -15,6 +15,7 @@ import { chosen } from '../chosen-streams.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
+import { withMoved } from '../with-moved.ts';
 import { withStore } from '../with-store.ts';
 
 /** Hits for people; a program gets all. */
@@ -36,11 +37,13 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
   const range = chosenRange(options, 'today', settings);
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
-  return withStore(settings, signal, async (database) => {
-    const request = { value, streams, ...range, limit };
-    const work = (tell: (hits: readonly StreamHit[]) => void) =>
-      search(database, request, tell, signal);
-    const report = json ? await printDocument(value, work) : await printText(work);
+  return withStore(settings, signal, async (database, log) => {
+    const report = await withMoved(settings, log, (records) => {
+      const moved = options.withoutTier === true ? null : records;
+      const work: Work = (tell) =>
+        search(database, { value, streams, ...range, limit, moved }, tell, signal);
+      return json ? printDocument(value, work) : printText(work);
+    });
     const proven = report.streams.every(({ days, unproven }) => days > 0 && unproven.length === 0);
     return proven ? EXIT.done : EXIT.gaps;
   });
@@ -128,6 +131,7 @@ const ADVICE: readonly (readonly [advice: string, states: readonly string[]])[] 
   ['`daywalk backfill` walks what is unplanned', ['unplanned']],
   ['what is open is exported once it is closed', ['open']],
   ['`daywalk verify --offline` tells what of a damaged day is gone', ['damaged']],
+  ['what moved to the tier is looked into without --without-tier', ['tiered']],
   ['what was pruned cannot be searched', ['pruned']],
 ];
 const adviceFor = (found: readonly string[]): string[] =>

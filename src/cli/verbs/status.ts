@@ -106,7 +106,9 @@ function describeTotals(facts: StatusFacts, stream: StreamDays): string {
       ? `, from ${totals.firstDay} on (--months shows more)`
       : '';
   const pruned = totals.pruned === 0 ? '' : `, ${formatCount(totals.pruned)} days pruned`;
-  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete, ${formatCount(totals.records)} records, ${formatCount(totals.pages)} pages, ${formatBytes(totals.bytes)}${pruned}${earlier}`;
+  const tiered =
+    totals.tiered === 0 ? '' : `, ${formatCount(totals.tiered)} days of them in the tier`;
+  return `${stream.stream}: ${formatCount(totals.complete)} of ${formatCount(totals.closed)} days complete${tiered}, ${formatCount(totals.records)} records, ${formatCount(totals.pages)} pages, ${formatBytes(totals.bytes)}${pruned}${earlier}`;
 }
 
 function describeRunning({ stream, from, to, owner, records, total }: RunningWindow): string {

@@ -4,16 +4,21 @@ import { EXIT, SettingsError } from '../../errors.ts';
 import { verifyPages } from '../../ledger/verify-deep.ts';
 import { verifyWindows } from '../../ledger/verify-source.ts';
 import { verifyStored } from '../../ledger/verify-stored.ts';
+import type { Logger } from '../../log.ts';
 import type { DayRange } from '../../model.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { EARLIEST } from '../../settings/values/day.ts';
+import type { Database } from '../../store/database.ts';
 import { listPublishedWindows } from '../../store/proven.ts';
+import type { TierCheck } from '../../tier/check-days.ts';
+import { listMovedDays, type MovedDay } from '../../tier/rows.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { type ExportSession, withExport } from '../pass.ts';
 import { print, printJson } from '../terminal/output.ts';
 import {
   describeStored,
+  describeTier,
   describeVerdicts,
   isSound,
   storedDocument,
@@ -76,12 +81,33 @@ async function againstDigests(invocation: Invocation): Promise<number> {
   const { options, signal } = invocation;
   const settings = settingsOf(invocation);
   const span = spanOf(options, settings);
-  return withStore(settings, signal, async (database) => {
+  return withStore(settings, signal, async (database, log) => {
     const names = chosen(settings.streams, options.stream).map((stream) => stream.name);
     const parts = { database, clock: systemClock };
     const report = await verifyStored(parts, names, span, settings.concurrency, signal);
-    if (options.json === true) printJson(storedDocument(report));
-    else print(...describeStored(report));
-    return isSound(report) ? EXIT.done : EXIT.gaps;
+    const moved = await listMovedDays(database, names, span, signal);
+    const tier = await checkTier(moved, settings, database, log, signal);
+    if (options.json === true) printJson({ ...storedDocument(report, tier), tier });
+    else print(...describeStored(report), ...describeTier(moved, tier));
+    return isSound(report, tier) ? EXIT.done : EXIT.gaps;
   });
+}
+
+/** Reads the days that moved; null: there are none, or no setting says where they are. */
+async function checkTier(
+  moved: readonly MovedDay[],
+  settings: Settings,
+  database: Database,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<TierCheck | null> {
+  if (moved.length === 0 || settings.tierUrl === undefined) return null;
+  const { openTier } = await import('../tier-wiring.ts');
+  const { checkTieredDays } = await import('../../tier/check-days.ts');
+  const { tier, close } = await openTier(settings, database, log);
+  try {
+    return await checkTieredDays(tier, moved, signal);
+  } finally {
+    await close();
+  }
 }

@@ -17,6 +17,8 @@ export type Kind =
         | 'timezone'
         | 'cron'
         | 'path'
+        /** A folder, or a bucket as `s3://bucket/prefix`. */
+        | 'place'
         | 'text'
         | 'names'
         | 'fields';
@@ -38,6 +40,7 @@ export type Group =
   | 'Streams'
   | 'Walking'
   | 'Archive'
+  | 'Tier'
   | 'Status page'
   | 'Alerts'
   | 'Log';

@@ -4,6 +4,7 @@ import { type Setting, section } from './setting.ts';
 import { ARCHIVE } from './table-archive.ts';
 import { MONITORING } from './table-monitoring.ts';
 import { REQUESTS } from './table-requests.ts';
+import { TIER } from './table-tier.ts';
 
 const general = section('General');
 const api = section('API');
@@ -256,6 +257,7 @@ export const SETTINGS = {
   ),
 
   ...ARCHIVE,
+  ...TIER,
 
   ...MONITORING,
 

@@ -91,6 +91,8 @@ export function parseValue(kind: Kind, text: string, folder: string): Value | Wr
       return parseListen(word);
     case 'path':
       return parsePath(word, folder);
+    case 'place':
+      return parsePlace(word, folder);
     case 'text':
       return printable(word) === word ? word : new Wrong('holds a control character');
     case 'names':
@@ -161,4 +163,19 @@ function parsePath(word: string, folder: string): string | Wrong {
   // Only a shell knows the home folder's short name; here it would make a folder called ~.
   if (/^~(\/|$)/.test(word)) return new Wrong(`begins with ~; write ${shown('/home/…')} in full`);
   return resolve(folder, word);
+}
+
+function parsePlace(word: string, folder: string): string | Wrong {
+  const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(word)?.[1]?.toLowerCase();
+  if (scheme === undefined) return parsePath(word, folder);
+  if (scheme !== 's3') return new Wrong('is neither a folder nor s3://bucket/prefix');
+  const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/*(.*?)\/*$/i.exec(word) ?? [];
+  if (!/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/.test(bucket))
+    return new Wrong('names no bucket: 3 to 63 small letters, digits, dots and hyphens');
+  if (
+    !/^([\w.=-]+(\/[\w.=-]+)*)?$/.test(prefix) ||
+    prefix.split('/').some((part) => /^\.+$/.test(part))
+  )
+    return new Wrong('has a prefix with other characters than letters, digits, . _ = - and /');
+  return `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
 }

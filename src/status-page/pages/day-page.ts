@@ -46,6 +46,7 @@ const LOOKS = {
   failed: 'late',
   pending: 'gaps',
   missing: 'gaps',
+  tiered: 'good',
   pruned: 'new',
 } as const;
 

@@ -1,8 +1,8 @@
-/** A day as Parquet: one row a record, one row group after another, so that memory holds one of them at most. */
+/** Rows as Parquet, one row group after another, so that memory holds one of them at most. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { type FileLine, LineDigest, type Written } from './written.ts';
+import { type FileLine, LineDigest, type Written } from '../written.ts';
 
 type Library = typeof import('hyparquet-writer');
 type Schema = ConstructorParameters<Library['ParquetWriter']>[0]['schema'];
@@ -16,10 +16,12 @@ const time = (unit: 'MILLIS' | 'MICROS') =>
 
 /** The types of columns, and what a value of each is given as. */
 export const KINDS = {
-  /** A string. */
+  /** A string, or its UTF-8 as a Buffer. */
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   /** Its text as a Buffer: a reader that takes numbers for doubles can still get at every digit. */
   json: { type: 'BYTE_ARRAY', logical_type: { type: 'JSON' } },
+  /** A Buffer. */
+  bytes: { type: 'BYTE_ARRAY' },
   int32: { type: 'INT32' },
   /** A bigint. */
   int64: { type: 'INT64' },
@@ -38,15 +40,21 @@ export interface ParquetColumn<R> {
   readonly kind: keyof typeof KINDS;
   /** A value may be missing: null or undefined. */
   readonly optional?: boolean;
+  /** Its values are long and hardly ever repeat, and the smallest of them says nothing; so is JSON. */
+  readonly plain?: boolean;
   readonly of: (row: R) => unknown;
 }
 
-/** Writes the rows, as they come, into `file`. */
+/**
+ * Writes the rows, as they come, into `file`.
+ * @param sizeOf about how many bytes a row takes, where its line does not tell.
+ */
 export async function writeParquet<R extends FileLine>(
   file: FileHandle,
   chunks: AsyncIterable<readonly R[]>,
   columns: readonly ParquetColumn<R>[],
   signal: AbortSignal,
+  sizeOf: (row: R) => number = ({ text }) => text.length,
 ): Promise<Written> {
   // Loaded when it is needed: other verbs begin without it.
   const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
@@ -69,7 +77,7 @@ export async function writeParquet<R extends FileLine>(
     compressors: { GZIP: (input: Uint8Array) => gzipSync(input, { level: 4 }) },
     createdBy: 'daywalk',
   });
-  for await (const group of groupsOf(chunks)) {
+  for await (const group of groupsOf(chunks, sizeOf)) {
     signal.throwIfAborted();
     lines.take(group);
     const columnData = columns.map((column) => dataOf(column, group));
@@ -94,26 +102,26 @@ const schemaOf = (columns: readonly Omit<ParquetColumn<never>, 'of'>[]): Schema 
 const asInFooter = (element: Schema[number]): Schema[number] =>
   element.logical_type?.type === 'JSON' ? { ...element, converted_type: 'JSON' } : element;
 
-function dataOf<R>({ name, kind, of }: ParquetColumn<R>, group: readonly R[]) {
+function dataOf<R>({ name, kind, plain, of }: ParquetColumn<R>, group: readonly R[]) {
   return {
     name,
     data: group.map((row) => of(row) ?? undefined),
     offsetIndex: false,
-    // Records hardly ever repeat, and the smallest of them says nothing.
-    ...(kind === 'json' ? { encoding: 'PLAIN' as const, statistics: false } : {}),
+    ...(plain || kind === 'json' ? { encoding: 'PLAIN' as const, statistics: false } : {}),
   };
 }
 
 /** Chunks joined until there is enough for a row group. */
-async function* groupsOf<R extends FileLine>(
+async function* groupsOf<R>(
   chunks: AsyncIterable<readonly R[]>,
+  sizeOf: (row: R) => number,
 ): AsyncGenerator<R[]> {
   let group: R[] = [];
   let size = 0;
   for await (const rows of chunks)
     for (const row of rows) {
       group.push(row);
-      size += row.text.length;
+      size += sizeOf(row);
       if (size < GROUP_BYTES) continue;
       yield group;
       group = [];

@@ -1,0 +1,108 @@
+-- The tier: a day that is complete, in the ledger and old moves to a folder or bucket (docs/tier.md). What is written there is
+-- checked before anything here changes; then one statement says that the day is there and not here. For the pages it is a
+-- pruning, and they are removed as after one. What is hidden beside the day stays hidden, because the day still shows it.
+
+-- Says that a day is in the objects that described tells of (a row of daywalk.tiered_days), if it is still what was written:
+-- the same publication, the same walks shown, and of all its walks the same pages. Returns tiered; what daywalk.mark_pruned
+-- says, but pruned: somebody has pruned it meanwhile; changed; or held. May be repeated.
+create function daywalk.mark_tiered(described jsonb, shown_walks bigint[], shown_marks bytea, going bigint[], going_pages bigint) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  moved constant daywalk.tiered_days := jsonb_populate_record(null::daywalk.tiered_days, described || jsonb_build_object('tiered_at', clock_timestamp()));
+  before daywalk.days;
+  said text;
+begin
+  perform daywalk.lock_stream(moved.stream_id);
+  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(moved.stream_id, moved.day)) order by window_id for update;
+  if exists (select from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day) then return 'tiered'; end if;
+  if exists (select from daywalk.prunings g where g.stream_id = moved.stream_id and g.day = moved.day and g.what = 'day') then return 'pruned'; end if;
+  -- A wish to walk it again would be lost; and what a first cut shows is of the day before, which is in no object.
+  if exists (select from daywalk.windows_with(moved.stream_id, moved.day) as w
+              where w.rewalk or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
+    return 'held';
+  end if;
+  if moved.publication is distinct from (select d.publication from daywalk.days d where d.stream_id = moved.stream_id and d.day = moved.day)
+     or not exists (select from (select array_agg(k.walk_id order by k.walk_id) as walks, sum(k.pages) as pages
+                                   from daywalk.prunable_walks(moved.stream_id, moved.day, 'day') as k) as now
+                     where now.walks = going and now.pages = going_pages) then
+    return 'changed';
+  end if;
+  select * into before from daywalk.days d where d.stream_id = moved.stream_id and d.day = moved.day;
+  insert into daywalk.tiered_days select moved.*;
+  said := daywalk.mark_pruned(moved.stream_id, moved.day, 'day', shown_walks, shown_marks);
+  if said = 'pruned' then
+    -- What it shows it shows still, though not here.
+    update daywalk.days d set records = before.records, gone = before.gone, lost = before.lost, proof = before.proof
+     where d.stream_id = moved.stream_id and d.day = moved.day;
+    return 'tiered';
+  end if;
+  delete from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day;
+  return said;
+end $$;
+comment on function daywalk.mark_tiered is 'Says that a day is in a folder or bucket from now on, and marks its pages to be removed.';
+
+-- Whether a page is what was sealed; null: it was not sealed, because nothing of its walk was ever shown.
+create function daywalk.matches_seal(p daywalk.pages) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select s.digest = daywalk.page_digest(p, daywalk.body_digest((p).body))
+    from daywalk.seals s where s.walk_id = (p).walk_id and s.page_no = (p).page_no
+$$;
+comment on function daywalk.matches_seal is 'Whether a page is what was sealed; null: it was not sealed.';
+
+-- Puts a page back whose day moved; nobody sees it before the day is restored. False: it is not what was sealed.
+create function daywalk.put_back(p daywalk.pages) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if daywalk.matches_seal(p) is false then return false; end if;
+  insert into daywalk.pages select p.* on conflict do nothing;
+  return true;
+end $$;
+comment on function daywalk.put_back is 'Puts a page back whose day moved; false: it is not what was sealed.';
+
+-- Says that a day is here again, once all its pages are: from then on it is shown as it was. It is looked at again as a day of
+-- its age is that was just found as it is stored. Returns restored; removing: the pages are still being removed; or
+-- lacking: not all of them are here. May be repeated.
+create function daywalk.restore_day(of_stream integer, on_day date, recheck_days integer) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  at constant timestamptz := clock_timestamp();
+  before daywalk.days;
+  pruned daywalk.prunings;
+begin
+  perform daywalk.lock_stream(of_stream);
+  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) order by window_id for update;
+  if not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day) then return 'restored'; end if;
+  select * into strict pruned from daywalk.prunings g where g.stream_id = of_stream and g.day = on_day and g.what = 'day';
+  if pruned.removed_at is null then return 'removing'; end if;
+  if exists (select from daywalk.walks k
+              cross join lateral (select count(*) as pages, coalesce(sum(p.records), 0)::bigint as records, coalesce(sum(p.byte_count), 0)::bigint as bytes
+                                    from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day) as p
+              where k.walk_id = any (pruned.walks) and (p.pages, p.records, p.bytes) <> (k.pages, k.records, k.bytes)) then
+    return 'lacking';
+  end if;
+  select * into before from daywalk.days where stream_id = of_stream and day = on_day;
+  update daywalk.walks set pruning = null where pruning = pruned.pruning_id;
+  delete from daywalk.tiered_days where stream_id = of_stream and day = on_day;
+  delete from daywalk.prunings where pruning_id = pruned.pruning_id;
+  update daywalk.windows w set due_at = daywalk.next_look(daywalk.closed_at(on_day, s.time_zone, s.settle), recheck_days)
+    from daywalk.streams s
+   where s.stream_id = of_stream and w.window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) and w.state = 'complete'
+     and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
+     and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
+  -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
+  perform daywalk.note_day(of_stream, d.day, at, 0, 0)
+     from (select on_day as day
+            union
+           select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
+            where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
+              and cut.day in (on_day - 1, on_day)) as d;
+  -- Nothing was lost just now: it is what it was when it moved, and a person may have accepted it since.
+  update daywalk.publications p set lost = 0 from daywalk.days d where d.stream_id = of_stream and d.day = on_day and p.key = d.publication;
+  update daywalk.days set lost = before.lost, restored_at = at,
+                          unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
+   where stream_id = of_stream and day = on_day;
+  return 'restored';
+end $$;
+comment on function daywalk.restore_day is 'Says that a day is here again, and shows it.';
+
+revoke execute on all routines in schema daywalk from public;

@@ -1,0 +1,95 @@
+/** The wiring of the tier: settings become a folder or a bucket. */
+import { readFile } from 'node:fs/promises';
+import { systemClock } from '../clock.ts';
+import { SettingsError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Database } from '../store/database.ts';
+import { DeltaLog } from '../tier/delta-log.ts';
+import { openFolderStore } from '../tier/folder-store.ts';
+import type { TierParts } from '../tier/moved-log.ts';
+import type { ObjectStore } from '../tier/object-store.ts';
+import type { MoveLimit } from '../tier/rows.ts';
+import { openS3Store } from '../tier/s3-store.ts';
+import { ownedBy } from '../tier/table-owner-rows.ts';
+import { redactor } from './process-redactor.ts';
+
+/** The tier, and what closes its connections. */
+export interface OpenTier {
+  readonly tier: TierParts;
+  close(): Promise<void>;
+}
+
+/** The tier of the settings; see {@link openStore}. */
+export async function openTier(
+  settings: Settings,
+  database: Database,
+  log: Logger,
+): Promise<OpenTier> {
+  const { store, close } = await openStore(settings, log);
+  const deltas = new DeltaLog(store, systemClock, ownedBy(database, systemClock));
+  return { tier: { database, store, log: deltas, clock: systemClock }, close };
+}
+
+/**
+ * Opens the folder or bucket of the settings.
+ * @throws {SettingsError} where there is none.
+ */
+export async function openStore(
+  settings: Settings,
+  log: Logger,
+): Promise<{ readonly store: ObjectStore; close(): Promise<void> }> {
+  const { tierUrl } = settings;
+  if (tierUrl === undefined)
+    throw new SettingsError('nothing says where days move to: tier.url is not set', {
+      hint: 'Set tier.url in daywalk.yaml to a folder, or to s3://bucket/prefix; docs/tier.md tells more.',
+    });
+  return tierUrl.startsWith('s3://')
+    ? await openBucket(settings, tierUrl, log)
+    : { store: openFolderStore(tierUrl, systemClock), close: async () => {} };
+}
+
+async function openBucket(settings: Settings, url: string, log: Logger) {
+  const [bucket = '', ...prefix] = url.slice('s3://'.length).split('/');
+  const { tierRegion, tierLockDays, tierCaFile, httpProxy, httpsProxy, noProxy } = settings;
+  const store = openS3Store({
+    endpoint: settings.tierEndpoint ?? `https://s3.${tierRegion}.amazonaws.com`,
+    bucket,
+    prefix: prefix.join('/'),
+    pathStyle: settings.tierPathStyle,
+    allowHttp: settings.tierAllowHttp,
+    region: tierRegion,
+    keys: keysOf(settings),
+    tls: tierCaFile === undefined ? {} : { ca: await readFile(tierCaFile, 'utf8') },
+    proxy: {
+      ...(httpProxy && { http: httpProxy.reveal() }),
+      ...(httpsProxy && { https: httpsProxy.reveal() }),
+      ...(noProxy !== undefined && { no: noProxy }),
+    },
+    clock: systemClock,
+    redactor,
+    ...(tierLockDays === undefined
+      ? {}
+      : { objectLock: { mode: 'COMPLIANCE' as const, days: tierLockDays } }),
+    onRetry: ({ error, failures, waitMs }) =>
+      log.warn({ err: error, failures, waitMs }, 'the bucket cannot be used now, trying again'),
+  });
+  return { store, close: () => store.close() };
+}
+
+/** Those of files are read anew whenever they are refused. */
+function keysOf({ tierKey, tierKeyFile, tierSecret, tierSecretFile }: Settings) {
+  const read = async (path: string | undefined, known: typeof tierKey) =>
+    path === undefined ? (known?.reveal() ?? '') : (await readFile(path, 'utf8')).trim();
+  return async () => ({
+    accessKeyId: await read(tierKeyFile, tierKey),
+    secretAccessKey: await read(tierSecretFile, tierSecret),
+  });
+}
+
+/** The age at which days of these streams move by themselves; none where they do not. */
+export const moveLimits = (
+  { streams, tierAfter }: Pick<Settings, 'streams' | 'tierAfter'>,
+  olderThanMs = tierAfter,
+): MoveLimit[] =>
+  olderThanMs === undefined ? [] : streams.map(({ name }) => ({ stream: name, olderThanMs }));

@@ -1,0 +1,177 @@
+/** `daywalk tier`: moves days that are old enough to a folder or bucket, or brings days back. */
+import { systemClock } from '../../clock.ts';
+import { EXIT, SettingsError } from '../../errors.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { parseAge } from '../../settings/values/age.ts';
+import { EARLIEST } from '../../settings/values/day.ts';
+import { counted, formatBytes, formatCount } from '../../text.ts';
+import { checkStore } from '../../tier/check-store.ts';
+import { type MoveReport, moveDays, type StayingDay } from '../../tier/move.ts';
+import { restoreDays } from '../../tier/restore.ts';
+import { type DayToMove, listDaysToMove, listMovedDays, type MovedDay } from '../../tier/rows.ts';
+import { chosenRange } from '../chosen-days.ts';
+import { chosen } from '../chosen-streams.ts';
+import { daySpans } from '../terminal/day-spans.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { moveLimits, type OpenTier, openTier } from '../tier-wiring.ts';
+import type { Invocation } from '../verb.ts';
+import { settingsOf } from '../wiring.ts';
+import { withStore } from '../with-store.ts';
+
+const SAY_EVERY_MS = 30_000;
+const MOST_LINES = 50;
+
+/** Moves, or restores; exit code 3 when days had to stay where they are. */
+export async function tierVerb(invocation: Invocation): Promise<number> {
+  const { options, signal } = invocation;
+  const settings = settingsOf(invocation);
+  const streams = chosen(settings.streams, options.stream);
+  checkFlags(options);
+  const limits = options.restore === true ? [] : limitsOf(options, { ...settings, streams });
+  return withStore(settings, signal, async (database, log) => {
+    const opened = await openTier(settings, database, log);
+    let said = systemClock.monotonic();
+    const onDay = (days: number) => (done: number) => {
+      if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
+      said = systemClock.monotonic();
+      log.info({ done, days }, options.restore === true ? 'restoring days' : 'moving days');
+    };
+    try {
+      if (options.restore === true) {
+        const names = streams.map(({ name }) => name);
+        const days = await listMovedDays(database, names, restoredRange(options, settings), signal);
+        return await restore(invocation, opened, settings, days, onDay(days.length));
+      }
+      const days = await listDaysToMove(database, limits, true, signal);
+      return await move(invocation, opened, days, onDay(days.length));
+    } finally {
+      await opened.close();
+    }
+  });
+}
+
+type Options = Invocation['options'];
+
+/** @throws {SettingsError} for days where none are asked for, and where the days that come back are not named. */
+function checkFlags({ restore, from, to }: Options): void {
+  if (restore === true && from === undefined)
+    throw new SettingsError('flag --restore: nothing says which days come back', {
+      hint: 'Give --from and --to.',
+    });
+  if (restore !== true && (from !== undefined || to !== undefined))
+    throw new SettingsError('flags --from and --to name days that come back', {
+      hint: 'Give --restore too, or --older-than 90d for the days that move.',
+    });
+}
+
+/** @throws {SettingsError} where nothing says what may move. */
+function limitsOf({ olderThan }: Options, settings: Pick<Settings, 'streams' | 'tierAfter'>) {
+  const asked =
+    olderThan === undefined ? undefined : parseAge(String(olderThan), 'flag --older-than');
+  const limits = moveLimits(settings, asked ?? settings.tierAfter);
+  if (limits.length > 0) return limits;
+  throw new SettingsError('nothing says what may move: tier.after is not set', {
+    hint: 'Set tier.after in daywalk.yaml, or give --older-than 90d.',
+  });
+}
+
+function restoredRange(options: Options, settings: Settings) {
+  const { from, to } = chosenRange({ to: options.from, ...options }, 'closed', settings);
+  return { from: from ?? EARLIEST, to: to ?? EARLIEST };
+}
+
+async function move(
+  { options, signal }: Invocation,
+  { tier }: OpenTier,
+  due: readonly DayToMove[],
+  onDay: (done: number) => void,
+): Promise<number> {
+  const { name } = tier.store;
+  if (options.dryRun === true) {
+    const kept = due.flatMap(({ stream, day, kept: reason }) =>
+      reason === null ? [] : [{ stream, day, reason }],
+    );
+    const days = due.filter((day) => day.kept === null);
+    if (options.json === true) printJson({ dryRun: true, place: name, days, kept });
+    else print(...describeKept(kept), ...describePlan(days, name));
+    return kept.length === 0 ? EXIT.done : EXIT.gaps;
+  }
+  if (due.some(({ kept }) => kept === null)) await checkStore(tier.store, signal);
+  const report = await moveDays(tier, due, signal, onDay);
+  if (options.json === true) printJson({ dryRun: false, place: name, ...report });
+  else print(...describeKept(report.kept), ...describeMoved(report, name));
+  return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
+}
+
+async function restore(
+  { options, signal }: Invocation,
+  { tier }: OpenTier,
+  settings: Settings,
+  days: readonly MovedDay[],
+  onDay: (done: number) => void,
+): Promise<number> {
+  const { name } = tier.store;
+  const report =
+    options.dryRun === true
+      ? { days, kept: [] }
+      : await restoreDays(tier, days, settings.recheckDays, signal, onDay);
+  if (options.json === true) printJson({ dryRun: options.dryRun === true, place: name, ...report });
+  else {
+    const volume = `${counted(report.days.length, 'day')}, ${formatCount(sum(report.days, ({ records }) => records))} records, ${formatBytes(sum(report.days, ({ pages }) => pages.bytes))} of pages`;
+    const verb = options.dryRun === true ? 'would come back from' : 'came back from';
+    print(
+      ...shortened(daySpans(report.days.map((day) => ({ ...day, text: '' })))),
+      ...describeKept(report.kept),
+      report.days.length === 0 ? `Nothing ${verb} ${name}.` : `${volume} ${verb} ${name}.`,
+    );
+  }
+  return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
+}
+
+const sum = <T>(all: readonly T[], of: (one: T) => number): number =>
+  all.reduce((total, one) => total + of(one), 0);
+
+const describeKept = (kept: readonly StayingDay[]): string[] =>
+  shortened(
+    daySpans(kept.map(({ reason, ...day }) => ({ ...day, text: `: ${reason}` }))).map(
+      (span) => `stays: ${span}`,
+    ),
+  );
+
+function describePlan(days: readonly DayToMove[], name: string): string[] {
+  if (days.length === 0) return ['Nothing would move: no day is old enough and free to go.'];
+  return [
+    ...shortened(
+      daySpans(days.map((day) => ({ ...day, text: '' }))).map((span) => `would move: ${span}`),
+    ),
+    `${counted(days.length, 'day')} would move to ${name}: ${formatCount(sum(days, ({ records }) => records))} records, ${formatBytes(sum(days, ({ bytes }) => bytes))} received.`,
+    'This was a dry run: nothing was changed. The same command without --dry-run does it.',
+  ];
+}
+
+function describeMoved({ days, emptied }: MoveReport, name: string): string[] {
+  if (days.length === 0) return ['Nothing moved: no day is old enough and free to go.'];
+  const [pages, events] = [
+    sum(days, (day) => day.pages.bytes),
+    sum(days, (day) => day.events.bytes),
+  ];
+  return [
+    ...shortened(
+      daySpans(days.map((day) => ({ ...day, text: '' }))).map((span) => `moved: ${span}`),
+    ),
+    `${counted(days.length, 'day')} moved to ${name}: ${formatCount(sum(days, ({ records }) => records))} records, ${formatBytes(events)} of them for readers, ${formatBytes(pages)} of pages.`,
+    ...(emptied.length === 0
+      ? []
+      : [
+          `Of ${emptied.join(', ')} nothing is here any more: the disk got that space back at once.`,
+        ]),
+  ];
+}
+
+const shortened = (lines: readonly string[]): string[] =>
+  lines.length <= MOST_LINES
+    ? [...lines]
+    : [
+        ...lines.slice(0, MOST_LINES),
+        `… and ${formatCount(lines.length - MOST_LINES)} more; --json has all.`,
+      ];

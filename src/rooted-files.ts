@@ -1,0 +1,121 @@
+/** Files below a folder in which others may write, too: no link is followed on the way to them, and none is written into. */
+import { constants, existsSync } from 'node:fs';
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { SettingsError } from './errors.ts';
+
+/** Events are not for every user of the machine. */
+export const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+/** Where a folder that is open has a name that nobody can point elsewhere meanwhile (proc(5)). */
+const OPEN_FOLDERS = '/proc/self/fd';
+const hasOpenFolders = existsSync(OPEN_FOLDERS);
+
+/** A folder that is open, and a name for it. */
+export interface OpenFolder {
+  readonly handle: FileHandle;
+  readonly path: string;
+}
+
+/**
+ * Opens the folder of a file, and calls `work` with it and the file's path in it.
+ * Each folder below `root` is opened in the one before, and is no link: whoever may write there could lead us elsewhere.
+ * @param how.make folders that are not there are made, and are on the disk as soon as what `work` writes is.
+ */
+export async function inFolderOf<T>(
+  root: string,
+  path: string,
+  { make }: { readonly make: boolean },
+  work: (file: string, folder: OpenFolder) => Promise<T>,
+): Promise<T> {
+  const names = path.split('/');
+  if (names.some((name) => ['', '.', '..'].includes(name)))
+    throw new SettingsError(`${path} is no path below ${root}`);
+  if (make) await makeFolders(root);
+  let folder = await openFolder(root, 0);
+  try {
+    for (const name of names.slice(0, -1)) {
+      const next = join(folder.path, name);
+      if (make && (await makeFolder(next))) await folder.handle.sync();
+      const inner = await openFolder(next, O_NOFOLLOW);
+      await folder.handle.close();
+      folder = inner;
+    }
+    return await work(join(folder.path, names.at(-1) ?? ''), folder);
+  } finally {
+    await folder.handle.close();
+  }
+}
+
+async function openFolder(path: string, flags: number): Promise<OpenFolder> {
+  const handle = await open(path, O_RDONLY | O_DIRECTORY | flags);
+  return { handle, path: hasOpenFolders ? `${OPEN_FOLDERS}/${handle.fd}` : path };
+}
+
+/** As `mkdir -p`. Node's own tells ENOENT where a file system is read-only. */
+export async function makeFolders(path: string): Promise<void> {
+  try {
+    await makeFolder(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolders(dirname(path));
+    await makeFolder(path);
+  }
+}
+
+/** @returns false: it is there. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, FOLDER_MODE);
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+/** Writes a file that is not there, or is what a crash or somebody else left: that goes, and is not written into. */
+export async function writeNew<T>(
+  path: string,
+  write: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  await unlinkIfThere(path);
+  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
+  try {
+    const result = await write(file);
+    await file.sync();
+    return result;
+  } finally {
+    await file.close();
+  }
+}
+
+export async function unlinkIfThere(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  });
+}
+
+/** Calls `work` with a file below `root` that is one, and no link, pipe or device. */
+export function withFile<T>(
+  root: string,
+  path: string,
+  work: (file: FileHandle, size: number) => Promise<T>,
+): Promise<T> {
+  return inFolderOf(root, path, { make: false }, async (name) => {
+    const file = await open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const found = await file.stat();
+      if (!found.isFile()) throw new SettingsError(`${join(root, path)} is no file`);
+      return await work(file, found.size);
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+/** The code of an error of the operating system: `ENOENT`. */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;

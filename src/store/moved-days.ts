@@ -1,0 +1,80 @@
+/** Days that moved to a folder or bucket: where Postgres says that they are, and what rooms read of them that do not know the tier. */
+import type { Day, DayRange } from '../model.ts';
+import type { Query } from './database.ts';
+import type { ShownRecord } from './shown-records.ts';
+
+/** What an object is. */
+export interface MovedObject {
+  readonly key: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A day that is in the tier, and where. */
+export interface MovedDay {
+  readonly streamId: number;
+  readonly stream: string;
+  readonly day: Day;
+  readonly publication: string;
+  /** The name of the folder or bucket. */
+  readonly place: string;
+  readonly pages: MovedObject;
+  readonly events: MovedObject;
+  readonly records: number;
+  readonly recordsSha256: string;
+}
+
+/** What days that moved hold. */
+export interface MovedRecords {
+  /**
+   * To be asked before a day is read.
+   * @throws {SettingsError} that names those of the days that cannot be reached with these settings.
+   */
+  require(days: readonly MovedDay[]): void;
+  /**
+   * The records of a day in the order of walk, page and position, as they were shown, a few megabytes at a time. Read whole, they
+   * are what Postgres says that they are, or the last step throws.
+   * @param from the place of the first one; the end is that of the day.
+   * @throws {ObjectStoreError} where the object is gone, cut or changed, or cannot be read.
+   */
+  read(day: MovedDay, signal: AbortSignal, from?: number): AsyncIterable<readonly ShownRecord[]>;
+  /** Reads the object of a day's records whole, once for as long as this lives. @throws as {@link MovedRecords.read}. */
+  check(day: MovedDay, signal: AbortSignal): Promise<void>;
+  /** The body of the first page of a walk, as the text of its `jsonb`. @throws as {@link MovedRecords.read}. */
+  firstPage(day: MovedDay, walkId: number, signal: AbortSignal): Promise<string>;
+}
+
+type MovedRow = Omit<MovedDay, 'pages' | 'events'> & {
+  readonly pagesKey: string;
+  readonly pagesBytes: number;
+  readonly pagesSha256: string;
+  readonly eventsKey: string;
+  readonly eventsBytes: number;
+  readonly eventsSha256: string;
+};
+
+/** The days of these streams, or all, that are in the tier, oldest first, between two days where given. */
+export async function readMovedDays(
+  query: Query,
+  streams: readonly string[] | null,
+  range: DayRange | null,
+): Promise<MovedDay[]> {
+  const rows = await query<MovedRow>(
+    `select s.stream_id as "streamId", s.name as stream, t.day, t.publication, t.place,
+            t.pages_key as "pagesKey", t.pages_bytes as "pagesBytes", encode(t.pages_sha256, 'hex') as "pagesSha256",
+            t.events_key as "eventsKey", t.events_bytes as "eventsBytes", encode(t.events_sha256, 'hex') as "eventsSha256",
+            t.records, encode(t.records_sha256, 'hex') as "recordsSha256"
+       from daywalk.tiered_days t
+       join daywalk.streams s on s.stream_id = t.stream_id
+      where ($1::text[] is null or s.name = any ($1::text[])) and ($2::date is null or t.day between $2::date and $3::date)
+      order by t.day, array_position($1::text[], s.name), s.name`,
+    [streams, range?.from ?? null, range?.to ?? null],
+  );
+  return rows.map(
+    ({ pagesKey, pagesBytes, pagesSha256, eventsKey, eventsBytes, eventsSha256, ...row }) => ({
+      ...row,
+      pages: { key: pagesKey, bytes: pagesBytes, sha256: pagesSha256 },
+      events: { key: eventsKey, bytes: eventsBytes, sha256: eventsSha256 },
+    }),
+  );
+}

@@ -1,0 +1,92 @@
+/** The pages of what was pruned, or moved: removed after they were marked, some at a time, so that it can be gone on with after a kill. */
+import type { Day } from '../model.ts';
+import type { Database } from './database.ts';
+
+/** A pruning whose pages are not all removed. */
+interface OpenPruning {
+  readonly pruningId: number;
+  readonly day: Day;
+  /** The first day of its month. */
+  readonly month: Day;
+}
+
+/** The prunings of all streams that are not at their end, by month. */
+export function listOpenPrunings(database: Database): Promise<OpenPruning[]> {
+  return database.persist(
+    `select pruning_id as "pruningId", day, date_trunc('month', day)::date as month
+       from daywalk.prunings where removed_at is null order by day, pruning_id`,
+  );
+}
+
+/** Empties the partition of a month, if nothing that is kept has pages in it. */
+async function emptyMonth(database: Database, month: Day, signal?: AbortSignal): Promise<boolean> {
+  const [row] = await database.persist<{ emptied: boolean }>(
+    'select daywalk.empty_month($1::date) as emptied',
+    [month],
+    signal,
+  );
+  return row?.emptied === true;
+}
+
+/** One statement removes no more than these. */
+const MOST_PAGES = 256;
+const MOST_BYTES = 128_000_000;
+
+/** Removes some pages of a pruning. Returns how many; 0: none is left. */
+export async function removePages(
+  database: Database,
+  { pruningId, day }: OpenPruning,
+  signal?: AbortSignal,
+): Promise<number> {
+  const rows = await database.persist(
+    // The day stands beside each table: only its partition is read then, and not those of all months.
+    `with going as materialized (
+       select p.walk_id, p.page_no, p.day, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
+         from (select p.walk_id, p.page_no, p.day, p.byte_count
+                 from daywalk.prunings g
+                 join daywalk.pages p on p.day in ($3::date, $3::date - 1) and p.walk_id = any (g.walks)
+                where g.pruning_id = $1 and g.removed_at is null
+                order by p.walk_id, p.page_no limit ${MOST_PAGES}) as p
+     )
+     delete from daywalk.pages p using going
+      where p.day in ($3::date, $3::date - 1) and p.day = going.day and p.walk_id = going.walk_id and p.page_no = going.page_no and going.before < $2::bigint
+     returning p.page_no`,
+    [pruningId, MOST_BYTES, day],
+    signal,
+  );
+  return rows.length;
+}
+
+/** Notes that a pruning has no pages any more, and removes what the search knows of them. */
+async function finishPruning(
+  database: Database,
+  { pruningId }: OpenPruning,
+  signal?: AbortSignal,
+): Promise<void> {
+  await database.persist(
+    `with filters as (
+       delete from daywalk.page_filters f using daywalk.prunings g where g.pruning_id = $1 and f.walk_id = any (g.walks)
+     )
+     update daywalk.prunings set removed_at = clock_timestamp() where pruning_id = $1 and removed_at is null`,
+    [pruningId],
+    signal,
+  );
+}
+
+/**
+ * Removes the pages of every pruning that is not at its end, of whole months at once.
+ * @returns the months that were emptied, YYYY-MM.
+ */
+export async function removeMarked(database: Database, signal: AbortSignal): Promise<string[]> {
+  const open = await listOpenPrunings(database);
+  const emptied: string[] = [];
+  for (const month of new Set(open.map((pruning) => pruning.month))) {
+    signal.throwIfAborted();
+    if (await emptyMonth(database, month, signal)) emptied.push(month.slice(0, 7));
+    for (const pruning of open.filter((candidate) => candidate.month === month)) {
+      while ((await removePages(database, pruning, signal)) > 0) signal.throwIfAborted();
+      await finishPruning(database, pruning, signal);
+    }
+  }
+  return emptied;
+}

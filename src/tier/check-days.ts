@@ -1,0 +1,101 @@
+/** Checks tiered days: their objects against what was noted of them, and their pages against their seals. Nothing is changed. */
+import { createHash } from 'node:crypto';
+import { DaywalkError, ObjectStoreError } from '../errors.ts';
+import type { Day } from '../model.ts';
+import type { Database } from '../store/database.ts';
+import { readBackEvents } from './event-file.ts';
+import type { ObjectStore } from './object-store.ts';
+import { readTieredPages } from './page-file.ts';
+import { countSeals, type MovedDay } from './rows.ts';
+import { matchesSeal } from './tiered-page-rows.ts';
+
+/** An object that is not what was written, or a page in it that is not what was sealed. */
+export interface TierFinding {
+  readonly stream: string;
+  readonly day: Day;
+  readonly problem: string;
+}
+
+/** What the check found. */
+export interface TierCheck {
+  readonly days: number;
+  readonly pages: number;
+  /** Of the objects. */
+  readonly bytes: number;
+  readonly findings: readonly TierFinding[];
+}
+
+/** Reads both objects of each day whole. */
+export async function checkTieredDays(
+  parts: { readonly database: Database; readonly store: ObjectStore },
+  days: readonly MovedDay[],
+  signal: AbortSignal,
+): Promise<TierCheck> {
+  const sums = { days: days.length, pages: 0, bytes: 0 };
+  const findings: TierFinding[] = [];
+  for (const moved of days) {
+    signal.throwIfAborted();
+    const { stream, day, place, pages, events } = moved;
+    const note = (problem: string) => findings.push({ stream, day, problem });
+    sums.bytes += pages.bytes + events.bytes;
+    if (place !== parts.store.name) note(`it is in ${place}, and tier.url is ${parts.store.name}`);
+    else {
+      sums.pages += await told(note, 0, () => checkPages(parts, moved, note, signal));
+      await told(note, undefined, () => checkEvents(parts.store, moved, note, signal));
+    }
+  }
+  return { ...sums, findings };
+}
+
+/** An object that is gone or cannot be read is a finding; a store that is away is none. */
+async function told<T>(
+  note: (problem: string) => void,
+  otherwise: T,
+  check: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    const isFinding =
+      error instanceof ObjectStoreError
+        ? error.fault === 'settings'
+        : !(error instanceof DaywalkError);
+    if (!isFinding || !(error instanceof Error)) throw error;
+    note(error.message);
+    return otherwise;
+  }
+}
+
+async function checkPages(
+  { database, store }: { readonly database: Database; readonly store: ObjectStore },
+  moved: MovedDay,
+  note: (problem: string) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const hash = createHash('sha256');
+  const { key, sha256 } = moved.pages;
+  let [count, sealed] = [0, 0];
+  for await (const pages of readTieredPages(store, key, signal, (bytes) => hash.update(bytes)))
+    for (const page of pages) {
+      count += 1;
+      const matches = await matchesSeal(database, page, signal);
+      if (matches !== null) sealed += 1;
+      if (matches === false)
+        note(`${key}: page ${page.page_no} of walk ${page.walk_id} is not what was sealed`);
+    }
+  const seals = await countSeals(database, moved, signal);
+  if (sealed !== seals) note(`${key}: ${seals} pages were sealed, and it holds ${sealed} of them`);
+  if (hash.digest('hex') !== sha256) note(`${key} is not what was written`);
+  return count;
+}
+
+async function checkEvents(
+  store: ObjectStore,
+  { events: { key, sha256 }, records, recordsSha256 }: MovedDay,
+  note: (problem: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await readBackEvents(store, key, signal);
+  if (found.sha256 !== sha256 || found.records !== records || found.recordsSha256 !== recordsSha256)
+    note(`${key} is not what was written`);
+}

@@ -1,0 +1,167 @@
+/** What stands in the log of the events table: the actions of Delta Lake's protocol that daywalk writes and reads, a line of JSON each. */
+import { DaywalkError } from '../errors.ts';
+import type { Day } from '../model.ts';
+import { EVENT_COLUMNS, type WrittenEvents } from './event-file.ts';
+
+/** The log is not as daywalk writes it, or another program wants more of a writer: nothing is written until a person has looked. */
+export class DeltaLogError extends DaywalkError {}
+
+/** A file of the table. */
+export interface LiveFile {
+  /** Below the folder of the table. */
+  readonly path: string;
+  readonly stream: string;
+  readonly day: Day;
+  readonly bytes: number;
+  /** When it was written: milliseconds since 1970. */
+  readonly writtenAt: number;
+  /** How many records, and between which instants they were fetched, in the words of the protocol; null: nobody told. */
+  readonly stats: string | null;
+}
+
+interface Partition {
+  readonly stream: string;
+  readonly day: string;
+}
+
+export interface AddAction {
+  readonly path: string;
+  readonly partitionValues: Partition;
+  readonly size: number;
+  readonly modificationTime: number;
+  readonly dataChange: boolean;
+  readonly stats?: string | null;
+  readonly deletionVector?: unknown;
+}
+
+export interface RemoveAction {
+  readonly path: string;
+  readonly deletionTimestamp?: number | null;
+  readonly dataChange: boolean;
+  readonly extendedFileMetadata?: boolean;
+  readonly partitionValues?: Partition;
+  readonly size?: number;
+}
+
+export interface ProtocolAction {
+  readonly minReaderVersion: number;
+  readonly minWriterVersion: number;
+}
+
+export interface MetaDataAction {
+  readonly id: string;
+  readonly name?: string | null;
+  readonly description?: string | null;
+  readonly format: { readonly provider: string; readonly options: Record<string, string> };
+  readonly schemaString: string;
+  readonly partitionColumns: readonly string[];
+  readonly createdTime?: number | null;
+  readonly configuration: Record<string, string>;
+}
+
+/** One of these; what else there may be is for others. */
+export interface DeltaAction {
+  readonly commitInfo?: { readonly txnId?: string; readonly [detail: string]: unknown };
+  readonly protocol?: ProtocolAction | null;
+  readonly metaData?: MetaDataAction | null;
+  readonly add?: AddAction | null;
+  readonly remove?: RemoveAction | null;
+}
+
+/** Who wrote a commit, in its `commitInfo`. */
+export const ENGINE = 'daywalk';
+
+/** The oldest protocol that is still written: every reader takes it. */
+export const PROTOCOL: ProtocolAction = { minReaderVersion: 1, minWriterVersion: 2 };
+
+const TYPE_OF: Readonly<Record<string, string>> = {
+  text: 'string',
+  int64: 'long',
+  int32: 'integer',
+  microseconds: 'timestamp',
+};
+
+/** The table as a new log tells of it. */
+export const metaDataOf = (id: string, createdTime: number): MetaDataAction => ({
+  id,
+  name: 'events',
+  description: 'Records as daywalk.events of daywalk shows them, of days that moved here',
+  format: { provider: 'parquet', options: {} },
+  schemaString: JSON.stringify({
+    type: 'struct',
+    fields: [
+      { name: 'stream', type: 'string', nullable: false, metadata: {} },
+      { name: 'day', type: 'date', nullable: false, metadata: {} },
+      ...EVENT_COLUMNS.map(({ name, kind, optional }) => ({
+        name,
+        type: TYPE_OF[kind],
+        nullable: optional === true,
+        metadata: {},
+      })),
+    ],
+  }),
+  partitionColumns: ['stream', 'day'],
+  createdTime,
+  configuration: {},
+});
+
+/** The statistics of a file, by which readers leave out what cannot match; their bounds of instants are milliseconds. */
+export function statsOf({ records, fetched }: Pick<WrittenEvents, 'records' | 'fetched'>): string {
+  const bound = (micros: bigint) => ({
+    fetched_at: new Date(Number(micros / 1000n)).toISOString(),
+  });
+  return JSON.stringify({
+    numRecords: records,
+    ...(fetched && {
+      minValues: bound(fetched.first),
+      // Up, so that no reader leaves out the microseconds behind it.
+      maxValues: bound(fetched.last + 999n),
+      nullCount: { fetched_at: 0 },
+    }),
+  });
+}
+
+/** A path as the protocol has it: a URI. Names of streams and of publications stay as they are. */
+export const encodePath = (path: string): string =>
+  encodeURI(path).replaceAll(/[?#]/g, encodeURIComponent);
+
+export const addOf = (file: LiveFile): AddAction => ({
+  path: encodePath(file.path),
+  partitionValues: { stream: file.stream, day: file.day },
+  size: file.bytes,
+  modificationTime: file.writtenAt,
+  dataChange: true,
+  ...(file.stats !== null && { stats: file.stats }),
+});
+
+export const removeOf = (file: LiveFile, at: number): RemoveAction => ({
+  path: encodePath(file.path),
+  deletionTimestamp: at,
+  dataChange: true,
+  extendedFileMetadata: true,
+  partitionValues: { stream: file.stream, day: file.day },
+  size: file.bytes,
+});
+
+export const fileOf = ({ path, partitionValues, ...add }: AddAction): LiveFile => ({
+  path: decodeURIComponent(path),
+  stream: partitionValues.stream,
+  day: partitionValues.day,
+  bytes: add.size,
+  writtenAt: add.modificationTime,
+  stats: add.stats ?? null,
+});
+
+export const removedPath = ({ path }: RemoveAction): string => decodeURIComponent(path);
+
+/** A commit as its object. */
+export const linesOf = (actions: readonly DeltaAction[]): Buffer =>
+  Buffer.from(actions.map((action) => `${JSON.stringify(action)}\n`).join(''));
+
+/** The actions of a commit. */
+export const actionsOf = (commit: Buffer): DeltaAction[] =>
+  commit
+    .toString()
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line));

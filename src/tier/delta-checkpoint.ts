@@ -1,0 +1,110 @@
+/** A checkpoint of the log: all of the table's state as one Parquet object, so that nobody has to read every commit. */
+import { addOf, type DeltaAction, encodePath } from './delta-actions.ts';
+import { DeltaState } from './delta-state.ts';
+
+type Schema = NonNullable<
+  Parameters<typeof import('hyparquet-writer').parquetWriteBuffer>[0]['schema']
+>;
+
+const OPTIONAL = { repetition_type: 'OPTIONAL' } as const;
+const group = (name: string, children: readonly Schema[]): Schema => [
+  { name, ...OPTIONAL, num_children: children.length },
+  ...children.flat(),
+];
+const text = (name: string): Schema => [
+  { name, ...OPTIONAL, type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+];
+const int = (name: string): Schema => [{ name, ...OPTIONAL, type: 'INT32' }];
+const long = (name: string): Schema => [{ name, ...OPTIONAL, type: 'INT64' }];
+const flag = (name: string): Schema => [{ name, ...OPTIONAL, type: 'BOOLEAN' }];
+const list = (name: string): Schema => [
+  { name, ...OPTIONAL, converted_type: 'LIST', num_children: 1 },
+  { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+  ...text('element'),
+];
+const map = (name: string): Schema => [
+  { name, ...OPTIONAL, converted_type: 'MAP', num_children: 1 },
+  { name: 'key_value', repetition_type: 'REPEATED', num_children: 2 },
+  { name: 'key', repetition_type: 'REQUIRED', type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  ...text('value'),
+];
+
+/** A row is one action: of its columns one is not null. */
+const COLUMNS = {
+  protocol: group('protocol', [int('minReaderVersion'), int('minWriterVersion')]),
+  metaData: group('metaData', [
+    text('id'),
+    text('name'),
+    text('description'),
+    group('format', [text('provider'), map('options')]),
+    text('schemaString'),
+    list('partitionColumns'),
+    long('createdTime'),
+    map('configuration'),
+  ]),
+  txn: group('txn', [text('appId'), long('version')]),
+  add: group('add', [
+    text('path'),
+    map('partitionValues'),
+    long('size'),
+    long('modificationTime'),
+    flag('dataChange'),
+    text('stats'),
+  ]),
+  remove: group('remove', [text('path'), long('deletionTimestamp'), flag('dataChange')]),
+};
+const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
+
+/** The state as rows: the protocol, the table, the files that were taken out of it, and those in it. */
+export async function checkpointOf(
+  state: DeltaState,
+): Promise<{ readonly body: Buffer; readonly actions: number }> {
+  // Loaded when it is needed: other verbs begin without it.
+  const { parquetWriteBuffer } = await import('hyparquet-writer');
+  const rows: Readonly<Record<string, unknown>>[] = [
+    { protocol: state.protocol },
+    { metaData: { ...state.metaData, createdTime: wide(state.metaData?.createdTime) } },
+    ...[...state.removed].map(([path, at]) => ({
+      remove: { path: encodePath(path), deletionTimestamp: wide(at), dataChange: false },
+    })),
+    ...[...state.files.values()].map(addOf).map(({ size, modificationTime, ...add }) => ({
+      add: {
+        ...add,
+        size: wide(size),
+        modificationTime: wide(modificationTime),
+        dataChange: false,
+      },
+    })),
+  ];
+  const body = parquetWriteBuffer({
+    schema: [{ name: 'checkpoint', num_children: NAMES.length }, ...Object.values(COLUMNS).flat()],
+    columnData: NAMES.map((name) => ({
+      name,
+      data: rows.map((row) => row[name]),
+      // Plain is what every reader takes, of truth values, too.
+      encoding: 'PLAIN',
+    })),
+    createdBy: 'daywalk',
+  });
+  return { body: Buffer.from(body), actions: rows.length };
+}
+
+const wide = (value: number | null | undefined): bigint | null =>
+  value === null || value === undefined ? null : BigInt(value);
+
+/** The state that a checkpoint of that version holds. */
+export async function stateOf(
+  version: number,
+  checkpoint: AsyncIterable<readonly object[]>,
+): Promise<DeltaState> {
+  const state = new DeltaState();
+  const number = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
+  for await (const rows of checkpoint)
+    state.take(
+      version,
+      rows.map((row): DeltaAction => JSON.parse(JSON.stringify(row, number))),
+    );
+  state.version = version;
+  state.checkpoint = version;
+  return state;
+}

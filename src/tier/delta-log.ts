@@ -1,0 +1,229 @@
+/** The log of the events table (Delta Lake): numbered commits, each an object that nobody overwrites, with a checkpoint now and then. */
+import type { Clock } from '../clock.ts';
+import {
+  addOf,
+  type DeltaAction,
+  DeltaLogError,
+  ENGINE,
+  fileOf,
+  type LiveFile,
+  linesOf,
+  metaDataOf,
+  PROTOCOL,
+  removeOf,
+} from './delta-actions.ts';
+import { checkpointOf } from './delta-checkpoint.ts';
+import {
+  checkpointKey,
+  commitKey,
+  LAST_CHECKPOINT,
+  readCommit,
+  removeOldLog,
+} from './delta-listing.ts';
+import { catchUp, readState } from './delta-replay.ts';
+import { type DeltaSnapshot, DeltaState } from './delta-state.ts';
+import { EVENTS_FOLDER } from './event-file.ts';
+import { spoiledObject } from './object-file.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/** What a commit puts into the table and takes out of it. */
+export interface DeltaChange {
+  readonly add?: readonly LiveFile[];
+  /** Paths. */
+  readonly remove?: readonly string[];
+}
+
+/** Whose table it is. */
+export interface TableOwner {
+  /** The id of a table that begins. */
+  newId(): Promise<string>;
+  /** Whether a table of this id is one that began so. */
+  owns(id: string): Promise<boolean>;
+}
+
+/** Nobody reads more commits than about so many. */
+const CHECKPOINT_EVERY = 50;
+/** Another writer that always is first is none of ours. */
+const MOST_ATTEMPTS = 50;
+
+const DAY_MS = 86_400_000;
+/** So long an older version of the table can be read, in two terms that Delta Lake has, too. */
+const LOG_KEPT_MS = 30 * DAY_MS;
+const FILES_KEPT_MS = 7 * DAY_MS;
+/** What a file of ours is called; nothing else is ever removed. */
+const OURS = /^stream=[^/]+\/day=[^/]+\/[^/]+\.parquet$/;
+
+/** The log of one store. Writers may be many; daywalk lets one of them write at a time. */
+export class DeltaLog {
+  readonly #store: ObjectStore;
+  readonly #clock: Clock;
+  readonly #owner: TableOwner;
+  #ownId: string | null = null;
+  #state = new DeltaState();
+  #before: Promise<unknown> = Promise.resolve();
+
+  /** @param owner asked before anything is believed of the table; anybody's where it is left out. */
+  constructor(
+    store: ObjectStore,
+    clock: Clock,
+    owner: TableOwner = { newId: async () => clock.uuid(), owns: async () => true },
+  ) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#owner = owner;
+  }
+
+  /** The table as it is now; what is known already is not read again. */
+  snapshot(signal: AbortSignal): Promise<DeltaSnapshot> {
+    return this.#inTurn(async () => {
+      const { version, files } = await this.#newest(signal);
+      return { version, files: new Map(files) };
+    });
+  }
+
+  /**
+   * Commits a change; a day has one file, so a file that is added takes the place of what the table has of its day.
+   * May be repeated: what is in the table already is not added again, what is not in it is not removed, and where nothing
+   * is left to do nothing is written.
+   * @throws {DeltaLogError} where the log is not as daywalk writes it.
+   * @throws {ObjectStoreError} where there is no such object.
+   */
+  commit(change: DeltaChange, signal: AbortSignal): Promise<void> {
+    return this.#inTurn(async () => {
+      const txnId = this.#clock.uuid();
+      const { version, checkpoint } = await this.#newest(signal);
+      // Before the commit, so that what fails here leaves nothing half done.
+      if (version - checkpoint >= CHECKPOINT_EVERY) await this.#writeCheckpoint(signal);
+      for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        if (await this.#tryCommit(change, txnId, signal)) return;
+        await this.#newest(signal);
+      }
+      throw new DeltaLogError(`${this.#store.name}: each commit was taken by another writer`, {
+        hint: 'Find what else writes to the table of events; only daywalk may.',
+      });
+    });
+  }
+
+  /** @returns false: another writer was first. */
+  async #tryCommit(change: DeltaChange, txnId: string, signal: AbortSignal): Promise<boolean> {
+    const tableId = this.#state.metaData?.id ?? (await this.#owner.newId());
+    const actions = actionsFor(this.#state, change, {
+      tableId,
+      txnId,
+      timestamp: this.#clock.now(),
+    });
+    if (actions === null) return true;
+    for (const { add } of actions) if (add) await this.#checkObject(fileOf(add), signal);
+    const version = this.#state.version + 1;
+    const made = await this.#store.create(commitKey(version), linesOf(actions), signal);
+    if (made === 'exists' && !(await this.#isOurs(version, txnId, signal))) return false;
+    this.#state.take(version, actions);
+    return true;
+  }
+
+  /** Cleaning up may have removed an object that an earlier attempt left. */
+  async #checkObject({ path, bytes }: LiveFile, signal: AbortSignal): Promise<void> {
+    const key = `${EVENTS_FOLDER}${path}`;
+    if ((await this.#store.size(key, signal)) !== bytes) throw spoiledObject(this.#store, key);
+  }
+
+  /** Whether the commit that is there is one of ours whose answer was lost. */
+  async #isOurs(version: number, txnId: string, signal: AbortSignal): Promise<boolean> {
+    const actions = await readCommit(this.#store, version, signal);
+    return actions.some(({ commitInfo }) => commitInfo?.txnId === txnId);
+  }
+
+  /**
+   * Removes the objects of files that left the table a week ago, and what stands in the log of versions that ended a month ago.
+   * While it runs, nobody may add a file again that left.
+   * @param isKept tells of keys that stay all the same.
+   */
+  cleanUp(signal: AbortSignal, isKept: (key: string) => boolean = () => false): Promise<void> {
+    return this.#inTurn(async () => {
+      const now = this.#clock.now();
+      const { removed } = await this.#newest(signal);
+      const over = [...removed].filter(
+        ([path, at]) =>
+          at <= now - FILES_KEPT_MS && OURS.test(path) && !isKept(`${EVENTS_FOLDER}${path}`),
+      );
+      for (const [path] of over) {
+        await this.#store.remove(`${EVENTS_FOLDER}${path}`, signal);
+        removed.delete(path);
+      }
+      // So that nobody removes them again, because the commits say that they left.
+      if (over.length > 0) await this.#writeCheckpoint(signal);
+      await removeOldLog(this.#store, now - LOG_KEPT_MS, signal);
+    });
+  }
+
+  /** Calls that overlap wait for each other: each goes on from what the one before knows. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#before.then(work);
+    this.#before = turn.catch(() => {});
+    return turn;
+  }
+
+  async #newest(signal: AbortSignal): Promise<DeltaState> {
+    const known = this.#state;
+    // What fails in the middle is not gone on with.
+    this.#state = new DeltaState();
+    this.#state =
+      (await catchUp(this.#store, known, signal)) ?? (await readState(this.#store, signal));
+    await this.#checkOwner(this.#state);
+    return this.#state;
+  }
+
+  async #checkOwner({ metaData }: DeltaState): Promise<void> {
+    const id = metaData?.id ?? null;
+    if (id === null || id === this.#ownId) return;
+    if (!(await this.#owner.owns(id)))
+      throw new DeltaLogError(`${this.#store.name}: its table of events is another database's`, {
+        hint: 'One folder, or bucket and prefix, belongs to one database: set tier.url to one that is empty.',
+      });
+    this.#ownId = id;
+  }
+
+  /** Writes a checkpoint of what is known, and says where it is. */
+  async #writeCheckpoint(signal: AbortSignal): Promise<void> {
+    const { version, files } = this.#state;
+    const { body, actions } = await checkpointOf(this.#state);
+    await this.#store.replace(checkpointKey(version), body, signal);
+    const last = { version, size: actions, sizeInBytes: body.length, numOfAddFiles: files.size };
+    await this.#store.replace(LAST_CHECKPOINT, Buffer.from(JSON.stringify(last)), signal);
+    this.#state.checkpoint = version;
+  }
+}
+
+/** What a change still has to do; null: nothing. */
+function actionsFor(
+  { files, metaData }: DeltaState,
+  { add = [], remove = [] }: DeltaChange,
+  { tableId, txnId, timestamp }: { tableId: string; txnId: string; timestamp: number },
+): DeltaAction[] | null {
+  const dayOf = ({ stream, day }: LiveFile) => `${stream} ${day}`;
+  const named = new Set(add.map(({ path }) => path));
+  const added = new Map(
+    add.filter(({ path }) => !files.has(path)).map((file) => [dayOf(file), file]),
+  );
+  const leaving = new Set(remove.filter((path) => !named.has(path)));
+  const removed = [...files.values()].filter(
+    (file) => leaving.has(file.path) || added.has(dayOf(file)),
+  );
+  if (added.size + removed.length === 0) return null;
+  const operation = added.size > 0 ? 'WRITE' : 'DELETE';
+  const commitInfo = {
+    timestamp,
+    operation,
+    operationParameters: {},
+    engineInfo: ENGINE,
+    txnId,
+  };
+  return [
+    { commitInfo },
+    ...(metaData === null
+      ? [{ protocol: PROTOCOL }, { metaData: metaDataOf(tableId, timestamp) }]
+      : []),
+    ...removed.map((file) => ({ remove: removeOf(file, timestamp) })),
+    ...[...added.values()].map((file) => ({ add: addOf(file) })),
+  ];
+}

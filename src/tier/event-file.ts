@@ -1,0 +1,107 @@
+/** The records of a day as an object of the events table: what a row of it holds, how it is written and read. */
+import type { FileHandle } from 'node:fs/promises';
+import type { Day } from '../model.ts';
+import type { RowRange } from '../parquet/read.ts';
+import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
+import type { FileLine, Written } from '../written.ts';
+import { readBack, readObject } from './object-file.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/** A record as it is shown, `text` as `jsonb` writes it. Instants are microseconds since 1970, as Postgres has them. */
+export interface TieredRecord extends FileLine {
+  readonly walkId: bigint;
+  readonly pageNo: number;
+  /** Offset within its window. */
+  readonly position: bigint;
+  readonly fetchedAt: bigint;
+  readonly firstSeen: bigint;
+  /** Null: the source shows it still. */
+  readonly goneSince: bigint | null;
+  readonly revision: number;
+}
+
+/** The folder of the table; paths in its log are below it. */
+export const EVENTS_FOLDER = 'events/';
+
+/** Where the records of a publication lie. */
+export const eventsKey = (stream: string, day: Day, publication: string): string =>
+  `${EVENTS_FOLDER}stream=${stream}/day=${day}/${publication}.parquet`;
+
+/** The columns beside the partitions, stream and day, in types that every reader of Delta Lake takes. */
+export const EVENT_COLUMNS: readonly ParquetColumn<TieredRecord>[] = [
+  { name: 'record', kind: 'text', plain: true, of: ({ text }) => Buffer.from(text) },
+  { name: 'walk_id', kind: 'int64', of: ({ walkId }) => walkId },
+  { name: 'page_no', kind: 'int32', of: ({ pageNo }) => pageNo },
+  { name: 'position', kind: 'int64', of: ({ position }) => position },
+  { name: 'fetched_at', kind: 'microseconds', of: ({ fetchedAt }) => fetchedAt },
+  { name: 'first_seen', kind: 'microseconds', of: ({ firstSeen }) => firstSeen },
+  { name: 'gone_since', kind: 'microseconds', optional: true, of: ({ goneSince }) => goneSince },
+  { name: 'revision', kind: 'int32', of: ({ revision }) => revision },
+];
+
+/** What was written, and when the first and the last of it were fetched; null: there are no records. */
+export interface WrittenEvents extends Written {
+  readonly fetched: { readonly first: bigint; readonly last: bigint } | null;
+}
+
+/** Writes records, as they come, into a file of this machine. */
+export async function writeEvents(
+  file: FileHandle,
+  chunks: AsyncIterable<readonly TieredRecord[]>,
+  signal: AbortSignal,
+): Promise<WrittenEvents> {
+  let fetched: WrittenEvents['fetched'] = null;
+  const watched = async function* () {
+    for await (const records of chunks) {
+      for (const { fetchedAt: at } of records) {
+        if (fetched === null) fetched = { first: at, last: at };
+        else if (at < fetched.first) fetched = { ...fetched, first: at };
+        else if (at > fetched.last) fetched = { ...fetched, last: at };
+      }
+      yield records;
+    }
+  };
+  return { ...(await writeParquet(file, watched(), EVENT_COLUMNS, signal)), fetched };
+}
+
+interface EventRow {
+  readonly record: string;
+  readonly walk_id: bigint;
+  readonly page_no: number;
+  readonly position: bigint;
+  readonly fetched_at: bigint;
+  readonly first_seen: bigint;
+  readonly gone_since: bigint | null;
+  readonly revision: number;
+}
+
+/**
+ * The records of an object in the order in which they were written, a row group at a time.
+ * @param range of records by their place in the object, from 0; all of them where it is left out.
+ */
+export async function* readEvents(
+  store: ObjectStore,
+  key: string,
+  signal: AbortSignal,
+  range?: RowRange,
+  onBytes?: (bytes: Buffer) => void,
+): AsyncGenerator<TieredRecord[]> {
+  for await (const rows of readObject<EventRow>(store, key, signal, range, onBytes))
+    yield rows.map((row) => ({
+      text: row.record,
+      walkId: row.walk_id,
+      pageNo: row.page_no,
+      position: row.position,
+      fetchedAt: row.fetched_at,
+      firstSeen: row.first_seen,
+      goneSince: row.gone_since,
+      revision: row.revision,
+    }));
+}
+
+/** Reads an object of records whole: equal to what {@link writeEvents} told, it holds just that. */
+export const readBackEvents = (
+  store: ObjectStore,
+  key: string,
+  signal: AbortSignal,
+): Promise<Written> => readBack((onBytes) => readEvents(store, key, signal, undefined, onBytes));

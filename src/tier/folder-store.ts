@@ -1,0 +1,226 @@
+/** Objects in a folder: each a file, written under a hidden name first, so that after a crash it is there whole or not. */
+import { type FileHandle, link, lstat, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { DaywalkError, ObjectStoreError } from '../errors.ts';
+import {
+  codeOf,
+  inFolderOf,
+  type OpenFolder,
+  unlinkIfThere,
+  withFile,
+  writeNew,
+} from '../rooted-files.ts';
+import { piecesOf } from './object-body.ts';
+import {
+  checkKey,
+  checkPrefix,
+  compareKeys,
+  isKey,
+  type ObjectBody,
+  type ObjectEntry,
+  type ObjectStore,
+} from './object-store.ts';
+
+const HALF = '.half';
+/** A writer that lives touches its half file more often. */
+const STALE_MS = 3_600_000;
+
+/** Opens the store below `root`, which is made with the first object. */
+export function openFolderStore(root: string, clock: Clock): ObjectStore {
+  const named = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    checkKey(root, key);
+    return work().catch((error: unknown) => {
+      throw storeError(error, join(root, key));
+    });
+  };
+  return {
+    name: root,
+    create: (key, body, signal) =>
+      named(key, () =>
+        throughHalf({ root, key, body, signal, clock }, async (half, file) => {
+          try {
+            await link(half, file);
+            return 'created';
+          } catch (error) {
+            if (codeOf(error) !== 'EEXIST') throw error;
+            return 'exists';
+          }
+        }),
+      ),
+    replace: (key, body, signal) =>
+      named(key, () => throughHalf({ root, key, body, signal, clock }, rename)),
+    read: (key, signal, range) =>
+      named(key, () =>
+        withFile(root, key, (file, size) => readRange(file, size, signal, range)),
+      ).catch(nullIfAbsent),
+    size: (key) =>
+      named(key, () => withFile(root, key, async (_, size) => size)).catch(nullIfAbsent),
+    list: (prefix, signal, after = '') => {
+      checkPrefix(root, prefix);
+      return entriesBelow({ root, prefix, after, signal }, '');
+    },
+    remove: async (key) => {
+      await named(key, () =>
+        inFolderOf(root, key, { make: false }, async (file, folder) => {
+          await unlinkIfThere(file);
+          await folder.handle.sync();
+        }),
+      ).catch(nullIfAbsent);
+    },
+  };
+}
+
+interface Writing {
+  readonly root: string;
+  readonly key: string;
+  readonly body: ObjectBody;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** Writes a half file that nobody else has, lets `settle` give it the key's name, and takes it away where it still is. */
+function throughHalf<T>(
+  { root, key, body, signal, clock }: Writing,
+  settle: (half: string, file: string) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  return inFolderOf(root, key, { make: true }, async (file, folder) => {
+    await removeStale(folder.path, clock);
+    const half = join(folder.path, `.${clock.uuid()}${HALF}`);
+    try {
+      await writeNew(half, async (handle) => {
+        for await (const piece of piecesOf(body)) {
+          signal.throwIfAborted();
+          await writeAll(handle, piece);
+        }
+      });
+      return await settle(half, file);
+    } finally {
+      await unlinkIfThere(half).catch(() => {});
+      // A new name in a folder is only safe when the folder itself is on the disk.
+      await folder.handle.sync();
+    }
+  });
+}
+
+async function writeAll(file: FileHandle, piece: Buffer): Promise<void> {
+  for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
+}
+
+/** Removes what killed processes left in a folder. */
+async function removeStale(folder: string, clock: Clock): Promise<void> {
+  for (const name of await readdir(folder))
+    if (name.startsWith('.') && name.endsWith(HALF)) {
+      const half = join(folder, name);
+      const found = await lstat(half).catch(() => null);
+      if (found !== null && found.mtimeMs < clock.now() - STALE_MS) await unlinkIfThere(half);
+    }
+}
+
+async function readRange(
+  file: FileHandle,
+  size: number,
+  signal: AbortSignal,
+  range = { start: 0, end: size },
+): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(range.end, size) - range.start));
+  let at = 0;
+  while (at < bytes.length) {
+    signal.throwIfAborted();
+    const { bytesRead } = await file.read(bytes, at, bytes.length - at, range.start + at);
+    if (bytesRead === 0) throw new Error('a file became shorter while it was read');
+    at += bytesRead;
+  }
+  return bytes;
+}
+
+interface Listing {
+  readonly root: string;
+  readonly prefix: string;
+  readonly after: string;
+  readonly signal: AbortSignal;
+}
+
+/** @param folder the beginning of the keys in it: empty, or with a slash at its end. */
+async function* entriesBelow(listing: Listing, folder: string): AsyncGenerator<ObjectEntry> {
+  const { prefix, after } = listing;
+  for (const { key, entry } of await entriesIn(listing, folder))
+    if (entry !== null) yield entry;
+    else if (key.startsWith(prefix) || prefix.startsWith(key)) {
+      // Nothing below a folder is behind a key that is behind all that begins as the folder does.
+      if (after.startsWith(key) || compareKeys(key, after) > 0) yield* entriesBelow(listing, key);
+    }
+}
+
+/** The folders in a folder, with a slash at their ends, and the objects that are asked for, in order. */
+async function entriesIn(
+  { root, prefix, after, signal }: Listing,
+  folder: string,
+): Promise<{ readonly key: string; readonly entry: ObjectEntry | null }[]> {
+  signal.throwIfAborted();
+  const look = async (_: string, { path }: OpenFolder) => {
+    const found: { key: string; entry: ObjectEntry | null }[] = [];
+    for (const one of await readdir(path, { withFileTypes: true })) {
+      const key = `${folder}${one.name}`;
+      if (!isKey(key)) continue;
+      if (one.isDirectory()) found.push({ key: `${key}/`, entry: null });
+      if (!one.isFile() || !key.startsWith(prefix) || compareKeys(key, after) <= 0) continue;
+      const stat = await lstat(join(path, one.name)).catch(nullIfAbsent);
+      if (stat !== null)
+        found.push({ key, entry: { key, bytes: stat.size, modifiedAt: stat.mtime } });
+    }
+    return found.sort((a, b) => compareKeys(a.key, b.key));
+  };
+  try {
+    return await inFolderOf(root, `${folder}x`, { make: false }, look);
+  } catch (error) {
+    // It may be removed meanwhile.
+    if (codeOf(error) === 'ENOENT') return [];
+    throw storeError(error, join(root, folder));
+  }
+}
+
+function nullIfAbsent(error: unknown): null {
+  const cause = error instanceof ObjectStoreError ? error.cause : error;
+  if (codeOf(cause) === 'ENOENT') return null;
+  throw error;
+}
+
+/** What went wrong with a file, and what to do about it; errors that are none of files stay as they are. */
+function storeError(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  if (error instanceof DaywalkError || code === undefined || !/^E[A-Z0-9]+$/.test(code))
+    return error;
+  const settings = (message: string, hint: string) =>
+    new ObjectStoreError('settings', message, { cause: error, hint });
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EFBIG':
+      return settings(`no space is left for ${path}`, 'Make room, and run the same again.');
+    case 'EPERM':
+    case 'ENOTSUP':
+    case 'EMLINK':
+    case 'EXDEV':
+    case 'EACCES':
+    case 'EROFS':
+      return settings(
+        `${path} may not be read or written (${code})`,
+        'Give this user the right to it. The file system must know hard links; most know them, FAT does not.',
+      );
+    case 'ELOOP':
+    case 'ENOTDIR':
+    case 'EISDIR':
+    case 'EEXIST':
+    case 'ENAMETOOLONG':
+      return settings(
+        `${path}: a file or a link stands where a folder is needed, or the reverse`,
+        'Nothing but daywalk should write into this folder.',
+      );
+    default:
+      return new ObjectStoreError('away', `${path} cannot be read or written (${code})`, {
+        cause: error,
+      });
+  }
+}

@@ -1,0 +1,228 @@
+/** Moves days: objects written and read back, then in the log of the events table, then Postgres says so; each step may be repeated. */
+
+import type { Database } from '../store/database.ts';
+import { removeMarked } from '../store/pruned-pages.ts';
+import { shownRecords } from '../store/shown-records.ts';
+import { statsOf } from './delta-actions.ts';
+import {
+  eventsKey,
+  readBackEvents,
+  type TieredRecord,
+  type WrittenEvents,
+  writeEvents,
+} from './event-file.ts';
+import {
+  cleanUpAlone,
+  commitAlone,
+  fileOfEvents,
+  settleDay,
+  settleLog,
+  type TierParts,
+} from './moved-log.ts';
+import { writeObject } from './moved-object.ts';
+import { pagesKey, readBackPages, writePages } from './page-file.ts';
+import {
+  claimDay,
+  type DayToMove,
+  type LeavingDay,
+  type MarkedTiered,
+  type MovedDay,
+  markTiered,
+  readLeavingDay,
+} from './rows.ts';
+import { leavingPages } from './tiered-page-rows.ts';
+
+/** A day that is old enough and stays where it is. */
+export interface StayingDay {
+  readonly stream: string;
+  readonly day: string;
+  readonly reason: string;
+}
+
+/** What a move did. */
+export interface MoveReport {
+  readonly days: readonly MovedDay[];
+  readonly kept: readonly StayingDay[];
+  /** Months of which nothing is here any more: their space is given back at once, YYYY-MM. */
+  readonly emptied: readonly string[];
+  /** Days that were left for the next time. */
+  readonly left: number;
+}
+
+/** A day may be published anew while it moves. */
+const ATTEMPTS = 4;
+
+/**
+ * Moves days in this order, one after the other. The pages of a month are removed when its last day has moved, so that a
+ * month of which nothing stays gives its space back at once.
+ * @param forMs no day is begun after so long.
+ */
+export async function moveDays(
+  parts: TierParts,
+  days: readonly DayToMove[],
+  signal: AbortSignal,
+  onDay: (done: number, moved: MovedDay | null) => void = () => {},
+  forMs = Number.POSITIVE_INFINITY,
+): Promise<MoveReport> {
+  const { database, clock } = parts;
+  const since = clock.monotonic();
+  await settleLog(parts, signal);
+  const report = {
+    days: [] as MovedDay[],
+    kept: [] as StayingDay[],
+    emptied: [] as string[],
+    left: 0,
+  };
+  let month: string | null = null;
+  for (const [index, due] of days.entries()) {
+    signal.throwIfAborted();
+    if (clock.monotonic() - since >= forMs) {
+      report.left = days.length - index;
+      break;
+    }
+    const { stream, day } = due;
+    if (month !== null && month !== day.slice(0, 7))
+      report.emptied.push(...(await removeMarked(database, signal)));
+    month = day.slice(0, 7);
+    const result = due.kept ?? (await claimed(parts, due, signal));
+    if (typeof result === 'string') report.kept.push({ stream, day, reason: result });
+    else report.days.push(result);
+    onDay(index + 1, typeof result === 'string' ? null : result);
+  }
+  report.emptied.push(...(await removeMarked(database, signal)));
+  if (report.days.length > 0) await cleanUpAlone(parts, signal);
+  return report;
+}
+
+/** Moves a day that no other process moves; what did not move is taken out of the log again. */
+async function claimed(
+  parts: TierParts,
+  due: DayToMove,
+  signal: AbortSignal,
+): Promise<MovedDay | string> {
+  const { database } = parts;
+  const move = async () => {
+    const result = await moveDay(parts, due, signal);
+    if (typeof result === 'string') await settleDay(parts, due, signal);
+    return result;
+  };
+  const result = await database.retry(() => database.alone(claimDay(due), move), signal);
+  return result ?? 'another process moves it just now';
+}
+
+/** @returns the day where it has moved, or why it stays. */
+async function moveDay(
+  parts: TierParts,
+  due: DayToMove,
+  signal: AbortSignal,
+): Promise<MovedDay | string> {
+  const { database } = parts;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const leaving = await readLeavingDay(database, due, signal);
+    if (leaving === null) return REASONS.pruned;
+    const moved = await writeDay(parts, leaving, signal);
+    if (moved === null) {
+      if (await isStill(database, leaving, signal)) return UNSOUND;
+      continue;
+    }
+    const marked = await markTiered(database, moved, leaving, signal);
+    if (marked === 'tiered') return moved;
+    if (marked !== 'changed') return REASONS[marked];
+  }
+  return 'it was published anew again and again while it moved';
+}
+
+const REASONS: Record<Exclude<MarkedTiered, 'tiered' | 'changed'>, string> = {
+  held: 'a worker has to do with it, or it is to be walked again',
+  unsealed: 'it is not in the ledger yet: the next run appends it',
+  wanted: 'a record table that keeps it longer does not have it yet: the next run takes it in',
+  pruned: 'it is not here any more: another process has pruned or moved it',
+};
+const UNSOUND =
+  'its stored pages are not those that its walks count: daywalk verify --offline tells which';
+
+/** Whether the day is still as it was read. */
+async function isStill(
+  database: Database,
+  leaving: LeavingDay,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const now = await readLeavingDay(database, leaving, signal);
+  return JSON.stringify(now) === JSON.stringify(leaving);
+}
+
+/** Writes both objects, and makes the one of the records the file of its day in the events table; null: what came is not all of it. */
+async function writeDay(
+  parts: TierParts,
+  leaving: LeavingDay,
+  signal: AbortSignal,
+): Promise<MovedDay | null> {
+  const { database, store, clock } = parts;
+  const { streamId, stream, day, publication } = leaving;
+  const named = (key: typeof pagesKey) => (attempt: number) =>
+    key(stream, day, attempt === 1 ? publication : `${publication}-${attempt}`);
+  const pages = await writeObject(
+    store,
+    {
+      keyOf: named(pagesKey),
+      write: (file) => writePages(file, leavingPages(database, leaving, signal), signal),
+      readBack: (key) => readBackPages(store, key, signal),
+    },
+    ({ records }) => records === leaving.pages,
+    signal,
+  );
+  if (pages === null) return null;
+  const events = await writeObject<WrittenEvents>(
+    store,
+    {
+      keyOf: named(eventsKey),
+      write: (file) => writeEvents(file, leavingRecords(database, leaving, signal), signal),
+      readBack: (key) => readBackEvents(store, key, signal),
+    },
+    ({ records }) => records === leaving.records,
+    signal,
+  );
+  if (events === null) return null;
+  const { records, recordsSha256 } = events.written;
+  const moved = {
+    streamId,
+    stream,
+    day,
+    publication,
+    place: store.name,
+    pages: objectOf(pages),
+    events: objectOf(events),
+    records,
+    recordsSha256,
+  };
+  await commitAlone(
+    parts,
+    { add: [fileOfEvents(moved, clock.now(), statsOf(events.written))] },
+    signal,
+  );
+  return moved;
+}
+
+const objectOf = ({
+  key,
+  written: { bytes, sha256 },
+}: {
+  readonly key: string;
+  readonly written: { readonly bytes: number; readonly sha256: string };
+}) => ({ key, bytes, sha256 });
+
+async function* leavingRecords(
+  database: Database,
+  leaving: LeavingDay,
+  signal: AbortSignal,
+): AsyncGenerator<readonly TieredRecord[]> {
+  for await (const records of shownRecords(database, leaving, signal))
+    yield records.map((record) => ({
+      ...record,
+      walkId: BigInt(record.walkId),
+      position: BigInt(record.position),
+      fetchedAt: BigInt(record.fetchedAt),
+      firstSeen: BigInt(record.firstSeen),
+      goneSince: record.goneSince === null ? null : BigInt(record.goneSince),
+    }));
+}

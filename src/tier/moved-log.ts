@@ -1,0 +1,123 @@
+/** The log of the events table in step with what Postgres says: one file for each day that has moved, and none of another one. */
+import type { Clock } from '../clock.ts';
+import { ObjectStoreError } from '../errors.ts';
+import type { Database } from '../store/database.ts';
+import type { LiveFile } from './delta-actions.ts';
+import type { DeltaChange, DeltaLog } from './delta-log.ts';
+import { filesOfDay, foreign } from './delta-state.ts';
+import { EVENTS_FOLDER } from './event-file.ts';
+import type { ObjectStore } from './object-store.ts';
+import { claimDay, claimLog, keepKnown, listMovedDays, type MovedDay } from './rows.ts';
+
+/** What moving, restoring and checking need. */
+export interface TierParts {
+  readonly database: Database;
+  readonly store: ObjectStore;
+  readonly log: DeltaLog;
+  readonly clock: Clock;
+}
+
+type StreamDay = Pick<MovedDay, 'stream' | 'day'>;
+
+/** The object of a day's records as a file of the table. */
+export const fileOfEvents = (
+  { stream, day, events }: Pick<MovedDay, 'stream' | 'day' | 'events'>,
+  writtenAt: number,
+  stats: string | null,
+): LiveFile => ({
+  path: events.key.slice(EVENTS_FOLDER.length),
+  stream,
+  day,
+  bytes: events.bytes,
+  writtenAt,
+  stats,
+});
+
+/** Commits while no other process does; what changes nothing is not written. */
+export async function commitAlone(
+  { database, log }: TierParts,
+  change: DeltaChange,
+  signal: AbortSignal,
+): Promise<void> {
+  await database.retry(() => database.alone(claimLog, () => log.commit(change, signal)), signal);
+}
+
+/** Removes what left the table a while ago, while no other process commits; never what Postgres says that a day is in. */
+export async function cleanUpAlone(
+  { database, log }: TierParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const cleanUp = async () => {
+    const moved = await listMovedDays(database, null, null, signal);
+    const wanted = new Set(moved.map(({ events }) => events.key));
+    await log.cleanUp(signal, (key) => wanted.has(key));
+  };
+  await database.retry(() => database.alone(claimLog, cleanUp), signal);
+}
+
+/** Brings the table in step with what Postgres says of a day that this process has taken. */
+export async function settleDay(
+  parts: TierParts,
+  { stream, day }: StreamDay,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, store, log, clock } = parts;
+  const moved = await listMovedDays(database, [stream], { from: day, to: day }, signal);
+  const here = moved.find(({ place }) => place === store.name);
+  const files = filesOfDay(await log.snapshot(signal), stream, day);
+  const change =
+    here === undefined
+      ? { remove: files.map(({ path }) => path) }
+      : { add: [fileOfEvents(here, clock.now(), null)] };
+  await commitAlone(parts, change, signal);
+}
+
+/**
+ * Mends what a killed process left: files of days that are not said to have moved, and days without a file. Files that no
+ * publication of this database wrote are another's, and stay.
+ */
+export async function settleLog(parts: TierParts, signal: AbortSignal): Promise<void> {
+  const { database, store, log } = parts;
+  const moved = await listMovedDays(database, null, null, signal);
+  const wanted = new Map(
+    moved.flatMap((day) =>
+      day.place === store.name ? [[day.events.key.slice(EVENTS_FOLDER.length), day]] : [],
+    ),
+  );
+  const { files } = await log.snapshot(signal);
+  checkPlace(store.name, moved, files);
+  const lacking = [...wanted].flatMap(([path, day]) => (files.has(path) ? [] : [day]));
+  const strays = [...files.values()].filter(({ path }) => !wanted.has(path));
+  const foreigner = strays.find(({ path }) => !NAMED.test(path));
+  if (foreigner !== undefined) throw foreign(`${foreigner.path} is none of daywalk's files`);
+  const ours = await keepKnown(database, strays.map(publicationOf), signal);
+  const days = new Map<string, StreamDay>();
+  for (const day of [...lacking, ...strays.filter((file) => ours.has(publicationOf(file)))])
+    days.set(`${day.stream} ${day.day}`, { stream: day.stream, day: day.day });
+  // One that is taken just moves.
+  for (const day of days.values())
+    await database.alone(claimDay(day), () => settleDay(parts, day, signal));
+}
+
+/** @throws {ObjectStoreError} where the folder or bucket has another name than when its days moved: they would be taken for none. */
+function checkPlace(
+  name: string,
+  moved: readonly MovedDay[],
+  files: ReadonlyMap<string, LiveFile>,
+): void {
+  const renamed = moved.find(
+    ({ place, events }) => place !== name && files.has(events.key.slice(EVENTS_FOLDER.length)),
+  );
+  if (renamed !== undefined)
+    throw new ObjectStoreError(
+      'settings',
+      `${name} has days that moved to ${renamed.place}, as daywalk.tiered_days says`,
+      {
+        hint: 'If it was renamed, or is a copy that takes its place, give the rows there the new place; docs/tier.md has the statement.',
+      },
+    );
+}
+
+/** What wrote a file: the UUID that its name begins with. */
+const publicationOf = ({ path }: LiveFile): string => NAMED.exec(path)?.[1] ?? '';
+const NAMED = /\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?:-\d+)?\.parquet$/;

@@ -1,0 +1,91 @@
+/** Writes an object of a day: into a file of this machine first, then into the store, then it is read back by another reader. */
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ObjectStoreError, SettingsError } from '../errors.ts';
+import type { Written } from '../written.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/** What is written, and how it is read back. */
+export interface ObjectToWrite<W extends Written> {
+  /** The key of the so-manieth attempt, from 1: an object is never written over. */
+  readonly keyOf: (attempt: number) => string;
+  readonly write: (file: FileHandle) => Promise<W>;
+  readonly readBack: (key: string) => Promise<Written>;
+}
+
+/** Where it is, and what it holds. */
+export interface WrittenObject<W extends Written> {
+  readonly key: string;
+  readonly written: W;
+}
+
+/** Objects that a killed attempt may have left under the names that are tried. */
+const MOST_ATTEMPTS = 100;
+
+/**
+ * Writes an object, or finds it as an earlier attempt left it. What is not wanted after all is not sent.
+ * @param isWanted asked when it is written.
+ * @returns null: it was not wanted.
+ * @throws {ObjectStoreError} where the store does not give back what was written.
+ */
+export async function writeObject<W extends Written>(
+  store: ObjectStore,
+  { keyOf, write, readBack }: ObjectToWrite<W>,
+  isWanted: (written: W) => boolean,
+  signal: AbortSignal,
+): Promise<WrittenObject<W> | null> {
+  const folder = await temporaryFolder();
+  try {
+    const path = join(folder, 'object');
+    const file = await open(path, 'wx', 0o600);
+    const written = await write(file).finally(() => file.close());
+    if (!isWanted(written)) return null;
+    const { bytes, sha256 } = written;
+    for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+      const key = keyOf(attempt);
+      const created = await store.create(key, { path, bytes, sha256 }, signal);
+      const found = await readBack(key).catch((error: unknown) => {
+        if (created === 'exists' && isSpoiled(error)) return null;
+        throw error;
+      });
+      if (found !== null && areSame(written, found)) return { key, written };
+      if (created === 'created')
+        throw new ObjectStoreError(
+          'settings',
+          `${store.name} gives back another ${key} than was written`,
+          {
+            hint: 'Nothing was removed here. Is there a cache on the way, or does something change objects?',
+          },
+        );
+    }
+    throw new ObjectStoreError(
+      'settings',
+      `${store.name} has other objects under every name of ${keyOf(1)}`,
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What an earlier attempt left is not what it wrote. */
+const isSpoiled = (error: unknown): boolean =>
+  error instanceof ObjectStoreError && error.fault === 'settings';
+
+async function temporaryFolder(): Promise<string> {
+  const root = tmpdir();
+  try {
+    return await mkdtemp(join(root, 'daywalk-tier-'));
+  } catch (cause) {
+    throw new SettingsError(`${root} cannot be written: the objects of a day are made there`, {
+      cause,
+      hint: 'Name another folder with the environment variable TMPDIR; it needs room for the largest day.',
+    });
+  }
+}
+
+const areSame = (a: Written, b: Written): boolean =>
+  a.sha256 === b.sha256 &&
+  a.bytes === b.bytes &&
+  a.records === b.records &&
+  a.recordsSha256 === b.recordsSha256;

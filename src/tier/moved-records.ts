@@ -1,0 +1,137 @@
+/** What days that moved hold, read from their objects by ranges, and compared with what Postgres says of them. */
+import { createHash } from 'node:crypto';
+import { SettingsError } from '../errors.ts';
+import type { MovedDay, MovedRecords } from '../store/moved-days.ts';
+import type { ShownRecord } from '../store/shown-records.ts';
+import { LineDigest } from '../written.ts';
+import { readEvents, type TieredRecord } from './event-file.ts';
+import { spoiledObject } from './object-file.ts';
+import type { ObjectStore } from './object-store.ts';
+import { readTieredPages } from './page-file.ts';
+
+/** Of one read while an object is compared with its SHA-256. */
+const CHECK_BYTES = 8_000_000;
+/** About so much text of records at a time: a row group may have more. */
+const CHUNK_LETTERS = 2_000_000;
+
+/** What cannot be read without a folder or bucket: nothing of days that moved, and their names are told. */
+function unreachable(days: readonly MovedDay[], why: string): SettingsError {
+  const [first] = days;
+  const named = days.slice(0, 10).map(({ stream, day }) => `${stream} ${day}`);
+  const more = days.length > named.length ? ` and ${days.length - named.length} more` : '';
+  return new SettingsError(`${named.join(', ')}${more} moved to ${first?.place}: ${why}`, {
+    hint: 'Set tier.url in daywalk.yaml to where they are, or bring them back with daywalk tier --restore; docs/tier.md tells more.',
+  });
+}
+
+const nowhere = (days: readonly MovedDay[]): void => {
+  if (days.length > 0) throw unreachable(days, 'tier.url is not set');
+};
+
+/** Days that moved, where no setting says where they are. */
+export const UNREACHED_RECORDS: MovedRecords = {
+  require: nowhere,
+  // biome-ignore lint/correctness/useYield: there is nothing to read.
+  async *read(day) {
+    nowhere([day]);
+  },
+  check: async (day) => nowhere([day]),
+  firstPage: async (day) => {
+    throw unreachable([day], 'tier.url is not set');
+  },
+};
+
+/** Days that moved, in this folder or bucket. */
+export class StoredRecords implements MovedRecords {
+  readonly #store: ObjectStore;
+  /** Objects that are what they should be, or are being looked at. */
+  readonly #checked = new Map<string, Promise<void>>();
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+  }
+
+  require(days: readonly MovedDay[]): void {
+    const elsewhere = days.filter(({ place }) => place !== this.#store.name);
+    if (elsewhere.length > 0) throw unreachable(elsewhere, `tier.url is ${this.#store.name}`);
+  }
+
+  async *read(moved: MovedDay, signal: AbortSignal, from = 0): AsyncGenerator<ShownRecord[]> {
+    await this.#requireSize(moved, signal);
+    const { events, records, recordsSha256 } = moved;
+    const lines = new LineDigest();
+    const range = { from, to: Number.POSITIVE_INFINITY };
+    let count = from;
+    for await (const group of readEvents(this.#store, events.key, signal, range)) {
+      count += group.length;
+      for (const chunk of chunksOf(group)) {
+        if (from === 0) lines.take(chunk);
+        yield chunk.map(shownRecord);
+      }
+    }
+    const isWhole = from > 0 || lines.end().recordsSha256 === recordsSha256;
+    if (count !== records || !isWhole) throw spoiledObject(this.#store, events.key);
+  }
+
+  async check(moved: MovedDay, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { key } = moved.events;
+    const checking = this.#checked.get(key) ?? this.#compare(moved);
+    this.#checked.set(key, checking);
+    // Whoever does not wait any more leaves it to the next one who asks.
+    checking.catch(() => this.#checked.delete(key));
+    await new Promise<void>((resolve, reject) => {
+      const stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      checking.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    });
+  }
+
+  async #compare(moved: MovedDay): Promise<void> {
+    const { signal } = new AbortController();
+    await this.#requireSize(moved, signal);
+    const { key, bytes, sha256 } = moved.events;
+    const hash = createHash('sha256');
+    for (let start = 0; start < bytes; start += CHECK_BYTES) {
+      const end = Math.min(start + CHECK_BYTES, bytes);
+      const part = await this.#store.read(key, signal, { start, end });
+      if (part === null) throw spoiledObject(this.#store, key);
+      hash.update(part);
+    }
+    if (hash.digest('hex') !== sha256) throw spoiledObject(this.#store, key);
+  }
+
+  async #requireSize(moved: MovedDay, signal: AbortSignal): Promise<void> {
+    this.require([moved]);
+    const { key, bytes } = moved.events;
+    if ((await this.#store.size(key, signal)) !== bytes) throw spoiledObject(this.#store, key);
+  }
+
+  async firstPage(moved: MovedDay, walkId: number, signal: AbortSignal): Promise<string> {
+    this.require([moved]);
+    for await (const pages of readTieredPages(this.#store, moved.pages.key, signal))
+      for (const page of pages)
+        if (page.page_no === 0 && Number(page.walk_id) === walkId) return page.body;
+    throw spoiledObject(this.#store, moved.pages.key);
+  }
+}
+
+function* chunksOf(group: readonly TieredRecord[]): Generator<readonly TieredRecord[]> {
+  let [first, letters] = [0, 0];
+  for (const [index, { text }] of group.entries()) {
+    letters += text.length;
+    if (letters < CHUNK_LETTERS) continue;
+    yield group.slice(first, index + 1);
+    [first, letters] = [index + 1, 0];
+  }
+  if (first < group.length) yield group.slice(first);
+}
+
+const shownRecord = (record: TieredRecord): ShownRecord => ({
+  ...record,
+  walkId: Number(record.walkId),
+  position: Number(record.position),
+  fetchedAt: Number(record.fetchedAt),
+  firstSeen: Number(record.firstSeen),
+  goneSince: record.goneSince === null ? null : Number(record.goneSince),
+});

@@ -1,0 +1,62 @@
+/** An object that is Parquet: read by ranges, and whole to see that it holds what was written. */
+import { createHash } from 'node:crypto';
+import { ObjectStoreError } from '../errors.ts';
+import { type RowRange, readParquet } from '../parquet/read.ts';
+import { type FileLine, LineDigest, type Written } from '../written.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/**
+ * The rows of an object, a row group at a time; see {@link readParquet}.
+ * @throws {ObjectStoreError} where it is not there, or cannot be read as what was written.
+ */
+export async function* readObject<R>(
+  store: ObjectStore,
+  key: string,
+  signal: AbortSignal,
+  range?: RowRange,
+  onBytes?: (bytes: Buffer) => void,
+): AsyncGenerator<R[]> {
+  const bytes = await store.size(key, signal);
+  if (!bytes) throw spoiledObject(store, key);
+  let failure: unknown;
+  const read = async (start: number, end: number) => {
+    try {
+      const part = await store.read(key, signal, { start, end });
+      if (part?.length === end - start) return part;
+      throw spoiledObject(store, key);
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  };
+  try {
+    yield* readParquet<R>({ bytes, read }, range, onBytes);
+  } catch (cause) {
+    throw cause === failure ? cause : spoiledObject(store, key, cause);
+  }
+}
+
+/** What somebody removed or changed. */
+export const spoiledObject = (store: ObjectStore, key: string, cause?: unknown): ObjectStoreError =>
+  new ObjectStoreError('settings', `${store.name} has no whole object ${key}`, {
+    hint: 'Somebody removed or changed it: put it back from a copy of the folder or bucket.',
+    cause,
+  });
+
+/**
+ * Reads an object whole.
+ * @returns what {@link writeEvents} or {@link writePages} told of it, if it is what they wrote.
+ */
+export async function readBack(
+  read: (onBytes: (bytes: Buffer) => void) => AsyncIterable<readonly FileLine[]>,
+): Promise<Written> {
+  const hash = createHash('sha256');
+  const lines = new LineDigest();
+  let bytes = 0;
+  const rows = read((part) => {
+    hash.update(part);
+    bytes += part.length;
+  });
+  for await (const group of rows) lines.take(group);
+  return { ...lines.end(), bytes, sha256: hash.digest('hex') };
+}

@@ -1,0 +1,119 @@
+/** The pages of a day as an object, every column of them, so that they can be put back as they were. */
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import type { Day } from '../model.ts';
+import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
+import type { FileLine, Written } from '../written.ts';
+import { readBack, readObject } from './object-file.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/** A row of `daywalk.pages` by the names of its columns; `jsonb` and arrays as the text that Postgres makes of them, and takes. */
+export interface TieredPage {
+  readonly walk_id: bigint;
+  readonly page_no: number;
+  readonly day: Day;
+  readonly start: bigint;
+  readonly length: number;
+  readonly skip: number;
+  readonly records: number;
+  readonly total: bigint | null;
+  readonly relation: string | null;
+  readonly total_missing: boolean;
+  readonly more: boolean;
+  readonly body: string;
+  readonly bytes: Uint8Array | null;
+  readonly changes: string | null;
+  readonly record_hashes: string;
+  readonly id_hashes: string | null;
+  readonly sha256: Uint8Array;
+  readonly byte_count: number;
+  /** Microseconds since 1970. */
+  readonly fetched_at: bigint;
+  readonly duration_ms: number;
+}
+
+/** Where the pages behind a publication lie. */
+export const pagesKey = (stream: string, day: Day, publication: string): string =>
+  `pages/stream=${stream}/day=${day}/${publication}.parquet`;
+
+const optional = true;
+const plain = true;
+const COLUMNS: { readonly [Name in keyof TieredPage]: Omit<ParquetColumn<never>, 'name' | 'of'> } =
+  {
+    walk_id: { kind: 'int64' },
+    page_no: { kind: 'int32' },
+    day: { kind: 'text' },
+    start: { kind: 'int64' },
+    length: { kind: 'int32' },
+    skip: { kind: 'int32' },
+    records: { kind: 'int32' },
+    total: { kind: 'int64', optional },
+    relation: { kind: 'text', optional },
+    total_missing: { kind: 'boolean' },
+    more: { kind: 'boolean' },
+    body: { kind: 'json' },
+    bytes: { kind: 'bytes', plain, optional },
+    changes: { kind: 'json', optional },
+    record_hashes: { kind: 'text', plain },
+    id_hashes: { kind: 'text', plain, optional },
+    sha256: { kind: 'bytes', plain },
+    byte_count: { kind: 'int32' },
+    fetched_at: { kind: 'microseconds' },
+    duration_ms: { kind: 'int32' },
+  };
+const NAMES = Object.keys(COLUMNS) as (keyof TieredPage)[];
+
+type Line = TieredPage & FileLine;
+
+const PARQUET = NAMES.map((name): ParquetColumn<Line> => {
+  const column = COLUMNS[name];
+  const of = (page: Line) => page[name];
+  const utf8 = (value: unknown) => (typeof value === 'string' ? Buffer.from(value) : value);
+  return { name, ...column, of: column.kind === 'json' ? (page) => utf8(of(page)) : of };
+});
+
+/** A page as a line that any other value would change; what is long stands there as its digest. */
+function withLine(page: TieredPage): Line {
+  const told = (value: TieredPage[keyof TieredPage]) =>
+    value instanceof Uint8Array || (typeof value === 'string' && value.length > 64)
+      ? createHash('sha256').update(value).digest('hex')
+      : value;
+  const shown = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
+  return {
+    ...page,
+    text: JSON.stringify(
+      NAMES.map((name) => told(page[name])),
+      shown,
+    ),
+  };
+}
+
+/** Writes pages, as they come, into a file of this machine. The digest is over lines that hold every column. */
+export function writePages(
+  file: FileHandle,
+  chunks: AsyncIterable<readonly TieredPage[]>,
+  signal: AbortSignal,
+): Promise<Written> {
+  const sizeOf = ({ body, bytes }: TieredPage) => body.length + (bytes?.length ?? 0);
+  return writeParquet(file, withLines(chunks), PARQUET, signal, sizeOf);
+}
+
+async function* withLines(chunks: AsyncIterable<readonly TieredPage[]>): AsyncGenerator<Line[]> {
+  for await (const pages of chunks) yield pages.map(withLine);
+}
+
+/** The pages of an object in the order in which they were written, a row group at a time. */
+export const readTieredPages = (
+  store: ObjectStore,
+  key: string,
+  signal: AbortSignal,
+  onBytes?: (bytes: Buffer) => void,
+): AsyncGenerator<TieredPage[]> => readObject<TieredPage>(store, key, signal, undefined, onBytes);
+
+/** Reads an object of pages whole: equal to what {@link writePages} told, it holds just that. */
+export const readBackPages = (
+  store: ObjectStore,
+  key: string,
+  signal: AbortSignal,
+): Promise<Written> =>
+  readBack((onBytes) => withLines(readTieredPages(store, key, signal, onBytes)));

@@ -1,0 +1,91 @@
+/** Restores days: their pages come back from the object, then Postgres shows them again, then they leave the events table. */
+import { createHash } from 'node:crypto';
+import { ObjectStoreError } from '../errors.ts';
+import { removeMarked } from '../store/pruned-pages.ts';
+import type { StayingDay } from './move.ts';
+import { settleDay, settleLog, type TierParts } from './moved-log.ts';
+import { readTieredPages } from './page-file.ts';
+import { claimDay, type MovedDay, restoreDay } from './rows.ts';
+import { putBack } from './tiered-page-rows.ts';
+
+/** What a restoring did. */
+export interface RestoreReport {
+  readonly days: readonly MovedDay[];
+  /** Days that are still in the tier. */
+  readonly kept: readonly StayingDay[];
+}
+
+/** A pruning that began before may remove pages that were just put back. */
+const ATTEMPTS = 4;
+
+/**
+ * Brings days back, one after the other; the objects stay.
+ * @param recheckDays how long after it closed a day is looked at again.
+ * @throws {ObjectStoreError} where an object is gone, or not what was written.
+ */
+export async function restoreDays(
+  parts: TierParts,
+  days: readonly MovedDay[],
+  recheckDays: number,
+  signal: AbortSignal,
+  onDay: (done: number) => void = () => {},
+): Promise<RestoreReport> {
+  const { database, store } = parts;
+  const report = { days: [] as MovedDay[], kept: [] as StayingDay[] };
+  for (const [index, moved] of days.entries()) {
+    signal.throwIfAborted();
+    const restore = () => restoreOne(parts, moved, recheckDays, signal);
+    const reason =
+      moved.place === store.name
+        ? await database.retry(() => database.alone(claimDay(moved), restore), signal)
+        : `it is in ${moved.place}, and tier.url is ${store.name}`;
+    if (reason === true) report.days.push(moved);
+    else
+      report.kept.push({
+        stream: moved.stream,
+        day: moved.day,
+        reason: reason ?? 'another process moves it just now',
+      });
+    onDay(index + 1);
+  }
+  // Behind the days: one whose records are lost comes back from its pages.
+  await settleLog(parts, signal);
+  return report;
+}
+
+/** @returns true, or why it is not here. */
+async function restoreOne(
+  parts: TierParts,
+  moved: MovedDay,
+  recheckDays: number,
+  signal: AbortSignal,
+): Promise<true | string> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    // What a killed move left to be removed must not be removed later.
+    await removeMarked(parts.database, signal);
+    await putPagesBack(parts, moved, signal);
+    if ((await restoreDay(parts.database, moved, recheckDays, signal)) !== 'restored') continue;
+    await settleDay(parts, moved, signal);
+    return true;
+  }
+  return 'its pages were removed again and again while it was brought back: is another process pruning its month?';
+}
+
+async function putPagesBack(
+  { database, store }: TierParts,
+  { stream, day, pages: { key, sha256 } }: MovedDay,
+  signal: AbortSignal,
+): Promise<void> {
+  const hash = createHash('sha256');
+  const wrong = (found: string) =>
+    new ObjectStoreError('settings', `${stream} ${day}: ${key} in ${store.name} ${found}`, {
+      hint: 'The day stays where it is, and nothing of it is shown. Put the object back from a copy of the folder or bucket.',
+    });
+  for await (const pages of readTieredPages(store, key, signal, (bytes) => hash.update(bytes)))
+    for (const page of pages) {
+      signal.throwIfAborted();
+      if (!(await putBack(database, page, signal)))
+        throw wrong(`holds another page ${page.page_no} of walk ${page.walk_id} than was sealed`);
+    }
+  if (hash.digest('hex') !== sha256) throw wrong('is not what was written');
+}

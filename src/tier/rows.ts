@@ -1,0 +1,210 @@
+/** Tiered days in the database: which may move, that one is in the tier, and that it is back. */
+import type { Day, DayRange } from '../model.ts';
+import type { Database, Query } from '../store/database.ts';
+import { type MovedDay, readMovedDays } from '../store/moved-days.ts';
+import { isPruned, shownWalks } from '../store/shown.ts';
+
+export type { MovedDay, MovedObject } from '../store/moved-days.ts';
+
+/** How old a day of a stream must be to move. */
+export interface MoveLimit {
+  readonly stream: string;
+  /** Since the day closed, milliseconds. */
+  readonly olderThanMs: number;
+}
+
+/** A day that is old enough. */
+export interface DayToMove {
+  readonly streamId: number;
+  readonly stream: string;
+  readonly day: Day;
+  /** Why it must stay, in words; null: nothing is in the way. */
+  readonly kept: string | null;
+  readonly records: number;
+  /** Received for them. */
+  readonly bytes: number;
+}
+
+/**
+ * The days that are old enough and here, oldest first.
+ * @param restoredToo those, too, that were brought back more lately than that.
+ */
+export function listDaysToMove(
+  database: Database,
+  limits: readonly MoveLimit[],
+  restoredToo: boolean,
+  signal?: AbortSignal,
+): Promise<DayToMove[]> {
+  return database.persist(
+    `select s.stream_id as "streamId", s.name as stream, d.day, d.records, d.bytes,
+            case when u.failed then 'it failed'
+                 when u.day is not null then 'it is not complete'
+                 when exists (select from daywalk.windows_with(d.stream_id, d.day) as w where w.rewalk) then 'it is to be walked again first'
+                 when exists (select from daywalk.windows_with(d.stream_id, d.day) as w
+                                join daywalk.walks k on k.window_id = w.window_id
+                               where w.day <> d.day and k.shown <> 'no') then 'its first midnight shows records of the day before, which would be lost'
+                 when d.unsealed then 'it is not in the ledger yet: the next run appends it' end as kept
+       from unnest($1::text[], $2::double precision[]) as l (name, seconds)
+       join daywalk.streams s on s.name = l.name
+       join daywalk.days d on d.stream_id = s.stream_id
+       left join daywalk.unfinished_days u on u.stream_id = d.stream_id and u.day = d.day
+      where daywalk.closed_at(d.day, s.time_zone, s.settle) + make_interval(secs => l.seconds) <= clock_timestamp()
+        and ($3 or d.restored_at is null or d.restored_at + make_interval(secs => l.seconds) <= clock_timestamp())
+        and not ${isPruned('d.stream_id', 'd.day')}
+      order by d.day, array_position($1::text[], s.name)`,
+    [
+      limits.map(({ stream }) => stream),
+      limits.map(({ olderThanMs }) => olderThanMs / 1000),
+      restoredToo,
+    ],
+    signal,
+  );
+}
+
+/** A day as it is shown now, and what of it would go. */
+export interface LeavingDay {
+  readonly streamId: number;
+  readonly stream: string;
+  readonly day: Day;
+  readonly publication: string;
+  readonly records: number;
+  /** The walks that are shown, and the digest over what is to be said of single records. */
+  readonly walks: readonly number[];
+  readonly marks: string;
+  /** All walks whose pages go, and how many pages they have. */
+  readonly going: readonly number[];
+  readonly pages: number;
+}
+
+/** The day as it is now; null: it is not here any more. */
+export async function readLeavingDay(
+  database: Database,
+  { streamId, day }: Pick<DayToMove, 'streamId' | 'day'>,
+  signal?: AbortSignal,
+): Promise<LeavingDay | null> {
+  const [row] = await database.persist<LeavingDay>(
+    `select s.stream_id as "streamId", s.name as stream, d.day, d.publication, d.records, shown.walks,
+            encode(daywalk.marks_digest(shown.walks), 'hex') as marks, g.going, g.pages
+       from daywalk.days d
+       join daywalk.streams s on s.stream_id = d.stream_id
+      cross join lateral (select ${shownWalks('d.stream_id', 'd.day')} as walks) as shown
+      cross join lateral (select coalesce(array_agg(k.walk_id order by k.walk_id), '{}') as going, coalesce(sum(k.pages), 0)::bigint as pages
+                            from daywalk.prunable_walks(d.stream_id, d.day, 'day') as k) as g
+      where d.stream_id = $1 and d.day = $2::date and not ${isPruned('d.stream_id', 'd.day')}`,
+    [streamId, day],
+    signal,
+  );
+  // Postgres sends the numbers of an array as text.
+  return row === undefined
+    ? null
+    : { ...row, walks: row.walks.map(Number), going: row.going.map(Number) };
+}
+
+/** What came of saying that a day has moved; see `daywalk.mark_tiered`. */
+export type MarkedTiered = 'tiered' | 'held' | 'changed' | 'unsealed' | 'wanted' | 'pruned';
+
+/** Says that a day has moved, if it is still what was written. Repeating it does nothing. */
+export async function markTiered(
+  database: Database,
+  moved: MovedDay,
+  { walks, marks, going, pages }: LeavingDay,
+  signal?: AbortSignal,
+): Promise<MarkedTiered> {
+  const described = {
+    stream_id: moved.streamId,
+    day: moved.day,
+    publication: moved.publication,
+    place: moved.place,
+    pages_key: moved.pages.key,
+    pages_bytes: moved.pages.bytes,
+    pages_sha256: `\\x${moved.pages.sha256}`,
+    events_key: moved.events.key,
+    events_bytes: moved.events.bytes,
+    events_sha256: `\\x${moved.events.sha256}`,
+    records: moved.records,
+    records_sha256: `\\x${moved.recordsSha256}`,
+  };
+  const [row] = await database.persist<{ marked: MarkedTiered }>(
+    `select daywalk.mark_tiered($1::jsonb, $2::bigint[], decode($3, 'hex'), $4::bigint[], $5) as marked`,
+    [JSON.stringify(described), walks, marks, going, pages],
+    signal,
+  );
+  if (row === undefined) throw new Error('daywalk.mark_tiered returned no row');
+  return row.marked;
+}
+
+/** The days of these streams, or all, that are in the tier, oldest first, between two days where given. */
+export const listMovedDays = (
+  database: Database,
+  streams: readonly string[] | null,
+  range: DayRange | null,
+  signal?: AbortSignal,
+): Promise<MovedDay[]> =>
+  readMovedDays((sql, values) => database.persist(sql, values, signal), streams, range);
+
+/** Those among some UUIDs that are publications of this database. */
+export async function keepKnown(
+  database: Database,
+  publications: readonly string[],
+  signal?: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  if (publications.length === 0) return new Set();
+  const rows = await database.persist<{ key: string }>(
+    'select p.key from daywalk.publications p where p.key::text = any ($1::text[])',
+    [publications],
+    signal,
+  );
+  return new Set(rows.map(({ key }) => key));
+}
+
+/** Takes a day, so that one process moves it at a time; false: another one has it. For {@link Database.alone}. */
+export const claimDay =
+  ({ stream, day }: Pick<DayToMove, 'stream' | 'day'>) =>
+  async (query: Query): Promise<boolean> => {
+    const [row] = await query<{ mine: boolean }>(
+      `select pg_try_advisory_xact_lock(hashtext('daywalk.tier'), hashtext($1)) as mine`,
+      [`${stream} ${day}`],
+    );
+    return row?.mine === true;
+  };
+
+/** Takes the log of the events table, whenever its writer before is done. For {@link Database.alone}. */
+export const claimLog = async (query: Query): Promise<boolean> => {
+  await query(`select pg_advisory_xact_lock(hashtext('daywalk.tier_log'))`);
+  return true;
+};
+
+/** How many seals the pages have that went with a day. */
+export async function countSeals(
+  database: Database,
+  { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
+  signal?: AbortSignal,
+): Promise<number> {
+  const [row] = await database.persist<{ seals: number }>(
+    `select count(*) as seals
+       from daywalk.prunings g join daywalk.seals s on s.walk_id = any (g.walks)
+      where g.stream_id = $1 and g.day = $2::date and g.what = 'day'`,
+    [streamId, day],
+    signal,
+  );
+  return row?.seals ?? 0;
+}
+
+/** What came of saying that a day is back; see `daywalk.restore_day`. */
+export type Restored = 'restored' | 'removing' | 'lacking';
+
+/** Says that a day is back, once all its pages are. Repeating it does nothing. */
+export async function restoreDay(
+  database: Database,
+  { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
+  recheckDays: number,
+  signal?: AbortSignal,
+): Promise<Restored> {
+  const [row] = await database.persist<{ restored: Restored }>(
+    'select daywalk.restore_day($1, $2::date, $3) as restored',
+    [streamId, day, recheckDays],
+    signal,
+  );
+  if (row === undefined) throw new Error('daywalk.restore_day returned no row');
+  return row.restored;
+}

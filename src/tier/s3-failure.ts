@@ -1,0 +1,93 @@
+/** What an answer of S3 that is not the one that was asked for means, and what to do about it; pure. */
+import { type DaywalkError, ObjectStoreError, TransientError } from '../errors.ts';
+import { excerpt } from '../redactor.ts';
+import { parseRetryAfter } from '../source/retry.ts';
+import type { S3Answer } from './s3-exchange.ts';
+import { childText, parseXml } from './s3-xml.ts';
+
+/** What the words of a failure need. */
+export interface S3FailurePlace {
+  /** What was asked for, with the name of the store. */
+  readonly asked: string;
+  readonly nowMs: number;
+  readonly retryAfterLimitMs: number;
+  readonly secrets: readonly string[];
+}
+
+/** What the store says: S3's own word for it; undefined: it is no error of S3, or the answer to a HEAD, which has no body. */
+export function codeIn({ body }: S3Answer): string | undefined {
+  const root = parseXml(body.toString('utf8'));
+  const code = root?.name === 'Error' ? childText(root, 'Code') : undefined;
+  return code !== undefined && /^[A-Za-z0-9.]{1,60}$/.test(code) ? code : undefined;
+}
+
+/** The body was not what was signed, or came too slowly; another writer is just here; the bucket is being made. */
+const PASSING_CODES = new Set([
+  'BadDigest',
+  'IncompleteBody',
+  'RequestTimeout',
+  'XAmzContentSHA256Mismatch',
+  'XAmzContentChecksumMismatch',
+  'ConditionalRequestConflict',
+  'OperationAborted',
+  'SlowDown',
+]);
+
+const KEY_HINT =
+  'Check tier.key_file and tier.secret_file: they are read again after each refusal.';
+const HINTS: Readonly<Record<string, string>> = {
+  AccessDenied:
+    'The key needs s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket on bucket and prefix, and s3:PutObjectRetention and s3:GetObjectRetention for tier.lock_days.',
+  AuthorizationHeaderMalformed: 'Is tier.region right?',
+  EntityTooLarge: 'The store takes no object of this size.',
+  ExpiredToken: KEY_HINT,
+  InvalidAccessKeyId: KEY_HINT,
+  InvalidRequest: 'tier.lock_days needs a bucket that was made with object lock.',
+  InvalidToken: KEY_HINT,
+  NoSuchBucket: 'Make the bucket, or correct tier.url or tier.path_style.',
+  NotImplemented:
+    'The store lacks a part of S3 that is needed: conditional writes (If-None-Match: *).',
+  RequestTimeTooSkewed: 'The clock of this machine and that of the store differ: set it by NTP.',
+  SignatureDoesNotMatch: `${KEY_HINT} A proxy that changes the Host header breaks signatures, too.`,
+};
+
+/** The error to throw for an answer. */
+export function failureOf(answer: S3Answer, place: S3FailurePlace): DaywalkError {
+  const { status, headers } = answer;
+  const code = codeIn(answer);
+  const said = childText(parseXml(answer.body.toString('utf8')), 'Message') ?? '';
+  const words = [
+    `answered ${status}`,
+    code ?? '',
+    code === undefined ? '' : excerpt(said, place.secrets),
+  ]
+    .filter((word) => word !== '')
+    .join(' ');
+  if (isPassing(status, code)) {
+    const { nowMs, retryAfterLimitMs } = place;
+    const asked = String(headers['retry-after'] ?? '');
+    const retryAfterMs = parseRetryAfter(asked, nowMs, retryAfterLimitMs);
+    return new TransientError(words, {
+      status,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      hint: 'The store is reached, and does not do what was asked; does its own log say why?',
+    });
+  }
+  const region = headers['x-amz-bucket-region'];
+  const hint =
+    status < 400 || code === 'PermanentRedirect' || code === 'AuthorizationHeaderMalformed'
+      ? `Redirects are not followed: check tier.endpoint, tier.region and tier.path_style${region === undefined ? '' : `; the bucket is in ${excerpt(String(region), place.secrets, 40)}`}.`
+      : HINTS[code ?? (status === 403 ? 'AccessDenied' : status === 400 ? 'ExpiredToken' : '')];
+  return new ObjectStoreError('settings', `${place.asked}: ${words}`, {
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+/** A 404 that is not S3's comes from a proxy whose backend is away; a 2xx here is not what S3 answers. */
+function isPassing(status: number, code: string | undefined): boolean {
+  if (code !== undefined && PASSING_CODES.has(code)) return true;
+  if (status === 404) return code === undefined;
+  return (
+    [408, 409, 412, 425, 429].includes(status) || status < 300 || (status >= 500 && status !== 501)
+  );
+}

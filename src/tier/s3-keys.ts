@@ -1,0 +1,71 @@
+/** The keys of a bucket in use, and their renewal when they were refused: the files that they come from may have changed. */
+import { ObjectStoreError } from '../errors.ts';
+import type { Redactor } from '../redactor.ts';
+
+/** What signs requests. */
+export interface S3Keys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of keys that are lent for a time. */
+  readonly sessionToken?: string;
+}
+
+/** The keys of one store. */
+export interface Keyring {
+  current(): Promise<S3Keys>;
+  /** Reads them again after `refused` were refused. @returns whether there are others now. */
+  renew(refused: S3Keys): Promise<boolean>;
+}
+
+/** @param redactor is told of every secret. */
+export function openKeyring(
+  store: string,
+  source: S3Keys | (() => Promise<S3Keys>),
+  redactor: Redactor,
+): Keyring {
+  let known: S3Keys | null = null;
+  const read = async (): Promise<S3Keys> => {
+    const keys = typeof source === 'function' ? await source() : source;
+    checkKeys(store, keys);
+    redactor.add(
+      keys.accessKeyId,
+      keys.secretAccessKey,
+      ...(keys.sessionToken ? [keys.sessionToken] : []),
+    );
+    return keys;
+  };
+  return {
+    current: async () => {
+      known ??= await read();
+      return known;
+    },
+    renew: async (refused) => {
+      // Another request may have renewed them meanwhile.
+      if (known !== null && !areSame(known, refused)) return true;
+      // Where none can be read, the refusal itself is what has to be told.
+      const fresh = await read().catch(() => null);
+      if (fresh === null || areSame(fresh, refused)) return false;
+      known = fresh;
+      return true;
+    },
+  };
+}
+
+const areSame = (a: S3Keys, b: S3Keys): boolean =>
+  a.accessKeyId === b.accessKeyId &&
+  a.secretAccessKey === b.secretAccessKey &&
+  a.sessionToken === b.sessionToken;
+
+/** Visible ASCII only: what no header can carry would be told by an error that shows it. */
+function checkKeys(store: string, keys: S3Keys): void {
+  const { accessKeyId, secretAccessKey, sessionToken = 'none' } = keys;
+  for (const key of [accessKeyId, secretAccessKey, sessionToken])
+    if (!/^[\x21-\x7e]+$/.test(key))
+      throw new ObjectStoreError(
+        'settings',
+        `${store}: key, secret or session token is empty or holds a space or a non-ASCII character`,
+        {
+          hint: 'A line break at the end of a key file is the usual reason; they are not shown here.',
+        },
+      );
+}

@@ -1,0 +1,89 @@
+/** Objects in a bucket of an S3-compatible store. What another may have written is never overwritten by `create`. */
+import type { Clock } from '../clock.ts';
+import type { Redactor } from '../redactor.ts';
+import { openDispatcher, type ProxyOptions, type TlsOptions } from '../source/dispatcher.ts';
+import type { RetryNotice, RetryPolicy } from '../source/retry.ts';
+import { checkKey, checkPrefix, type ObjectStore } from './object-store.ts';
+import { bucketAddress, type S3Place } from './s3-address.ts';
+import { openS3Asking } from './s3-asking.ts';
+import { openKeyring, type S3Keys } from './s3-keys.ts';
+import { listS3, readFromS3, removeFromS3, sizeInS3 } from './s3-read.ts';
+import { type ObjectLock, s3Writer } from './s3-write.ts';
+
+export interface S3StoreOptions extends S3Place {
+  readonly region: string;
+  /** Read anew when they are refused. */
+  readonly keys: S3Keys | (() => Promise<S3Keys>);
+  readonly tls: TlsOptions;
+  readonly proxy: ProxyOptions;
+  readonly clock: Clock;
+  /** Is told of the secrets. */
+  readonly redactor: Redactor;
+  readonly objectLock?: ObjectLock;
+  /** Told before each wait. */
+  readonly onRetry?: (notice: RetryNotice) => void;
+  readonly retry?: RetryPolicy;
+  readonly connections?: number;
+  readonly connectTimeoutMs?: number;
+  /** For a request without its body. */
+  readonly requestTimeoutMs?: number;
+}
+
+/** An object store with connections. */
+export interface S3Store extends ObjectStore {
+  close(): Promise<void>;
+}
+
+const DEFAULTS = {
+  retry: { timeMs: 120_000, baseMs: 200, capMs: 20_000, retryAfterLimitMs: 300_000 },
+  connections: 4,
+  connectTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+};
+
+/**
+ * Opens no connection yet.
+ * @throws {ObjectStoreError} for a place that is none; {SettingsError} for TLS and proxy.
+ */
+export function openS3Store(given: S3StoreOptions): S3Store {
+  const options = { ...DEFAULTS, ...given };
+  const { clock, redactor, region, connectTimeoutMs, requestTimeoutMs } = options;
+  const address = bucketAddress(options);
+  const dispatcher = openDispatcher({ ...options, address });
+  const secrets = redactor.secrets;
+  const link = { address, region, dispatcher, clock, connectTimeoutMs, requestTimeoutMs, secrets };
+  const keyring = openKeyring(address.name, options.keys, redactor);
+  const onRetry = options.onRetry ?? (() => {});
+  const asking = openS3Asking({ link, keyring, policy: options.retry, clock, onRetry });
+  const bucket = { keysBegin: address.keysBegin, asking };
+  const write = s3Writer(bucket, clock, options.objectLock);
+  const check = (key: string): void => checkKey(address.name, key);
+  return {
+    name: address.name,
+    async create(key, body, signal) {
+      check(key);
+      return write(key, body, signal, { anew: true });
+    },
+    async replace(key, body, signal) {
+      check(key);
+      await write(key, body, signal, { anew: false });
+    },
+    async read(key, signal, range) {
+      check(key);
+      return readFromS3(bucket, key, signal, range);
+    },
+    async size(key, signal) {
+      check(key);
+      return sizeInS3(bucket, key, signal);
+    },
+    list(prefix, signal, after = '') {
+      checkPrefix(address.name, prefix);
+      return listS3(bucket, prefix, signal, after);
+    },
+    async remove(key, signal) {
+      check(key);
+      await removeFromS3(bucket, key, signal);
+    },
+    close: () => dispatcher.destroy(),
+  };
+}

@@ -1,0 +1,126 @@
+/** The pages of a day that moves, read from the database, and put back. */
+import type { Database } from '../store/database.ts';
+import { microseconds, type PagePlace } from '../store/shown-records.ts';
+import type { TieredPage } from './page-file.ts';
+import type { LeavingDay } from './rows.ts';
+
+type PageRow = Omit<TieredPage, 'walk_id' | 'start' | 'total' | 'fetched_at'> & {
+  readonly walk_id: number;
+  readonly start: number;
+  readonly total: string | null;
+  readonly fetched_at: number;
+};
+
+/** One statement looks at no more pages than these, and reads about so many bytes of them. */
+const MOST_PAGES = 256;
+const CHUNK_BYTES = 4_000_000;
+
+/** Pages that go with a day, some at a time, in the order of walk and number. */
+export async function* leavingPages(
+  database: Database,
+  { day, going }: Pick<LeavingDay, 'day' | 'going'>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly TieredPage[]> {
+  let after: PagePlace = { walkId: 0, pageNo: -1 };
+  for (;;) {
+    const pages = await readPagesAfter(database, { day, going }, after, signal);
+    const last = pages.at(-1);
+    if (last === undefined) return;
+    yield pages;
+    after = { walkId: Number(last.walk_id), pageNo: last.page_no };
+  }
+}
+
+async function readPagesAfter(
+  database: Database,
+  { day, going }: Pick<LeavingDay, 'day' | 'going'>,
+  { walkId, pageNo }: PagePlace,
+  signal: AbortSignal,
+): Promise<TieredPage[]> {
+  const rows = await database.persist<PageRow>(
+    // The cut before the first day of all has pages of the day before.
+    `with next as materialized (
+       select p.walk_id, p.page_no, p.day, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
+         from (select walk_id, page_no, day, byte_count from daywalk.pages
+                where day in ($1::date, $1::date - 1) and walk_id = any ($2::bigint[]) and (walk_id, page_no) > ($3::bigint, $4::integer)
+                order by walk_id, page_no limit ${MOST_PAGES}) as p
+     )
+     select p.walk_id, p.page_no, p.day, p.start, p.length, p.skip, p.records, p.total::text as total, p.relation, p.total_missing, p.more,
+            p.body::text as body, p.bytes, p.changes::text as changes, p.record_hashes::text as record_hashes,
+            p.id_hashes::text as id_hashes, p.sha256, p.byte_count, ${microseconds('p.fetched_at')} as fetched_at, p.duration_ms
+       from next n
+       join daywalk.pages p on p.day in ($1::date, $1::date - 1) and p.day = n.day and p.walk_id = n.walk_id and p.page_no = n.page_no
+      where n.before < $5::bigint`,
+    [day, going, walkId, pageNo, CHUNK_BYTES],
+    signal,
+  );
+  return rows
+    .map((row) => ({
+      ...row,
+      walk_id: BigInt(row.walk_id),
+      start: BigInt(row.start),
+      total: row.total === null ? null : BigInt(row.total),
+      fetched_at: BigInt(row.fetched_at),
+    }))
+    .sort((a, b) => Number(a.walk_id - b.walk_id) || a.page_no - b.page_no);
+}
+
+/** A page as a row of `daywalk.pages`; with {@link valuesOf}. */
+const PAGE = `row($1::bigint, $2::integer, $3::date, $4::bigint, $5::integer, $6::integer, $7::integer, $8::bigint, $9::text,
+                  $10::boolean, $11::boolean, $12::jsonb, decode($13, 'hex'), $14::jsonb, $15::bigint[], $16::bigint[], decode($17, 'hex'),
+                  $18::integer, timestamptz 'epoch' + $19::bigint / 1000000 * interval '1 second' + $19::bigint % 1000000 * interval '1 microsecond',
+                  $20::integer)::daywalk.pages`;
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const textOf = (value: bigint | null): string | null => (value === null ? null : String(value));
+
+const valuesOf = (page: TieredPage) => [
+  String(page.walk_id),
+  page.page_no,
+  page.day,
+  String(page.start),
+  page.length,
+  page.skip,
+  page.records,
+  textOf(page.total),
+  page.relation,
+  page.total_missing,
+  page.more,
+  page.body,
+  page.bytes === null ? null : hexOf(page.bytes),
+  page.changes,
+  page.record_hashes,
+  page.id_hashes,
+  hexOf(page.sha256),
+  page.byte_count,
+  String(page.fetched_at),
+  page.duration_ms,
+];
+
+/** Whether a page is what was sealed; null: it was not sealed. */
+export async function matchesSeal(
+  database: Database,
+  page: TieredPage,
+  signal?: AbortSignal,
+): Promise<boolean | null> {
+  const [row] = await database.persist<{ matches: boolean | null }>(
+    `select daywalk.matches_seal(${PAGE}) as matches`,
+    valuesOf(page),
+    signal,
+  );
+  return row?.matches ?? null;
+}
+
+/** Puts a page back; false: it is not what was sealed. Repeating it does nothing. */
+export async function putBack(
+  database: Database,
+  page: TieredPage,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const [row] = await database.persist<{ whole: boolean }>(
+    `select daywalk.put_back(${PAGE}) as whole`,
+    valuesOf(page),
+    signal,
+  );
+  return row?.whole === true;
+}

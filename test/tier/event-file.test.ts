@@ -1,0 +1,176 @@
+/** The records of a day as an object: every value comes back as it was, by ranges, a row group at a time. */
+import { createHash, randomBytes } from 'node:crypto';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ObjectStoreError } from '../../src/errors.ts';
+import {
+  eventsKey,
+  readBackEvents,
+  readEvents,
+  type TieredRecord,
+  writeEvents,
+} from '../../src/tier/event-file.ts';
+import { changedStore, MemoryStore } from '../support/memory-store.ts';
+import { temporaryFolder } from '../support/program.ts';
+
+const signal = new AbortController().signal;
+const KEY = eventsKey('events', '2026-03-05', '0b7c1f9e-5a53-4c2e-9d55-0123456789ab');
+
+/** Writes records in these chunks, as an object of a store in memory. */
+async function written(chunks: readonly (readonly TieredRecord[])[]) {
+  const path = join(temporaryFolder(), 'events');
+  const file = await open(path, 'wx');
+  const told = await writeEvents(file, asStream(chunks), signal).finally(() => file.close());
+  const store = new MemoryStore();
+  await store.replace(KEY, await readFile(path));
+  store.spent();
+  return { told, store };
+}
+
+async function* asStream<T>(chunks: readonly T[]): AsyncGenerator<T> {
+  yield* chunks;
+}
+
+async function allOf<T>(groups: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const group of groups) all.push(...group);
+  return all;
+}
+
+const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+const instant = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n });
+const record: fc.Arbitrary<TieredRecord> = fc.record({
+  // Whatever its text is: nothing here reads it as JSON.
+  text: fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    fc.constantFrom('', '\uFEFF{}', '{"n": 12345678901234567890.10}'),
+  ),
+  walkId: int64,
+  pageNo: int32,
+  position: int64,
+  fetchedAt: instant,
+  firstSeen: instant,
+  goneSince: fc.option(instant),
+  revision: int32,
+});
+
+/** What does not become smaller: a million characters. */
+const MEGABYTE = randomBytes(750_000).toString('base64');
+
+const recordOf = (position: number, text: string): TieredRecord => ({
+  text: JSON.stringify({ position, text }),
+  walkId: 1n,
+  pageNo: 0,
+  position: BigInt(position),
+  fetchedAt: 1_772_706_030_123_456n,
+  firstSeen: 1_772_706_030_123_456n,
+  goneSince: null,
+  revision: 1,
+});
+
+describe('an object of records', () => {
+  it('gives back what was written, and the digest of its lines', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(record, { maxLength: 30 }), { maxLength: 4 }),
+        async (chunks) => {
+          const { told, store } = await written(chunks);
+          const records = chunks.flat();
+          expect(await allOf(readEvents(store, KEY, signal))).toEqual(records);
+          const object = store.objects.get(KEY)?.body ?? Buffer.alloc(0);
+          const { fetched, ...digests } = told;
+          expect(digests).toEqual({
+            records: records.length,
+            recordsSha256: sha256(records.map(({ text }) => `${text}\n`).join('')),
+            bytes: object.length,
+            sha256: sha256(object),
+          });
+          expect(await readBackEvents(store, KEY, signal)).toEqual(digests);
+          const instants = records
+            .map(({ fetchedAt }) => fetchedAt)
+            .sort((a, b) => (a < b ? -1 : 1));
+          expect(fetched).toEqual(
+            records.length === 0 ? null : { first: instants[0], last: instants.at(-1) },
+          );
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is read in part: some records, and only the groups that they are in', async () => {
+    // Three groups of sixteen megabytes, and the rest.
+    const records = Array.from({ length: 50 }, (_, index) => recordOf(index, MEGABYTE));
+    const { store } = await written([records.slice(0, 7), records.slice(7, 49), records.slice(49)]);
+    const groups: number[] = [];
+    for await (const group of readEvents(store, KEY, signal)) groups.push(group.length);
+    expect(groups).toEqual([16, 16, 16, 2]);
+    for (const [from, to] of [
+      [0, 1],
+      [15, 17],
+      [16, 32],
+      [49, 50],
+      [40, 99],
+      [50, 60],
+      [5, 5],
+      [0, 50],
+    ] as const) {
+      const read = await allOf(readEvents(store, KEY, signal, { from, to }));
+      expect(read.map(({ position }) => position)).toEqual(
+        records.slice(from, to).map(({ position }) => position),
+      );
+    }
+    store.spent();
+    await allOf(readEvents(store, KEY, signal, { from: 20, to: 21 }));
+    const { requests, bytesRead } = store.spent();
+    // Its size, the footer, and one group.
+    expect(requests).toBe(3);
+    expect(bytesRead).toBeLessThan(14_000_000);
+  });
+
+  it('is never read in a larger piece than a row group', async () => {
+    const chunks = Array.from({ length: 10 }, (_, chunk) =>
+      Array.from({ length: 5 }, (_, index) => recordOf(chunk * 5 + index, MEGABYTE)),
+    );
+    const { told, store } = await written(chunks);
+    let largest = 0;
+    const watched = changedStore(store, {
+      async read(...args) {
+        const part = await store.read(...args);
+        largest = Math.max(largest, part?.length ?? 0);
+        return part;
+      },
+    });
+    expect(await readBackEvents(watched, KEY, signal)).toMatchObject({ sha256: told.sha256 });
+    expect(largest).toBeLessThan(14_000_000);
+  });
+
+  it('that is gone, cut or changed is not taken for whole', async () => {
+    const { told, store } = await written([[recordOf(0, 'x'.repeat(1_000)), recordOf(1, 'y')]]);
+    const whole = store.objects.get(KEY)?.body ?? Buffer.alloc(0);
+    await expect(readBackEvents(store, 'events/none', signal)).rejects.toThrow(ObjectStoreError);
+    for (let end = 0; end < whole.length; end += 97) {
+      await store.replace(KEY, whole.subarray(0, end));
+      await expect(readBackEvents(store, KEY, signal)).rejects.toThrow();
+    }
+    const footer = whole.length - 8 - whole.readUInt32LE(whole.length - 8);
+    for (let at = 4; at < footer; at += 3) {
+      const changed = Buffer.from(whole);
+      changed.writeUInt8(changed.readUInt8(at) ^ 0x40, at);
+      await store.replace(KEY, changed);
+      const read = await readBackEvents(store, KEY, signal).catch(() => null);
+      expect(read?.sha256).not.toBe(told.sha256);
+    }
+    const short = changedStore(store, {
+      read: async (key, _, range) => store.read(key, _, range && { ...range, end: range.end - 1 }),
+    });
+    await store.replace(KEY, whole);
+    await expect(readBackEvents(short, KEY, signal)).rejects.toThrow(ObjectStoreError);
+  });
+});

@@ -1,0 +1,163 @@
+/** Objects in a folder: the contract of object stores, links that are planted in it, and what a kill leaves. */
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { DaywalkError, exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
+import { openFolderStore } from '../../src/tier/folder-store.ts';
+import { going, keysOf, objectStoreContract } from './object-store-contract.ts';
+
+const KEY = 'events/day=2026-03-01/x.parquet';
+const BYTES = Buffer.from('whole');
+
+/** A folder of its own, which goes with the test. */
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'daywalk-tier-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A store, its folder, and a file elsewhere that nobody may touch. */
+function planted() {
+  const folder = newFolder();
+  const [root, elsewhere] = [join(folder, 'tier'), join(folder, 'elsewhere')];
+  for (const path of [root, elsewhere]) mkdirSync(path);
+  const victim = join(elsewhere, 'x.parquet');
+  writeFileSync(victim, 'secret');
+  return { root, elsewhere, victim, store: openFolderStore(root, systemClock) };
+}
+
+describe('the contract', () => {
+  objectStoreContract(async () => openFolderStore(join(newFolder(), 'a', 'b'), systemClock));
+});
+
+describe('whoever plants something in it', () => {
+  test('a link in place of an object is not followed, not overwritten by create, and replaced', async () => {
+    const { root, victim, store } = planted();
+    mkdirSync(join(root, KEY, '..'), { recursive: true });
+    symlinkSync(victim, join(root, KEY));
+    expect(await store.create(KEY, BYTES, going)).toBe('exists');
+    await expect(store.read(KEY, going)).rejects.toThrow(ObjectStoreError);
+    await expect(store.size(KEY, going)).rejects.toThrow(ObjectStoreError);
+    expect(await keysOf(store)).toEqual([]);
+    await store.replace(KEY, BYTES, going);
+    expect(await store.read(KEY, going)).toEqual(BYTES);
+    await store.remove(KEY, going);
+    expect(readFileSync(victim, 'utf8')).toBe('secret');
+  });
+
+  test.each(['events', 'events/day=2026-03-01'])(
+    'a link in place of the folder %s leads nowhere',
+    async (path) => {
+      const { root, elsewhere, store } = planted();
+      mkdirSync(join(root, path, '..'), { recursive: true });
+      symlinkSync(elsewhere, join(root, path));
+      const tries = [
+        () => store.create(KEY, BYTES, going),
+        () => store.replace(KEY, BYTES, going),
+        () => store.read(KEY, going),
+        () => store.remove(KEY, going),
+      ];
+      for (const one of tries) {
+        const error = await one().catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(ObjectStoreError);
+        expect(exitCodeOf(error)).toBe(2);
+        expect(String(error)).toContain('a file or a link stands where a folder is needed');
+      }
+      expect(await keysOf(store)).toEqual([]);
+      expect(readdirSync(elsewhere)).toEqual(['x.parquet']);
+    },
+  );
+
+  test('a pipe and a folder are no objects', async () => {
+    const { root, store } = planted();
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    mkdirSync(join(root, 'folder'));
+    for (const key of ['pipe', 'folder'])
+      await expect(store.read(key, going)).rejects.toThrow(DaywalkError);
+    expect(await keysOf(store)).toEqual([]);
+  });
+
+  test.runIf(existsSync('/proc/self/fd'))(
+    'a folder that becomes a link while an object is written leads nowhere else',
+    async () => {
+      const { root, elsewhere, store } = planted();
+      const fifo = join(elsewhere, '..', 'source');
+      execFileSync('mkfifo', [fifo]);
+      const sha256 = createHash('sha256').update(BYTES).digest('hex');
+      const writing = store.create(KEY, { path: fifo, bytes: BYTES.length, sha256 }, going);
+      // Who can open it for writing knows that the store reads it, and stands in the folder.
+      const script =
+        'exec 3>"$1"; mv "$2/events" "$2/moved"; ln -s "$3" "$2/events"; mkdir "$3/day=2026-03-01"; printf whole >&3';
+      await promisify(execFile)('sh', ['-c', script, 'sh', fifo, root, elsewhere]);
+      expect(await writing).toBe('created');
+      expect(readdirSync(join(elsewhere, 'day=2026-03-01'))).toEqual([]);
+      expect(readdirSync(join(root, 'moved/day=2026-03-01'))).toEqual(['x.parquet']);
+    },
+  );
+});
+
+describe('what is on the disk', () => {
+  test('is for its owner only', async () => {
+    const root = join(newFolder(), 'new');
+    const store = openFolderStore(root, systemClock);
+    await store.create(KEY, BYTES, going);
+    await store.replace('last', BYTES, going);
+    const modes = ['', 'events', 'events/day=2026-03-01', KEY, 'last'].map(
+      (path) => statSync(join(root, path)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o700, 0o700, 0o700, 0o600, 0o600]);
+    expect(statSync(join(root, KEY)).nlink).toBe(1);
+  });
+
+  test('half files of a killed process are no objects, and go when nobody can be writing them', async () => {
+    const { root, store } = planted();
+    await store.create(KEY, BYTES, going);
+    const folder = join(root, KEY, '..');
+    const [old, young] = ['.old.half', '.young.half'].map((name) => join(folder, name));
+    for (const half of [old, young]) writeFileSync(half ?? '', 'ha');
+    const hoursAgo = new Date(systemClock.now() - 2 * 3_600_000);
+    utimesSync(old ?? '', hoursAgo, hoursAgo);
+    expect(await keysOf(store)).toEqual([KEY]);
+    expect(await store.create(`${KEY}.2`, BYTES, going)).toBe('created');
+    expect(readdirSync(folder).sort()).toEqual(['.young.half', 'x.parquet', 'x.parquet.2']);
+  });
+
+  test('a refused write leaves nothing', async () => {
+    const { root, store } = planted();
+    await store.create(KEY, BYTES, going);
+    expect(await store.create(KEY, Buffer.from('other'), going)).toBe('exists');
+    const body = { path: join(root, KEY), bytes: 5, sha256: '0'.repeat(64) };
+    await expect(store.create(`${KEY}.2`, body, going)).rejects.toThrow('is not the file');
+    expect(readdirSync(join(root, KEY, '..'))).toEqual(['x.parquet']);
+  });
+
+  test('an object where a folder is needed is told', async () => {
+    const { store } = planted();
+    await store.create('a', BYTES, going);
+    const error = await store.create('a/b', BYTES, going).catch((reason: unknown) => reason);
+    expect(exitCodeOf(error)).toBe(2);
+  });
+
+  test('a folder that nobody may write into is told', async () => {
+    const store = openFolderStore('/sys/daywalk', systemClock);
+    const error = await store.create(KEY, BYTES, going).catch((reason: unknown) => reason);
+    expect(exitCodeOf(error)).toBe(2);
+    expect(error).toMatchObject({ hint: expect.stringContaining('right') });
+  });
+});

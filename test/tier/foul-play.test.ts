@@ -1,0 +1,183 @@
+/** What happens to a folder or bucket behind daywalk's back: nothing is lost, doubled or removed, and a person is told what to do. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { openRedactor } from '../../src/redactor.ts';
+import type { Database } from '../../src/store/database.ts';
+import { DeltaLogError } from '../../src/tier/delta-actions.ts';
+import { DeltaLog } from '../../src/tier/delta-log.ts';
+import { cleanUpAlone } from '../../src/tier/moved-log.ts';
+import { listMovedDays, type MovedDay } from '../../src/tier/rows.ts';
+import { openKeyring } from '../../src/tier/s3-keys.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { changedStore, MemoryStore } from '../support/memory-store.ts';
+import { publishNext } from '../support/publishing.ts';
+import { DAY, freshStore, openDatabase, planDays } from '../support/store.ts';
+import {
+  believed,
+  DAYS,
+  makeDays,
+  moveAll,
+  moved,
+  partsOf,
+  restoreAll,
+  sealAll,
+  signal,
+  tabled,
+} from './moving-scene.ts';
+import { KEYS } from './s3-store-scene.ts';
+
+let server: TestDatabase;
+let database: Database;
+let store: MemoryStore;
+
+freshStore((fresh) => {
+  ({ server, database } = fresh);
+});
+beforeEach(async () => {
+  store = new MemoryStore();
+  await makeDays(database);
+});
+
+const WEEK_MS = 7 * 86_400_000;
+const LOG = 'events/_delta_log/';
+const commitKey = (version: number) => `${LOG}${String(version).padStart(20, '0')}.json`;
+
+async function firstMoved(): Promise<MovedDay> {
+  const [first] = await listMovedDays(database, ['events'], { from: DAY, to: DAY });
+  if (first === undefined) throw new Error('nothing moved');
+  return first;
+}
+
+it('the table of another database is told, and stays as it is', async () => {
+  await moveAll(partsOf(database, store), ['events'], DAYS.slice(0, 2));
+  const before = await tabled(store);
+  const second = await createTestDatabase();
+  const other = openDatabase(second.url);
+  await publishNext(other, await planDays(other, [DAY]), [[1, 2]]);
+  await sealAll(other);
+  await expect(moveAll(partsOf(other, store), ['events'])).rejects.toThrow(/is another database's/);
+  await expect(restoreAll(partsOf(other, store))).rejects.toThrow(/is another database's/);
+  expect(await tabled(store)).toEqual(before);
+  expect(await moveAll(partsOf(database, store), ['events'])).toMatchObject({ kept: [] });
+  expect(await tabled(store)).toEqual(await moved(server));
+});
+
+it('a database that was put back from a backup goes on with its table', async () => {
+  const before = await believed(server, store);
+  await moveAll(partsOf(database, store), ['audit']);
+  const pages = await server.query<{ p: unknown }>('select to_jsonb(p) as p from daywalk.pages p');
+  await moveAll(partsOf(database, store), ['events'], [DAY]);
+  const { streamId } = await firstMoved();
+  // The backup knows nothing of the move of this day.
+  await server.query(`delete from daywalk.tiered_days where stream_id = ${streamId}`);
+  await server.query(
+    `update daywalk.walks set pruning = null where pruning in (select pruning_id from daywalk.prunings where stream_id = ${streamId})`,
+  );
+  await server.query(`delete from daywalk.prunings where stream_id = ${streamId}`);
+  await server.query(
+    'insert into daywalk.pages select (jsonb_populate_record(null::daywalk.pages, p)).* from unnest($1::jsonb[]) as p on conflict do nothing',
+    [pages.map(({ p }) => JSON.stringify(p))],
+  );
+  expect(await believed(server, store)).toEqual(before);
+  expect(await tabled(store)).not.toEqual(await moved(server));
+  await moveAll(partsOf(database, store));
+  expect(await believed(server, store)).toEqual(before);
+  expect(await tabled(store)).toEqual(await moved(server));
+});
+
+describe('a folder or bucket with another name', () => {
+  it('is not taken for one that has nothing of ours', async () => {
+    await moveAll(partsOf(database, store), ['events']);
+    const before = await tabled(store);
+    const copy = changedStore(store, { name: 'a copy' });
+    await expect(moveAll(partsOf(database, copy))).rejects.toThrow(
+      /a copy has days that moved to memory/,
+    );
+    expect(await tabled(store)).toEqual(before);
+    await server.query(`update daywalk.tiered_days set place = 'a copy'`);
+    expect(await moveAll(partsOf(database, copy))).toMatchObject({ kept: [] });
+    expect(await tabled(store)).toEqual(await moved(server));
+  });
+});
+
+describe('objects that are gone', () => {
+  it('of records come back from the pages', async () => {
+    const before = await believed(server, store);
+    await moveAll(partsOf(database, store));
+    const first = await firstMoved();
+    for (const key of [...store.objects.keys()])
+      if (key.startsWith(LOG) || key === first.events.key) store.objects.delete(key);
+    await expect(moveAll(partsOf(database, store))).rejects.toThrow(/has no whole object/);
+    expect((await restoreAll(partsOf(database, store))).kept).toEqual([]);
+    expect(await believed(server, store)).toEqual(before);
+    await moveAll(partsOf(database, store));
+    expect(await believed(server, store)).toEqual(before);
+    expect(await tabled(store)).toEqual(await moved(server));
+  });
+
+  it('all of them: nothing moves into what was emptied', async () => {
+    await moveAll(partsOf(database, store), ['events']);
+    store.objects.clear();
+    await expect(moveAll(partsOf(database, store))).rejects.toThrow(/has no whole object/);
+    expect([...store.objects.keys()]).toEqual([]);
+  });
+});
+
+it('what Postgres says that a day is in is never removed, whatever the log says', async () => {
+  const old = { ...systemClock, now: () => Date.now() - 2 * WEEK_MS };
+  await moveAll(partsOf(database, store));
+  const first = await firstMoved();
+  await new DeltaLog(store, old).commit({ remove: [first.events.key.slice(7)] }, signal);
+  await cleanUpAlone(partsOf(database, store), signal);
+  expect(store.objects.has(first.events.key)).toBe(true);
+  await moveAll(partsOf(database, store));
+  expect(await tabled(store)).toEqual(await moved(server));
+});
+
+it('keys that were read anew are struck out, too', async () => {
+  const redactor = openRedactor();
+  const all = ['first', 'second'].map((name) => ({
+    accessKeyId: `${name}-access-key`,
+    secretAccessKey: `${name}-secret`,
+    sessionToken: `${name}-token`,
+  }));
+  const keyring = openKeyring('s3://bucket', async () => all.shift() ?? KEYS, redactor);
+  await keyring.renew(await keyring.current());
+  expect(redactor.redact('second-access-key second-secret second-token')).toBe('*** *** ***');
+});
+
+describe('another engine', () => {
+  const entry = (path: string) => ({
+    path,
+    partitionValues: { stream: 'events', day: DAY },
+    size: 1,
+    modificationTime: 1,
+    dataChange: false,
+  });
+  const PART = `stream=events/day=${DAY}/part-00000-b8c1a3f0-0000-4000-8000-000000000000-c000.snappy.parquet`;
+
+  it.each(['OPTIMIZE', 'UPDATE', 'DELETE', 'VACUUM'])(
+    'that did %s is noticed',
+    async (operation) => {
+      await moveAll(partsOf(database, store), ['events'], [DAY]);
+      const first = await firstMoved();
+      const path = first.events.key.slice(7);
+      const changes = {
+        OPTIMIZE: [{ add: entry(PART) }, { remove: { path, dataChange: false } }],
+        UPDATE: [{ add: entry(PART) }, { remove: { path, dataChange: true } }],
+        DELETE: [{ remove: { path, dataChange: true } }],
+        VACUUM: [],
+      }[operation];
+      const info = { commitInfo: { operation, engineInfo: 'Apache-Spark/3.5.1 Delta-Lake/3.2.0' } };
+      await store.create(
+        commitKey(1),
+        Buffer.from([info, ...(changes ?? [])].map((one) => `${JSON.stringify(one)}\n`).join('')),
+      );
+      const moving = moveAll(partsOf(database, store));
+      // What only says that it was there changes nothing.
+      if (operation === 'VACUUM') expect((await moving).kept).toEqual([]);
+      else await expect(moving).rejects.toThrow(DeltaLogError);
+    },
+  );
+});

@@ -1,0 +1,104 @@
+/** Days that move by themselves at the end of a run, and what each of them costs. */
+import { beforeEach, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { silentLogger } from '../../src/log.ts';
+import type { Database } from '../../src/store/database.ts';
+import { movingDays } from '../../src/tier/moving.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { MemoryStore } from '../support/memory-store.ts';
+import { freshStore } from '../support/store.ts';
+import {
+  believed,
+  DAYS,
+  makeDays,
+  moveAll,
+  moved,
+  partsOf,
+  restoreAll,
+  STREAMS,
+  signal,
+  tabled,
+} from './moving-scene.ts';
+
+const DAY_MS = 86_400_000;
+
+let server: TestDatabase;
+let database: Database;
+let store: MemoryStore;
+
+freshStore((fresh) => {
+  ({ server, database } = fresh);
+});
+beforeEach(() => {
+  store = new MemoryStore();
+});
+
+/** What follows a run; the store is opened and closed as often as that is told. */
+function follower(clock: Clock = systemClock) {
+  const told = { opened: 0, closed: 0 };
+  const open = async () => {
+    told.opened += 1;
+    return {
+      tier: { ...partsOf(database, store), clock },
+      close: async () => {
+        told.closed += 1;
+      },
+    };
+  };
+  const limits = STREAMS.map((stream) => ({ stream, olderThanMs: DAY_MS }));
+  const { catchUp } = movingDays({ database, clock, log: silentLogger }, limits, open);
+  return { told, run: () => catchUp([], signal) };
+}
+
+it('days move at the end of a run; where none is old enough nothing is opened', async () => {
+  await makeDays(database);
+  const before = await believed(server, store);
+  const { told, run } = follower();
+  await run();
+  expect(await believed(server, store)).toEqual(before);
+  expect(await tabled(store)).toEqual(await moved(server));
+  expect(await moved(server)).toHaveLength(DAYS.length * STREAMS.length);
+  await run();
+  expect(told).toEqual({ opened: 1, closed: 1 });
+});
+
+it('no day is begun after a quarter of an hour, and the next run goes on', async () => {
+  await makeDays(database);
+  let ticks = 0;
+  const tick = () => {
+    ticks += 1;
+    return ticks;
+  };
+  // Asked once when it begins, and before each day.
+  const clock = { ...systemClock, monotonic: () => tick() * 5 * 60_000 };
+  const { run } = follower(clock);
+  await run();
+  const first = (await moved(server)).length;
+  expect(first).toBeGreaterThan(0);
+  expect(first).toBeLessThan(DAYS.length * STREAMS.length);
+  for (let time = 0; time < 9; time += 1) await run();
+  expect(await moved(server)).toHaveLength(DAYS.length * STREAMS.length);
+});
+
+it('days that were brought back stay', async () => {
+  await makeDays(database);
+  await moveAll(partsOf(database, store));
+  await restoreAll(partsOf(database, store));
+  const { told, run } = follower();
+  await run();
+  expect(told.opened).toBe(0);
+  expect(await moved(server)).toEqual([]);
+});
+
+it('a day costs some requests, and the same number after many', async () => {
+  await makeDays(database);
+  const parts = partsOf(database, store);
+  const costs: number[] = [];
+  for (let time = 0; time < 4; time += 1) {
+    store.spent();
+    await moveAll(parts);
+    costs.push(store.spent().requests / (DAYS.length * STREAMS.length));
+    await restoreAll(parts);
+  }
+  for (const cost of costs) expect(cost).toBeLessThan(20);
+});

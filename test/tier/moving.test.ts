@@ -1,0 +1,390 @@
+/** Days move and come back: exact, one place each, whoever is killed where, and whoever else is at it (I6, I7). */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { readDayStory } from '../../src/days/story-rows.ts';
+import { describeStory } from '../../src/days/story-text.ts';
+import { checkLedger } from '../../src/ledger/rows.ts';
+import { verifyStored } from '../../src/ledger/verify-stored.ts';
+import { listOldDays, markPruned } from '../../src/retention/rows.ts';
+import type { Database } from '../../src/store/database.ts';
+import { removeTable, syncTables } from '../../src/tables/record-tables.ts';
+import { defineTable } from '../../src/tables/table-rows.ts';
+import { checkTieredDays } from '../../src/tier/check-days.ts';
+import type { TierParts } from '../../src/tier/moved-log.ts';
+import { piecesOf } from '../../src/tier/object-body.ts';
+import type { ObjectBody } from '../../src/tier/object-store.ts';
+import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
+import { audit } from '../support/audit.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { changedStore, Killed, MemoryStore, mortal } from '../support/memory-store.ts';
+import { proveCutOf, proveTexts, publishNext, textsOf, windowOf } from '../support/publishing.ts';
+import { DAY, freshStore, hastyClock, planDays } from '../support/store.ts';
+import { openGated } from '../walk/perils.ts';
+import {
+  believed,
+  DAYS,
+  everything,
+  makeDays,
+  moveAll,
+  moved,
+  partsOf,
+  restoreAll,
+  STREAMS,
+  sealAll,
+  signal,
+  tabled,
+} from './moving-scene.ts';
+
+let server: TestDatabase;
+let database: Database;
+let store: MemoryStore;
+
+freshStore((fresh) => {
+  ({ server, database } = fresh);
+});
+beforeEach(() => {
+  store = new MemoryStore();
+});
+
+const states = () =>
+  server.query(`select distinct state from daywalk.coverage where day = any ($1::date[])`, [
+    [...DAYS],
+  ]);
+
+/** The rows of a record table, as far as they tell a record. */
+const rowsOf = (table: string) =>
+  server.query(`select day::text, id, gone_since from daywalk.${table} order by day, id`);
+
+async function bytesOf(body: ObjectBody): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for await (const piece of piecesOf(body)) pieces.push(piece);
+  return pieces;
+}
+
+/** Nothing is lost or doubled, and the table has just what Postgres says. */
+async function expectExact(wanted: Awaited<ReturnType<typeof believed>>): Promise<void> {
+  expect(await believed(server, store)).toEqual(wanted);
+  expect(await tabled(store)).toEqual(await moved(server));
+}
+
+describe('days of three streams', () => {
+  it('move, and what is believed is the same', async () => {
+    await makeDays(database);
+    const before = await believed(server, store);
+    const report = await moveAll(partsOf(database, store));
+    expect(report).toMatchObject({ kept: [], emptied: ['2026-03'], left: 0 });
+    expect(report.days).toHaveLength(DAYS.length * STREAMS.length);
+    await expectExact(before);
+    expect(await states()).toEqual([{ state: 'tiered' }]);
+    expect(await server.query('select from daywalk.pages')).toEqual([]);
+    expect(await server.query('select from daywalk.events')).toEqual([]);
+    expect(
+      await server.query('select from daywalk.gaps where day = any ($1::date[])', [[...DAYS]]),
+    ).toEqual([]);
+    expect(await checkLedger(database, [...STREAMS])).toEqual([]);
+    expect(await audit(server)).toEqual([]);
+    expect(await moveAll(partsOf(database, store))).toMatchObject({ days: [], kept: [] });
+  });
+
+  it('come back as they were', async () => {
+    await makeDays(database);
+    const before = await everything(server);
+    await moveAll(partsOf(database, store));
+    const restored = await restoreAll(partsOf(database, store));
+    expect(restored.kept).toEqual([]);
+    expect(await everything(server)).toEqual(before);
+    expect(await tabled(store)).toEqual([]);
+    const report = await verifyStored(
+      { database, clock: hastyClock },
+      [...STREAMS],
+      null,
+      1,
+      signal,
+    );
+    expect(report).toMatchObject({ findings: [], ledger: [], prunedWalks: 0 });
+    expect(await audit(server)).toEqual([]);
+    expect(await restoreAll(partsOf(database, store))).toEqual({ days: [], kept: [] });
+  });
+
+  it('move again after they came back, as other publications', async () => {
+    await makeDays(database);
+    const before = await believed(server, store);
+    for (let time = 0; time < 3; time += 1) {
+      await moveAll(partsOf(database, store));
+      await expectExact(before);
+      await restoreAll(partsOf(database, store));
+      await expectExact(before);
+    }
+  });
+
+  it('one by one: what a neighbour hides stays hidden as long as one of both shows it', async () => {
+    await makeDays(database);
+    const before = await believed(server, store);
+    const parts = partsOf(database, store);
+    await moveAll(parts, ['events']);
+    await expectExact(before);
+    for (const stream of ['audit', 'edits']) await moveAll(parts, [stream]);
+    await expectExact(before);
+  });
+});
+
+describe('what is said of days that moved', () => {
+  it('why, prune, require_complete and verify answer', async () => {
+    await makeDays(database);
+    await moveAll(partsOf(database, store));
+    const [day] = await listMovedDays(database, ['events'], null);
+    const told = describeStory(await readDayStory(database, 'events', DAY)).join('\n');
+    expect(told).toContain('moved to memory at ');
+    expect(told).toContain(day?.events.key);
+    expect(told).toContain(`daywalk tier --restore --from ${DAY} --to ${DAY} --stream events`);
+    expect(await listOldDays(database, 'day', [{ stream: 'events', olderThanMs: 0 }])).toEqual([]);
+    await expect(
+      server.query('select daywalk.require_complete($1, $2, $3)', ['events', DAYS[0], DAYS[2]]),
+    ).rejects.toThrow(
+      `3 of 3 days of events are proven, and not in this database any more: ${DAYS[0]} in memory, `,
+    );
+    const days = await listMovedDays(database, [...STREAMS], null);
+    expect(await checkTieredDays({ database, store }, days, signal)).toMatchObject({
+      days: 9,
+      findings: [],
+    });
+  });
+
+  it('verify names what somebody did to an object', async () => {
+    await makeDays(database);
+    await moveAll(partsOf(database, store));
+    const [first, second] = await listMovedDays(database, ['events'], null);
+    const other = store.objects.get(second?.pages.key ?? '');
+    if (first === undefined || second === undefined || other === undefined)
+      throw new Error('no days');
+    store.objects.set(first.pages.key, other);
+    store.objects.delete(second.events.key);
+    const { findings } = await checkTieredDays({ database, store }, [first, second], signal);
+    expect(findings.map(({ day, problem }) => `${day}: ${problem}`)).toEqual([
+      expect.stringMatching(/^2026-03-05: .* pages were sealed, and it holds /),
+      `2026-03-05: ${first.pages.key} is not what was written`,
+      expect.stringMatching(/^2026-03-06: .* has no whole object /),
+    ]);
+    await expect(restoreAll(partsOf(database, store))).rejects.toThrow('is not what was written');
+    expect(await server.query('select from daywalk.events')).toEqual([]);
+  });
+
+  it('a store that gives back something else is told, and everything stays here', async () => {
+    await makeDays(database);
+    const before = await believed(server, store);
+    let first: ObjectBody | null = null;
+    const other = changedStore(store, {
+      create: async (key, body) => {
+        if (key.startsWith('events/stream')) first ??= Buffer.concat(await bytesOf(body));
+        return store.create(key, key.startsWith('events/stream') && first ? first : body);
+      },
+    });
+    await expect(moveAll(partsOf(database, other))).rejects.toThrow(/^memory gives back another /);
+    expect(await moved(server)).toHaveLength(1);
+    await expectExact(before);
+  });
+
+  it('a restored day is not moved again by itself before it is old once more', async () => {
+    await makeDays(database);
+    await moveAll(partsOf(database, store));
+    await restoreAll(partsOf(database, store));
+    const limits = [{ stream: 'events', olderThanMs: 86_400_000 }];
+    expect(await listDaysToMove(database, limits, true)).toHaveLength(3);
+    expect(await listDaysToMove(database, limits, false)).toEqual([]);
+  });
+});
+
+type Act = (parts: TierParts) => Promise<unknown>;
+const moveOne: Act = (parts) => moveAll(parts, ['events'], [DAY]);
+
+/**
+ * Does `act` in processes that are killed one step later each time, until one comes through; what each of them left, another
+ * one finishes, and `undo` brings it back to where it began.
+ * @returns how many steps it takes.
+ */
+async function killedAnywhere(dying: (step: number) => TierParts, act: Act, undo: Act) {
+  const before = await believed(server, store);
+  for (let step = 1; ; step += 1) {
+    const parts = dying(step);
+    const ended = await act(parts).then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof Killed)) throw error;
+        return false;
+      },
+    );
+    if (parts.database !== database) await parts.database.close();
+    if (ended) return step;
+    expect(await believed(server, store), `killed at step ${step}`).toEqual(before);
+    await act(partsOf(database, store));
+    await expectExact(before);
+    await undo(partsOf(database, store));
+    await expectExact(before);
+  }
+}
+
+/** Connections of a process that is killed at a statement: before it, or behind it. */
+function mortalDatabase(at: number, done: boolean): Database {
+  let taken = 0;
+  return openGated(server.url, async (_, act) => {
+    taken += 1;
+    if (taken > at || (taken === at && !done)) throw new Killed();
+    const result = await act();
+    if (taken >= at) throw new Killed();
+    return result;
+  });
+}
+
+describe.each([false, true])('processes that are killed, the step done: %s', (done) => {
+  it.each([
+    [
+      'operations of the store',
+      (step: number) => partsOf(database, mortal(store, { operation: step, done })),
+    ],
+    ['statements', (step: number) => partsOf(mortalDatabase(step, done), store)],
+  ])('between any two %s', async (_, dying) => {
+    await makeDays(database);
+    const all = await everything(server);
+    expect(await killedAnywhere(dying, moveOne, restoreAll)).toBeGreaterThan(10);
+    await moveOne(partsOf(database, store));
+    await killedAnywhere(dying, restoreAll, moveOne);
+    await restoreAll(partsOf(database, store));
+    expect(await everything(server)).toEqual(all);
+  });
+});
+
+it('several that move at a time: each day moves once', async () => {
+  await makeDays(database);
+  const before = await believed(server, store);
+  const reports = await Promise.all([1, 2, 3].map(() => moveAll(partsOf(database, store))));
+  await moveAll(partsOf(database, store));
+  await expectExact(before);
+  const days = reports.flatMap((report) =>
+    report.days.map(({ stream, day }) => `${stream} ${day}`),
+  );
+  expect(new Set(days).size).toBe(days.length);
+});
+
+it('a day that is published anew while it moves, moves as it is shown then', async () => {
+  await makeDays(database);
+  const [row] = await server.query<{ stream_id: number }>(
+    `select stream_id from daywalk.streams where name = 'events'`,
+  );
+  const window = await windowOf(database, row?.stream_id ?? 0, DAY);
+  let changed = false;
+  const disturbed = openGated(server.url, async (statement, act) => {
+    if (!changed && statement?.includes('mark_tiered') === true) {
+      changed = true;
+      await proveTexts(database, window, [textsOf([1, 2]), textsOf([3, 44])]);
+      await sealAll(database);
+    }
+    return act();
+  });
+  const report = await moveAll(partsOf(disturbed, store), ['events']);
+  await disturbed.close();
+  expect(changed).toBe(true);
+  expect(report.kept).toEqual([]);
+  expect(await tabled(store)).toEqual(await moved(server));
+  const there = await believed(server, store);
+  expect(there[`events ${DAY}`]?.filter((text) => text.includes(': 44}'))).toHaveLength(1);
+  expect(await server.query(`select from daywalk.events where stream = 'events'`)).toEqual([]);
+});
+
+it('record tables: one that outlives the pages keeps the days, another one gets them back', async () => {
+  await makeDays(database);
+  const column = { name: 'id', path: ['id'], type: 'integer', index: false } as const;
+  const table = { stream: 'events', columns: [column], keepRecord: false };
+  await defineTable(database, { ...table, name: 'outliving', retention: null });
+  await defineTable(database, { ...table, name: 'following' });
+  const streams = (
+    await server.query<{ id: number }>('select stream_id as id from daywalk.streams')
+  ).map(({ id }) => id);
+  const wanted = moveAll(partsOf(database, store), ['events']);
+  expect((await wanted).kept).toHaveLength(DAYS.length);
+  await syncTables(database, streams, signal);
+  const before = await rowsOf('following');
+  expect(before.length).toBeGreaterThan(5);
+  expect((await moveAll(partsOf(database, store), ['events'])).kept).toEqual([]);
+  await syncTables(database, streams, signal);
+  expect(await rowsOf('outliving')).toEqual(before);
+  expect(await rowsOf('following')).toEqual([]);
+  await restoreAll(partsOf(database, store));
+  await syncTables(database, streams, signal);
+  expect(await rowsOf('outliving')).toEqual(before);
+  expect(await rowsOf('following')).toEqual(before);
+  for (const name of ['outliving', 'following']) await removeTable(database, name);
+});
+
+it('a neighbour that is pruned while a day is away: what it hid is shown when the day is back', async () => {
+  await makeDays(database);
+  const parts = partsOf(database, store);
+  const shown = () =>
+    server.query(
+      `select day::text, (record ->> 'id')::int as id from daywalk.shown_records where stream = 'events' and (record ->> 'id')::int = 3`,
+    );
+  expect(await shown()).toEqual([{ day: DAY, id: 3 }]);
+  await moveAll(parts, ['events'], [DAYS[1]]);
+  const [old] = await listOldDays(database, 'day', [{ stream: 'events', olderThanMs: 0 }]);
+  if (old === undefined) throw new Error('no day is listed');
+  expect(await markPruned(database, 'day', old)).toBe('pruned');
+  expect(await shown()).toEqual([]);
+  await restoreAll(parts);
+  expect(await shown()).toEqual([{ day: DAYS[1], id: 3 }]);
+  await sealAll(database);
+  expect(await checkLedger(database, [...STREAMS])).toEqual([]);
+  expect(await audit(server)).toEqual([]);
+});
+
+describe('a day that must stay', () => {
+  it('because something changed since the ledger: it is told, and not in the table', async () => {
+    await makeDays(database);
+    const [row] = await server.query<{ stream_id: number }>(
+      `select stream_id from daywalk.streams where name = 'events'`,
+    );
+    const window = await windowOf(database, row?.stream_id ?? 0, DAY);
+    await proveTexts(database, window, [textsOf([1, 2, 3, 4444])]);
+    await server.query('update daywalk.windows set rewalk = false');
+    const report = await moveAll(partsOf(database, store), ['events']);
+    expect(report.kept).toEqual([
+      { stream: 'events', day: DAY, reason: expect.stringMatching(/not in the ledger yet/) },
+    ]);
+    expect(await tabled(store)).toEqual(await moved(server));
+  });
+
+  it('because it is to be walked again', async () => {
+    await makeDays(database);
+    await server.query('update daywalk.windows set rewalk = true where day = $1', [DAY]);
+    const report = await moveAll(partsOf(database, store), ['audit']);
+    expect(report.kept).toMatchObject([{ stream: 'audit', day: DAY }]);
+    expect(await tabled(store)).toEqual(await moved(server));
+  });
+
+  it('because the midnight before all days shows a record of the day before', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    const across = { across: textsOf([7]), before: [], after: [] };
+    const cut = await windowOf(database, streamId, '2026-03-04', 'cut');
+    await proveCutOf(database, cut, across, { records: 1, removed: 0 });
+    await sealAll(database);
+    const before = await server.query('select day::text, record from daywalk.events order by 1, 2');
+    expect(before).toHaveLength(3);
+    const report = await moveAll(partsOf(database, store), ['events']);
+    expect(report.kept).toMatchObject([
+      { day: DAY, reason: expect.stringMatching(/which would be lost/) },
+    ]);
+    expect(
+      await server.query('select day::text, record from daywalk.events order by 1, 2'),
+    ).toEqual(before);
+  });
+
+  it('because pages of it are missing', async () => {
+    await makeDays(database);
+    await server.query(
+      `delete from daywalk.pages where walk_id = (select min(walk_id) from daywalk.pages where day = $1)`,
+      [DAY],
+    );
+    const report = await moveAll(partsOf(database, store), ['events']);
+    expect(report.kept).toMatchObject([
+      { stream: 'events', day: DAY, reason: expect.stringMatching(/verify --offline/) },
+    ]);
+  });
+});

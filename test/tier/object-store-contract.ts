@@ -1,0 +1,231 @@
+/** What every object store must do, whatever is behind it; the files of the stores run it. */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { ObjectStoreError } from '../../src/errors.ts';
+import { checkStore } from '../../src/tier/check-store.ts';
+import type { ObjectEntry, ObjectStore } from '../../src/tier/object-store.ts';
+
+/** Nobody stops. */
+export const going = new AbortController().signal;
+
+/** A file to be written as an object. */
+export function fileOf(bytes: Buffer): { path: string; bytes: number; sha256: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'daywalk-object-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'file');
+  writeFileSync(path, bytes);
+  return { path, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+export async function listed(
+  store: ObjectStore,
+  prefix = '',
+  after?: string,
+): Promise<ObjectEntry[]> {
+  const entries: ObjectEntry[] = [];
+  for await (const entry of store.list(prefix, going, after)) entries.push(entry);
+  return entries;
+}
+
+export const keysOf = async (store: ObjectStore, prefix = '', after?: string): Promise<string[]> =>
+  (await listed(store, prefix, after)).map(({ key }) => key);
+
+const DAY = 'events/stream=events/day=2026-03-01';
+/** In the order of their bytes. */
+const ODD_KEYS = [
+  'odd/A',
+  'odd/_delta_log/00000000000000000000.json',
+  'odd/a b+c%20d',
+  'odd/a&b<c>d"e\'f',
+  'odd/a(1)!*~',
+  'odd/a-b/x',
+  'odd/a/b/x',
+  'odd/a/b=%2F',
+  'odd/a0',
+  'odd/stream=%C3%BC/day=2026-03-01/x.parquet',
+  'odd/ä/ö',
+  'odd/\u{ffdc}',
+  'odd/\u{1f600}',
+];
+
+/**
+ * @param open gives a store that is empty.
+ * @param runs of random operations; a real server is slower than memory.
+ */
+export function objectStoreContract(open: () => Promise<ObjectStore>, runs = 30): void {
+  test('an object is written, read, sized, listed and removed', async () => {
+    const store = await open();
+    const [key, bytes] = [`${DAY}/x.parquet`, randomBytes(70_000)];
+    expect(await store.create(key, bytes, going)).toBe('created');
+    expect(await store.read(key, going)).toEqual(bytes);
+    expect(await store.size(key, going)).toBe(70_000);
+    const [entry, ...others] = await listed(store);
+    expect(others).toEqual([]);
+    expect(entry).toMatchObject({ key, bytes: 70_000, modifiedAt: expect.any(Date) });
+    expect(Math.abs((entry?.modifiedAt.getTime() ?? 0) - Date.now())).toBeLessThan(600_000);
+    await store.remove(key, going);
+    expect(await store.read(key, going)).toBeNull();
+    expect(await listed(store)).toEqual([]);
+  });
+
+  test('a file of this machine is written, and an empty object', async () => {
+    const store = await open();
+    const bytes = randomBytes(1_500_000);
+    expect(await store.create('a/file', fileOf(bytes), going)).toBe('created');
+    expect((await store.read('a/file', going))?.equals(bytes)).toBe(true);
+    expect(await store.create('a/empty', fileOf(Buffer.alloc(0)), going)).toBe('created');
+    expect(await store.create('a/nothing', Buffer.alloc(0), going)).toBe('created');
+    expect(await store.read('a/empty', going)).toEqual(Buffer.alloc(0));
+    expect(await store.size('a/nothing', going)).toBe(0);
+  });
+
+  test('a file that is not what it was said to be becomes no object', async () => {
+    const store = await open();
+    const file = fileOf(randomBytes(300_000));
+    for (const wrong of [{ bytes: 299_999 }, { bytes: 300_001 }, { sha256: 'a'.repeat(64) }])
+      await expect(store.create('a/file', { ...file, ...wrong }, going)).rejects.toThrow();
+    await expect(store.create('a/file', { ...file, path: '/nowhere' }, going)).rejects.toThrow(
+      /\/nowhere cannot be read \(ENOENT\)/,
+    );
+    expect(await listed(store)).toEqual([]);
+  });
+
+  test('what is there is not overwritten, be it with the same bytes; replace does', async () => {
+    const store = await open();
+    const first = Buffer.from('first');
+    expect(await store.create('log/0.json', first, going)).toBe('created');
+    expect(await store.create('log/0.json', Buffer.from('second'), going)).toBe('exists');
+    expect(await store.create('log/0.json', first, going)).toBe('exists');
+    expect(await store.create('log/0.json', fileOf(first), going)).toBe('exists');
+    expect(await store.read('log/0.json', going)).toEqual(first);
+    await store.replace('log/0.json', Buffer.from('third'), going);
+    await store.replace('log/last', Buffer.from('new'), going);
+    expect(String(await store.read('log/0.json', going))).toBe('third');
+    expect(String(await store.read('log/last', going))).toBe('new');
+  });
+
+  test('of many writers at a time one wins, and its bytes are there', async () => {
+    const store = await open();
+    for (let round = 0; round < 5; round++) {
+      const key = `log/${round}`;
+      const bodies = Array.from({ length: 8 }, (_, writer) => Buffer.from(`writer ${writer % 7}`));
+      const results = await Promise.all(bodies.map((body) => store.create(key, body, going)));
+      expect(results.filter((result) => result === 'created')).toHaveLength(1);
+      expect(await store.read(key, going)).toEqual(bodies[results.indexOf('created')]);
+    }
+  });
+
+  test('ranges are read; of what is behind the end nothing', async () => {
+    const store = await open();
+    const bytes = randomBytes(1000);
+    await store.create('a/x', bytes, going);
+    for (const [start, end] of [
+      [0, 1],
+      [0, 1000],
+      [500, 600],
+      [999, 1000],
+      [990, 2000],
+      [1000, 1001],
+      [5000, 6000],
+    ] as const)
+      expect(await store.read('a/x', going, { start, end })).toEqual(bytes.subarray(start, end));
+    expect(await store.read('a/y', going, { start: 0, end: 1 })).toBeNull();
+  });
+
+  test('keys of all kinds are listed in the order of their bytes, from anywhere', async () => {
+    const store = await open();
+    for (const key of [...ODD_KEYS].sort(() => Math.random() - 0.5))
+      expect(await store.create(key, Buffer.from(key), going)).toBe('created');
+    expect(await keysOf(store)).toEqual(ODD_KEYS);
+    for (const key of ODD_KEYS) expect(String(await store.read(key, going))).toBe(key);
+    for (const prefix of ['odd', 'odd/', 'odd/a', 'odd/a/', 'odd/a/b', 'odd/stream=%C3', 'x'])
+      expect(await keysOf(store, prefix)).toEqual(ODD_KEYS.filter((key) => key.startsWith(prefix)));
+    for (const after of [...ODD_KEYS, 'odd/a/', 'odd/a-', 'odd/b', 'a', 'z'])
+      expect(await keysOf(store, 'odd/', after)).toEqual(
+        ODD_KEYS.filter((key) => Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0),
+      );
+    for (const key of ODD_KEYS) await store.remove(key, going);
+    expect(await listed(store)).toEqual([]);
+  });
+
+  test('what is not there is null, and may be removed', async () => {
+    const store = await open();
+    expect(await store.read('a/b', going)).toBeNull();
+    expect(await store.size('a/b', going)).toBeNull();
+    expect(await listed(store, 'a/')).toEqual([]);
+    await store.remove('a/b', going);
+  });
+
+  test.each([
+    '',
+    '/a',
+    'a/',
+    '../a',
+    'a/../b',
+    'a//b',
+    './a',
+    'a/.half',
+    'a\nb',
+    'a\0b',
+    'x'.repeat(256),
+  ])('the key %j is refused', async (key) => {
+    const store = await open();
+    const nothing = Buffer.alloc(0);
+    await expect(store.create(key, nothing, going)).rejects.toThrow(ObjectStoreError);
+    await expect(store.replace(key, nothing, going)).rejects.toThrow(ObjectStoreError);
+    await expect(store.read(key, going)).rejects.toThrow(ObjectStoreError);
+    await expect(store.size(key, going)).rejects.toThrow(ObjectStoreError);
+    await expect((async () => store.remove(key, going))()).rejects.toThrow(ObjectStoreError);
+    expect(await listed(store)).toEqual([]);
+  });
+
+  test('prefixes that lead out of the store are refused', async () => {
+    const store = await open();
+    for (const prefix of ['/', '../', 'a/../', 'a//'])
+      await expect(listed(store, prefix)).rejects.toThrow(ObjectStoreError);
+  });
+
+  test('whoever is told to stop writes nothing', async () => {
+    const store = await open();
+    const stopped = AbortSignal.abort(new Error('stop'));
+    await expect(store.create('a/x', Buffer.from('x'), stopped)).rejects.toThrow('stop');
+    await expect(store.replace('a/x', Buffer.from('x'), stopped)).rejects.toThrow('stop');
+    expect(await listed(store)).toEqual([]);
+  });
+
+  test('it is trusted, and nothing is left of the check', async () => {
+    const store = await open();
+    await checkStore(store, going);
+    expect(await listed(store)).toEqual([]);
+  });
+
+  test(`${runs} random histories are as those of a map`, async () => {
+    const key = fc.constantFrom('a', 'b/c', 'b/d', 'b-d', 'e/f/g');
+    const body = fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes));
+    const step = fc.record({ does: fc.constantFrom('create', 'replace', 'remove'), key, body });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const store = await open();
+        const model = new Map<string, Buffer>();
+        for (const { does, key, body } of steps) {
+          if (does === 'create')
+            expect(await store.create(key, body, going)).toBe(
+              model.has(key) ? 'exists' : 'created',
+            );
+          else if (does === 'replace') await store.replace(key, body, going);
+          else await store.remove(key, going);
+          if (does === 'remove') model.delete(key);
+          else if (does === 'replace' || !model.has(key)) model.set(key, body);
+          expect(await store.read(key, going)).toEqual(model.get(key) ?? null);
+          expect(await store.size(key, going)).toBe(model.get(key)?.length ?? null);
+        }
+        expect(await keysOf(store)).toEqual([...model.keys()].sort());
+      }),
+      { numRuns: runs },
+    );
+  });
+}

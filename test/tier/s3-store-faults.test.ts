@@ -1,0 +1,387 @@
+/** A bucket behind a proxy that breaks it: whatever happens on the way, the outcome is the right one, and is told. */
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { exitCodeOf, type ObjectStoreError } from '../../src/errors.ts';
+import type { S3StoreOptions } from '../../src/tier/s3-store.ts';
+import {
+  answers,
+  answersCode,
+  chunkedAnswer,
+  cutAnswer,
+  cutRequest,
+  type Fault,
+  flippedAnswer,
+  flippedRequest,
+  lostAnswer,
+  pass,
+  shortAnswer,
+  shortRequest,
+  silent,
+  startFaultyStoreProxy,
+  twice,
+  wholeAnswer,
+} from './faulty-store-proxy.ts';
+import { fileOf, going, keysOf } from './object-store-contract.ts';
+import { KEYS, newServer, storeAt } from './s3-store-scene.ts';
+
+const BYTES = randomBytes(300_000);
+const PAGE = '<html><body>Please log in.</body></html>';
+const slowDown = answersCode(503, 'SlowDown');
+const noSuchKey = answersCode(404, 'NoSuchKey');
+const exists = answersCode(412, 'PreconditionFailed');
+
+async function broken(options: Partial<S3StoreOptions> = {}) {
+  const server = await newServer();
+  const proxy = await startFaultyStoreProxy(server.url);
+  return { server, proxy, ...storeAt(server, { endpoint: proxy.url, ...options }) };
+}
+
+const failure = (work: Promise<unknown>): Promise<ObjectStoreError> =>
+  work.then(
+    () => expect.unreachable('no failure'),
+    (error) => error,
+  );
+
+/** What may happen to any request. */
+const PASSING: readonly (readonly [string, Fault])[] = [
+  ['503 SlowDown', slowDown],
+  ['429', answers(429)],
+  ['500 InternalError', answersCode(500, 'InternalError')],
+  ['502 of a proxy', answers(502, PAGE)],
+  ['504 without a body', answers(504)],
+  ['400 RequestTimeout', answersCode(400, 'RequestTimeout')],
+  ['404 of a proxy whose backend is away', answers(404, PAGE)],
+  ['a page that asks for a login', answers(200, PAGE)],
+  ['a cut answer', cutAnswer],
+  ['a lost answer', lostAnswer],
+  ['an answer without its length', chunkedAnswer],
+  ['what is not HTTP', async ({ response }) => void response.socket?.end('SSH-2.0-x\r\n')],
+];
+
+describe('an object is created once, whole, after', () => {
+  test.each<[string, readonly Fault[]]>([
+    ...PASSING.map(([name, fault]): [string, readonly Fault[]] => [name, [fault]]),
+    ['a request cut in the middle', [cutRequest]],
+    ['half a body', [shortRequest]],
+    ['a flipped bit', [flippedRequest]],
+    ['a refusal before the body is read', [answers(503, '', {}, { early: true })]],
+    ['a doubled PUT', [twice]],
+    ['a doubled PUT whose answer is lost', [lostAnswer, twice]],
+    ['a 412 from nowhere', [exists]],
+    ['a 409 as others write, too', [answersCode(409, 'ConditionalRequestConflict')]],
+    ['a lost answer and a stale 404', [lostAnswer, pass, answers(404)]],
+    ['a lost answer, and again', [lostAnswer, lostAnswer, lostAnswer, slowDown]],
+    ['all of it', [slowDown, cutRequest, flippedRequest, exists, answers(404), lostAnswer]],
+  ])('%s', async (_, faults) => {
+    const { server, proxy, store } = await broken();
+    for (const [key, body] of [
+      ['bytes', BYTES],
+      ['file', fileOf(BYTES)],
+    ] as const) {
+      proxy.next(...faults);
+      expect(await store.create(key, body, going)).toBe('created');
+      expect(server.objects.get(`pre/fix/${key}`)?.body.equals(BYTES)).toBe(true);
+    }
+    expect(server.objects.size).toBe(2);
+  });
+
+  test.each(PASSING)('replace: %s', async (_, fault) => {
+    const { server, proxy, store } = await broken();
+    for (const body of [BYTES, Buffer.from('second')]) {
+      proxy.next(fault);
+      await store.replace('x', body, going);
+      expect(server.objects.get('pre/fix/x')?.body.equals(body)).toBe(true);
+    }
+  });
+});
+
+describe('an object of another is told as such after', () => {
+  test.each<[string, readonly Fault[]]>([
+    ['a lost answer', [lostAnswer]],
+    ['a doubled PUT', [twice]],
+    ['SlowDown', [slowDown]],
+    ['a stale 404', [pass, answers(404)]],
+  ])('%s', async (_, faults) => {
+    const { server, proxy, store } = await broken();
+    expect(await storeAt(server).store.create('x', BYTES, going)).toBe('created');
+    proxy.next(...faults);
+    expect(await store.create('x', BYTES, going)).toBe('exists');
+    proxy.next(...faults);
+    expect(await store.create('x', Buffer.from('other'), going)).toBe('exists');
+    expect(server.objects.get('pre/fix/x')?.body.equals(BYTES)).toBe(true);
+  });
+
+  test('where several write at once on a bad way, one gets `created`', async () => {
+    const { server, proxy } = await broken();
+    const bodies = Array.from({ length: 6 }, () => randomBytes(1000));
+    proxy.next(lostAnswer, twice, lostAnswer, slowDown, exists, cutRequest, lostAnswer, twice);
+    const stores = bodies.map(() => storeAt(server, { endpoint: proxy.url }).store);
+    const results = await Promise.all(
+      bodies.map((body, at) => stores[at]?.create('x', body, going)),
+    );
+    expect(results.filter((result) => result === 'created')).toHaveLength(1);
+    const winner = bodies[results.indexOf('created')];
+    expect(server.objects.get('pre/fix/x')?.body).toEqual(winner);
+  });
+});
+
+describe('an object is read as it is after', () => {
+  test.each([
+    ...PASSING,
+    ['half an answer', shortAnswer],
+    ['a flipped bit', flippedAnswer],
+    ['a stale 404', noSuchKey],
+  ] as const)('%s', async (_, fault) => {
+    const { proxy, store } = await broken();
+    await store.create('x', BYTES, going);
+    proxy.next(fault);
+    expect((await store.read('x', going))?.equals(BYTES)).toBe(true);
+  });
+
+  test.each([
+    ...PASSING,
+    ['half an answer', shortAnswer],
+    ['the whole object in place of a range', wholeAnswer],
+    ['another range', answers(206, 'abc', { etag: '"x"', 'content-range': 'bytes 0-2/9' })],
+    ['a range that is not told', answers(206, 'abc', { etag: '"x"' })],
+    ['a stale 404', noSuchKey],
+  ] as const)('a range: %s', async (_, fault) => {
+    const { proxy, store } = await broken();
+    await store.create('x', BYTES, going);
+    proxy.next(fault);
+    const range = await store.read('x', going, { start: 1000, end: 90_000 });
+    expect(range?.equals(BYTES.subarray(1000, 90_000))).toBe(true);
+  });
+
+  // The answer to a HEAD has no code, so a 400 may be anything.
+  const ofHead = PASSING.filter(([name]) => name !== '400 RequestTimeout');
+  test.each([...ofHead, ['a stale 404', noSuchKey] as const])('its size: %s', async (_, fault) => {
+    const { proxy, store } = await broken();
+    await store.create('x', BYTES, going);
+    proxy.next(fault);
+    expect(await store.size('x', going)).toBe(BYTES.length);
+  });
+
+  test('what is not there is null, also then', async () => {
+    const { proxy, store } = await broken();
+    proxy.next(slowDown, cutAnswer);
+    expect(await store.read('x', going)).toBeNull();
+    proxy.next(slowDown, slowDown);
+    expect(await store.size('x', going)).toBeNull();
+  });
+});
+
+describe('objects are listed, each once, after', () => {
+  test.each([
+    ...PASSING,
+    ['half an answer', shortAnswer],
+    ['an empty answer', answers(200, '')],
+    [
+      'a page whose end is not told',
+      answers(200, '<ListBucketResult><Name>x</Name></ListBucketResult>'),
+    ],
+  ] as const)('%s', async (_, fault) => {
+    const { server, proxy, store } = await broken();
+    const keys = ['a', 'b', 'c', 'd', 'e'];
+    for (const key of keys) await storeAt(server).store.create(key, BYTES, going);
+    proxy.next(fault, pass, fault, pass, fault);
+    expect(await keysOf(store)).toEqual(keys);
+  });
+
+  test('a listing that goes in a circle ends', async () => {
+    const page = (key: string): Fault =>
+      answers(
+        200,
+        `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken><Contents><Key>pre/fix/${key}</Key><Size>1</Size><LastModified>2026-03-01T00:00:00Z</LastModified></Contents></ListBucketResult>`,
+      );
+    const { proxy, store } = await broken({
+      retry: { timeMs: 50, baseMs: 5, capMs: 5, retryAfterLimitMs: 0 },
+    });
+    proxy.next(page('a'));
+    proxy.always(page('b'));
+    const error = await failure(keysOf(store));
+    expect(error.message).toContain('no list of these objects in order');
+    expect(exitCodeOf(error)).toBe(5);
+  });
+});
+
+describe('an object is removed after', () => {
+  test.each(PASSING.filter(([name]) => !name.includes('login')))('%s', async (_, fault) => {
+    const { server, proxy, store } = await broken();
+    await store.create('x', BYTES, going);
+    proxy.next(fault);
+    await store.remove('x', going);
+    expect(server.objects.size).toBe(0);
+  });
+});
+
+test('random histories on a bad way are as those of a map', async () => {
+  // Of a listing nobody knows the digest, and a DELETE that is answered with a page counts as done.
+  const unlike = new Set(['a page that asks for a login', '400 RequestTimeout']);
+  const usual = PASSING.filter(([name]) => !unlike.has(name)).map(([, fault]) => fault);
+  const fault = fc.constantFrom(...usual, pass, pass, cutRequest, twice, exists);
+  const does = fc.constantFrom('create', 'create', 'replace', 'remove', 'look');
+  const key = fc.constantFrom('a', 'b/c', 'b-c');
+  const body = fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes));
+  const step = fc.record({ does, key, body, faults: fc.array(fault, { maxLength: 3 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
+      const { proxy, store } = await broken();
+      const model = new Map<string, Buffer>();
+      for (const { does, key, body, faults } of steps) {
+        const there = model.get(key);
+        proxy.next(...faults);
+        if (does === 'create') {
+          expect(await store.create(key, body, going)).toBe(there ? 'exists' : 'created');
+          model.set(key, there ?? body);
+        } else if (does === 'replace') {
+          await store.replace(key, body, going);
+          model.set(key, body);
+        } else if (does === 'remove') {
+          await store.remove(key, going);
+          model.delete(key);
+        } else {
+          expect(await store.read(key, going)).toEqual(there ?? null);
+          expect(await store.size(key, going)).toBe(there?.length ?? null);
+          expect(await keysOf(store)).toEqual([...model.keys()].sort());
+        }
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+describe('what does not pass', () => {
+  test('a store that is always busy is away: what it says, how often and how long', async () => {
+    const { proxy, store, retries } = await broken({
+      retry: { timeMs: 50, baseMs: 5, capMs: 5, retryAfterLimitMs: 1000 },
+    });
+    proxy.always(slowDown);
+    const error = await failure(store.create('x', BYTES, going));
+    expect(error.message).toMatch(
+      /^s3:\/\/events-of-years\/pre\/fix: PUT x: (gave up after \d+ attempts in \d+ s; the last: )?answered 503 SlowDown It is SlowDown\.$/,
+    );
+    expect(exitCodeOf(error)).toBe(5);
+    expect(retries.length).toBe(proxy.asked.length - 1);
+  });
+
+  test('bytes that never are what was written are told', async () => {
+    const { proxy, store } = await broken({
+      retry: { timeMs: 50, baseMs: 5, capMs: 5, retryAfterLimitMs: 0 },
+    });
+    await store.create('x', BYTES, going);
+    proxy.always(flippedAnswer);
+    const error = await failure(store.read('x', going));
+    expect(error.message).toContain('not those that were written');
+    expect(error.hint).toContain('damaged');
+    expect(exitCodeOf(error)).toBe(5);
+  });
+
+  test.each([301, 302, 307, 308])('a redirect (%i) is followed nowhere', async (status) => {
+    const { proxy, store } = await broken();
+    const region = { 'x-amz-bucket-region': 'eu-north-1' };
+    proxy.always(answers(status, '', { location: `${proxy.url}/elsewhere`, ...region }));
+    for (const work of [
+      () => store.create('x', BYTES, going),
+      () => store.read('x', going),
+      () => store.size('x', going),
+      () => keysOf(store),
+    ]) {
+      const error = await failure(work());
+      expect(error.message).toContain(`answered ${status}`);
+      expect(error.hint).toContain('the bucket is in eu-north-1');
+      expect(exitCodeOf(error)).toBe(2);
+    }
+    expect(proxy.asked).toHaveLength(4);
+  });
+
+  test('no rights: asked once', async () => {
+    const { proxy, store } = await broken();
+    proxy.always(answersCode(403, 'AccessDenied'));
+    expect(exitCodeOf(await failure(store.create('x', BYTES, going)))).toBe(2);
+    expect(proxy.asked).toHaveLength(1);
+  });
+
+  test('keys that expire between two tries are read again', async () => {
+    const fresh = { accessKeyId: 'NEW', secretAccessKey: 'new', sessionToken: 'new' };
+    let keys = KEYS;
+    const { server, proxy, store } = await broken({ keys: async () => keys });
+    proxy.next(slowDown, async (passing) => {
+      server.allow(fresh, KEYS);
+      keys = fresh;
+      await cutRequest(passing);
+    });
+    expect(await store.create('x', fileOf(BYTES), going)).toBe('created');
+    expect(proxy.asked).toHaveLength(4);
+  });
+});
+
+describe('time', () => {
+  /** A clock that does not wait, and keeps what it was to wait. */
+  function hasty(): { clock: Clock; waits: number[] } {
+    const waits: number[] = [];
+    const sleep = async (ms: number) => void waits.push(ms);
+    return { clock: { ...systemClock, sleep, random: () => 0.999 }, waits };
+  }
+
+  test('a pause that the store names is made', async () => {
+    const { clock, waits } = hasty();
+    const { proxy, store } = await broken({ clock });
+    proxy.next(answersCode(503, 'SlowDown', { 'retry-after': '7' }), answers(429));
+    await store.create('x', BYTES, going);
+    expect(waits).toHaveLength(2);
+    expect(waits[0]).toBeGreaterThanOrEqual(7000);
+    expect(waits[1]).toBeLessThan(1000);
+  });
+
+  test('waits grow up to a bound', async () => {
+    const { clock, waits } = hasty();
+    const { proxy, store } = await broken({
+      clock,
+      retry: { timeMs: 60_000, baseMs: 100, capMs: 1000, retryAfterLimitMs: 0 },
+    });
+    proxy.next(...Array.from({ length: 6 }, () => slowDown));
+    await store.create('x', BYTES, going);
+    expect(waits).toEqual([99, 199, 399, 799, 999, 999]);
+  });
+
+  test('a store that does not answer is asked again when the time of the request is over', async () => {
+    const deadlines: AbortController[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      timeout: () => {
+        const deadline = new AbortController();
+        deadlines.push(deadline);
+        return deadline.signal;
+      },
+    };
+    const { proxy, store, retries } = await broken({ clock, requestTimeoutMs: 60_000 });
+    proxy.next(silent(() => deadlines.at(-1)?.abort()));
+    expect(await store.create('x', BYTES, going)).toBe('created');
+    expect(retries).toEqual(['no answer within 63 s']);
+    const stalls: Fault = async ({ response }) => {
+      response.writeHead(200, { etag: '"x"', 'content-length': '1000' });
+      response.write('x', () => deadlines.at(-1)?.abort());
+    };
+    proxy.next(stalls);
+    expect((await store.read('x', going))?.equals(BYTES)).toBe(true);
+    expect(retries[1]).toMatch(/^no (complete )?answer within/);
+  });
+
+  test('whoever is told to stop stops: while it waits for an answer, and between tries', async () => {
+    const { proxy, store } = await broken();
+    const stop = new AbortController();
+    proxy.next(silent(() => stop.abort(new Error('stop'))));
+    await expect(store.create('x', fileOf(BYTES), stop.signal)).rejects.toThrow('stop');
+    const second = new AbortController();
+    const waiting = storeAt(await newServer(), {
+      endpoint: proxy.url,
+      retry: { timeMs: 60_000, baseMs: 60_000, capMs: 60_000, retryAfterLimitMs: 0 },
+      onRetry: () => second.abort(new Error('stop, too')),
+    });
+    proxy.next(slowDown);
+    await expect(waiting.store.read('x', second.signal)).rejects.toThrow('stop, too');
+  });
+});

@@ -1,0 +1,44 @@
+/** A simulated S3 and a store before it, as the tests of the bucket want them; both end with the test. */
+import type { ServerOptions } from 'node:https';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { openRedactor } from '../../src/redactor.ts';
+import { openS3Store, type S3Store, type S3StoreOptions } from '../../src/tier/s3-store.ts';
+import { type S3Server, type S3ServerKeys, startS3Server } from '../support/s3-server.ts';
+
+export const KEYS: S3ServerKeys = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+};
+
+export async function newServer(keys = KEYS, tls?: ServerOptions): Promise<S3Server> {
+  const server = await startS3Server(keys, tls);
+  onTestFinished(server.close);
+  return server;
+}
+
+/** A store at this server that waits little between its tries; `retries` are the failures that it tried again after. */
+export function storeAt(
+  server: Pick<S3Server, 'url' | 'bucket' | 'region'>,
+  options: Partial<S3StoreOptions> = {},
+): { store: S3Store; retries: string[] } {
+  const retries: string[] = [];
+  const store = openS3Store({
+    endpoint: server.url,
+    bucket: server.bucket,
+    region: server.region,
+    prefix: 'pre/fix',
+    pathStyle: true,
+    allowHttp: false,
+    keys: KEYS,
+    tls: {},
+    proxy: {},
+    clock: systemClock,
+    redactor: openRedactor(),
+    retry: { timeMs: 60_000, baseMs: 1, capMs: 4, retryAfterLimitMs: 10_000 },
+    onRetry: ({ error }) => retries.push(error.message),
+    ...options,
+  });
+  onTestFinished(store.close);
+  return { store, retries };
+}

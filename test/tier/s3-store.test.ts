@@ -1,0 +1,461 @@
+/** Objects in a bucket: the contract of object stores over a simulated S3, its manners, and what may be asked of an address. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
+import { checkStore } from '../../src/tier/check-store.ts';
+import { bucketAddress } from '../../src/tier/s3-address.ts';
+import { readS3Page } from '../../src/tier/s3-listing.ts';
+import { parseXml } from '../../src/tier/s3-xml.ts';
+import { type Certificates, makeCertificates } from '../source/certificates.ts';
+import { CLOSED_PORT } from '../support/ports.ts';
+import type { S3Manners } from '../support/s3-server.ts';
+import { testWith } from '../support/tool.ts';
+import { fileOf, going, keysOf, objectStoreContract } from './object-store-contract.ts';
+import { KEYS, newServer, storeAt } from './s3-store-scene.ts';
+
+const BYTES = Buffer.from('whole');
+
+/** A store and its simulated server, with some manners. */
+async function withManners(manners: Partial<S3Manners>, options = {}) {
+  const server = await newServer();
+  Object.assign(server.manners, manners);
+  return { server, ...storeAt(server, options) };
+}
+
+const failure = (work: Promise<unknown>): Promise<ObjectStoreError> =>
+  work.then(
+    () => expect.unreachable('no failure'),
+    (error) => error,
+  );
+
+describe('the contract, with the bucket in the path and a prefix', () => {
+  objectStoreContract(async () => storeAt(await newServer()).store);
+});
+
+describe('the contract, with the bucket in the host, through a proxy, with a session token', () => {
+  objectStoreContract(async () => {
+    const server = await newServer();
+    const keys = { ...KEYS, sessionToken: 'token/of+a=day' };
+    server.allow(keys);
+    return storeAt(server, {
+      endpoint: 'http://s3.test',
+      pathStyle: false,
+      allowHttp: true,
+      prefix: '',
+      keys,
+      proxy: { http: server.url },
+    }).store;
+  });
+});
+
+describe('objects', () => {
+  test('lie below the prefix; others of the bucket are neither listed nor touched', async () => {
+    const { server, store } = await withManners({});
+    const other = { body: BYTES, headers: {}, modifiedAt: new Date() };
+    for (const key of ['a', 'pre', 'pre/', 'pre/fix/', 'pre/fix/folder/', 'pre/fixed', 'z'])
+      server.objects.set(key, other);
+    await store.create('x', BYTES, going);
+    expect(await keysOf(store)).toEqual(['x']);
+    expect(server.objects.get('pre/fix/x')?.body).toEqual(BYTES);
+  });
+
+  test('carry their digest; one of somebody else is read without', async () => {
+    const { server, store } = await withManners({});
+    await store.create('x', BYTES, going);
+    expect(server.objects.get('pre/fix/x')?.headers).toMatchObject({
+      'x-amz-meta-daywalk-sha256': createHash('sha256').update(BYTES).digest('hex'),
+    });
+    server.objects.set('pre/fix/y', { body: BYTES, headers: {}, modifiedAt: new Date() });
+    expect(await store.read('y', going)).toEqual(BYTES);
+    expect(await store.create('y', BYTES, going)).toBe('exists');
+  });
+
+  test('are locked where that is asked for', async () => {
+    const objectLock = { mode: 'COMPLIANCE', days: 30 };
+    const { server, store } = await withManners({ lock: 'kept' }, { objectLock });
+    await store.create('x', BYTES, going);
+    await store.create('y', BYTES, going);
+    // Looked at once.
+    expect(server.asked.filter((asked) => asked.startsWith('HEAD'))).toHaveLength(1);
+    await store.replace('last', BYTES, going);
+    const headers = server.objects.get('pre/fix/x')?.headers ?? {};
+    expect(headers['x-amz-object-lock-mode']).toBe('COMPLIANCE');
+    const until = headers['x-amz-object-lock-retain-until-date'] ?? '';
+    expect(until).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect(Math.abs(Date.parse(until) - Date.now() - 30 * 86_400_000)).toBeLessThan(600_000);
+    expect(server.objects.get('pre/fix/last')?.headers['x-amz-object-lock-mode']).toBeUndefined();
+  });
+
+  test('that try the store out are locked for an hour only', async () => {
+    const manners: Partial<S3Manners> = { lock: 'kept', forbids: new Set(['DELETE']) };
+    const objectLock = { mode: 'COMPLIANCE', days: 3650 };
+    const { server, store } = await withManners(manners, { objectLock });
+    await failure(checkStore(store, going));
+    const [left] = [...server.objects.values()];
+    const until = left?.headers['x-amz-object-lock-retain-until-date'] ?? '';
+    expect(Math.abs(Date.parse(until) - Date.now() - 3_600_000)).toBeLessThan(600_000);
+  });
+
+  test.each([
+    ['none', 'Bucket is missing Object Lock Configuration', 'was made with object lock'],
+    ['ignored', 'shows no object lock', 's3:GetObjectRetention'],
+  ] as const)('a lock where the store has %s is told', async (lock, message, hint) => {
+    const { store } = await withManners({ lock }, { objectLock: { mode: 'GOVERNANCE', days: 1 } });
+    const error = await failure(checkStore(store, going));
+    expect(error.message).toContain(message);
+    expect(error.hint).toContain(hint);
+    expect(exitCodeOf(error)).toBe(2);
+  });
+
+  test.each(['InvalidArgument', 'NotImplemented'] as const)(
+    'a store that takes no checksum (%s) gets none, from the second on',
+    async (refusesChecksum) => {
+      const { server, store } = await withManners({ refusesChecksum });
+      await checkStore(store, going);
+      server.asked.length = 0;
+      expect(await store.create('x', BYTES, going)).toBe('created');
+      expect(await store.create('x', BYTES, going)).toBe('exists');
+      expect(server.asked.filter((asked) => asked.startsWith('PUT'))).toHaveLength(2);
+    },
+  );
+});
+
+describe('a store is not trusted', () => {
+  test('that overwrites', async () => {
+    const { server, store } = await withManners({ ignoresConditions: true });
+    const error = await failure(checkStore(store, going));
+    expect(error.message).toContain('s3://events-of-years/pre/fix: a second object');
+    expect(error.hint).toContain('If-None-Match');
+    expect(exitCodeOf(error)).toBe(2);
+    expect(server.objects.size).toBe(0);
+  });
+
+  test('that refuses conditions', async () => {
+    const { server, store } = await withManners({ refusesConditions: true });
+    const error = await failure(checkStore(store, going));
+    expect(error.message).toContain('answered 501 NotImplemented');
+    expect(error.hint).toContain('If-None-Match');
+    expect(exitCodeOf(error)).toBe(2);
+    expect(server.objects.size).toBe(0);
+  });
+
+  test.each(['PUT', 'GET', 'HEAD', 'DELETE'])('whose %s may not be', async (method) => {
+    const { store } = await withManners({ forbids: new Set([method]) });
+    const error = await failure(checkStore(store, going));
+    expect(error.message).toMatch(/(?:PUT|GET|HEAD|DELETE) daywalk-check.*answered 403/);
+    expect(exitCodeOf(error)).toBe(2);
+  });
+});
+
+describe('what is refused is told at once, with what to do', () => {
+  test('no rights: where, what the store says in one line, and the rights', async () => {
+    const { server, store } = await withManners({ forbids: new Set(['PUT', 'HEAD']) });
+    const error = await failure(store.create('x', BYTES, going));
+    expect(error).toBeInstanceOf(ObjectStoreError);
+    expect(error.message).toBe(
+      's3://events-of-years/pre/fix: PUT x: answered 403 AccessDenied Access Denied.',
+    );
+    expect(error.hint).toContain('s3:PutObject');
+    const sized = await failure(store.size('x', going));
+    expect(sized.message).toBe('s3://events-of-years/pre/fix: HEAD x: answered 403');
+    expect(sized.hint).toContain('s3:ListBucket');
+    expect([exitCodeOf(error), exitCodeOf(sized)]).toEqual([2, 2]);
+    expect(server.asked).toHaveLength(2);
+  });
+
+  test.each([
+    ['bucket', { bucket: 'another' }, /NoSuchBucket/, /Make the bucket/],
+    ['region', { region: 'us-east-1' }, /AuthorizationHeaderMalformed Not eu-test-1/, /region/],
+    ['key', { keys: { ...KEYS, accessKeyId: 'OTHER' } }, /InvalidAccessKeyId/, /tier\.key_file/],
+    ['secret', { keys: { ...KEYS, secretAccessKey: 'wrong' } }, /SignatureDoesNotMatch/, /Host/],
+    ['token', { keys: { ...KEYS, sessionToken: 'x' } }, /InvalidToken/, /tier\.key_file/],
+  ])('another %s', async (_, options, message, hint) => {
+    const { store } = await withManners({}, options);
+    const tries: (() => Promise<unknown>)[] = [
+      () => store.create('x', BYTES, going),
+      () => store.read('x', going),
+      () => keysOf(store),
+    ];
+    if ('bucket' in options) tries.push(() => store.size('x', going));
+    for (const one of tries) {
+      const error = await failure(one());
+      expect(error.message).toMatch(message);
+      expect(error.hint).toMatch(hint);
+      expect(exitCodeOf(error)).toBe(2);
+    }
+  });
+
+  test('a secret that the store tells back is struck out', async () => {
+    const keys = { accessKeyId: 'secretly known', secretAccessKey: 'of no use' };
+    const { store } = await withManners({}, { keys: async () => keys });
+    const error = await failure(store.read('x', going));
+    expect(error.message).toContain('holds a space');
+    expect(JSON.stringify([error.message, error.hint])).not.toContain('secretly');
+    const secret = 'AKIDSECRETSECRET';
+    const echoed = await withManners(
+      {},
+      { keys: { accessKeyId: secret, secretAccessKey: secret } },
+    );
+    const refused = await failure(echoed.store.read('x', going));
+    expect(refused.message).toContain('No such key: ***');
+  });
+});
+
+describe('keys that expire in the middle', () => {
+  const [old, fresh] = [
+    { ...KEYS, accessKeyId: 'OLD', sessionToken: 'old' },
+    { accessKeyId: 'NEW', secretAccessKey: 'another-secret', sessionToken: 'new' },
+  ];
+
+  test('are read again, once for all requests', async () => {
+    let [now, reads] = [old, 0];
+    const server = await newServer(old);
+    const { store } = storeAt(server, {
+      keys: async () => {
+        reads++;
+        return now;
+      },
+    });
+    await store.create('a', BYTES, going);
+    server.allow(fresh, old);
+    now = fresh;
+    expect(await store.size('a', going)).toBe(5);
+    expect(reads).toBe(2);
+    const keys = Array.from({ length: 8 }, (_, at) => `b${at}`);
+    server.allow({ ...fresh, accessKeyId: 'NEXT' });
+    now = { ...fresh, accessKeyId: 'NEXT' };
+    await Promise.all(keys.map((key) => store.create(key, BYTES, going)));
+    expect(await keysOf(store)).toEqual(['a', ...keys]);
+  });
+
+  test('and stay as they are: told', async () => {
+    const server = await newServer(fresh);
+    server.allow(fresh, old);
+    const { store } = storeAt(server, { keys: async () => old });
+    const error = await failure(store.read('a', going));
+    expect(error.message).toContain('answered 400 ExpiredToken The token has expired.');
+    expect(error.hint).toContain('tier.key_file');
+    expect(exitCodeOf(error)).toBe(2);
+  });
+
+  test('and cannot be read any more: what was refused is told', async () => {
+    const server = await newServer(old);
+    let isThere = true;
+    const keys = async () => {
+      if (!isThere) throw new Error('no such file');
+      return old;
+    };
+    const { store } = storeAt(server, { keys });
+    await store.create('a', BYTES, going);
+    server.allow(fresh, old);
+    isThere = false;
+    expect((await failure(store.read('a', going))).message).toContain('ExpiredToken');
+    await expect(storeAt(server, { keys }).store.read('a', going)).rejects.toThrow('no such file');
+  });
+});
+
+describe('an address', () => {
+  const good = {
+    endpoint: 'https://s3.eu-central-1.amazonaws.com',
+    bucket: 'events',
+    prefix: 'daywalk/soc-1',
+    pathStyle: false,
+    allowHttp: false,
+  };
+
+  test.each([
+    [{}, 'https://events.s3.eu-central-1.amazonaws.com', '/daywalk/soc-1/a%3D1/b%20%2B.x'],
+    [
+      { pathStyle: true, endpoint: 'https://minio.test:9000/' },
+      'https://minio.test:9000',
+      '/events/daywalk/soc-1/a%3D1/b%20%2B.x',
+    ],
+    [
+      { pathStyle: true, endpoint: 'https://x.test/storage/v1/s3', prefix: '' },
+      'https://x.test',
+      '/storage/v1/s3/events/a%3D1/b%20%2B.x',
+    ],
+  ])('%j', (other, origin, path) => {
+    const address = bucketAddress({ ...good, ...other });
+    expect([address.origin, address.pathTo('a=1/b +.x')]).toEqual([origin, path]);
+    expect(address.name).toBe(path.includes('soc-1') ? 's3://events/daywalk/soc-1' : 's3://events');
+  });
+
+  test.each([
+    [{ endpoint: 'ftp://x.test' }, /http or https/],
+    [{ endpoint: 'https://me:secret@x.test' }, /holds a password/],
+    [{ endpoint: 'https://x.test?key=secret' }, /a query/],
+    [{ endpoint: 'http://x.test' }, /plain HTTP to x\.test/],
+    [{ endpoint: 'https://10.0.0.1' }, /path style/],
+    [{ endpoint: 'https://[::1]:9000' }, /path style/],
+    [{ bucket: '../x' }, /no name of a bucket/],
+    [{ bucket: 'a..b' }, /no name of a bucket/],
+    [{ prefix: '/x' }, /no prefix/],
+    [{ prefix: 'x/../y' }, /no prefix/],
+  ])('%j is refused, without a secret', (other, message) => {
+    try {
+      bucketAddress({ ...good, ...other });
+      expect.unreachable();
+    } catch (error) {
+      expect(exitCodeOf(error)).toBe(2);
+      expect(String(error)).toMatch(message);
+      expect(String(error)).not.toContain('secret');
+    }
+  });
+
+  test('where nobody listens is away, when the time is over', async () => {
+    const server = await newServer();
+    const retry = { timeMs: 30, baseMs: 5, capMs: 5, retryAfterLimitMs: 0 };
+    const endpoint = `http://127.0.0.1:${CLOSED_PORT}`;
+    const { store } = storeAt(server, { endpoint, retry });
+    const error = await failure(store.create('a', BYTES, going));
+    expect(error).toBeInstanceOf(ObjectStoreError);
+    expect(error.message).toMatch(/^s3:\/\/events-of-years\/pre\/fix: PUT a: .*connection refused/);
+    expect(error.hint).toContain(endpoint);
+    expect(exitCodeOf(error)).toBe(5);
+  });
+});
+
+testWith(['openssl'], 'TLS is checked, with the authority of the settings', async () => {
+  const { ca, server: identity, expired } = makeCertificates() as Certificates;
+  const server = await newServer(KEYS, identity);
+  const { store } = storeAt(server, { tls: { ca } });
+  expect(await store.create('x', BYTES, going)).toBe('created');
+  const old = await newServer(KEYS, expired);
+  for (const { store } of [storeAt(server), storeAt(old, { tls: { ca } })]) {
+    const error = await failure(store.create('x', BYTES, going));
+    expect(error.message).toMatch(/^s3:\/\/events-of-years\/pre\/fix: the certificate of 127/);
+    expect(error.hint).toContain('tier.ca_file');
+    expect(exitCodeOf(error)).toBe(2);
+  }
+  expect(old.asked).toEqual([]);
+});
+
+test('a large file is sent in pieces', async () => {
+  const MB = 1_000_000;
+  const folder = mkdtempSync(join(tmpdir(), 'daywalk-large-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'file');
+  writeFileSync(path, '');
+  truncateSync(path, 400 * MB);
+  let [bytes, most] = [0, 0];
+  const hash = createHash('sha256');
+  // As a store would: it takes the bytes and keeps none.
+  const sink = createServer(async (request, response) => {
+    for await (const part of request) {
+      bytes += part.length;
+      hash.update(part);
+      most = Math.max(most, process.memoryUsage().arrayBuffers);
+    }
+    response.writeHead(200, { etag: '"x"' }).end();
+  }).listen(0, '127.0.0.1');
+  await once(sink, 'listening');
+  onTestFinished(() => void sink.close());
+  const zeros = createHash('sha256');
+  for (let at = 0; at < 400; at++) zeros.update(Buffer.alloc(MB));
+  const sha256 = zeros.digest('hex');
+  const { store } = storeAt(await newServer(), {
+    endpoint: `http://127.0.0.1:${(sink.address() as AddressInfo).port}`,
+  });
+  const before = process.memoryUsage().arrayBuffers;
+  expect(await store.create('large', { path, bytes: 400 * MB, sha256 }, going)).toBe('created');
+  expect([bytes, hash.digest('hex')]).toEqual([400 * MB, sha256]);
+  expect(most - before).toBeLessThan(200 * MB);
+});
+
+describe('XML', () => {
+  test.each([
+    '',
+    'x',
+    '<a>',
+    '<a></b>',
+    '<a/><b/>',
+    '<a/>x',
+    '<a>&nbsp;</a>',
+    '<a>&#0;</a>',
+    '<a>&#x110000;</a>',
+    '<a><!-- x --></a>',
+    '<a><![CDATA[x]]></a>',
+    '<!DOCTYPE a><a/>',
+    '<a x=1/>',
+    '<html><br></html>',
+  ])('%j is none', (xml) => {
+    expect(parseXml(xml)).toBeNull();
+  });
+
+  test('elements, text and entities are read', () => {
+    const xml =
+      '\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n<a xmlns="x y" z=\'1\'>\n <b>&lt;&#229;&#x1F600;&amp;amp;</b><b/></a>\n';
+    expect(parseXml(xml)).toEqual({
+      name: 'a',
+      text: '\n ',
+      children: [
+        { name: 'b', text: '<å😀&amp;', children: [] },
+        { name: 'b', text: '', children: [] },
+      ],
+    });
+  });
+
+  test('whatever comes, nothing is thrown, and nothing takes long', () => {
+    const piece = fc.constantFrom(
+      '<',
+      '>',
+      '/',
+      'a',
+      '="',
+      '"',
+      ' ',
+      '&',
+      '&lt;',
+      '<a>',
+      '</a>',
+      '<?xml',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece).map((parts) => parts.join('')),
+        (xml) => {
+          parseXml(xml);
+        },
+      ),
+    );
+    parseXml(`<a${' '.repeat(100_000)}`);
+    parseXml(`<a${' b="c"'.repeat(50_000)}`);
+  });
+
+  const page = (rest: string): string => `<ListBucketResult>${rest}</ListBucketResult>`;
+  const object = (key: string, more = '<Size>1</Size>'): string =>
+    `<Contents><Key>${key}</Key><LastModified>2026-03-01T00:00:00.000Z</LastModified>${more}</Contents>`;
+  const END = '<IsTruncated>false</IsTruncated>';
+
+  test.each([
+    ['another document', '<Error/>'],
+    ['no end told', page(object('a'))],
+    ['more told, without where', page(`<IsTruncated>true</IsTruncated>${object('a')}`)],
+    ['an object without its size', page(END + object('a', ''))],
+    ['a size that is none', page(END + object('a', '<Size>-1</Size>'))],
+    ['an object without its key', page(`${END}<Contents><Size>1</Size></Contents>`)],
+    ['objects in no order', page(END + object('b') + object('a'))],
+    ['an object twice', page(END + object('b') + object('b'))],
+    ['an object of another prefix', page(END + object('c'))],
+    ['a key that is not encoded so', page(`${END}<EncodingType>url</EncodingType>${object('b%')}`)],
+  ])('a listing with %s is none', (what, xml) => {
+    const prefix = what.includes('prefix') ? 'b' : '';
+    expect(readS3Page(xml, { prefix, after: '' })).toBeNull();
+    expect(readS3Page(page(END + object('b')), { prefix, after: '' })?.objects).toHaveLength(1);
+  });
+});
+
+test('a file goes as it is', async () => {
+  const { server, store } = await withManners({});
+  const bytes = Buffer.from('as it is');
+  await store.create('x', fileOf(bytes), going);
+  expect(server.objects.get('pre/fix/x')?.body).toEqual(bytes);
+});

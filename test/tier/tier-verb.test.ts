@@ -1,0 +1,112 @@
+/** `daywalk tier` with a bucket: days move, every verb answers for them, they come back, and what is wrong is told. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { expectExact, recordTexts } from '../support/multiset.ts';
+import { temporaryFolder } from '../support/program.ts';
+import { setScene } from '../support/scene.ts';
+import { KEYS, newServer } from './s3-store-scene.ts';
+
+const RANGE = { from: '2026-01-30', to: '2026-02-03' };
+const DAYS = ['--from', RANGE.from, '--to', RANGE.to];
+const EVENTS = { DAYWALK_STREAMS: 'events' };
+
+/** Five days in Postgres, and a bucket with its keys in files. */
+async function stage() {
+  const scene = await setScene({ eventsPerDay: 90 });
+  const bucket = await newServer();
+  await scene.succeed(['backfill', ...DAYS], EVENTS);
+  const folder = temporaryFolder();
+  const [key, secret] = [join(folder, 'key'), join(folder, 'secret')];
+  writeFileSync(key, `${KEYS.accessKeyId}\n`, { mode: 0o600 });
+  writeFileSync(secret, `${KEYS.secretAccessKey}\n`, { mode: 0o600 });
+  const settings = {
+    ...EVENTS,
+    DAYWALK_TIER_URL: `s3://${bucket.bucket}/soc/1`,
+    DAYWALK_TIER_ENDPOINT: bucket.url,
+    DAYWALK_TIER_REGION: bucket.region,
+    DAYWALK_TIER_PATH_STYLE: 'yes',
+    DAYWALK_TIER_KEY_FILE: key,
+    DAYWALK_TIER_SECRET_FILE: secret,
+  };
+  return { scene, bucket, settings, secret };
+}
+
+test('days move, every verb answers, and they come back', async () => {
+  const { scene, bucket, settings } = await stage();
+  const before = (await recordTexts(scene.database, 'events')).sort();
+  const dry = await scene.succeed(['tier', '--older-than', '1d', '--dry-run'], settings);
+  expect(dry.stdout).toMatch(/^would move: events 2026-01-30 to 2026-02-03$/m);
+  expect(bucket.objects.size).toBe(0);
+  const done = await scene.succeed(['tier', '--older-than', '1d'], settings);
+  expect(done.stdout).toMatch(/^moved: events 2026-01-30 to 2026-02-03$/m);
+  expect(done.stdout).toMatch(/^Of 2026-01, 2026-02 nothing is here any more/m);
+  expect(await recordTexts(scene.database, 'events')).toEqual([]);
+  const keys = [...bucket.objects.keys()];
+  for (const kind of ['pages', 'events'])
+    expect(keys.filter((name) => name.startsWith(`soc/1/${kind}/stream=events/`))).toHaveLength(5);
+  const told = async (...args: readonly string[]) => (await scene.succeed(args, settings)).stdout;
+  expect(await told('why', RANGE.from)).toContain(`moved to s3://${bucket.bucket}/soc/1 at `);
+  expect(await told('status', '--months', '24')).toMatch(/5 days of them in the tier/);
+  expect(JSON.parse(await told('status', '--json')).streams).toMatchObject([{ tiered: 5 }]);
+  // Days of this week were never walked.
+  expect((await scene.run(['gaps'], settings)).stdout).not.toMatch(/2026-0/);
+  expect(await told('verify', '--offline')).toMatch(
+    /^Everything that moved is what moved: 5 days in the tier, /m,
+  );
+  expect(await told('prune', '--older-than', '1d')).toMatch(/^Nothing would go/m);
+  expect(await told('doctor')).toMatch(/tier +s3:\/\/\S+ takes, gives back and removes an object/);
+  expect(await told('backfill', ...DAYS, '--only', 'all', '--dry-run')).toMatch(
+    /it moved to the tier; daywalk tier --restore brings it back/,
+  );
+  const search = ['search', 'no such thing', ...DAYS];
+  expect(await told(...search)).toMatch(/^events: nothing; 5 of 5 days proven/m);
+  const without = await scene.run([...search, '--without-tier'], settings);
+  expect(without).toMatchObject({ code: 3 });
+  expect(without.stdout).toMatch(/tiered\n.*is looked into without --without-tier/);
+  const unset = await scene.run(search, EVENTS);
+  expect(unset).toMatchObject({ code: 2 });
+  expect(unset.stderr).toMatch(/events 2026-01-30, .* moved to s3:.*: tier\.url is not set/);
+  const back = await scene.succeed(['tier', '--restore', ...DAYS], settings);
+  expect(back.stdout).toMatch(/^5 days, .* came back from s3:/m);
+  expect((await recordTexts(scene.database, 'events')).sort()).toEqual(before);
+  await expectExact(scene, RANGE, ['events']);
+  expect(await told('verify', '--offline')).toMatch(/^Everything stored is what was stored/m);
+});
+
+test('days move by themselves at the end of a run', async () => {
+  const { scene, settings } = await stage();
+  await scene.succeed(['run'], { ...settings, DAYWALK_TIER_AFTER: '30d' });
+  const states = `select distinct state from daywalk.coverage where day between $1 and $2`;
+  expect(await scene.database.query(states, [RANGE.from, RANGE.to])).toEqual([{ state: 'tiered' }]);
+});
+
+describe('what is wrong is told, and nothing moves', () => {
+  test('a key that is refused, a bucket that ignores conditions', async () => {
+    const { scene, bucket, settings, secret } = await stage();
+    const before = await recordTexts(scene.database, 'events');
+    bucket.manners.ignoresConditions = true;
+    const ignoring = await scene.run(['tier', '--older-than', '1d'], settings);
+    expect(ignoring).toMatchObject({ code: 2 });
+    expect(ignoring.stderr).toMatch(/If-None-Match/);
+    bucket.manners.ignoresConditions = false;
+    writeFileSync(secret, 'another-secret');
+    const refused = await scene.run(['tier', '--older-than', '1d'], settings);
+    expect(refused).toMatchObject({ code: 2 });
+    expect(await recordTexts(scene.database, 'events')).toEqual(before);
+  });
+
+  test('flags that do not go together, and a place that nobody names', async () => {
+    const scene = await setScene({ eventsPerDay: 10 });
+    for (const [args, problem] of [
+      [['tier', '--older-than', '1d'], /tier\.url is not set/],
+      [['tier'], /nothing says what may move/],
+      [['tier', '--restore'], /nothing says which days come back/],
+      [['tier', '--from', '2026-01-01'], /name days that come back/],
+    ] as const) {
+      const ended = await scene.run(args, { ...EVENTS });
+      expect(ended, args.join(' ')).toMatchObject({ code: 2 });
+      expect(ended.stderr).toMatch(problem);
+    }
+  });
+});
