@@ -1,6 +1,6 @@
 /** A reporter: the last line of a run names the tests that were skipped because a program is not installed, and how to get it. */
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
-import { PACKAGES } from './tool.ts';
+import { CHDB, HOW_TO_GET_CHDB, PACKAGES } from './tool.ts';
 
 export default class MissingPrograms implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -10,9 +10,13 @@ export default class MissingPrograms implements Reporter {
       return programs.length === 0 ? [] : [programs];
     });
     if (lacking.length === 0) return;
-    const packages = [...new Set(lacking.flat().map((program) => PACKAGES[program] ?? program))];
+    const programs = new Set(lacking.flat());
+    const fromNpm = programs.delete(CHDB) ? [`${CHDB}: ${HOW_TO_GET_CHDB}`] : [];
+    const packages = [...new Set([...programs].map((program) => PACKAGES[program] ?? program))];
+    const debian =
+      packages.length === 0 ? [] : [`Debian: apt-get install ${packages.sort().join(' ')}`];
     console.info(
-      `${lacking.length} tests were skipped, because programs are not installed that they use. Debian: apt-get install ${packages.sort().join(' ')}`,
+      `${lacking.length} tests were skipped, because programs are not installed that they use. ${[...debian, ...fromNpm].join('; ')}`,
     );
   }
 }

@@ -27,6 +27,11 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   tinyproxy: 'tinyproxy',
 };
 
+/** ClickHouse as a library takes half a gigabyte, so that it is no dependency. */
+export const CHDB = 'chdb';
+export const HOW_TO_GET_CHDB =
+  'npm install --prefix FOLDER chdb@3.4.0, and CHDB_FOLDER=FOLDER in the environment';
+
 /** The path of an installed program, or undefined. */
 export function pathOf(program: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(':'), ...MORE_FOLDERS];

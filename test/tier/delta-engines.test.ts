@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { statsOf } from '../../src/tier/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta-log.ts';
@@ -15,7 +15,7 @@ import {
   writeEvents,
 } from '../../src/tier/event-file.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
-import { askClickHouse } from '../support/clickhouse.ts';
+import { askClickHouse, testWithClickHouse } from '../support/clickhouse.ts';
 import { temporaryFolder } from '../support/program.ts';
 
 const signal = new AbortController().signal;
@@ -148,67 +148,76 @@ const dayOf = (index: number): string =>
   new Date(Date.parse('2026-01-01') + index * DAY_MS).toISOString().slice(0, 10);
 
 describe('the events table', () => {
-  it('is read by ClickHouse and DuckDB as it was written, also what was published anew or taken out', async () => {
-    const table = stage();
-    const [one] = RECORDS;
-    if (one === undefined) throw new Error('no record');
-    await table.publish('events', '2026-03-05', [one]);
-    await table.publish('smart-event', '2026-03-05', RECORDS);
-    await table.publish('odd_stream-1', '2026-03-06', []);
-    await table.publish('events', '2026-03-06', [one]);
-    await table.publish('events', '2026-03-05', RECORDS);
-    await table.takeOut('events', '2026-03-06');
-    expect(table.rows()).toHaveLength(4);
-    expect(await duckDb(table)).toEqual(table.rows());
-    expect(await clickHouse(table)).toEqual(table.rows());
-  });
+  testWithClickHouse(
+    'is read by ClickHouse and DuckDB as it was written, also what was published anew or taken out',
+    async () => {
+      const table = stage();
+      const [one] = RECORDS;
+      if (one === undefined) throw new Error('no record');
+      await table.publish('events', '2026-03-05', [one]);
+      await table.publish('smart-event', '2026-03-05', RECORDS);
+      await table.publish('odd_stream-1', '2026-03-06', []);
+      await table.publish('events', '2026-03-06', [one]);
+      await table.publish('events', '2026-03-05', RECORDS);
+      await table.takeOut('events', '2026-03-06');
+      expect(table.rows()).toHaveLength(4);
+      expect(await duckDb(table)).toEqual(table.rows());
+      expect(await clickHouse(table)).toEqual(table.rows());
+    },
+  );
 
-  it('is the same from a checkpoint, when the commits before it are gone', async () => {
-    const table = stage();
-    for (let index = 0; index < 60; index++)
-      await table.publish(index % 2 === 0 ? 'events' : 'smart-event', dayOf(index >> 1), RECORDS);
-    await table.publish('events', dayOf(0), RECORDS.slice(1));
-    await table.takeOut('smart-event', dayOf(1));
-    expect(logOf(table)).toContain('00000000000000000049.checkpoint.parquet');
-    expect(await clickHouse(table)).toEqual(table.rows());
-    table.time.ahead = 40 * DAY_MS;
-    await table.log.cleanUp(signal);
-    expect(logOf(table)).toEqual([
-      '00000000000000000061.checkpoint.parquet',
-      '00000000000000000061.json',
-      '_last_checkpoint',
-    ]);
-    expect(await clickHouse(table)).toEqual(table.rows());
-    expect(await clickHouse(table, '', true)).toEqual(table.rows());
-    expect(await duckDb(table)).toEqual(table.rows());
-    await table.publish('events', dayOf(90), RECORDS);
-    expect(await clickHouse(table)).toEqual(table.rows());
-  });
+  testWithClickHouse(
+    'is the same from a checkpoint, when the commits before it are gone',
+    async () => {
+      const table = stage();
+      for (let index = 0; index < 60; index++)
+        await table.publish(index % 2 === 0 ? 'events' : 'smart-event', dayOf(index >> 1), RECORDS);
+      await table.publish('events', dayOf(0), RECORDS.slice(1));
+      await table.takeOut('smart-event', dayOf(1));
+      expect(logOf(table)).toContain('00000000000000000049.checkpoint.parquet');
+      expect(await clickHouse(table)).toEqual(table.rows());
+      table.time.ahead = 40 * DAY_MS;
+      await table.log.cleanUp(signal);
+      expect(logOf(table)).toEqual([
+        '00000000000000000061.checkpoint.parquet',
+        '00000000000000000061.json',
+        '_last_checkpoint',
+      ]);
+      expect(await clickHouse(table)).toEqual(table.rows());
+      expect(await clickHouse(table, '', true)).toEqual(table.rows());
+      expect(await duckDb(table)).toEqual(table.rows());
+      await table.publish('events', dayOf(90), RECORDS);
+      expect(await clickHouse(table)).toEqual(table.rows());
+    },
+  );
 
-  it('tells so much of each file that a reader leaves out none that it needs', async () => {
-    const table = stage();
-    const shifted = (by: bigint) =>
-      RECORDS.map((record) => ({ ...record, fetchedAt: record.fetchedAt + by }));
-    for (const [index, by] of [-1_000_000n, 0n, 1_000_000n].entries())
-      await table.publish('events', dayOf(index), shifted(by));
-    for (const at of [
-      '2026-03-05 10:20:30.999999',
-      '2026-03-05 10:20:30.123456',
-      '2026-03-05 10:20:31.123456',
-    ])
-      for (const sign of ['=', '<', '>']) {
-        const of = (utc: string) => `where fetched_at ${sign} ${utc}`;
-        expect(
-          await clickHouse(table, of(`toDateTime64('${at}', 6, 'UTC')`)),
-          `${sign} ${at}`,
-        ).toEqual(await duckDb(table, of(`timestamptz '${at}+00'`)));
-      }
-    expect(await clickHouse(table, `where day = '${dayOf(1)}' and stream = 'events'`)).toEqual(
-      await duckDb(table, `where day = '${dayOf(1)}' and stream = 'events'`),
-    );
-  });
+  testWithClickHouse(
+    'tells so much of each file that a reader leaves out none that it needs',
+    async () => {
+      const table = stage();
+      const shifted = (by: bigint) =>
+        RECORDS.map((record) => ({ ...record, fetchedAt: record.fetchedAt + by }));
+      for (const [index, by] of [-1_000_000n, 0n, 1_000_000n].entries())
+        await table.publish('events', dayOf(index), shifted(by));
+      for (const at of [
+        '2026-03-05 10:20:30.999999',
+        '2026-03-05 10:20:30.123456',
+        '2026-03-05 10:20:31.123456',
+      ])
+        for (const sign of ['=', '<', '>']) {
+          const of = (utc: string) => `where fetched_at ${sign} ${utc}`;
+          expect(
+            await clickHouse(table, of(`toDateTime64('${at}', 6, 'UTC')`)),
+            `${sign} ${at}`,
+          ).toEqual(await duckDb(table, of(`timestamptz '${at}+00'`)));
+        }
+      expect(await clickHouse(table, `where day = '${dayOf(1)}' and stream = 'events'`)).toEqual(
+        await duckDb(table, `where day = '${dayOf(1)}' and stream = 'events'`),
+      );
+    },
+  );
 
-  it('holds what the digest of its records says', async () => {
+  testWithClickHouse('holds what the digest of its records says', async () => {
     const table = stage();
     await table.publish('events', '2026-03-05', RECORDS);
     const texts = (await clickHouse(table)).map(([, , record]) => `${record}\n`);
