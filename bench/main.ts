@@ -16,6 +16,7 @@ import { smallPages } from './cases/small-pages.ts';
 import { start } from './cases/start.ts';
 import { tables } from './cases/tables.ts';
 import { throughput } from './cases/throughput.ts';
+import { tier } from './cases/tier.ts';
 import { changesSince, figuresOf, keepFigures, readFigures } from './changes.ts';
 import { describeMachine } from './machine.ts';
 import { type Measured, paperOf, tableOf } from './page.ts';
@@ -32,6 +33,7 @@ const CASES: readonly Case[] = [
   reading,
   tables,
   searching,
+  tier,
   start,
   peers,
 ];

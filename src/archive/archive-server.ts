@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Answer } from '../answer.ts';
 import type { Clock } from '../clock.ts';
-import { TransientError, UnavailableError } from '../errors.ts';
+import { ObjectStoreError, TransientError, UnavailableError } from '../errors.ts';
 import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
 import type { Logger } from '../log.ts';
 import { RESOURCES } from '../model.ts';
@@ -90,6 +90,11 @@ function refused(error: unknown, log: Logger): Answer {
     const { status, message, hint, more } = error;
     log.info({ status, why: message }, 'refused');
     return document(status, { error: message, hint, ...more });
+  }
+  if (error instanceof ObjectStoreError) {
+    const { fault, message, hint } = error;
+    log.error({ err: error }, 'not answered');
+    return document(fault === 'away' ? 503 : 500, { error: message, hint });
   }
   const away = error instanceof TransientError || error instanceof UnavailableError;
   log.error({ err: error }, 'not answered');

@@ -1,13 +1,14 @@
 /** How many records of each page a request asks for, so that any offset is found without reading the pages before it. */
 import { createHash } from 'node:crypto';
 import type { Query } from '../store/database.ts';
+import { lookAtMoved, type MovedPlace } from './moved.ts';
 import { countRecords, type PageCount, readPages, type ServedDay, type Wanted } from './rows.ts';
 
 /** What is wanted of a day, as far as it was looked at. */
 interface DayCounts {
   /** Those that hold any, in order. */
   readonly pages: PageCount[];
-  /** Pages that were looked at. */
+  /** Pages that were looked at; of a day that moved, records. */
   looked: number;
   /** Sums over these pages; see {@link PageCount}. */
   seen: number;
@@ -29,21 +30,26 @@ export class Counts {
   #bytes = 0;
 
   /** What is wanted of a day. Where it is stopped, whoever asks next goes on from there. */
-  async of(query: Query, wanted: Wanted, day: ServedDay, signal: AbortSignal): Promise<DayCounts> {
-    const text = JSON.stringify([wanted, day.version]);
+  async of(
+    query: Query,
+    wanted: Wanted,
+    day: ServedDay,
+    moved: MovedPlace | undefined,
+    signal: AbortSignal,
+  ): Promise<DayCounts> {
+    const text = JSON.stringify([wanted, day.version, day.tiered]);
     const name = createHash('sha256').update(text).digest('base64');
     const counts = this.#remembered(name);
     if (counts.seen === day.records) return counts;
-    const isWhole = wanted.filter === null && wanted.between === null;
-    const pages = await readPages(query, wanted.stream, day.day);
-    while (counts.looked < pages.length) {
+    const looks =
+      moved === undefined
+        ? lookAtPages(query, wanted, counts.looked)
+        : lookAtMoved(query, wanted, moved, counts.looked, signal);
+    for await (const { from, to, found } of looks) {
       signal.throwIfAborted();
-      const from = counts.looked;
-      const next = pages.slice(from, isWhole ? pages.length : from + PAGES_AT_ONCE);
-      const found = isWhole ? next : await countRecords(query, wanted, next);
       // Another request may have looked at them meanwhile.
-      if (counts.looked > from) continue;
-      counts.looked += next.length;
+      if (counts.looked !== from) continue;
+      counts.looked = to;
       for (const page of found) {
         for (const what of ['seen', 'records', 'undecided', 'timeless'] as const)
           counts[what] += page[what];
@@ -66,6 +72,23 @@ export class Counts {
     this.#bytes += DAY_BYTES;
     this.#days.set(name, fresh);
     return fresh;
+  }
+}
+
+/** Some parts of a day: from which on, to which, and what was found on them. */
+interface Look {
+  readonly from: number;
+  readonly to: number;
+  readonly found: readonly PageCount[];
+}
+
+async function* lookAtPages(query: Query, wanted: Wanted, looked: number): AsyncGenerator<Look> {
+  const isWhole = wanted.filter === null && wanted.between === null;
+  const pages = await readPages(query, wanted.stream, wanted.day);
+  for (let from = looked, to: number; from < pages.length; from = to) {
+    to = isWhole ? pages.length : Math.min(from + PAGES_AT_ONCE, pages.length);
+    const next = pages.slice(from, to);
+    yield { from, to, found: isWhole ? next : await countRecords(query, wanted, next) };
   }
 }
 

@@ -1,8 +1,18 @@
 /** Answers one request of the served archive: which stream, which days, which pages, in the source's own envelope. */
-import type { FilterName, Filters, Resource } from '../model.ts';
+import { SettingsError } from '../errors.ts';
+import type { Day, FilterName, Filters, Resource } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
+import { type MovedRecords, readMovedDays } from '../store/moved-days.ts';
 import { Counts, locate } from './counts.ts';
+import {
+  findNewestWalk,
+  listSampledDays,
+  MOST_SAMPLED,
+  readEnvelope,
+  readRecordFields,
+} from './envelope-rows.ts';
 import { type FieldPaths, pathsOf, placesOf, predicateOf, presenceOf } from './filter.ts';
+import { type MovedPlace, readMoved, readWanted } from './moved.ts';
 import { type ArchiveQuery, pieceOf } from './query.ts';
 import { Refusal } from './refusal.ts';
 import * as rows from './rows.ts';
@@ -22,6 +32,8 @@ interface Asking {
   readonly asked: ArchiveQuery;
   readonly stream: rows.ServedStream;
   readonly days: readonly rows.ServedDay[];
+  /** Where those of them are that moved, by day. */
+  readonly places: ReadonlyMap<Day, MovedPlace>;
   readonly signal: AbortSignal;
 }
 
@@ -32,11 +44,15 @@ const MOST_TOLD = 100;
 export class ServedArchive {
   readonly #database: Database;
   readonly #options: ArchiveOptions;
+  readonly #moved: MovedRecords;
   readonly #counts = new Counts();
+  /** The last envelope that moved. */
+  #page: { readonly walkId: number; readonly body: string } | undefined;
 
-  constructor(database: Database, options: ArchiveOptions) {
+  constructor(database: Database, options: ArchiveOptions, moved: MovedRecords) {
     this.#database = database;
     this.#options = options;
+    this.#moved = moved;
   }
 
   /**
@@ -52,18 +68,50 @@ export class ServedArchive {
       const filter = stream.exact ? null : predicateOf(asked.filters, fields);
       const days = await rows.readDays(query, stream, asked.from, asked.to);
       checkDays(stream, days);
-      const envelope = await rows.readEnvelope(query, stream.streamId);
-      if (envelope === null) throw new Refusal(409, `nothing is stored of ${stream.name} yet`);
-      const asking = { query, asked, stream, days, signal };
+      const places = await this.#placesOf(query, stream, days);
+      const envelope = await this.#envelope(query, stream, signal);
+      const asking = { query, asked, stream, days, places, signal };
       const { texts, total } = await this.#read(asking, filter);
       if (filter !== null) await this.#checkFields(asking, total);
       return { body: envelope(texts, total), total };
     });
   }
 
+  /** Where the days are that moved. @throws {Refusal} where that cannot be reached. */
+  async #placesOf(query: Query, stream: rows.ServedStream, days: readonly rows.ServedDay[]) {
+    const asked = days.filter(({ tiered }) => tiered);
+    const [from, to] = [asked[0]?.day, asked.at(-1)?.day];
+    if (from === undefined || to === undefined) return new Map<Day, MovedPlace>();
+    const moved = await readMovedDays(query, [stream.name], { from, to });
+    try {
+      this.#moved.reach(moved);
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      const tiered = asked.slice(0, MOST_TOLD).map(({ day }) => day);
+      const more = { stream: stream.name, tiered };
+      throw new Refusal(409, `moved out of the archive: ${error.message}`, error.hint, more);
+    }
+    return new Map(moved.map((day) => [day.day, { day, records: this.#moved }]));
+  }
+
+  /** The newest page of a stream, wherever it is, around other records. */
+  async #envelope(query: Query, { streamId, name }: rows.ServedStream, signal: AbortSignal) {
+    const walk = await findNewestWalk(query, streamId);
+    if (walk === undefined) throw new Refusal(409, `nothing is stored of ${name} yet`);
+    const { walkId, day, tiered } = walk;
+    if (!tiered) return readEnvelope(query, walkId, null);
+    if (this.#page?.walkId !== walkId) {
+      const [moved] = await readMovedDays(query, [name], { from: day, to: day });
+      if (moved === undefined)
+        throw new Error(`${name} ${day} moved, and is not said to be anywhere`);
+      this.#page = { walkId, body: await this.#moved.firstPage(moved, walkId, signal) };
+    }
+    return readEnvelope(query, walkId, this.#page.body);
+  }
+
   /** The records that are asked for, and how many there are with those before and behind them. */
   async #read(asking: Asking, filter: rows.Wanted['filter']) {
-    const { query, asked, days } = asking;
+    const { query, asked, days, places, signal } = asking;
     let total = 0;
     const texts: string[] = [];
     for (const day of days) {
@@ -75,11 +123,21 @@ export class ServedArchive {
         total += day.records;
         continue;
       }
+      const place = places.get(day.day);
+      await place?.records.check(place.day, signal);
+      if (isWhole && place !== undefined) {
+        texts.push(...(await readMoved(place, offset, missing, signal)));
+        total += day.records;
+        continue;
+      }
       const { wanted, pages, records } = await this.#count(asking, day, filter, between);
       const expected = Math.max(0, Math.min(missing, records - offset));
       if (expected > 0) {
         const found = locate(pages, offset, expected);
-        const read = await rows.readRecords(query, wanted, found.pages, found.skip, expected);
+        const read =
+          place === undefined
+            ? await rows.readRecords(query, wanted, found.pages, found.skip, expected)
+            : await readWanted(query, wanted, place, found, expected, signal);
         if (read.length !== expected) throw changedMeanwhile(day);
         texts.push(...read);
       }
@@ -95,11 +153,11 @@ export class ServedArchive {
     filter: rows.Wanted['filter'],
     between: rows.Wanted['between'],
   ) {
-    const { query, asked, stream, signal } = asking;
+    const { query, asked, stream, places, signal } = asking;
     const { fields, timeZone } = this.#options;
     const timePaths = placesOf(fields.time);
     const wanted = { stream, day: day.day, filter, between, timePaths, timeZone };
-    const counts = await this.#counts.of(query, wanted, day, signal);
+    const counts = await this.#counts.of(query, wanted, day, places.get(day.day), signal);
     if (counts.seen !== day.records) throw changedMeanwhile(day);
     const { timeless, undecided } = counts;
     if (timeless > 0) {
@@ -117,12 +175,12 @@ export class ServedArchive {
    * those that are asked for. So is everything found, by the one filter that leaves out what it finds.
    */
   async #checkFields(asking: Asking, total: number): Promise<void> {
-    const { query, asked, stream, days } = asking;
+    const { asked, days } = asking;
     const { fields } = this.#options;
     const names = comparedIn(asked.filters).filter((name) => total === 0 || name === 'hideread');
     const some = days.filter(({ records }) => records > 0);
     if (names.length === 0 || some.length === 0) return;
-    const seen = new Set((await rows.readRecordFields(query, stream)).map(({ path }) => path));
+    const seen = new Set((await this.#recordFields(asking)).map(({ path }) => path));
     for (const name of names) {
       let found = pathsOf(name, fields).some((path) => seen.has(path.join('.')));
       for (const day of some)
@@ -132,8 +190,8 @@ export class ServedArchive {
   }
 
   /** The refusal of filters on what records do not have, or have as another type: it names what there is. */
-  async #incomparable({ query, stream }: Asking, names: readonly FilterName[], why: string) {
-    const found = await rows.readRecordFields(query, stream);
+  async #incomparable(asking: Asking, names: readonly FilterName[], why: string) {
+    const found = await this.#recordFields(asking);
     const compared = names.map((name) => {
       const paths = pathsOf(name, this.#options.fields).filter(([key]) => key !== '_source');
       return `${name} is compared with ${paths.map((path) => path.join('.')).join(', ')}`;
@@ -142,6 +200,25 @@ export class ServedArchive {
     const listed = found.slice(0, MOST_TOLD).map(({ path, types }) => `${path} (${types.join()})`);
     const hint = `Name the right field in daywalk.yaml, below archive.fields. There are ${listed.join(', ')}.`;
     return new Refusal(422, `${compared.join('; ')}: ${why}`, hint, { parameters: names, fields });
+  }
+
+  /** The fields of some records, spread over all days of the stream, wherever they are. */
+  async #recordFields({ query, stream, signal }: Asking) {
+    const days = await listSampledDays(query, stream);
+    const moved = new Map(
+      days.some(({ tiered }) => tiered)
+        ? (await readMovedDays(query, [stream.name], null)).map((day) => [day.day, day])
+        : [],
+    );
+    const others: string[] = [];
+    for (const { day } of days) {
+      const place = moved.get(day);
+      if (place === undefined) continue;
+      const sample = { day: place, records: this.#moved };
+      others.push(...(await readMoved(sample, 0, MOST_SAMPLED, signal)));
+    }
+    const here = days.flatMap(({ day, tiered }) => (tiered ? [] : [day]));
+    return readRecordFields(query, stream, here, others);
   }
 }
 
@@ -161,7 +238,7 @@ const noStream = (resource: Resource, streams: readonly string[]): Refusal =>
  * clients may understand that the whole resource is gone.
  */
 function checkDays({ name }: rows.ServedStream, days: readonly rows.ServedDay[]): void {
-  const refuse = (what: 'pruned' | 'tiered' | 'incomplete', why: string, hint: string) => {
+  const refuse = (what: 'pruned' | 'incomplete', why: string, hint: string) => {
     const some = days.filter((day) => day[what]).map(({ day }) => day);
     if (some.length === 0) return;
     const others = some.length === 1 ? '' : ` and ${some.length - 1} more`;
@@ -170,7 +247,6 @@ function checkDays({ name }: rows.ServedStream, days: readonly rows.ServedDay[])
   };
   const gone = 'Retention has removed what was older than it is wanted. Ask for later days than';
   refuse('pruned', 'not kept in the archive any more', gone);
-  refuse('tiered', 'moved out of the archive', 'daywalk tier --restore brings back days, such as');
   refuse('incomplete', 'not complete in the archive', 'daywalk why tells of a day, such as');
 }
 

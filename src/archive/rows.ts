@@ -50,7 +50,7 @@ export function readDays(
   to: WallTime,
 ): Promise<ServedDay[]> {
   return query<ServedDay>(
-    `select a.day::date as day, coalesce(c.state <> 'complete', true) as incomplete, coalesce(c.records, 0) as records,
+    `select a.day::date as day, coalesce(c.state not in ('complete', 'tiered'), true) as incomplete, coalesce(c.records, 0) as records,
             ${isPruned('$1', 'a.day::date')} and not ${isTiered('$1', 'a.day::date')} as pruned, ${isTiered('$1', 'a.day::date')} as tiered,
             array_to_string(d.walks, ' ') || encode(daywalk.marks_digest(d.walks), 'base64') as version
        from generate_series($3::date::timestamp, $4::date::timestamp, interval '1 day') as a (day)
@@ -73,6 +73,8 @@ export interface PageCount {
   readonly undecided: number;
   /** Those without a readable time, where a piece of the day is asked for. */
   readonly timeless: number;
+  /** Of a day that moved, where parts stand for pages: the place of its first record in the day. */
+  readonly from?: number;
 }
 
 /** The pages of a day, in order, by their own counts: no body is read. */
@@ -114,19 +116,14 @@ const TIME = String.raw`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)? ?(Z|${OFFSE
  * none. What the source gave as this day's stays in it: a time outside counts as its nearest second. With "offset 0"
  * Postgres works out what is in the brackets once, and not for each place where it is used.
  */
-const LOOKED = `
-  (select a.walk_id, a.page_no, a.rank, e.position, e.record, t.second,
-          case when $5::text is null then true else jsonb_path_match(e.record, $5::text::jsonpath, $6::jsonb, true) end as holds,
-          $7::text is null or t.second between $7::timestamp and $8::timestamp as within
-     from unnest($3::bigint[], $4::integer[]) with ordinality as a (walk_id, page_no, rank)
-    cross join lateral (
-       -- Fenced, so that no plan expands the other pages of the day.
-       select position, record from daywalk.shown_records
-        where stream = $1 and day = $2::date and walk_id = a.walk_id and page_no = a.page_no offset 0) as e
+const looked = (source: string): string => `
+  (select e.*, t.second, case when $2::text is null then true else jsonb_path_match(e.record, $2::text::jsonpath, $3::jsonb, true) end as holds,
+          $4::text is null or t.second between $4::timestamp and $5::timestamp as within
+     from (${source}) as e
      left join lateral (
-       select least(greatest(coalesce((w.wall - w.ahead) at time zone 'UTC' at time zone $9::text, w.wall),
-                             $2::date::timestamp), $2::date + time '23:59:59') as second
-         from unnest($10::text[]) with ordinality as c (path, rank)
+       select least(greatest(coalesce((w.wall - w.ahead) at time zone 'UTC' at time zone $6::text, w.wall),
+                             $1::date::timestamp), $1::date + time '23:59:59') as second
+         from unnest($7::text[]) with ordinality as c (path, rank)
         cross join lateral (select e.record #>> c.path::text[] as text offset 0) as m
         cross join lateral (
           select timestamp '0001-01-01' + make_interval(substr(text, 1, 4)::integer - 1, substr(text, 6, 2)::integer - 1, 0,
@@ -136,27 +133,58 @@ const LOOKED = `
                       else make_interval(hours => left(substring(text from '[+-]\\d\\d:?\\d\\d$'), 3)::integer,
                                          mins => (substring(text from '([+-])\\d\\d:?\\d\\d$') || right(text, 2))::integer) end as ahead
            where m.text ~ '${TIME}' offset 0) as w
-        where $7::text is not null and to_char(w.wall, 'YYYY-MM-DD HH24:MI:SS') = overlay(left(m.text, 19) placing ' ' from 11)
+        where $4::text is not null and to_char(w.wall, 'YYYY-MM-DD HH24:MI:SS') = overlay(left(m.text, 19) placing ' ' from 11)
         order by c.rank limit 1) as t on true) as r`;
 
-function values(wanted: Wanted, pages: readonly PageCount[]): SqlValues {
-  const { stream, day, filter, between, timeZone, timePaths } = wanted;
-  const named = [pages.map(({ walkId }) => walkId), pages.map(({ pageNo }) => pageNo)];
+/** Of pages: fenced, so that no plan expands the other pages of the day. */
+const ON_PAGES = looked(`
+  select a.walk_id, a.page_no, a.rank, s.position, s.record
+    from unnest($9::bigint[], $10::integer[]) with ordinality as a (walk_id, page_no, rank)
+   cross join lateral (
+     select position, record from daywalk.shown_records
+      where stream = $8 and day = $1::date and walk_id = a.walk_id and page_no = a.page_no offset 0) as s`);
+const GIVEN = looked(
+  'select record, place from jsonb_array_elements($8::jsonb) with ordinality as s (record, place)',
+);
+
+function valuesOf({ day, filter, between, timeZone, timePaths }: Wanted): SqlValues {
   const filtered = [filter?.path ?? null, filter?.variables ?? '{}'];
   const piece = [between?.from ?? null, between?.to ?? null];
   const paths = timePaths.map((path) => `{${path.map((key) => JSON.stringify(key)).join(',')}}`);
-  return [stream.name, day, ...named, ...filtered, ...piece, timeZone, paths];
+  return [day, ...filtered, ...piece, timeZone, paths];
 }
+
+const onPages = (wanted: Wanted, pages: readonly PageCount[]): SqlValues => [
+  ...valuesOf(wanted),
+  wanted.stream.name,
+  pages.map(({ walkId }) => walkId),
+  pages.map(({ pageNo }) => pageNo),
+];
+
+/** What {@link PageCount} tells of each page. */
+const COUNTS = `count(*) as seen, count(*) filter (where holds and within) as records,
+            count(*) filter (where holds is null and within) as undecided,
+            count(*) filter (where $4::text is not null and second is null) as timeless`;
 
 /** Counts what is wanted of some pages, by looking at every record. */
 export function countRecords(query: Query, wanted: Wanted, pages: readonly PageCount[]) {
   return query<PageCount>(
-    `select walk_id as "walkId", page_no as "pageNo", count(*) as seen, count(*) filter (where holds and within) as records,
-            count(*) filter (where holds is null and within) as undecided,
-            count(*) filter (where $7::text is not null and second is null) as timeless
-       from ${LOOKED} group by rank, walk_id, page_no order by rank`,
-    values(wanted, pages),
+    `select walk_id as "walkId", page_no as "pageNo", ${COUNTS}
+       from ${ON_PAGES} group by rank, walk_id, page_no order by rank`,
+    onPages(wanted, pages),
   );
+}
+
+/** Counts what is wanted of some records, texts of `jsonb`; `places` are those that are, from 1 on. */
+export async function countGiven(query: Query, wanted: Wanted, texts: readonly string[]) {
+  const [row] = await query<Omit<PageCount, 'walkId' | 'pageNo'> & { places: unknown[] }>(
+    `select ${COUNTS}, coalesce(array_agg(place order by place) filter (where holds and within), '{}') as places from ${GIVEN}`,
+    [...valuesOf(wanted), `[${texts.join(',')}]`],
+  );
+  if (row === undefined) throw new Error('a sum returned no row');
+  // Postgres sends the numbers of an array as text.
+  const { places, ...counts } = row;
+  return { counts, places: places.map(Number) };
 }
 
 /** What is wanted of some pages, as the text of its `jsonb`, in the order of walk, page and position. */
@@ -168,88 +196,9 @@ export async function readRecords(
   most: number,
 ): Promise<string[]> {
   const rows = await query<{ text: string }>(
-    `select record::text as text from ${LOOKED} where holds and within
+    `select record::text as text from ${ON_PAGES} where holds and within
       order by rank, position offset $11::bigint limit $12::bigint`,
-    [...values(wanted, pages), skip, most],
+    [...onPages(wanted, pages), skip, most],
   );
   return rows.map(({ text }) => text);
-}
-
-/** A place in records, keys with dots between them, and the types of what stands there. */
-export interface RecordField {
-  readonly path: string;
-  readonly types: readonly string[];
-}
-
-/** The fields of some records, spread over all days of a stream; those that most records have come first. */
-export function readRecordFields(query: Query, { name }: ServedStream): Promise<RecordField[]> {
-  return query<RecordField>(
-    `with recursive days as (
-       select day from (select day, row_number() over (order by day desc) as n, count(*) over () as days
-                          from daywalk.coverage where stream = $1 and records > 0) as d
-        where (n - 1) % greatest(days / 8, 1) = 0
-     ), node as (
-       select null::text as path, e.record as value
-         from days cross join lateral (select record from daywalk.shown_records where stream = $1 and day = days.day limit 200) as e
-        union all
-       select concat_ws('.', n.path, child.key), child.value
-         from node n
-        cross join lateral (
-          select key, value from jsonb_each(case jsonb_typeof(n.value) when 'object' then n.value else '{}' end)
-           union all
-          select null, value from jsonb_array_elements(case jsonb_typeof(n.value) when 'array' then n.value else '[]' end)
-        ) as child
-     )
-     select path, array_agg(distinct jsonb_typeof(value)) as types from node
-      where path <> '' and jsonb_typeof(value) not in ('array', 'null') group by path order by count(*) desc, path limit 500`,
-    [name],
-  );
-}
-
-/** Makes a body around records, with their total. */
-export type Envelope = (records: readonly string[], total: number) => string;
-
-/** The newest stored page of a stream around other records: everything else in it is as it was. Null: there is none. */
-export async function readEnvelope(query: Query, streamId: number): Promise<Envelope | null> {
-  // Beside the total, what says the same number under a name of that kind is a total as well.
-  const [row] = await query<{
-    text: string | null;
-    records: string;
-    total: string;
-    digits: boolean;
-  }>(
-    `with sample as (
-       select p.body, k.records_path, k.total_path, k.relation_path, p.body #> k.total_path as total,
-              coalesce(k.total_path[1:cardinality(k.total_path) - 1], '{}') as beside,
-              'records ' || gen_random_uuid() as records_mark, 'total ' || gen_random_uuid() as total_mark
-         from daywalk.walks k
-         join daywalk.windows w on w.window_id = k.window_id and w.stream_id = $1
-         join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0
-        where k.shown <> 'no' and jsonb_typeof(p.body #> k.records_path) = 'array'
-        order by k.records > 0 desc, k.walk_id desc limit 1
-     ), marked as (
-       select s.*, case when s.total is null then s.body when s.beside = '{}' then others.replaced
-                        else jsonb_set(s.body, s.beside, others.replaced, false) end as with_totals
-         from sample s
-        cross join lateral (
-          select jsonb_object_agg(key, case when key = s.total_path[cardinality(s.total_path)]
-                                              or (value = s.total and key ~* 'total|filtered|count|found')
-                                              or key in ('recordsTotal', 'iTotalRecords')
-                                            then to_jsonb(s.total_mark) else value end) as replaced
-            from jsonb_each(case when s.total is not null then s.body #> s.beside else '{}' end)) as others
-     )
-     select records_mark as records, total_mark as total, coalesce(jsonb_typeof(total) = 'string', false) as digits,
-            case when records_path <> '{}'
-                 then jsonb_set(case when relation_path is null then with_totals
-                                     else jsonb_set(with_totals, relation_path, '"eq"', false) end,
-                                records_path, to_jsonb(records_mark), false)::text end as text
-       from marked`,
-    [streamId],
-  );
-  if (row === undefined) return null;
-  const { text, digits } = row;
-  return (records, total) =>
-    (text ?? `"${row.records}"`)
-      .replaceAll(`"${row.total}"`, digits ? `"${total}"` : String(total))
-      .replace(`"${row.records}"`, () => `[${records.join(',')}]`);
 }

@@ -239,10 +239,7 @@ export const VERBS: readonly VerbRow[] = [
       to('the last day there is'),
       stream(),
       new Option('--limit <n>', 'so many hits at most (default: 100; with --json all)'),
-      new Option(
-        '--without-tier',
-        'leave out days that moved to the tier: they are told as not proven',
-      ),
+      new Option('--without-tier', 'leave out days that moved: they count as not proven'),
       json(),
     ],
     argument: 'value',

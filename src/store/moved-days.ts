@@ -30,7 +30,7 @@ export interface MovedRecords {
    * To be asked before a day is read.
    * @throws {SettingsError} that names those of the days that cannot be reached with these settings.
    */
-  require(days: readonly MovedDay[]): void;
+  reach(days: readonly MovedDay[]): void;
   /**
    * The records of a day in the order of walk, page and position, as they were shown, a few megabytes at a time. Read whole, they
    * are what Postgres says that they are, or the last step throws.

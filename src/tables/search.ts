@@ -107,7 +107,7 @@ async function listDays(
   const found = days.map((one) =>
     one.state === 'tiered' ? { ...one, moved: byDay.get(one.day) } : { ...one, moved: undefined },
   );
-  moved?.require(found.flatMap((one) => one.moved ?? []));
+  moved?.reach(found.flatMap((one) => one.moved ?? []));
   return found;
 }
 

@@ -211,7 +211,8 @@ const objectOf = ({
   readonly written: { readonly bytes: number; readonly sha256: string };
 }) => ({ key, bytes, sha256 });
 
-async function* leavingRecords(
+/** The records of a day as they are shown, some at a time. */
+export async function* leavingRecords(
   database: Database,
   leaving: LeavingDay,
   signal: AbortSignal,

@@ -30,7 +30,7 @@ const nowhere = (days: readonly MovedDay[]): void => {
 
 /** Days that moved, where no setting says where they are. */
 export const UNREACHED_RECORDS: MovedRecords = {
-  require: nowhere,
+  reach: nowhere,
   // biome-ignore lint/correctness/useYield: there is nothing to read.
   async *read(day) {
     nowhere([day]);
@@ -51,7 +51,7 @@ export class StoredRecords implements MovedRecords {
     this.#store = store;
   }
 
-  require(days: readonly MovedDay[]): void {
+  reach(days: readonly MovedDay[]): void {
     const elsewhere = days.filter(({ place }) => place !== this.#store.name);
     if (elsewhere.length > 0) throw unreachable(elsewhere, `tier.url is ${this.#store.name}`);
   }
@@ -102,13 +102,13 @@ export class StoredRecords implements MovedRecords {
   }
 
   async #requireSize(moved: MovedDay, signal: AbortSignal): Promise<void> {
-    this.require([moved]);
+    this.reach([moved]);
     const { key, bytes } = moved.events;
     if ((await this.#store.size(key, signal)) !== bytes) throw spoiledObject(this.#store, key);
   }
 
   async firstPage(moved: MovedDay, walkId: number, signal: AbortSignal): Promise<string> {
-    this.require([moved]);
+    this.reach([moved]);
     for await (const pages of readTieredPages(this.#store, moved.pages.key, signal))
       for (const page of pages)
         if (page.page_no === 0 && Number(page.walk_id) === walkId) return page.body;

@@ -1,11 +1,10 @@
 /** What the archive reads: records in bounded pieces, whether a day is still what was read, times, counts, envelopes, fields. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findNewestWalk, readEnvelope, readRecordFields } from '../../src/archive/envelope-rows.ts';
 import {
   countRecords,
   readDays,
-  readEnvelope,
   readPages,
-  readRecordFields,
   readRecords,
   type ServedStream,
   type Wanted,
@@ -295,23 +294,29 @@ describe('a served day', () => {
   ])('has the envelope of the source: %s', async (_, body, contract, text) => {
     const streamId = await planDays(database);
     await publish(streamId, [{ page: pageOfBody(0, body), records: 1 }], contract);
-    const found = await database.snapshot((query) => readEnvelope(query, streamId));
+    const found = await database.snapshot(async (query) => {
+      const walk = await findNewestWalk(query, streamId);
+      return walk && readEnvelope(query, walk.walkId, null);
+    });
     expect(found?.(['1', '2'], 2)).toEqual(text);
   });
 
   it('has no envelope before a page is shown', async () => {
     const streamId = await planDays(database);
-    expect(await database.snapshot((query) => readEnvelope(query, streamId))).toBeNull();
+    expect(await database.snapshot((query) => findNewestWalk(query, streamId))).toBeUndefined();
   });
 
   it('has the fields of some of its records, lists and objects opened', async () => {
     const streamId = await planDays(database);
     const texts = ['{"a": {"b": 1}, "list": [{"c": "x"}, 7]}', '{"a": {"b": "1"}, "d": null}'];
     await publish(streamId, pagesOf(texts));
-    expect(await database.snapshot((query) => readRecordFields(query, EVENTS))).toEqual([
+    const others = ['{"list": ["x"]}'];
+    expect(
+      await database.snapshot((query) => readRecordFields(query, EVENTS, [DAY], others)),
+    ).toEqual([
       { path: 'a', types: ['object'] },
       { path: 'a.b', types: ['number', 'string'] },
-      { path: 'list', types: ['number', 'object'] },
+      { path: 'list', types: ['number', 'object', 'string'] },
       { path: 'list.c', types: ['string'] },
     ]);
   });

@@ -3,6 +3,8 @@ import { onTestFinished } from 'vitest';
 import { serveArchive } from '../../src/archive/archive-server.ts';
 import { type ArchiveOptions, ServedArchive } from '../../src/archive/page.ts';
 import { silentLogger } from '../../src/log.ts';
+import type { MovedRecords } from '../../src/store/moved-days.ts';
+import { UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import type { TestDatabase } from './database.ts';
 import { handDeadlines } from './hand-deadlines.ts';
 import { proveCutOf, proveTexts, windowOf } from './publishing.ts';
@@ -32,20 +34,28 @@ export async function storeDays(
 }
 
 /** Serves what is stored, until the test ends. */
-export async function serveStored(server: TestDatabase, fields: ArchiveOptions['fields'] = {}) {
+export async function serveStored(
+  server: TestDatabase,
+  fields: ArchiveOptions['fields'] = {},
+  moved: MovedRecords = UNREACHED_RECORDS,
+) {
   const deadlines = handDeadlines();
   const database = openDatabase(server.url, { clock: deadlines.clock, connections: 8 });
-  const archive = new ServedArchive(database, {
-    streams: ['events'],
-    timeZone: 'UTC',
-    fields: {
-      agent: [['agent', 'name']],
-      manager: [['manager', 'name']],
-      rule_level: [['rule', 'level']],
-      hideread: [['read']],
-      ...fields,
+  const archive = new ServedArchive(
+    database,
+    {
+      streams: ['events'],
+      timeZone: 'UTC',
+      fields: {
+        agent: [['agent', 'name']],
+        manager: [['manager', 'name']],
+        rule_level: [['rule', 'level']],
+        hideread: [['read']],
+        ...fields,
+      },
     },
-  });
+    moved,
+  );
   const listener = await serveArchive({
     archive,
     address: { host: '127.0.0.1', port: 0 },
@@ -54,17 +64,18 @@ export async function serveStored(server: TestDatabase, fields: ArchiveOptions['
     log: silentLogger,
   });
   onTestFinished(() => listener.close());
-  const get = async (query: string, to = ARCHIVE_DAY) => {
-    const days = `fromDate=${ARCHIVE_DAY}%2000%3A00%3A00&toDate=${to}%2023%3A59%3A59`;
-    const path = `/api/events?${days}&${query}`;
+  const askFor = async (query: string) => {
+    const path = `/api/events?${query}`;
     const { status, headers, body } = await ask(listener.url, path, {
       headers: { 'x-api-key': ARCHIVE_KEY },
     });
-    return { status, headers, body: JSON.parse(body) };
+    return { status, headers, body: JSON.parse(body), text: body };
   };
+  const get = (query: string, to = ARCHIVE_DAY) =>
+    askFor(`fromDate=${ARCHIVE_DAY}%2000%3A00%3A00&toDate=${to}%2023%3A59%3A59&${query}`);
   const total = async (query: string, to = ARCHIVE_DAY) => {
     const { status, headers, body } = await get(query, to);
     return status === 200 ? Number(headers['x-total-count']) : { status, ...body };
   };
-  return { ...listener, ...deadlines, get, total };
+  return { ...listener, ...deadlines, ask: askFor, get, total };
 }

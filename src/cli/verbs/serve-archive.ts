@@ -8,6 +8,7 @@ import { chosen } from '../chosen-streams.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
+import { withMoved } from '../with-moved.ts';
 import { withStore } from '../with-store.ts';
 
 /** Serves until it is stopped. */
@@ -21,15 +22,17 @@ export async function serveArchiveVerb(invocation: Invocation): Promise<number> 
       hint: 'Set DAYWALK_ARCHIVE_KEY or DAYWALK_ARCHIVE_KEY_FILE; it is a key of its own, not that of the source.',
     });
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
-  return withStore(settings, signal, async (database, log) => {
-    const archive = new ServedArchive(database, { streams, fields, timeZone });
-    const listener = await serveArchive({ archive, address, key, clock: systemClock, log });
-    print(`serving ${streams.join(', ')} at ${listener.url}`);
-    try {
-      if (!signal.aborted) await once(signal, 'abort');
-      throw signal.reason;
-    } finally {
-      await listener.close();
-    }
-  });
+  return withStore(settings, signal, (database, log) =>
+    withMoved(settings, log, async (moved) => {
+      const archive = new ServedArchive(database, { streams, fields, timeZone }, moved);
+      const listener = await serveArchive({ archive, address, key, clock: systemClock, log });
+      print(`serving ${streams.join(', ')} at ${listener.url}`);
+      try {
+        if (!signal.aborted) await once(signal, 'abort');
+        throw signal.reason;
+      } finally {
+        await listener.close();
+      }
+    }),
+  );
 }
