@@ -2,10 +2,7 @@
 import type { Query } from '../store/database.ts';
 import type { MovedDay, MovedRecords } from '../store/moved-days.ts';
 import type { ShownRecord } from '../store/shown-records.ts';
-import { type Hit, matchRecords } from './search-rows.ts';
-
-/** What may be meant as a number, of which there are several spellings, or as a boolean; as `daywalk.sought` has it. */
-const MAY_BE_OTHER = /^(-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?|true|false)$/;
+import { type Hit, matchRecords, readSpelling } from './search-rows.ts';
 
 /** The hits of a day in order, some megabytes of records at a time; before the first one the object is compared with its SHA-256. */
 export async function* hitsInMoved(
@@ -15,10 +12,13 @@ export async function* hitsInMoved(
   day: MovedDay,
   signal: AbortSignal,
 ): AsyncGenerator<Hit[]> {
-  // `jsonb` writes a string as JavaScript does: a record without that text need not be parsed.
-  const spelled = MAY_BE_OTHER.test(value) ? '' : JSON.stringify(value);
+  // `jsonb` writes a string as JavaScript does, and a number in full, maybe with zeros behind it: a record without either text
+  // need not be parsed.
+  const spelled = [JSON.stringify(value), await readSpelling(query, value)];
   for await (const records of moved.read(day, signal)) {
-    const some = records.filter(({ text }) => text.includes(spelled));
+    const some = records.filter(({ text }) =>
+      spelled.some((one) => one !== null && text.includes(one)),
+    );
     if (some.length === 0) continue;
     const texts = some.map(({ text }) => text);
     const matches = await matchRecords(query, value, texts);

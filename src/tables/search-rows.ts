@@ -79,6 +79,16 @@ export function listHits(
   );
 }
 
+/** What stands in every `jsonb` that holds the number or boolean which a value reads as; null: it reads as none. */
+export async function readSpelling(query: Query, value: string): Promise<string | null> {
+  const [row] = await query<{ text: string | null }>(
+    `select case jsonb_typeof(s -> 'other') when 'number' then trim_scale((s ->> 'other')::numeric)::text else s ->> 'other' end as text
+       from daywalk.sought($1) as s`,
+    [value],
+  );
+  return row?.text ?? null;
+}
+
 /** Which of some records, texts of `jsonb`, hold the value, by their places from 1 on, and where in them it stands. */
 export function matchRecords(
   query: Query,

@@ -314,9 +314,9 @@ describe('a served day', () => {
     expect(
       await database.snapshot((query) => readRecordFields(query, EVENTS, [DAY], others)),
     ).toEqual([
+      { path: 'list', types: ['number', 'object', 'string'] },
       { path: 'a', types: ['object'] },
       { path: 'a.b', types: ['number', 'string'] },
-      { path: 'list', types: ['number', 'object', 'string'] },
       { path: 'list.c', types: ['string'] },
     ]);
   });

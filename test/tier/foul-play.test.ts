@@ -6,8 +6,10 @@ import type { Database } from '../../src/store/database.ts';
 import { DeltaLogError } from '../../src/tier/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta-log.ts';
 import { cleanUpAlone } from '../../src/tier/moved-log.ts';
+import { readTieredPages } from '../../src/tier/page-file.ts';
 import { listMovedDays, type MovedDay } from '../../src/tier/rows.ts';
 import { openKeyring } from '../../src/tier/s3-keys.ts';
+import { matchesSeal, putBack } from '../../src/tier/tiered-page-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
@@ -16,6 +18,7 @@ import { DAY, freshStore, openDatabase, planDays } from '../support/store.ts';
 import {
   believed,
   DAYS,
+  everything,
   makeDays,
   moveAll,
   moved,
@@ -114,6 +117,22 @@ describe('objects that are gone', () => {
     await moveAll(partsOf(database, store));
     expect(await believed(server, store)).toEqual(before);
     expect(await tabled(store)).toEqual(await moved(server));
+  });
+
+  it('or changed, where no seal tells: what was put back of them does not stay', async () => {
+    const before = await everything(server);
+    await moveAll(partsOf(database, store));
+    let unsealed = 0;
+    for (const { pages } of await listMovedDays(database, null, null))
+      for await (const some of readTieredPages(store, pages.key, signal))
+        for (const page of some)
+          if ((await matchesSeal(database, page)) === null) {
+            unsealed += 1;
+            await putBack(database, { ...page, duration_ms: page.duration_ms + 1 });
+          }
+    expect(unsealed).toBeGreaterThan(0);
+    await restoreAll(partsOf(database, store));
+    expect(await everything(server)).toEqual(before);
   });
 
   it('all of them: nothing moves into what was emptied', async () => {

@@ -76,7 +76,7 @@ const serve = (store: ObjectStore): Promise<Served> =>
 async function answers(served: Served) {
   const found = [];
   for (const query of QUERIES)
-    for (const to of DAYS) {
+    for (const to of [FIRST, LAST]) {
       const { status, headers, text } = await served.get(query, to);
       found.push({ query, to, status, total: headers['x-total-count'], text });
     }
@@ -101,7 +101,7 @@ describe.each(STORES)('days in %s', (_, openStore) => {
     const lasting = await serve(store);
     const before = await answers(lasting);
     expect(before.map(({ status }) => status)).toContain(422);
-    expect(before.filter(({ status }) => status === 200).length).toBeGreaterThan(30);
+    expect(before.filter(({ status }) => status === 200).length).toBeGreaterThan(20);
     for (const days of [[FIRST], [NEXT, LAST]]) {
       await moveAll(partsOf(database, store), ['events'], days);
       // Also one that remembers what the days were when they were here.

@@ -90,7 +90,7 @@ it('whatever a value is written with', async () => {
   const texts = [
     ...strings.map((text) => JSON.stringify({ in: [{ a: text }] })),
     ...NUMBERS.map((text) => `{"n": ${text}}`),
-    '{"yes": true}',
+    '{"yes": true, "n": [100.0, 1e400, "1e2", 0]}',
   ];
   for (const day of DAYS)
     await proveTexts(database, await windowOf(database, streamId, day), [
@@ -99,7 +99,7 @@ it('whatever a value is written with', async () => {
   await sealAll(database);
   const store = new MemoryStore();
   const streams = ['events'];
-  const values = [...strings, ...NUMBERS, 'true', 'false'];
+  const values = [...strings, ...NUMBERS, 'true', 'false', '1e2', '1E+400', '0.00', '5.000e-0'];
   const all = () =>
     Promise.all(values.map((value) => lookFor(value, new StoredRecords(store), { streams })));
   const before = await all();
