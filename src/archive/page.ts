@@ -245,7 +245,7 @@ function checkDays({ name }: rows.ServedStream, days: readonly rows.ServedDay[])
     const more = { stream: name, [what]: some.slice(0, MOST_TOLD) };
     throw new Refusal(409, `${why}: ${name} ${some[0]}${others}`, `${hint} ${some.at(-1)}.`, more);
   };
-  const gone = 'Retention has removed what was older than it is wanted. Ask for later days than';
+  const gone = 'Retention has removed them. Ask for later days than';
   refuse('pruned', 'not kept in the archive any more', gone);
   refuse('incomplete', 'not complete in the archive', 'daywalk why tells of a day, such as');
 }

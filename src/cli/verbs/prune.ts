@@ -1,4 +1,4 @@
-/** `daywalk prune`: what is older than it is wanted goes; without `--yes` it only says what would. */
+/** `daywalk prune`: days that are old enough go; without `--yes` it only says what would. */
 import { resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { Stream } from '../../model.ts';
@@ -92,7 +92,7 @@ function describe(
       ? ['An earlier pruning was interrupted; what it left is removed now.']
       : []),
     days.length === 0
-      ? `Nothing ${done === null ? 'would go' : 'went'}: no day is older than it is wanted and free to go.`
+      ? `Nothing ${done === null ? 'would go' : 'went'}: no day is old enough and free to go.`
       : `${what}${counted(days.length, 'day')} ${done === null ? 'would go' : 'went'}: ${volume}, about ${size} on the disk.`,
     ...emptiedText(done === null ? whole : done.emptied, done === null),
     ...(done === null && days.length > 0

@@ -120,7 +120,11 @@ async function restore(
     const volume = `${counted(report.days.length, 'day')}, ${formatCount(sum(report.days, ({ records }) => records))} records, ${formatBytes(sum(report.days, ({ pages }) => pages.bytes))} of pages`;
     const verb = options.dryRun === true ? 'would come back from' : 'came back from';
     print(
-      ...shortened(daySpans(report.days.map((day) => ({ ...day, text: '' })))),
+      ...shortened(
+        daySpans(report.days.map((day) => ({ ...day, text: '' }))).map((span) =>
+          options.dryRun === true ? `would come back: ${span}` : `came back: ${span}`,
+        ),
+      ),
       ...describeKept(report.kept),
       report.days.length === 0 ? `Nothing ${verb} ${name}.` : `${volume} ${verb} ${name}.`,
     );
