@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
 import { Database } from '../../src/store/database.ts';
-import { DeltaLog } from '../../src/tier/delta-log.ts';
+import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { writeEvents } from '../../src/tier/event-file.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
 import { leavingRecords, moveDays } from '../../src/tier/move.ts';

@@ -5,12 +5,12 @@ import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Database } from '../store/database.ts';
-import { DeltaLog } from '../tier/delta-log.ts';
+import { DeltaLog } from '../tier/delta/delta-log.ts';
 import { openFolderStore } from '../tier/folder-store.ts';
 import type { TierParts } from '../tier/moved-log.ts';
 import type { ObjectStore } from '../tier/object-store.ts';
 import type { MoveLimit } from '../tier/rows.ts';
-import { openS3Store } from '../tier/s3-store.ts';
+import { openS3Store } from '../tier/s3/s3-store.ts';
 import { ownedBy } from '../tier/table-owner-rows.ts';
 import { redactor } from './process-redactor.ts';
 

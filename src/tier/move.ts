@@ -3,7 +3,7 @@
 import type { Database } from '../store/database.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
-import { statsOf } from './delta-actions.ts';
+import { statsOf } from './delta/delta-actions.ts';
 import {
   eventsKey,
   readBackEvents,

@@ -1,7 +1,7 @@
 /** Whose table of events it is: it bears the key of a publication, by which another database is told from one that was put back. */
 import type { Clock } from '../clock.ts';
 import type { Database } from '../store/database.ts';
-import type { TableOwner } from './delta-log.ts';
+import type { TableOwner } from './delta/delta-log.ts';
 import { keepKnown } from './rows.ts';
 
 /** A table that begins gets the oldest key that the database has, so that every backup knows it. */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { statsOf } from '../../src/tier/delta-actions.ts';
-import { DeltaLog } from '../../src/tier/delta-log.ts';
+import { statsOf } from '../../src/tier/delta/delta-actions.ts';
+import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import {
   EVENTS_FOLDER,
   eventsKey,

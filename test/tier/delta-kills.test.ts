@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import type { LiveFile } from '../../src/tier/delta-actions.ts';
-import { type DeltaChange, DeltaLog } from '../../src/tier/delta-log.ts';
+import type { LiveFile } from '../../src/tier/delta/delta-actions.ts';
+import { type DeltaChange, DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { type Death, Killed, MemoryStore, mortal } from '../support/memory-store.ts';
 
 const signal = new AbortController().signal;

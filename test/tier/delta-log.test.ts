@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { ObjectStoreError } from '../../src/errors.ts';
-import { DeltaLogError, type LiveFile, statsOf } from '../../src/tier/delta-actions.ts';
-import { DeltaLog } from '../../src/tier/delta-log.ts';
-import { filesOfDay } from '../../src/tier/delta-state.ts';
+import { DeltaLogError, type LiveFile, statsOf } from '../../src/tier/delta/delta-actions.ts';
+import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
+import { filesOfDay } from '../../src/tier/delta/delta-state.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
 

@@ -2,7 +2,7 @@
 import { systemClock } from '../../src/clock.ts';
 import { appendToLedger } from '../../src/ledger/rows.ts';
 import type { Database } from '../../src/store/database.ts';
-import { DeltaLog } from '../../src/tier/delta-log.ts';
+import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { readEvents, type TieredRecord } from '../../src/tier/event-file.ts';
 import { type MoveReport, moveDays } from '../../src/tier/move.ts';
 import type { TierParts } from '../../src/tier/moved-log.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { exitCodeOf, type ObjectStoreError } from '../../src/errors.ts';
-import type { S3StoreOptions } from '../../src/tier/s3-store.ts';
+import type { S3StoreOptions } from '../../src/tier/s3/s3-store.ts';
 import {
   answers,
   answersCode,

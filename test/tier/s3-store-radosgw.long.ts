@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/errors.ts';
-import type { S3StoreOptions } from '../../src/tier/s3-store.ts';
+import type { S3StoreOptions } from '../../src/tier/s3/s3-store.ts';
 import { absenceOfRadosgw, type Radosgw, startRadosgw } from '../support/radosgw.ts';
 import {
   cutAnswer,

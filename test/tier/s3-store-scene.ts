@@ -3,7 +3,7 @@ import type { ServerOptions } from 'node:https';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { openRedactor } from '../../src/redactor.ts';
-import { openS3Store, type S3Store, type S3StoreOptions } from '../../src/tier/s3-store.ts';
+import { openS3Store, type S3Store, type S3StoreOptions } from '../../src/tier/s3/s3-store.ts';
 import { type S3Server, type S3ServerKeys, startS3Server } from '../support/s3-server.ts';
 
 export const KEYS: S3ServerKeys = {

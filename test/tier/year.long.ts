@@ -7,7 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/store/database.ts';
-import { DeltaLog } from '../../src/tier/delta-log.ts';
+import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { EVENTS_FOLDER } from '../../src/tier/event-file.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';

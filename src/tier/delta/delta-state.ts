@@ -1,5 +1,5 @@
 /** The events table at a version: its files, and those that were taken out of it a while ago, as the actions up to there say. */
-import type { Day } from '../model.ts';
+import type { Day } from '../../model.ts';
 import {
   type DeltaAction,
   DeltaLogError,

@@ -1,8 +1,8 @@
 /** Where a bucket is: the URL of each object, and the connections there. */
 import { isIP } from 'node:net';
-import { ObjectStoreError } from '../errors.ts';
-import { type Address, isLoopbackHost } from '../source/address.ts';
-import { isKey } from './object-store.ts';
+import { ObjectStoreError } from '../../errors.ts';
+import { type Address, isLoopbackHost } from '../../source/address.ts';
+import { isKey } from '../object-store.ts';
 
 /** What the settings say of the place of a bucket. */
 export interface S3Place {

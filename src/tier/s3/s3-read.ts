@@ -1,8 +1,8 @@
 /** Reading in a bucket: objects, ranges, sizes, listings. Nothing is believed on its status alone. */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { TransientError } from '../errors.ts';
-import { isKey, type ObjectEntry } from './object-store.ts';
+import { TransientError } from '../../errors.ts';
+import { isKey, type ObjectEntry } from '../object-store.ts';
 import type { S3Asking, SendToS3 } from './s3-asking.ts';
 import type { S3Answer } from './s3-exchange.ts';
 import { codeIn } from './s3-failure.ts';

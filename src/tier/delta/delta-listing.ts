@@ -1,8 +1,9 @@
 /** The objects of the log: how they are called, which of them are there, and one of them as actions. */
+
+import { EVENTS_FOLDER } from '../event-file.ts';
+import type { ObjectStore } from '../object-store.ts';
 import { actionsOf, type DeltaAction, DeltaLogError } from './delta-actions.ts';
 import { foreign, isOwnCommit } from './delta-state.ts';
-import { EVENTS_FOLDER } from './event-file.ts';
-import type { ObjectStore } from './object-store.ts';
 
 const LOG = `${EVENTS_FOLDER}_delta_log/`;
 const numbered = (version: number): string => `${LOG}${String(version).padStart(20, '0')}`;

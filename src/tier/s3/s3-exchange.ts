@@ -4,11 +4,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../clock.ts';
-import { DaywalkError, ObjectStoreError, TransientError } from '../errors.ts';
-import { namedFailure } from '../source/exchange-failure.ts';
-import { bytesOf, digestOf, piecesOf } from './object-body.ts';
-import type { ObjectBody } from './object-store.ts';
+import type { Clock } from '../../clock.ts';
+import { DaywalkError, ObjectStoreError, TransientError } from '../../errors.ts';
+import { namedFailure } from '../../source/exchange-failure.ts';
+import { bytesOf, digestOf, piecesOf } from '../object-body.ts';
+import type { ObjectBody } from '../object-store.ts';
 import { type BucketAddress, encoded } from './s3-address.ts';
 import type { S3Keys } from './s3-keys.ts';
 

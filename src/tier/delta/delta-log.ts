@@ -1,5 +1,8 @@
 /** The log of the events table (Delta Lake): numbered commits, each an object that nobody overwrites, with a checkpoint now and then. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
+import { EVENTS_FOLDER } from '../event-file.ts';
+import { spoiledObject } from '../object-file.ts';
+import type { ObjectStore } from '../object-store.ts';
 import {
   addOf,
   type DeltaAction,
@@ -22,9 +25,6 @@ import {
 } from './delta-listing.ts';
 import { catchUp, readState } from './delta-replay.ts';
 import { type DeltaSnapshot, DeltaState } from './delta-state.ts';
-import { EVENTS_FOLDER } from './event-file.ts';
-import { spoiledObject } from './object-file.ts';
-import type { ObjectStore } from './object-store.ts';
 
 /** What a commit puts into the table and takes out of it. */
 export interface DeltaChange {

@@ -1,7 +1,7 @@
 /** What an answer of S3 that is not the one that was asked for means, and what to do about it; pure. */
-import { type DaywalkError, ObjectStoreError, TransientError } from '../errors.ts';
-import { excerpt } from '../redactor.ts';
-import { parseRetryAfter } from '../source/retry.ts';
+import { type DaywalkError, ObjectStoreError, TransientError } from '../../errors.ts';
+import { excerpt } from '../../redactor.ts';
+import { parseRetryAfter } from '../../source/retry.ts';
 import type { S3Answer } from './s3-exchange.ts';
 import { childText, parseXml } from './s3-xml.ts';
 

@@ -1,6 +1,6 @@
 /** The keys of a bucket in use, and their renewal when they were refused: the files that they come from may have changed. */
-import { ObjectStoreError } from '../errors.ts';
-import type { Redactor } from '../redactor.ts';
+import { ObjectStoreError } from '../../errors.ts';
+import type { Redactor } from '../../redactor.ts';
 
 /** What signs requests. */
 export interface S3Keys {

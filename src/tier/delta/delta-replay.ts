@@ -1,4 +1,7 @@
 /** The state of the events table as its log tells it, read as far as it is not known. */
+
+import { readObject } from '../object-file.ts';
+import type { ObjectStore } from '../object-store.ts';
 import { stateOf } from './delta-checkpoint.ts';
 import {
   checkpointKey,
@@ -8,8 +11,6 @@ import {
   readLastCheckpoint,
 } from './delta-listing.ts';
 import { DeltaState } from './delta-state.ts';
-import { readObject } from './object-file.ts';
-import type { ObjectStore } from './object-store.ts';
 
 /** Commits are small: so many are asked for at once. */
 const READ_AT_ONCE = 8;

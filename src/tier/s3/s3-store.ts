@@ -1,9 +1,9 @@
 /** Objects in a bucket of an S3-compatible store. What another may have written is never overwritten by `create`. */
-import type { Clock } from '../clock.ts';
-import type { Redactor } from '../redactor.ts';
-import { openDispatcher, type ProxyOptions, type TlsOptions } from '../source/dispatcher.ts';
-import type { RetryNotice, RetryPolicy } from '../source/retry.ts';
-import { checkKey, checkPrefix, type ObjectStore } from './object-store.ts';
+import type { Clock } from '../../clock.ts';
+import type { Redactor } from '../../redactor.ts';
+import { openDispatcher, type ProxyOptions, type TlsOptions } from '../../source/dispatcher.ts';
+import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
+import { checkKey, checkPrefix, type ObjectStore } from '../object-store.ts';
 import { bucketAddress, type S3Place } from './s3-address.ts';
 import { openS3Asking } from './s3-asking.ts';
 import { openKeyring, type S3Keys } from './s3-keys.ts';

@@ -1,5 +1,5 @@
 /** A page of a bucket's listing (ListObjectsV2), read strictly: an object that is overlooked is as bad as one that is lost. */
-import { compareKeys } from './object-store.ts';
+import { compareKeys } from '../object-store.ts';
 import { childText, parseXml, type XmlElement } from './s3-xml.ts';
 
 /** An object, its key as the bucket has it, and where the next page begins; null: there is none. */

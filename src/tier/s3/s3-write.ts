@@ -1,8 +1,8 @@
 /** Writing into a bucket: `created` is told to the one call whose bytes are there, whatever happened to its answers. */
-import type { Clock } from '../clock.ts';
-import { ObjectStoreError, TransientError } from '../errors.ts';
-import { bytesOf, digestOf } from './object-body.ts';
-import { CHECK_FOLDER, type ObjectBody } from './object-store.ts';
+import type { Clock } from '../../clock.ts';
+import { ObjectStoreError, TransientError } from '../../errors.ts';
+import { bytesOf, digestOf } from '../object-body.ts';
+import { CHECK_FOLDER, type ObjectBody } from '../object-store.ts';
 import { codeIn } from './s3-failure.ts';
 import { headersOf, isOfObject, S3_DIGEST, type S3Bucket } from './s3-read.ts';
 

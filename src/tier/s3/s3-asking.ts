@@ -1,7 +1,7 @@
 /** What is asked of a bucket until it is answered: with keys that are read anew when they are refused, and again after what may pass. */
-import type { Clock } from '../clock.ts';
-import { type DaywalkError, ObjectStoreError, UnavailableError } from '../errors.ts';
-import { type RetryNotice, type RetryPolicy, untilItSucceeds } from '../source/retry.ts';
+import type { Clock } from '../../clock.ts';
+import { type DaywalkError, ObjectStoreError, UnavailableError } from '../../errors.ts';
+import { type RetryNotice, type RetryPolicy, untilItSucceeds } from '../../source/retry.ts';
 import { exchangeWith, type S3Answer, type S3Asked, type S3Link } from './s3-exchange.ts';
 import { failureOf } from './s3-failure.ts';
 import type { Keyring } from './s3-keys.ts';
