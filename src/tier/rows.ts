@@ -4,7 +4,7 @@ import type { Database, Query } from '../store/database.ts';
 import { type MovedDay, readMovedDays } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
 
-export type { MovedDay, MovedObject } from '../store/moved-days.ts';
+export type { MovedDay } from '../store/moved-days.ts';
 
 /** How old a day of a stream must be to move. */
 export interface MoveLimit {
