@@ -27,8 +27,8 @@ import { type Workload, withExported } from '../workload.ts';
 const ROUNDS = 3;
 /** Our own: what is written is read back, and its digests are recomputed. */
 const MOST = { ratio: 1.8, text: '≤ 1.8 × floor' };
-/** Ten times as much may leave this much more of the heap unused. */
-const FLAT = { ratio: 1.15, text: 'flat: ≤ 1.15 × that of a tenth' };
+/** Five times as much may leave this much more of the heap unused. */
+const FLAT = { ratio: 1.15, text: 'flat: ≤ 1.15 × that of a fifth' };
 const PAGE_LENGTH = 1_000;
 
 export const tier: Case = {
@@ -40,7 +40,7 @@ export const tier: Case = {
   async run(bench) {
     const workload = workloadOf(bench.quick ? 2 : 4, bench.quick ? 2 : 30);
     const rows = await withExported(bench, workload, (scratch) => inFolder(bench, scratch));
-    const sizes = bench.quick ? [workloadOf(1, 1)] : [workloadOf(1, 30), workloadOf(1, 300)];
+    const sizes = bench.quick ? [workloadOf(1, 1)] : [workloadOf(1, 120), workloadOf(1, 600)];
     const [less = 0, more] = await peaksOf(bench, sizes);
     const told = { format: megabytes, what: `peak memory, a day of ${sizeOf(sizes[0])}` };
     rows.push(againstLimit(told, [less], null));

@@ -47,11 +47,9 @@ export async function cleanUpAlone(
   { database, log }: TierParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const cleanUp = async () => {
-    const moved = await listMovedDays(database, null, null, signal);
-    const wanted = new Set(moved.map(({ events }) => events.key));
-    await log.cleanUp(signal, (key) => wanted.has(key));
-  };
+  const moved = await listMovedDays(database, null, null, signal);
+  const wanted = new Set(moved.map(({ events }) => events.key));
+  const cleanUp = () => log.cleanUp(signal, (key) => wanted.has(key));
   await database.retry(() => database.alone(claimLog, cleanUp), signal);
 }
 

@@ -104,10 +104,10 @@ describe.each(STORES)('days in %s', (_, openStore) => {
     expect(before.filter(({ status }) => status === 200).length).toBeGreaterThan(20);
     for (const days of [[FIRST], [NEXT, LAST]]) {
       await moveAll(partsOf(database, store), ['events'], days);
-      // Also one that remembers what the days were when they were here.
+      // It remembers what the days were when they were here.
       expect(await answers(lasting)).toEqual(before);
-      expect(await answers(await serve(store))).toEqual(before);
     }
+    expect(await answers(await serve(store))).toEqual(before);
   });
 });
 

@@ -106,7 +106,7 @@ export class DeltaLog {
 
   /** @returns false: another writer was first. */
   async #tryCommit(change: DeltaChange, txnId: string, signal: AbortSignal): Promise<boolean> {
-    const tableId = this.#state.metaData?.id ?? (await this.#owner.newId());
+    const tableId = this.#state.metaData?.id ?? this.#ownId ?? this.#clock.uuid();
     const actions = actionsFor(this.#state, change, {
       tableId,
       txnId,
@@ -175,6 +175,8 @@ export class DeltaLog {
 
   async #checkOwner({ metaData }: DeltaState): Promise<void> {
     const id = metaData?.id ?? null;
+    // Asked once, before a commit: whoever commits holds connections that others may wait for.
+    if (id === null) this.#ownId ??= await this.#owner.newId();
     if (id === null || id === this.#ownId) return;
     if (!(await this.#owner.owns(id)))
       throw new DeltaLogError(`${this.#store.name}: its table of events is another database's`, {
