@@ -244,7 +244,7 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
     const scene = await exported();
     // The last day that is copied needs what the archive shows behind it.
     await scene.succeed(['backfill', '--from', '2026-02-04', '--to', '2026-02-04'], EVENTS);
-    const proxy = await whilePruned(scene, /relation_path/, false);
+    const proxy = await whilePruned(scene, /p\.walk_id is null as tiered/, false);
     const settings = {
       DAYWALK_ARCHIVE_KEY: 'key-of-the-archive',
       DAYWALK_ARCHIVE_LISTEN: '127.0.0.1:0',
@@ -259,7 +259,7 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
       fetch(`${url}/api/events?fromDate=${from}%2000:00:00&toDate=${to}%2023:59:59&length=5`, {
         headers: { 'X-API-Key': 'key-of-the-archive' },
       });
-    // Pages are emptied before the envelope is read: from then on they are held against it.
+    // Pages are emptied before the walk of the envelope is looked for: from then on they are held against that.
     expect((await ask('2026-02-03', '2026-02-03')).status).toBe(200);
     proxy.state.armed = true;
     const caught = await ask('2026-01-31', '2026-01-31');
@@ -273,7 +273,7 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
       409,
       {
         error: 'not kept in the archive any more: events 2026-01-31 and 1 more',
-        hint: expect.stringMatching(/Retention.*later days than 2026-02-01/),
+        hint: expect.stringMatching(/Retention has removed them.*later days than 2026-02-01/),
         stream: 'events',
         pruned: ['2026-01-31', '2026-02-01'],
       },
