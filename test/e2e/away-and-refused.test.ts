@@ -62,7 +62,12 @@ test('nobody listens: exit code 5 after the time that was allowed', async () => 
 test('503 again and again: exit code 5', async () => {
   // With a time that is over at once: without one each refusal holds everything back for longer.
   const scene = await setScene({ faults: [{ kind: 'status', status: 503, retryAfter: 0 }] });
-  const one = { DAYWALK_RETRY_TIME: '500ms', DAYWALK_CONCURRENCY: '1' };
+  const one = {
+    DAYWALK_RETRY_TIME: '500ms',
+    DAYWALK_CONCURRENCY: '1',
+    // Each question doubles the pause of all.
+    DAYWALK_STREAMS: 'events',
+  };
   const ended = await scene.run(BACKFILL, one);
   await expectCleanFailure(scene, ended, 5, ['answered 503']);
 });

@@ -21,12 +21,12 @@ freshStore((fresh) => {
 /** The query of the page, with the places of this test. */
 function queryOf(root: string): string {
   const page = readFileSync(new URL('../../docs/tier.md', import.meta.url), 'utf8');
-  const [, sql = ''] =
-    /```sql\n(select (?:(?!```)[^])*?deltaLake\((?:(?!```)[^])*?postgresql\((?:(?!```)[^])*?)```/.exec(
-      page,
-    ) ?? [];
+  const sql =
+    page.split('```').find((block) => block.startsWith('sql\n') && block.includes('postgresql(')) ??
+    '';
   const { hostname, port, pathname, username, password } = new URL(server.url);
   return sql
+    .slice('sql\n'.length)
     .replace(/;\s*$/, '')
     .replaceAll(/deltaLake\([^)]*\)/g, `deltaLakeLocal('${join(root, EVENTS_FOLDER)}')`)
     .replaceAll("'postgres:5432', 'daywalk',", `'${hostname}:${port}', '${pathname.slice(1)}',`)
