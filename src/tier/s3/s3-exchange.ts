@@ -187,7 +187,12 @@ function failed(error: unknown, link: S3Link, answering: boolean): unknown {
   const { address, connectTimeoutMs, secrets } = link;
   const place = { asked: address.name, host: address.host, answering, connectTimeoutMs };
   const named = namedFailure(error, { ...place, secrets: secrets() });
-  if (!(named instanceof DaywalkError)) return named;
+  const code = named instanceof Error && 'code' in named ? named.code : undefined;
+  // Of the connection, as where a bucket answers before it has the whole body: a fault of ours has no code.
+  if (!(named instanceof DaywalkError))
+    return typeof code === 'string'
+      ? new TransientError(`the request failed (${code})`, { cause: named })
+      : named;
   const hint = `Is the store up at ${address.shown} (tier.endpoint)? Its certificate is checked with tier.ca_file.`;
   return named instanceof TransientError
     ? new TransientError(named.message, { hint, cause: named.cause })
