@@ -65,8 +65,10 @@ export class Followers {
   async #run(): Promise<void> {
     while (this.#woken && !this.#signal.aborted) {
       this.#woken = false;
+      // What was published meanwhile is looked at first by those that go with the walking.
       for (const follower of this.#followers)
-        if (this.#ending || follower.atEnd !== true) await this.#catchUp(follower);
+        if (follower.atEnd !== true || (this.#ending && !this.#woken))
+          await this.#catchUp(follower);
     }
   }
 

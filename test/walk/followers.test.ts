@@ -64,6 +64,25 @@ describe('followers', () => {
     expect(late.calls.length).toBeGreaterThan(0);
   });
 
+  it('see what was published last before those at the end have their turn', async () => {
+    const order: string[] = [];
+    const told = { finish: () => {} };
+    const early = noting(async () => {
+      await Promise.resolve();
+      if (order.push('early') === 1) told.finish();
+    });
+    const late = noting(() => void order.push('late'), true);
+    const all = following([early.follower, late.follower]);
+    let finished: Promise<void> = Promise.resolve();
+    told.finish = () => {
+      finished = all.finish();
+    };
+    all.wake();
+    while (order.length === 0) await Promise.resolve();
+    await finished;
+    expect(order).toEqual(['early', 'early', 'late']);
+  });
+
   it('go on without one that fails', async () => {
     const failing = noting(() => Promise.reject(new Error('no')));
     const other = noting();
