@@ -46,6 +46,48 @@ export const systemClock: Clock = {
   uuid: () => randomUUID(),
 };
 
+/** How long something may take. */
+export interface Deadline {
+  readonly clock: Clock;
+  readonly ms: number;
+  readonly signal: AbortSignal;
+  /** The error to throw when the time is over. */
+  readonly late: () => Error;
+}
+
+/**
+ * Runs `work` until it ends, its time is over or the signal is aborted; its own signal ends with either.
+ * @throws what `late` makes; the signal's reason; what `work` throws.
+ */
+export async function withDeadline<T>(
+  { clock, ms, signal, late }: Deadline,
+  work: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  // Linked by hand: what AbortSignal.any links stays in memory as long as a signal that outlives it.
+  const stop = new AbortController();
+  const deadline = clock.timeout(ms);
+  const onDeadline = (): void => stop.abort(late());
+  const onAbort = (): void => stop.abort(signal.reason);
+  deadline.addEventListener('abort', onDeadline);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await orAborted(work(stop.signal), stop.signal);
+  } finally {
+    deadline.removeEventListener('abort', onDeadline);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Settles with `promise`, or is rejected with the signal's reason when that is aborted before. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
 /** Ends after so many turns of the event loop: whatever is ready goes first. It takes no time. */
 export async function letOthersGo(turns: number): Promise<void> {
   for (let left = turns; left > 0; left--) await turn();

@@ -59,6 +59,22 @@ export async function collect(
     : { bytes: Buffer.concat([lent.subarray(0, inPlace), ...beyond], bytes), lent: null };
 }
 
+/** The first bytes of an error's body, about `most` of them; that it breaks off changes nothing about the error. */
+export async function beginning(chunks: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      parts.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes >= most) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return Buffer.concat(parts);
+}
+
 /**
  * Takes the content coding off, strictly: lenient decoders take a gzip body that was cut off for a whole one.
  * @throws TransientError for a gzip body that is cut, corrupt or followed by anything; TooLargeError for more than

@@ -1,9 +1,9 @@
 /** One exchange: one request and its answer, all of it within one deadline. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../clock.ts';
+import { type Clock, withDeadline } from '../clock.ts';
 import { TransientError } from '../errors.ts';
-import { collect, tooLarge } from './body.ts';
+import { beginning, collect, tooLarge } from './body.ts';
 import type { BodyMemory } from './body-memory.ts';
 import { type FailurePlace, namedFailure } from './exchange-failure.ts';
 
@@ -46,48 +46,46 @@ const ERROR_BODY_BYTES = 16_384;
 export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
   const { dispatcher, clock, origin, path, headers, timeoutMs, limitBytes, signal, place } =
     options;
-  signal.throwIfAborted();
   const since = clock.monotonic();
   let answering = false;
   let bytes = 0;
-  // Linked by hand: what AbortSignal.any links stays in memory as long as a signal that outlives it.
-  const stop = new AbortController();
-  const deadline = clock.timeout(timeoutMs);
-  const onDeadline = (): void => stop.abort(lateBy(timeoutMs, answering, bytes));
-  const onAbort = (): void => stop.abort(signal.reason);
-  deadline.addEventListener('abort', onDeadline);
-  signal.addEventListener('abort', onAbort);
+  const late = (): TransientError => lateBy(timeoutMs, answering, bytes);
   try {
-    const response = await orAborted(
-      dispatcher.request({ origin, path, method: 'GET', headers, signal: stop.signal }),
-      stop.signal,
-    );
-    answering = true;
-    const answerMs = clock.monotonic() - since;
-    const { statusCode: status, headers: answered, body } = response;
-    if (status !== 200)
-      return { status, headers: answered, answerMs, wire: await beginning(body), lent: null };
-    const expected = Number(answered['content-length']);
-    if (expected > limitBytes) {
-      body.on('error', () => {}).destroy();
-      throw tooLarge(place.asked, limitBytes);
-    }
-    const { bytes: wire, lent } = await collect(body, {
-      limitBytes,
-      expected,
-      place: place.asked,
-      memory: options.memory,
-      onBytes: (total) => {
-        bytes = total;
-      },
+    // undici notices an abort by itself only once it has a connection.
+    return await withDeadline({ clock, ms: timeoutMs, signal, late }, async (stop) => {
+      const response = await dispatcher.request({
+        origin,
+        path,
+        method: 'GET',
+        headers,
+        signal: stop,
+      });
+      answering = true;
+      const answerMs = clock.monotonic() - since;
+      const { statusCode: status, headers: answered, body } = response;
+      if (status !== 200) {
+        const wire = await beginning(body, ERROR_BODY_BYTES);
+        return { status, headers: answered, answerMs, wire, lent: null };
+      }
+      const expected = Number(answered['content-length']);
+      if (expected > limitBytes) {
+        body.on('error', () => {}).destroy();
+        throw tooLarge(place.asked, limitBytes);
+      }
+      const { bytes: wire, lent } = await collect(body, {
+        limitBytes,
+        expected,
+        place: place.asked,
+        memory: options.memory,
+        onBytes: (total) => {
+          bytes = total;
+        },
+      });
+      return { status, headers: answered, answerMs, wire, lent };
     });
-    return { status, headers: answered, answerMs, wire, lent };
   } catch (error) {
-    if (stop.signal.aborted) throw stop.signal.reason;
+    signal.throwIfAborted();
     throw namedFailure(error, { ...place, answering });
-  } finally {
-    deadline.removeEventListener('abort', onDeadline);
-    signal.removeEventListener('abort', onAbort);
   }
 }
 
@@ -100,29 +98,4 @@ function lateBy(timeoutMs: number, answering: boolean, bytes: number): Transient
       timedOut: true,
     },
   );
-}
-
-/** Settles with `promise` or with the signal: undici notices an abort only once it has a connection. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
-
-/** What can be had of an error's body; that it breaks off changes nothing about the error. */
-async function beginning(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of chunks) {
-      parts.push(chunk);
-      bytes += chunk.byteLength;
-      if (bytes >= ERROR_BODY_BYTES) break;
-    }
-  } catch {
-    // The status says enough.
-  }
-  return Buffer.concat(parts);
 }

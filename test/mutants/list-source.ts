@@ -64,7 +64,7 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a page has no deadline',
-    'src/source/exchange.ts',
+    'src/clock.ts',
     "deadline.addEventListener('abort', onDeadline);",
     'void onDeadline;',
     ['test/source/connection.test.ts', 'test/source/waits.test.ts', 'test/source/body.test.ts'],

@@ -4,14 +4,14 @@ import { type DaywalkError, ObjectStoreError, UnavailableError } from '../../err
 import { type RetryNotice, type RetryPolicy, untilItSucceeds } from '../../source/retry.ts';
 import { exchangeWith, type S3Answer, type S3Asked, type S3Link } from './s3-exchange.ts';
 import { failureOf } from './s3-failure.ts';
-import type { Keyring } from './s3-keys.ts';
+import type { Credentials } from './s3-keys.ts';
 
 /** One request and its answer, whatever that says. */
 export type SendToS3 = (asked: S3Asked) => Promise<S3Answer>;
 
 export interface S3AskingParts {
   readonly link: S3Link;
-  readonly keyring: Keyring;
+  readonly credentials: Credentials;
   readonly policy: RetryPolicy;
   readonly clock: Clock;
   readonly onRetry: (notice: RetryNotice) => void;
@@ -34,14 +34,15 @@ export interface S3Asking {
 const MOST_RENEWALS = 3;
 
 export function openS3Asking(parts: S3AskingParts): S3Asking {
-  const { link, keyring, policy, clock, onRetry } = parts;
+  const { link, credentials, policy, clock, onRetry } = parts;
   const send = async (asked: S3Asked, signal: AbortSignal): Promise<S3Answer> => {
     for (let renewals = 0; ; renewals++) {
-      const keys = await keyring.current();
+      const keys = await credentials.current();
       const answer = await exchangeWith(link, asked, keys, signal);
       // An expired token is a 400 for Amazon; and the answer to a HEAD has no code.
       const isRefusal = answer.status === 403 || answer.status === 400;
-      if (!isRefusal || renewals === MOST_RENEWALS || !(await keyring.renew(keys))) return answer;
+      if (!isRefusal || renewals === MOST_RENEWALS || !(await credentials.renew(keys)))
+        return answer;
     }
   };
   return {

@@ -4,8 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../../clock.ts';
+import { type Clock, type Deadline, withDeadline } from '../../clock.ts';
 import { DaywalkError, ObjectStoreError, TransientError } from '../../errors.ts';
+import { beginning } from '../../source/body.ts';
 import { namedFailure } from '../../source/exchange-failure.ts';
 import { bytesOf, digestOf, piecesOf } from '../object-body.ts';
 import type { ObjectBody } from '../object-store.ts';
@@ -62,7 +63,8 @@ export async function exchangeWith(
   // The request tells of it; what comes behind its end, nobody wants.
   sending?.on('error', () => {});
   try {
-    const answer = await within(link, bytesOf(body), signal, 'no answer', (stop) =>
+    const sent = deadlineOf(link, bytesOf(body), signal, 'no answer');
+    const answer = await withDeadline(sent, (stop) =>
       dispatcher.request({
         origin: address.origin,
         path,
@@ -77,9 +79,12 @@ export async function exchangeWith(
     const claimed = Number(answer.headers['content-length'] ?? 0);
     // What is destroyed early says so.
     answer.body.on('error', () => {});
-    const bytes = await within(link, isGood ? claimed : 0, signal, 'no complete answer', (stop) => {
+    const come = deadlineOf(link, isGood ? claimed : 0, signal, 'no complete answer');
+    const bytes = await withDeadline(come, (stop) => {
       stop.addEventListener('abort', () => answer.body.destroy());
-      return isGood && method !== 'HEAD' ? whole(answer.body, claimed) : beginning(answer.body);
+      return isGood && method !== 'HEAD'
+        ? whole(answer.body, claimed)
+        : beginning(answer.body, MOST_ERROR_BYTES);
     });
     return { status: answer.statusCode, headers: answer.headers, body: bytes };
   } catch (error) {
@@ -113,36 +118,16 @@ async function signed(
   return { path, headers: { ...all, ...length, 'user-agent': 'daywalk' } };
 }
 
-/** Runs `work` until it ends, its time is over, or the signal says so; its own signal ends with either. */
-async function within<T>(
+/** What a body of so many bytes may take, as {@link withDeadline} wants it. */
+function deadlineOf(
   { clock, requestTimeoutMs }: S3Link,
   bytes: number,
   signal: AbortSignal,
   lacking: string,
-  work: (stop: AbortSignal) => Promise<T>,
-): Promise<T> {
-  signal.throwIfAborted();
+): Deadline {
   const ms = requestTimeoutMs + Math.ceil((bytes / LEAST_BYTES_PER_SECOND) * 1000);
-  // Linked by hand: what AbortSignal.any links stays in memory as long as a signal that outlives it.
-  const stop = new AbortController();
-  const deadline = clock.timeout(ms);
-  const late = new TransientError(`${lacking} within ${ms / 1000} s`, { timedOut: true });
-  const onDeadline = (): void => stop.abort(late);
-  const onAbort = (): void => stop.abort(signal.reason);
-  deadline.addEventListener('abort', onDeadline);
-  signal.addEventListener('abort', onAbort);
-  try {
-    // undici notices an abort only once it has a connection.
-    return await Promise.race([
-      work(stop.signal),
-      new Promise<never>((_, reject) => {
-        stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
-      }),
-    ]);
-  } finally {
-    deadline.removeEventListener('abort', onDeadline);
-    signal.removeEventListener('abort', onAbort);
-  }
+  const late = () => new TransientError(`${lacking} within ${ms / 1000} s`, { timedOut: true });
+  return { clock, ms, signal, late };
 }
 
 /** All of a body, in one piece of memory where its length is told. */
@@ -165,34 +150,13 @@ async function whole(chunks: AsyncIterable<Buffer>, claimed: number): Promise<Bu
   return claimed === 0 ? Buffer.concat(rest) : memory;
 }
 
-/** What can be had of an error's body; that it breaks off changes nothing about the error. */
-async function beginning(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of chunks) {
-      parts.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= MOST_ERROR_BYTES) break;
-    }
-  } catch {
-    // The status says enough.
-  }
-  return Buffer.concat(parts);
-}
-
 /** In the words for the API, with the settings of the store. */
 function failed(error: unknown, link: S3Link, answering: boolean): unknown {
   if (error instanceof DaywalkError) return error;
   const { address, connectTimeoutMs, secrets } = link;
   const place = { asked: address.name, host: address.host, answering, connectTimeoutMs };
   const named = namedFailure(error, { ...place, secrets: secrets() });
-  const code = named instanceof Error && 'code' in named ? named.code : undefined;
-  // Of the connection, as where a bucket answers before it has the whole body: a fault of ours has no code.
-  if (!(named instanceof DaywalkError))
-    return typeof code === 'string'
-      ? new TransientError(`the request failed (${code})`, { cause: named })
-      : named;
+  if (!(named instanceof DaywalkError)) return named;
   const hint = `Is the store up at ${address.shown} (tier.endpoint)? Its certificate is checked with tier.ca_file.`;
   return named instanceof TransientError
     ? new TransientError(named.message, { hint, cause: named.cause })

@@ -34,7 +34,7 @@ const PASSING_CODES = new Set([
 ]);
 
 const KEY_HINT =
-  'Check tier.key_file and tier.secret_file: they are read again after each refusal.';
+  'Check tier.key_file, tier.secret_file and tier.session_token_file: they are read again after each refusal.';
 const HINTS: Readonly<Record<string, string>> = {
   AccessDenied:
     'The key needs s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket on bucket and prefix, and s3:PutObjectRetention and s3:GetObjectRetention for tier.lock_days.',
