@@ -40,6 +40,11 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return create('template0');
 }
 
+/** A copy of a database that nobody is connected to. */
+export function copyOf(database: TestDatabase): Promise<TestDatabase> {
+  return create(database.name);
+}
+
 /** The server that the tests use; for what no single database can show. */
 export function server() {
   const found = inject('testServer');

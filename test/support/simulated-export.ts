@@ -11,7 +11,7 @@ import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
 import { Database } from '../../src/store/database.ts';
 import { backfill, type ExportParts } from '../../src/walk/run.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { copyOf, createTestDatabase, type TestDatabase } from './database.ts';
 import { exporterParts, OPTIONS } from './exporter.ts';
 import { SOURCE } from './source-options.ts';
 
@@ -31,10 +31,38 @@ export interface SimulatedExport {
   close(): Promise<void>;
 }
 
-/** Exports one day, or the days up to `to`. */
+/** How it is exported. */
+interface Exporting {
+  readonly to?: string;
+  readonly keepBytes?: boolean;
+  readonly pageLength?: number;
+}
+
+/** What was exported in this file, by what it was exported from. */
+const exported = new Map<string, Promise<TestDatabase>>();
+
+/** Exports one day, or the days up to `to`; the same export from the same API is a copy of the first one. */
 export async function simulateExport(
   given: SimulatorOptions = {},
-  { to = DAY, keepBytes = false, pageLength = 100 } = {},
+  how: Exporting = {},
+): Promise<SimulatedExport> {
+  const key = JSON.stringify([given, how]);
+  const first = exported.get(key) ?? exportOnce(given, how);
+  exported.set(key, first);
+  return openExport(await copyOf(await first), given, how);
+}
+
+async function exportOnce(given: SimulatorOptions, how: Exporting): Promise<TestDatabase> {
+  const scene = await openExport(await createTestDatabase(), given, how);
+  await scene.again();
+  await scene.close();
+  return scene.server;
+}
+
+async function openExport(
+  server: TestDatabase,
+  given: SimulatorOptions,
+  { to = DAY, keepBytes = false, pageLength = 100 }: Exporting,
 ): Promise<SimulatedExport> {
   const api = await startSimulator({
     key: KEY,
@@ -43,7 +71,6 @@ export async function simulateExport(
     seed: 'verify',
     ...given,
   });
-  const server = await createTestDatabase();
   const database = new Database({
     url: server.url,
     connections: 6,
@@ -65,7 +92,6 @@ export async function simulateExport(
     const request = { from, to: last, only: 'all', newestFirst: false } as const;
     await backfill(parts, options, request, new AbortController().signal);
   };
-  await again();
   return {
     api,
     server,

@@ -98,11 +98,10 @@ describe('days in a bucket', () => {
     const before = await answers(lasting);
     expect(before.map(({ status }) => status)).toContain(422);
     expect(before.filter(({ status }) => status === 200).length).toBeGreaterThan(20);
-    for (const days of [[FIRST], [NEXT, LAST]]) {
-      await moveAll(partsOf(database, store), ['events'], days);
-      // It remembers what the days were when they were here.
-      expect(await answers(lasting)).toEqual(before);
-    }
+    await moveAll(partsOf(database, store), ['events'], [FIRST]);
+    // It remembers what the days were when they were here.
+    expect(await answers(lasting)).toEqual(before);
+    await moveAll(partsOf(database, store), ['events'], [NEXT, LAST]);
     expect(await answers(await serve(store))).toEqual(before);
   });
 });

@@ -57,34 +57,38 @@ const STORES: readonly (readonly [string, () => ObjectStore | Promise<ObjectStor
   ['a bucket', async () => storeAt(await newServer()).store],
 ];
 
-describe.each(STORES)('days in %s', (_, openStore) => {
-  it.each(FORMATS)('are exported as they were: %s', async (format) => {
-    const store = await openStore();
-    const [before, half, after, back] = [1, 2, 3, 4].map(() => temporaryFolder());
-    if (!before || !half || !after || !back) throw new Error('four folders were made');
-    const moved = new StoredRecords(store);
-    await exportAll(before, format, moved);
-    const expected = contentOf(before);
-    expect(expected).toHaveLength(9);
-    await moveAll(partsOf(database, store), ['events', 'edits'], DAYS.slice(0, 2));
-    expect(await exportAll(half, format, moved)).toMatchObject({ written: 9, incomplete: [] });
-    expect(contentOf(half)).toEqual(expected);
-    await moveAll(partsOf(database, store));
-    // Without a first day, too: what moved is there.
-    expect(await exportAll(after, format, moved, null)).toMatchObject({
-      written: 9,
-      incomplete: [],
-    });
-    expect(contentOf(after)).toEqual(expected);
-    // What is there is not written again, and needs no tier.
-    expect(await exportAll(before, format, UNREACHED_RECORDS)).toMatchObject({
-      written: 0,
-      skipped: 9,
-    });
-    await restoreAll(partsOf(database, store));
-    await exportAll(back, format, UNREACHED_RECORDS);
-    expect(contentOf(back)).toEqual(expected);
-  });
+describe.each(STORES)('days in %s', (name, openStore) => {
+  // How a file is made of an object has nothing to do with where that is.
+  it.each(name === 'a folder' ? FORMATS : FORMATS.slice(0, 1))(
+    'are exported as they were: %s',
+    async (format) => {
+      const store = await openStore();
+      const [before, half, after, back] = [1, 2, 3, 4].map(() => temporaryFolder());
+      if (!before || !half || !after || !back) throw new Error('four folders were made');
+      const moved = new StoredRecords(store);
+      await exportAll(before, format, moved);
+      const expected = contentOf(before);
+      expect(expected).toHaveLength(9);
+      await moveAll(partsOf(database, store), ['events', 'edits'], DAYS.slice(0, 2));
+      expect(await exportAll(half, format, moved)).toMatchObject({ written: 9, incomplete: [] });
+      expect(contentOf(half)).toEqual(expected);
+      await moveAll(partsOf(database, store));
+      // Without a first day, too: what moved is there.
+      expect(await exportAll(after, format, moved, null)).toMatchObject({
+        written: 9,
+        incomplete: [],
+      });
+      expect(contentOf(after)).toEqual(expected);
+      // What is there is not written again, and needs no tier.
+      expect(await exportAll(before, format, UNREACHED_RECORDS)).toMatchObject({
+        written: 0,
+        skipped: 9,
+      });
+      await restoreAll(partsOf(database, store));
+      await exportAll(back, format, UNREACHED_RECORDS);
+      expect(contentOf(back)).toEqual(expected);
+    },
+  );
 });
 
 describe('what cannot be believed', () => {
