@@ -15,6 +15,19 @@ language sql stable rows 4 set search_path = pg_catalog, pg_temp as $$
 $$;
 comment on function daywalk.windows_with is 'The windows that go with a day.';
 
+-- Notes a day whose pages went or came back, and the neighbours for which it is no twin any more, or one again.
+create function daywalk.note_with_neighbours(of_stream integer, on_day date, at timestamptz) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform daywalk.note_day(of_stream, d.day, at, 0, 0)
+     from (select on_day as day
+            union
+           select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
+            where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
+              and cut.day in (on_day - 1, on_day)) as d;
+end $$;
+comment on function daywalk.note_with_neighbours is 'Notes a day whose pages went or came back, and neighbours that look different now.';
+
 -- Marks a day, or its superseded walks, as pruned; the pages are removed afterwards, some at a time. It is what readers
 -- see that is decided here, so all of it is looked at again under the locks: shown_walks and shown_marks are what the
 -- person, or the export, saw. Returns pruned, held (a worker has to do with the day, or it is not complete), changed
@@ -66,12 +79,7 @@ begin
     update daywalk.windows set due_at = null, rewalk = false
      where window_id in (select window_id from daywalk.windows_with(of_stream, on_day));
     -- What a neighbour hid because this day showed it comes back there.
-    perform daywalk.note_day(of_stream, d.day, at, 0, 0)
-       from (select on_day as day
-              union
-             select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
-              where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
-                and cut.day in (on_day - 1, on_day)) as d;
+    perform daywalk.note_with_neighbours(of_stream, on_day, at);
     update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
   end if;
   return 'pruned';

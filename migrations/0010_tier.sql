@@ -2,6 +2,19 @@
 -- checked before anything here changes; then one statement says that the day is there and not here. For the pages it is a
 -- pruning, and they are removed as after one. What is hidden beside the day stays hidden, because the day still shows it.
 
+-- Whether a midnight of a day takes away what the day on its other side would show, too, and that one is not shown yet: which of
+-- the two hides it is found out when both are here.
+create function daywalk.waits_for_neighbour(of_stream integer, on_day date) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select exists (select from daywalk.windows cut
+                  where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.day in (on_day - 1, on_day)
+                    and (cut.proof ->> 'removed')::bigint > 0
+                    and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
+                                     where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no'
+                                       and w.day = case when cut.day = on_day then on_day + 1 else on_day - 1 end))
+$$;
+comment on function daywalk.waits_for_neighbour is 'Whether a midnight of a day takes away what a day that is not shown yet would show, too.';
+
 -- Says that a day is in the objects that described tells of (a row of daywalk.tiered_days), if it is still what was written:
 -- the same publication, the same walks shown, and of all its walks the same pages. Returns tiered; what daywalk.mark_pruned
 -- says, but pruned: somebody has pruned it meanwhile; changed; or held. May be repeated.
@@ -21,6 +34,7 @@ begin
               where w.rewalk or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
     return 'held';
   end if;
+  if daywalk.waits_for_neighbour(moved.stream_id, moved.day) then return 'held'; end if;
   if moved.publication is distinct from (select d.publication from daywalk.days d where d.stream_id = moved.stream_id and d.day = moved.day)
      or not exists (select from (select array_agg(k.walk_id order by k.walk_id) as walks, sum(k.pages) as pages
                                    from daywalk.prunable_walks(moved.stream_id, moved.day, 'day') as k) as now
@@ -92,12 +106,7 @@ begin
      and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
-  perform daywalk.note_day(of_stream, d.day, at, 0, 0)
-     from (select on_day as day
-            union
-           select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
-            where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
-              and cut.day in (on_day - 1, on_day)) as d;
+  perform daywalk.note_with_neighbours(of_stream, on_day, at);
   -- Nothing was lost just now: it is what it was when it moved, and a person may have accepted it since.
   update daywalk.publications p set lost = 0 from daywalk.days d where d.stream_id = of_stream and d.day = on_day and p.key = d.publication;
   update daywalk.days set lost = before.lost, restored_at = at,

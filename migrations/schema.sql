@@ -1754,12 +1754,7 @@ begin
     update daywalk.windows set due_at = null, rewalk = false
      where window_id in (select window_id from daywalk.windows_with(of_stream, on_day));
     -- What a neighbour hid because this day showed it comes back there.
-    perform daywalk.note_day(of_stream, d.day, at, 0, 0)
-       from (select on_day as day
-              union
-             select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
-              where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
-                and cut.day in (on_day - 1, on_day)) as d;
+    perform daywalk.note_with_neighbours(of_stream, on_day, at);
     update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
   end if;
   return 'pruned';
@@ -1784,6 +1779,7 @@ begin
               where w.rewalk or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
     return 'held';
   end if;
+  if daywalk.waits_for_neighbour(moved.stream_id, moved.day) then return 'held'; end if;
   if moved.publication is distinct from (select d.publication from daywalk.days d where d.stream_id = moved.stream_id and d.day = moved.day)
      or not exists (select from (select array_agg(k.walk_id order by k.walk_id) as walks, sum(k.pages) as pages
                                    from daywalk.prunable_walks(moved.stream_id, moved.day, 'day') as k) as now
@@ -1882,6 +1878,20 @@ begin
   select of_stream, 1 + coalesce((select max(p.seq) from daywalk.publications p where p.stream_id = of_stream), 0), noted.publication, on_day,
          noted.revision, noted.records, note_day.appeared, note_day.gone, greatest(noted.lost - lost_before, 0), at;
   perform daywalk.share_day(s.resource, on_day) from daywalk.streams s where s.stream_id = of_stream;
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.note_with_neighbours(of_stream integer, on_day date, at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform daywalk.note_day(of_stream, d.day, at, 0, 0)
+     from (select on_day as day
+            union
+           select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
+            where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
+              and cut.day in (on_day - 1, on_day)) as d;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.object_says(place jsonb, onward text, status integer, OUT fault text, OUT more boolean)
@@ -2354,12 +2364,7 @@ begin
      and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
-  perform daywalk.note_day(of_stream, d.day, at, 0, 0)
-     from (select on_day as day
-            union
-           select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
-            where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
-              and cut.day in (on_day - 1, on_day)) as d;
+  perform daywalk.note_with_neighbours(of_stream, on_day, at);
   -- Nothing was lost just now: it is what it was when it moved, and a person may have accepted it since.
   update daywalk.publications p set lost = 0 from daywalk.days d where d.stream_id = of_stream and d.day = on_day and p.key = d.publication;
   update daywalk.days set lost = before.lost, restored_at = at,
@@ -2917,6 +2922,20 @@ AS $function$
                                          where part.split_from = w.window_id and part.state not in ('complete', 'replaced'))
                        then clock_timestamp() end
    where w.window_id = target and w.split_by is not null and w.state <> 'replaced'
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.waits_for_neighbour(of_stream integer, on_day date)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select exists (select from daywalk.windows cut
+                  where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.day in (on_day - 1, on_day)
+                    and (cut.proof ->> 'removed')::bigint > 0
+                    and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
+                                     where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no'
+                                       and w.day = case when cut.day = on_day then on_day + 1 else on_day - 1 end))
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.walk_parts_again(target bigint, lease uuid, parts bigint[], cuts timestamp without time zone[])

@@ -6,6 +6,8 @@ import { oneLine } from './text.ts';
 export interface Redactor {
   /** These are struck out from now on; those before stay. */
   add(...secrets: readonly string[]): void;
+  /** These are worth nothing any more. */
+  forget(...secrets: readonly string[]): void;
   readonly secrets: () => readonly string[];
   readonly redact: (text: string) => string;
 }
@@ -26,6 +28,9 @@ export function openRedactor(first: readonly string[] = []): Redactor {
     add(...secrets) {
       const news = secrets.filter((secret) => !known.includes(secret));
       if (news.length > 0) known = [...known, ...news];
+    },
+    forget(...secrets) {
+      known = known.filter((secret) => !secrets.includes(secret));
     },
     secrets: () => known,
     redact: (text) => redact(text, known),

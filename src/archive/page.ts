@@ -104,9 +104,12 @@ export class ServedArchive {
       const [moved] = await readMovedDays(query, [name], { from: day, to: day });
       if (moved === undefined)
         throw new Error(`${name} ${day} moved, and is not said to be anywhere`);
-      this.#page = { walkId, body: await this.#moved.firstPage(moved, walkId, signal) };
+      for await (const [page] of this.#moved.pages(moved, walkId, signal)) {
+        this.#page = page && { walkId, body: page.body };
+        break;
+      }
     }
-    return readEnvelope(query, walkId, this.#page.body);
+    return readEnvelope(query, walkId, this.#page?.body ?? null);
   }
 
   /** The records that are asked for, and how many there are with those before and behind them. */

@@ -78,12 +78,17 @@ async function openBucket(settings: Settings, url: string, log: Logger) {
 }
 
 /** Those of files are read anew whenever they are refused. */
-function keysOf({ tierKey, tierKeyFile, tierSecret, tierSecretFile }: Settings) {
+function keysOf(settings: Settings) {
+  const { tierKey, tierKeyFile, tierSecret, tierSecretFile } = settings;
+  const { tierSessionToken, tierSessionTokenFile } = settings;
   const read = async (path: string | undefined, known: typeof tierKey) =>
     path === undefined ? (known?.reveal() ?? '') : (await readFile(path, 'utf8')).trim();
   return async () => ({
     accessKeyId: await read(tierKeyFile, tierKey),
     secretAccessKey: await read(tierSecretFile, tierSecret),
+    ...((tierSessionToken ?? tierSessionTokenFile) && {
+      sessionToken: await read(tierSessionTokenFile, tierSessionToken),
+    }),
   });
 }
 

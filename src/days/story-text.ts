@@ -191,6 +191,7 @@ function shownText({ shown, shownRecords, records }: WalkStory): string {
 }
 
 function publicationText({ publishedAt, records, appeared, gone }: PublicationStory): string {
+  if (records === 0) return `  At ${second(publishedAt)} nothing of it was shown here any more.`;
   const found = [
     appeared === 0 ? '' : `${counted(appeared, 'record')} more`,
     gone === 0 ? '' : `${counted(gone, 'record')} gone from the source, and kept`,

@@ -65,8 +65,13 @@ export const recordContents = (
     const days = await listArchivedDays(database, streams, range, signal);
     if (!days.some(({ state }) => state === 'tiered')) return days;
     const query: Query = (sql, values) => database.persist(sql, values, signal);
+    const { from, to } = range;
+    const between = from === null || to === null ? null : { from, to };
     const there = new Map(
-      (await readMovedDays(query, streams, null)).map((day) => [`${day.stream} ${day.day}`, day]),
+      (await readMovedDays(query, streams, between)).map((day) => [
+        `${day.stream} ${day.day}`,
+        day,
+      ]),
     );
     return days.map((day) => asMoved(day, there.get(`${day.stream} ${day.day}`)));
   },

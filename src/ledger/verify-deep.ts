@@ -1,6 +1,8 @@
 /** `verify --deep`: every page of every proven walk is fetched again and compared record by record. Nothing is changed. */
-import { EnvelopeError, RequestError } from '../errors.ts';
+import { EnvelopeError, ObjectStoreError, RequestError } from '../errors.ts';
 import type { Stream } from '../model.ts';
+import type { Query } from '../store/database.ts';
+import { type MovedPage, type MovedRecords, readMovedDays } from '../store/moved-days.ts';
 import { comparePage, type PageDifference } from '../store/page-difference.ts';
 import {
   type AskedPage,
@@ -16,8 +18,26 @@ const PLACES = 5;
 /** A source that gives pages without end is left after so many that no stored page stands for. */
 const MOST_FURTHER_PAGES = 1_000;
 
+interface DeepParts extends SourceCheckParts {
+  readonly movedRecords: MovedRecords;
+}
+
+/** The pages of a window went while it was compared. */
+class PagesGoneError extends Error {
+  override readonly message = 'its pages moved or were pruned meanwhile: run it again';
+}
+
 /** Fetches every page of each window again; the pages of one come one after the other. */
-export const verifyPages = eachBy(compareWindow);
+export const verifyPages = (movedRecords: MovedRecords) =>
+  eachBy((parts, stream, window, signal) =>
+    compareWindow({ ...parts, movedRecords }, stream, window, signal).catch((error: unknown) => {
+      const ofTheWindow =
+        error instanceof PagesGoneError ||
+        (error instanceof ObjectStoreError && error.fault === 'settings');
+      if (!ofTheWindow) throw error;
+      return { window, state: 'unknown', differences: [error.message] };
+    }),
+  );
 
 /** Records by their hash: places in the stored list, and in the source's. A record on both sides only moved. */
 class LoneRecords {
@@ -58,7 +78,7 @@ class LoneRecords {
 }
 
 async function compareWindow(
-  parts: SourceCheckParts,
+  parts: DeepParts,
   stream: Stream,
   window: PublishedWindow,
   signal: AbortSignal,
@@ -94,11 +114,30 @@ interface Comparison {
   readonly signal: AbortSignal;
 }
 
+/** How a stored page was asked for; with its body where it is not in `daywalk.pages`. */
+type StoredPage = AskedPage & Partial<Pick<MovedPage, 'body'>>;
+
+/** The stored pages of a walk, in order. */
+async function* storedPages(
+  { database, movedRecords }: DeepParts,
+  { window: { stream, day, place }, walk, signal }: Comparison,
+): AsyncGenerator<StoredPage> {
+  const { walkId, pages, pagesBefore: from } = walk;
+  if (pages === 0) return;
+  const query: Query = (sql, values) => database.persist(sql, values, signal);
+  const [moved] =
+    place === 'tiered' ? await readMovedDays(query, [stream], { from: day, to: day }) : [];
+  if (moved === undefined) yield* await listAskedPages(database, walkId);
+  else {
+    const range = { from, to: from + pages };
+    for await (const group of movedRecords.pages(moved, walkId, signal, range)) yield* group;
+  }
+}
+
 /** @returns how many pages were fetched. */
-async function compareWalk(parts: SourceCheckParts, comparison: Comparison): Promise<number> {
+async function compareWalk(parts: DeepParts, comparison: Comparison): Promise<number> {
   const { lone, walk } = comparison;
-  const asked = await listAskedPages(parts.database, walk.walkId);
-  let fetched = 0;
+  let [fetched, stored] = [0, 0];
   /** Fetches what no stored page stands for, up to `end`. */
   const further = async (from: number, end: number, length: number): Promise<void> => {
     let start = from;
@@ -111,11 +150,12 @@ async function compareWalk(parts: SourceCheckParts, comparison: Comparison): Pro
       start += came.records;
     }
   };
-  for (const [index, page] of asked.entries()) {
-    const came = await fetchAndCompare(parts, comparison, page, page.pageNo);
+  for await (const page of storedPages(parts, comparison)) {
+    const came = await fetchAndCompare(parts, comparison, page, page);
     fetched += 1;
+    stored += 1;
     const first = page.start + page.skip;
-    const isLast = index === asked.length - 1;
+    const isLast = page.pageNo === walk.pages - 1;
     // A source that gives longer pages than it did shows the next one's records too.
     const own = isLast
       ? came.cameOnly
@@ -125,19 +165,15 @@ async function compareWalk(parts: SourceCheckParts, comparison: Comparison): Pro
     const end = isLast ? Number.POSITIVE_INFINITY : first + page.records;
     await further(first + came.records, end, page.length);
   }
+  if (stored !== walk.pages) throw new PagesGoneError();
   return fetched;
 }
 
 async function fetchAndCompare(
   { database, fetchPage }: SourceCheckParts,
   { stream, window, walk, signal }: Comparison,
-  {
-    start,
-    length,
-    skip,
-    records,
-  }: Pick<AskedPage, 'start' | 'length' | 'skip'> & { records?: number },
-  pageNo: number | null,
+  { start, length, skip }: Pick<AskedPage, 'start' | 'length' | 'skip'>,
+  stored: StoredPage | null,
 ): Promise<PageDifference & { records: number }> {
   const request = { ...targetOf(stream, window), start, length };
   let body: Buffer;
@@ -145,13 +181,21 @@ async function fetchAndCompare(
     body = (await fetchPage(request, { signal })).body;
   } catch (error) {
     // Behind the last stored page, which may be the end of the list, an error is an answer too.
-    if (!(error instanceof RequestError) || start === 0 || pageNo !== null) throw error;
-    return { records: 0, total: null, storedOnly: [], cameOnly: [] };
+    if (!(error instanceof RequestError) || start === 0 || stored !== null) throw error;
+    return { isStored: true, records: 0, total: null, storedOnly: [], cameOnly: [] };
   }
   const { walkId, contract } = walk;
-  const came = await comparePage(database, { walkId, pageNo, skip, contract }, body, signal);
+  const counterpart = {
+    walkId,
+    pageNo: stored?.pageNo ?? null,
+    moved: stored?.body,
+    skip,
+    contract,
+  };
+  const came = await comparePage(database, counterpart, body, signal);
+  if (!came.isStored) throw new PagesGoneError();
   // Where nothing is stored, an answer without a list shows nothing either.
-  if (came.records === null && (records ?? 0) > 0)
+  if (came.records === null && (stored?.records ?? 0) > 0)
     throw new EnvelopeError(`the answer at start ${start} has no list where the record list was`);
   return { ...came, records: came.records ?? 0 };
 }

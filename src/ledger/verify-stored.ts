@@ -10,6 +10,7 @@ import {
   checkPages,
   checkWalk,
   countPrunedWalks,
+  listGoneWalks,
   listStoredWalks,
   type StoredWalk,
 } from '../store/stored.ts';
@@ -89,11 +90,16 @@ export async function verifyStored(
         findings.push({ ...found, pageNo: page.pageNo, problem });
     }
   }
+  // What moved or was pruned since it was listed is elsewhere, or gone by a person's wish.
+  const gone = await listGoneWalks(
+    database,
+    findings.map(({ walkId }) => walkId),
+  );
   return {
     walks: walks.length,
     ...sums,
     prunedWalks: await countPrunedWalks(database, streamNames, range),
-    findings,
+    findings: findings.filter(({ walkId }) => !gone.has(walkId)),
     ledger: await checkLedger(database, streamNames),
     heads: await readLedgerHeads(database, streamNames),
     elapsedMs: clock.monotonic() - since,

@@ -14,6 +14,7 @@ const SECRET_FILES = [
   ['pingUrl', 'pingUrlFile'],
   ['tierKey', 'tierKeyFile'],
   ['tierSecret', 'tierSecretFile'],
+  ['tierSessionToken', 'tierSessionTokenFile'],
   ['webhookUrl', 'webhookUrlFile'],
 ] as const satisfies readonly (readonly [SettingKey, SettingKey])[];
 

@@ -97,6 +97,8 @@ export interface Settings {
   readonly tierKeyFile: string | undefined;
   readonly tierSecret: Secret | undefined;
   readonly tierSecretFile: string | undefined;
+  readonly tierSessionToken: Secret | undefined;
+  readonly tierSessionTokenFile: string | undefined;
   /** Milliseconds. */
   readonly tierAfter: number | undefined;
   readonly tierLockDays: number | undefined;

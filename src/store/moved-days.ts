@@ -24,6 +24,22 @@ export interface MovedDay {
   readonly recordsSha256: string;
 }
 
+/** A page of a walk whose day moved: how it was asked for, and its body as the text of its `jsonb`. */
+export interface MovedPage {
+  readonly pageNo: number;
+  readonly start: number;
+  readonly length: number;
+  readonly skip: number;
+  readonly records: number;
+  readonly body: string;
+}
+
+/** Pages by their place in the object, from 0; `to` is exclusive. */
+export interface PageRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** What days that moved hold. */
 export interface MovedRecords {
   /**
@@ -40,8 +56,17 @@ export interface MovedRecords {
   read(day: MovedDay, signal: AbortSignal, from?: number): AsyncIterable<readonly ShownRecord[]>;
   /** Reads the object of a day's records whole, once for as long as this lives. @throws as {@link MovedRecords.read}. */
   check(day: MovedDay, signal: AbortSignal): Promise<void>;
-  /** The body of the first page of a walk, as the text of its `jsonb`. @throws as {@link MovedRecords.read}. */
-  firstPage(day: MovedDay, walkId: number, signal: AbortSignal): Promise<string>;
+  /**
+   * The pages of a walk in order, some at a time.
+   * @param range where they are; without it the object is read up to them.
+   * @throws as {@link MovedRecords.read}.
+   */
+  pages(
+    day: MovedDay,
+    walkId: number,
+    signal: AbortSignal,
+    range?: PageRange,
+  ): AsyncIterable<readonly MovedPage[]>;
 }
 
 type MovedRow = Omit<MovedDay, 'pages' | 'events'> & {

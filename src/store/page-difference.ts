@@ -13,6 +13,8 @@ export interface LoneRecord {
 
 /** What differs between the stored page and the one that came now. */
 export interface PageDifference {
+  /** False: the page that it is to be compared with is not there any more. */
+  readonly isStored: boolean;
   /** Records in the list that came, without those skipped; null: there is no list. */
   readonly records: number | null;
   readonly total: number | null;
@@ -25,6 +27,8 @@ export interface Counterpart {
   readonly walkId: number;
   /** Null: behind the last stored page, so that everything that comes is new. */
   readonly pageNo: number | null;
+  /** Its body as the text of its `jsonb`, where the day moved. */
+  readonly moved?: string | undefined;
   /** Records at its beginning that the page before holds already. */
   readonly skip: number;
   readonly contract: Contract;
@@ -44,18 +48,19 @@ type Pairs = [position: number, hash: string][];
 
 async function compareBody(
   database: Database,
-  { walkId, pageNo, skip, contract }: Counterpart,
+  { walkId, pageNo, moved, skip, contract }: Counterpart,
   body: Buffer,
   signal?: AbortSignal,
 ): Promise<PageDifference> {
   const [row] = await database.persist<{
+    stored: boolean;
     records: number | null;
     total: number | null;
     stored_only: Pairs | null;
     came_only: Pairs | null;
   }>(
     `with walk as materialized (
-       select k.ignored, p.body #> $2::text[] as list
+       select k.ignored, $5::integer is null or $7::text is not null or p.walk_id is not null as stored, coalesce($7::text::jsonb, p.body) #> $2::text[] as list
          from daywalk.walks k left join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = $5
         where k.walk_id = $4
      ), came as materialized (
@@ -78,18 +83,20 @@ async function compareBody(
          from stored_records s full join came_records c on c.hash = s.hash and c.copy = s.copy
         where s.position is null or c.position is null
      )
-     select case when jsonb_typeof(came.list) = 'array' then greatest(0, jsonb_array_length(came.list) - $6::integer) end as records,
+     select (select stored from walk) as stored,
+            case when jsonb_typeof(came.list) = 'array' then greatest(0, jsonb_array_length(came.list) - $6::integer) end as records,
             case when came.total ~ '^[0-9]{1,15}$' then came.total::bigint end as total,
             (select jsonb_agg(jsonb_build_array(stored_at, hash) order by stored_at) from lone where stored_at is not null) as stored_only,
             (select jsonb_agg(jsonb_build_array(came_at, hash) order by came_at) from lone where came_at is not null) as came_only
        from came`,
-    [body, contract.recordsPath, contract.totalPath, walkId, pageNo, skip],
+    [body, contract.recordsPath, contract.totalPath, walkId, pageNo, skip, moved ?? null],
     signal,
   );
   if (row === undefined) throw new Error('a select from one row returned none');
   const told = (pairs: Pairs | null) =>
     (pairs ?? []).map(([position, hash]) => ({ position, hash }));
   return {
+    isStored: row.stored,
     records: row.records,
     total: row.total,
     storedOnly: told(row.stored_only),

@@ -2,6 +2,7 @@
 import type { Contract, Day, DayRange, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import { isTiered } from './shown.ts';
 import { IS_NEIGHBOUR } from './windows.ts';
 
 /** The span of a window or walk, whose alias is the argument. */
@@ -115,6 +116,8 @@ export interface PublishedWindow extends Span {
   readonly windowId: number;
   readonly stream: string;
   readonly day: Day;
+  /** Where its pages are; tiered: in the tier. */
+  readonly place: 'here' | 'tiered' | 'pruned';
   /** Oldest first; more than one where only their union is whole. */
   readonly walks: readonly PublishedWalk[];
 }
@@ -126,6 +129,9 @@ export interface PublishedWalk {
   readonly lastTotal: number | null;
   readonly contract: Contract;
   readonly proof: Proof;
+  readonly pages: number;
+  /** The pages before its own in the object of its day, where that moved. */
+  readonly pagesBefore: number;
 }
 
 /** The complete windows of these streams, by day, without cuts; those of a window that was split are its parts. */
@@ -138,23 +144,36 @@ export async function listPublishedWindows(
     Omit<PublishedWindow, 'walks'> & Omit<PublishedWalk, 'contract'> & Contract
   >(
     `select w.window_id as "windowId", s.name as stream, w.day, ${spanOf('w')}, k.walk_id as "walkId", k.records,
-            k.last_total as "lastTotal", w.proof, k.records_path as "recordsPath", k.total_path as "totalPath",
+            k.last_total as "lastTotal", w.proof, k.pages,
+            case when k.pruning is null then 'here' when ${isTiered('w.stream_id', 'w.day')} then 'tiered' else 'pruned' end as place,
+            (select coalesce(sum(b.pages), 0)::bigint from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)
+              where g.pruning_id = k.pruning and b.walk_id < k.walk_id) as "pagesBefore", k.records_path as "recordsPath", k.total_path as "totalPath",
             k.relation_path as "relationPath"
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id and w.state = 'complete' and w.kind <> 'cut' and w.split_by is null
-       join daywalk.walks k on k.pruning is null and ${IS_PROOF}
+       join daywalk.walks k on ${IS_PROOF}
       where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
       order by w.day, array_position($1::text[], s.name), w.from_time, w.window_id, k.number`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
   const windows = new Map<number, PublishedWindow & { walks: PublishedWalk[] }>();
   for (const row of rows) {
-    const { windowId, stream, day, from, to, levelFrom, levelTo } = row;
-    const name = { windowId, stream, day, from, to, levelFrom, levelTo };
+    const { windowId, stream, day, place, from, to, levelFrom, levelTo } = row;
+    const name = { windowId, stream, day, place, from, to, levelFrom, levelTo };
     const window = windows.get(windowId) ?? { ...name, walks: [] };
-    const { walkId, records, lastTotal, proof, recordsPath, totalPath, relationPath } = row;
+    const {
+      walkId,
+      records,
+      pages,
+      pagesBefore,
+      lastTotal,
+      proof,
+      recordsPath,
+      totalPath,
+      relationPath,
+    } = row;
     const contract = { recordsPath, totalPath, relationPath };
-    window.walks.push({ walkId, records, lastTotal, proof, contract });
+    window.walks.push({ walkId, records, pages, pagesBefore, lastTotal, proof, contract });
     windows.set(windowId, window);
   }
   return [...windows.values()];

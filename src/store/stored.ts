@@ -76,6 +76,20 @@ export async function checkWalk(database: Database, walkId: number): Promise<str
   return row?.problems ?? [];
 }
 
+/** Those of these walks whose pages went: to the tier, or for good. */
+export async function listGoneWalks(
+  database: Database,
+  walkIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const rows = await database.persist<{ walkId: number }>(
+    `select k.walk_id as "walkId" from daywalk.walks k
+      where k.walk_id = any ($1::bigint[])
+        and exists (select from daywalk.prunings g where g.pruning_id = k.pruning and k.walk_id = any (g.walks))`,
+    [walkIds],
+  );
+  return new Set(rows.map(({ walkId }) => walkId));
+}
+
 /** How many walks of these streams were pruned and are nowhere: only what the ledger says of them can be checked. */
 export async function countPrunedWalks(
   database: Database,

@@ -1,13 +1,14 @@
 /** What days that moved hold, read from their objects by ranges, and compared with what Postgres says of them. */
 import { createHash } from 'node:crypto';
+import { orAborted } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
-import type { MovedDay, MovedRecords } from '../store/moved-days.ts';
+import type { MovedDay, MovedPage, MovedRecords, PageRange } from '../store/moved-days.ts';
 import type { ShownRecord } from '../store/shown-records.ts';
 import { LineDigest } from '../written.ts';
 import { readEvents, type TieredRecord } from './event-file.ts';
 import { spoiledObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
-import { readTieredPages } from './page-file.ts';
+import { readTieredPages, type TieredPage } from './page-file.ts';
 
 /** Of one read while an object is compared with its SHA-256. */
 const CHECK_BYTES = 8_000_000;
@@ -36,8 +37,9 @@ export const UNREACHED_RECORDS: MovedRecords = {
     nowhere([day]);
   },
   check: async (day) => nowhere([day]),
-  firstPage: async (day) => {
-    throw unreachable([day], 'tier.url is not set');
+  // biome-ignore lint/correctness/useYield: there is nothing to read.
+  async *pages(day) {
+    nowhere([day]);
   },
 };
 
@@ -80,11 +82,7 @@ export class StoredRecords implements MovedRecords {
     this.#checked.set(key, checking);
     // Whoever does not wait any more leaves it to the next one who asks.
     checking.catch(() => this.#checked.delete(key));
-    await new Promise<void>((resolve, reject) => {
-      const stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-      checking.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-    });
+    await orAborted(checking, signal);
   }
 
   async #compare(moved: MovedDay): Promise<void> {
@@ -107,12 +105,24 @@ export class StoredRecords implements MovedRecords {
     if ((await this.#store.size(key, signal)) !== bytes) throw spoiledObject(this.#store, key);
   }
 
-  async firstPage(moved: MovedDay, walkId: number, signal: AbortSignal): Promise<string> {
+  async *pages(
+    moved: MovedDay,
+    walkId: number,
+    signal: AbortSignal,
+    range?: PageRange,
+  ): AsyncGenerator<MovedPage[]> {
     this.reach([moved]);
-    for await (const pages of readTieredPages(this.#store, moved.pages.key, signal))
-      for (const page of pages)
-        if (page.page_no === 0 && Number(page.walk_id) === walkId) return page.body;
-    throw spoiledObject(this.#store, moved.pages.key);
+    const { key } = moved.pages;
+    let found = 0;
+    for await (const group of readTieredPages(this.#store, key, signal, { range })) {
+      const pages = group.filter(({ walk_id }) => Number(walk_id) === walkId).map(movedPage);
+      if (pages.some(({ pageNo }, index) => pageNo !== found + index))
+        throw spoiledObject(this.#store, key);
+      found += pages.length;
+      if (pages.length > 0) yield pages;
+    }
+    if (found === 0 || (range !== undefined && found !== range.to - range.from))
+      throw spoiledObject(this.#store, key);
   }
 }
 
@@ -126,6 +136,15 @@ function* chunksOf(group: readonly TieredRecord[]): Generator<readonly TieredRec
   }
   if (first < group.length) yield group.slice(first);
 }
+
+const movedPage = ({ page_no, start, length, skip, records, body }: TieredPage): MovedPage => ({
+  pageNo: page_no,
+  start: Number(start),
+  length,
+  skip,
+  records,
+  body,
+});
 
 const shownRecord = (record: TieredRecord): ShownRecord => ({
   ...record,

@@ -5,7 +5,7 @@ import { removeMarked } from '../store/pruned-pages.ts';
 import type { StayingDay } from './move.ts';
 import { settleDay, settleLog, type TierParts } from './moved-log.ts';
 import { readTieredPages } from './page-file.ts';
-import { claimDay, type MovedDay, restoreDay } from './rows.ts';
+import { claimDay, type MovedDay, removeAgain, restoreDay } from './rows.ts';
 import { putBack } from './tiered-page-rows.ts';
 
 /** What a restoring did. */
@@ -63,7 +63,11 @@ async function restoreOne(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     // What a killed move left to be removed must not be removed later.
     await removeMarked(parts.database, signal);
-    await putPagesBack(parts, moved, signal);
+    await putPagesBack(parts, moved, signal).catch(async (error: unknown) => {
+      // The reason is told, and not what becomes of this.
+      await removeAgain(parts.database, moved).catch(() => {});
+      throw error;
+    });
     if ((await restoreDay(parts.database, moved, recheckDays, signal)) !== 'restored') continue;
     await settleDay(parts, moved, signal);
     return true;
@@ -81,7 +85,9 @@ async function putPagesBack(
     new ObjectStoreError('settings', `${stream} ${day}: ${key} in ${store.name} ${found}`, {
       hint: 'The day stays where it is, and nothing of it is shown. Put the object back from a copy of the folder or bucket.',
     });
-  for await (const pages of readTieredPages(store, key, signal, (bytes) => hash.update(bytes)))
+  for await (const pages of readTieredPages(store, key, signal, {
+    onBytes: (bytes) => hash.update(bytes),
+  }))
     for (const page of pages) {
       signal.throwIfAborted();
       if (!(await putBack(database, page, signal)))

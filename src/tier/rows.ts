@@ -43,6 +43,7 @@ export function listDaysToMove(
                  when exists (select from daywalk.windows_with(d.stream_id, d.day) as w
                                 join daywalk.walks k on k.window_id = w.window_id
                                where w.day <> d.day and k.shown <> 'no') then 'its first midnight shows records of the day before, which would be lost'
+                 when daywalk.waits_for_neighbour(d.stream_id, d.day) then 'the day before or behind it is not shown yet, and at midnight both show the same record'
                  when d.unsealed then 'it is not in the ledger yet: the next run appends it' end as kept
        from unnest($1::text[], $2::double precision[]) as l (name, seconds)
        join daywalk.streams s on s.name = l.name
@@ -174,20 +175,33 @@ export const claimLog = async (query: Query): Promise<boolean> => {
   return true;
 };
 
-/** How many seals the pages have that went with a day. */
+/** How many seals the pages have that went with a day; null: it is here again. */
 export async function countSeals(
   database: Database,
   { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
   signal?: AbortSignal,
-): Promise<number> {
+): Promise<number | null> {
   const [row] = await database.persist<{ seals: number }>(
-    `select count(*) as seals
-       from daywalk.prunings g join daywalk.seals s on s.walk_id = any (g.walks)
+    `select (select count(*) from daywalk.seals s where s.walk_id = any (g.walks)) as seals
+       from daywalk.prunings g
       where g.stream_id = $1 and g.day = $2::date and g.what = 'day'`,
     [streamId, day],
     signal,
   );
-  return row?.seals ?? 0;
+  return row?.seals ?? null;
+}
+
+/** Lets the pages of a day be removed once more, where some were put back and the day stays away. */
+export async function removeAgain(
+  database: Database,
+  { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.prunings g set removed_at = null
+      where g.stream_id = $1 and g.day = $2::date and g.what = 'day'
+        and exists (select from daywalk.tiered_days t where t.stream_id = g.stream_id and t.day = g.day)`,
+    [streamId, day],
+  );
 }
 
 /** What came of saying that a day is back; see `daywalk.restore_day`. */

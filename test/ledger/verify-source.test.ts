@@ -3,7 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { verifyPages } from '../../src/ledger/verify-deep.ts';
 import { verifyWindows, type WindowVerdict } from '../../src/ledger/verify-source.ts';
 import { listPublishedWindows } from '../../src/store/proven.ts';
+import { StoredRecords, UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
+import { MemoryStore } from '../support/memory-store.ts';
 import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
+import { moveAll, partsOf, sealAll, signal } from '../tier/moving-scene.ts';
 
 let scene: SimulatedExport | undefined;
 afterEach(async () => {
@@ -17,6 +20,14 @@ async function compare(
 ): Promise<WindowVerdict[]> {
   const windows = await listPublishedWindows(database, ['events'], null);
   return how(parts, streams, windows, 2, new AbortController().signal);
+}
+
+/** Moves all that was exported. @returns what reads it there. */
+async function moveDay({ database, day }: SimulatedExport, store = new MemoryStore()) {
+  await sealAll(database);
+  const { days } = await moveAll(partsOf(database, store), ['events'], [day]);
+  expect(days).toHaveLength(1);
+  return new StoredRecords(store);
 }
 
 const ofDay = (verdicts: readonly WindowVerdict[]) =>
@@ -33,6 +44,15 @@ const record = (time: string) => ({ text: `{"timestamp":"${time}","id":"new"}`, 
 
 function texts({ api, day }: SimulatedExport): string[] {
   return api.matching({ from: `${day} 00:00:00`, to: `${day} 23:59:59` });
+}
+
+/** Changes one record, and neither its time nor its place. */
+function editInTheMiddle(scene: SimulatedExport): void {
+  const old = texts(scene)[500] as string;
+  const day = { from: `${scene.day} 00:00:00`, to: `${scene.day} 23:59:59` };
+  scene.api.remove(({ text }) => text === old, day);
+  const time = JSON.parse(old).timestamp;
+  scene.api.insert([{ text: old.replace(/}$/, ',"edited":true}'), time }]);
 }
 
 const noon = { from: '2026-03-01 11:00:00', to: '2026-03-01 13:00:00' };
@@ -65,6 +85,12 @@ describe('one request each', () => {
     expect(differences.join()).toMatch(/there is no record at 1249/);
   });
 
+  it('does not see a change in the middle, which keeps total and last record', async () => {
+    scene = await simulateExport();
+    editInTheMiddle(scene);
+    expect(ofDay(await compare(scene, verifyWindows)).state).toBe('same');
+  });
+
   it('tells an answer that is no page, and goes on', async () => {
     scene = await simulateExport();
     scene.api.set({ faults: [{ kind: 'html' }] });
@@ -73,19 +99,26 @@ describe('one request each', () => {
   });
 });
 
-describe('page by page', () => {
+const WHERE = [
+  ['in Postgres', async () => UNREACHED_RECORDS],
+  ['in the tier', moveDay],
+] as const;
+
+describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
   it('sees that nothing changed', async () => {
     scene = await simulateExport();
+    const moved = await place(scene);
     const before = await traces(scene);
-    const verdicts = await compare(scene, verifyPages);
+    const verdicts = await compare(scene, verifyPages(moved));
     expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
     expect(await traces(scene)).toEqual(before);
   });
 
   it('counts a record that came in at the front, and no record that it moved to another page', async () => {
     scene = await simulateExport();
+    const moved = await place(scene);
     scene.api.insert([record('2026-03-01T00:00:00Z'), record('2026-03-01T23:59:58.9Z')]);
-    expect(ofDay(await compare(scene, verifyPages))).toMatchObject({
+    expect(ofDay(await compare(scene, verifyPages(moved)))).toMatchObject({
       state: 'changed',
       records: { vanished: 0, appeared: 2 },
     });
@@ -93,25 +126,19 @@ describe('page by page', () => {
 
   it('finds a record that was changed in the middle, which keeps total and last record', async () => {
     scene = await simulateExport();
-    const all = texts(scene);
-    const old = all[500] as string;
-    scene.api.remove(({ text }) => text === old, {
-      from: `${scene.day} 00:00:00`,
-      to: `${scene.day} 23:59:59`,
-    });
-    const time = JSON.parse(old).timestamp;
-    scene.api.insert([{ text: old.replace(/}$/, ',"edited":true}'), time }]);
-    expect(ofDay(await compare(scene, verifyWindows)).state).toBe('same');
-    const { state, records } = ofDay(await compare(scene, verifyPages));
+    const moved = await place(scene);
+    editInTheMiddle(scene);
+    const { state, records } = ofDay(await compare(scene, verifyPages(moved)));
     expect(state).toBe('changed');
     expect(records).toMatchObject({ vanished: 1, appeared: 1, vanishedAt: [expect.any(Number)] });
   });
 
   it('finds what vanished, whatever page it was on', async () => {
     scene = await simulateExport();
+    const moved = await place(scene);
     let left = 3;
     scene.api.remove(() => left-- > 0, noon);
-    expect(ofDay(await compare(scene, verifyPages))).toMatchObject({
+    expect(ofDay(await compare(scene, verifyPages(moved)))).toMatchObject({
       state: 'changed',
       records: { vanished: 3, appeared: 0 },
     });
@@ -119,8 +146,52 @@ describe('page by page', () => {
 
   it('is not misled by a source that gives shorter pages than it did', async () => {
     scene = await simulateExport();
+    const moved = await place(scene);
     scene.api.set({ clamp: 37 } as never);
-    const verdicts = await compare(scene, verifyPages);
+    const verdicts = await compare(scene, verifyPages(moved));
     expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
+  });
+
+  it('compares each part of a day that was split', async () => {
+    scene = await simulateExport({ offsetCap: { limit: 300, answer: 400 } });
+    const moved = await place(scene);
+    let left = 1;
+    scene.api.remove(() => left-- > 0, noon);
+    const verdicts = await compare(scene, verifyPages(moved));
+    expect(verdicts.length).toBeGreaterThan(3);
+    expect(verdicts.filter(({ state }) => state === 'changed')).toMatchObject([
+      { records: { vanished: 1, appeared: 0 } },
+    ]);
+    expect(verdicts.map(({ records }) => records?.pages ?? 0)).not.toContain(0);
+  });
+});
+
+describe('of a day in the tier', () => {
+  it('one that moves while it is compared is not taken for the same', async () => {
+    scene = await simulateExport();
+    const windows = await listPublishedWindows(scene.database, ['events'], null);
+    const moved = await moveDay(scene);
+    const { parts, streams } = scene;
+    const verdicts = await verifyPages(moved)(parts, streams, windows, 1, signal);
+    expect(ofDay(verdicts)).toMatchObject({
+      state: 'unknown',
+      differences: ['its pages moved or were pruned meanwhile: run it again'],
+    });
+  });
+
+  it('an object that is gone is told by its name, and is no day without records', async () => {
+    scene = await simulateExport();
+    const store = new MemoryStore();
+    const moved = await moveDay(scene, store);
+    for (const key of store.objects.keys()) if (key.startsWith('pages/')) store.objects.delete(key);
+    expect(ofDay(await compare(scene, verifyPages(moved)))).toMatchObject({
+      state: 'unknown',
+      differences: [
+        expect.stringMatching(/^memory has no whole object pages\/stream=events\/day=2026-03-01\//),
+      ],
+    });
+    await expect(compare(scene, verifyPages(UNREACHED_RECORDS))).rejects.toThrow(
+      /^events 2026-03-01 moved to memory: tier\.url is not set/,
+    );
   });
 });

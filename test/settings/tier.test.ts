@@ -40,8 +40,19 @@ test('a bucket needs its keys, a folder none', () => {
     '/srv/key': 'access-key-2\n',
     '/srv/secret': 'secret-key-2\n',
   };
-  const { tierKey, tierSecret } = load({ files });
+  const { tierKey, tierSecret, tierSessionToken } = load({ files });
   expect([tierKey?.reveal(), tierSecret?.reveal()]).toEqual(['access-key-2', 'secret-key-2']);
+  expect(tierSessionToken).toBeUndefined();
+});
+
+test('keys that are lent for a time have a token', () => {
+  const files = {
+    '/srv/daywalk.yaml': bucket(', session_token_file: token'),
+    '/srv/token': 'token-of+a/day==\n',
+  };
+  expect(load({ files, environment: KEYS }).tierSessionToken?.reveal()).toBe('token-of+a/day==');
+  const environment = { ...KEYS, DAYWALK_TIER_SESSION_TOKEN: 'token-1' };
+  expect(loadYaml(bucket(), { environment }).tierSessionToken?.reveal()).toBe('token-1');
 });
 
 test('events go over plain HTTP to this machine only, unless somebody says so', () => {

@@ -2,8 +2,8 @@
 import type { LoggedRequest } from '../../simulator/simulator.ts';
 import type { TestDatabase } from './database.ts';
 
-/** Questions ask for one or two records, whatever the page length is; they store nothing. */
-const QUESTION_LENGTHS = ['1', '2'];
+/** Questions ask for up to three records, whatever the page length is; they store nothing. */
+const QUESTION_LENGTHS = ['1', '2', '3'];
 /** What is asked around a cut reaches no further; windows are longer. */
 const LONGEST_CUT_MS = 5 * 60_000;
 

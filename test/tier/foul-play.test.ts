@@ -8,7 +8,7 @@ import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { cleanUpAlone } from '../../src/tier/moved-log.ts';
 import { readTieredPages } from '../../src/tier/page-file.ts';
 import { listMovedDays, type MovedDay } from '../../src/tier/rows.ts';
-import { openKeyring } from '../../src/tier/s3/s3-keys.ts';
+import { openCredentials } from '../../src/tier/s3/s3-keys.ts';
 import { matchesSeal, putBack } from '../../src/tier/tiered-page-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -161,9 +161,23 @@ it('keys that were read anew are struck out, too', async () => {
     secretAccessKey: `${name}-secret`,
     sessionToken: `${name}-token`,
   }));
-  const keyring = openKeyring('s3://bucket', async () => all.shift() ?? KEYS, redactor);
-  await keyring.renew(await keyring.current());
+  const credentials = openCredentials('s3://bucket', async () => all.shift() ?? KEYS, redactor);
+  await credentials.renew(await credentials.current());
   expect(redactor.redact('second-access-key second-secret second-token')).toBe('*** *** ***');
+});
+
+it('keys that were lent are forgotten when many others have been lent since', async () => {
+  const redactor = openRedactor(['of-the-api']);
+  let lent = 0;
+  const next = async () => {
+    lent += 1;
+    return { ...KEYS, sessionToken: `token-${lent}` };
+  };
+  const credentials = openCredentials('s3://bucket', next, redactor);
+  for (let time = 0; time < 50; time += 1) await credentials.renew(await credentials.current());
+  expect(redactor.secrets().length).toBeLessThan(10);
+  const inUse = `of-the-api ${KEYS.accessKeyId} ${KEYS.secretAccessKey} token-${lent}`;
+  expect(redactor.redact(inUse)).toBe('*** *** *** ***');
 });
 
 describe('another engine', () => {

@@ -55,7 +55,7 @@ export async function sealAll(database: Database): Promise<void> {
 }
 
 /** Both days show the record 3: it is hidden in the later one. */
-async function proveHidingCut(database: Database, cut: number): Promise<void> {
+export async function proveHidingCut(database: Database, cut: number): Promise<void> {
   const both = { across: textsOf([3]), before: textsOf([3]), after: textsOf([3]) };
   await proveCutOf(database, cut, both, { records: 0, removed: 1 });
 }

@@ -9,9 +9,11 @@ import type { Database } from '../../src/store/database.ts';
 import { removeTable, syncTables } from '../../src/tables/record-tables.ts';
 import { defineTable } from '../../src/tables/table-rows.ts';
 import { checkTieredDays } from '../../src/tier/check-days.ts';
+import { moveDays } from '../../src/tier/move.ts';
 import type { TierParts } from '../../src/tier/moved-log.ts';
 import { piecesOf } from '../../src/tier/object-body.ts';
 import type { ObjectBody } from '../../src/tier/object-store.ts';
+import { restoreDays } from '../../src/tier/restore.ts';
 import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -27,6 +29,7 @@ import {
   moveAll,
   moved,
   partsOf,
+  proveHidingCut,
   restoreAll,
   STREAMS,
   sealAll,
@@ -168,6 +171,24 @@ describe('what is said of days that moved', () => {
     expect(await server.query('select from daywalk.events')).toEqual([]);
   });
 
+  it('what a restore put back that failed is removed again', async () => {
+    await makeDays(database);
+    await moveAll(partsOf(database, store));
+    const [first, second] = await listMovedDays(database, ['events'], null);
+    const body = store.objects.get(first?.pages.key ?? '')?.body;
+    if (first === undefined || second === undefined || body === undefined)
+      throw new Error('no days');
+    // Its pages are those that were sealed, and something stands behind them.
+    const changed = { ...second, pages: { ...second.pages, sha256: first.pages.sha256 } };
+    const parts = partsOf(database, store);
+    await expect(restoreDays(parts, [changed], 7, signal)).rejects.toThrow('is not what was');
+    expect((await server.query('select from daywalk.pages')).length).toBeGreaterThan(0);
+    await moveAll(parts, ['events']);
+    expect(await server.query('select from daywalk.pages')).toEqual([]);
+    await restoreAll(parts);
+    expect(await checkLedger(database, STREAMS)).toEqual([]);
+  });
+
   it('a store that gives back something else is told, and everything stays here', async () => {
     await makeDays(database);
     const before = await believed(server, store);
@@ -287,6 +308,35 @@ it('a day that is published anew while it moves, moves as it is shown then', asy
   const there = await believed(server, store);
   expect(there[`events ${DAY}`]?.filter((text) => text.includes(': 44}'))).toHaveLength(1);
   expect(await server.query(`select from daywalk.events where stream = 'events'`)).toEqual([]);
+});
+
+it('a day stays while the one behind it is not shown, and a record of their midnight is in both', async () => {
+  const streamId = await planDays(database, DAYS);
+  const window = (day: string) => windowOf(database, streamId, day);
+  await proveTexts(database, await window(DAY), [textsOf([1, 2, 3])]);
+  await proveTexts(database, await window(DAYS[2]), [textsOf([5])]);
+  await proveHidingCut(database, await windowOf(database, streamId, DAY, 'cut'));
+  await sealAll(database);
+  const parts = partsOf(database, store);
+  const stays = {
+    day: DAY,
+    reason:
+      'the day before or behind it is not shown yet, and at midnight both show the same record',
+  };
+  expect((await moveAll(parts, ['events'])).kept).toContainEqual(expect.objectContaining(stays));
+  const limits = [{ stream: 'events', olderThanMs: 0 }];
+  const [due] = (await listDaysToMove(database, limits, true)).filter(({ day }) => day === DAY);
+  if (due === undefined) throw new Error('the day is not listed');
+  // What was found out before the transaction is looked at in it, too.
+  const report = await moveDays(parts, [{ ...due, kept: null }], signal);
+  expect(report).toMatchObject({ days: [], kept: [{ day: DAY }] });
+  await proveTexts(database, await window(DAYS[1]), [textsOf([3, 4])]);
+  await sealAll(database);
+  const before = await believed(server, store);
+  expect(before[`events ${DAYS[1]}`]).toHaveLength(1);
+  await moveAll(parts, ['events']);
+  await expectExact(before);
+  expect(await server.query('select from daywalk.events')).toEqual([]);
 });
 
 it('record tables: one that outlives the pages keeps the days, another one gets them back', async () => {

@@ -46,13 +46,24 @@ test('days move, every verb answers, and they come back', async () => {
   for (const kind of ['pages', 'events'])
     expect(keys.filter((name) => name.startsWith(`soc/1/${kind}/stream=events/`))).toHaveLength(5);
   const told = async (...args: readonly string[]) => (await scene.succeed(args, settings)).stdout;
-  expect(await told('why', RANGE.from)).toContain(`moved to s3://${bucket.bucket}/soc/1 at `);
+  const why = await told('why', RANGE.from);
+  expect(why).toContain(`moved to s3://${bucket.bucket}/soc/1 at `);
+  expect(why).toMatch(/ nothing of it was shown here any more\./);
   expect(await told('status', '--months', '24')).toMatch(/5 days of them in the tier/);
   expect(JSON.parse(await told('status', '--json')).streams).toMatchObject([{ tiered: 5 }]);
   // Days of this week were never walked.
   expect((await scene.run(['gaps'], settings)).stdout).not.toMatch(/2026-0/);
   expect(await told('verify', '--offline')).toMatch(
     /^Everything that moved is what moved: 5 days in the tier, /m,
+  );
+  const unseen = await scene.run(['verify', '--offline'], EVENTS);
+  expect(unseen).toMatchObject({ code: 3 });
+  expect(unseen.stdout).toMatch(/^5 days in s3:\/\/.* not checked: tier\.url is not set\.$/m);
+  expect(await told('verify', ...DAYS)).toBe(
+    '5 windows in the tier not compared: --deep reads the pages there.\n',
+  );
+  expect(await told('verify', '--deep', ...DAYS)).toMatch(
+    /^5 windows compared .*: 5 same, 0 changed\.$/m,
   );
   expect(await told('prune', '--older-than', '1d')).toMatch(/^Nothing would go/m);
   expect(await told('doctor')).toMatch(/tier +s3:\/\/\S+ takes, gives back and removes an object/);

@@ -35,6 +35,7 @@ export async function examineSecrets(settings: Settings, examination: Examinatio
     settings.archiveKeyFile,
     settings.tierKeyFile,
     settings.tierSecretFile,
+    settings.tierSessionTokenFile,
     settings.pingUrlFile,
     settings.webhookUrlFile,
   ].filter((path) => path !== undefined);

@@ -1,5 +1,5 @@
 /** Results go to stdout: text for people, JSON for programs; foreign text in them can steer no terminal. */
-import { printable, printableLines } from '../../text.ts';
+import { formatCount, printable, printableLines } from '../../text.ts';
 
 /** Prints a result, a line each; names and errors in it come from the API and the database. */
 export function print(...lines: readonly string[]): void {
@@ -9,6 +9,18 @@ export function print(...lines: readonly string[]): void {
 /** Prints lines with colours of ours; foreign text in them has gone through `printable`, or it would colour too. */
 export function printColoured(...lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);
+}
+
+/** So many lines of one kind are listed in text. */
+const MOST_LINES = 50;
+
+/** The first of many lines, and how many more there are. */
+export function shortened(lines: readonly string[]): string[] {
+  if (lines.length <= MOST_LINES) return [...lines];
+  return [
+    ...lines.slice(0, MOST_LINES),
+    `… and ${formatCount(lines.length - MOST_LINES)} more; --json has all.`,
+  ];
 }
 
 /** Prints a result for programs: one JSON document. */

@@ -6,17 +6,35 @@ import type { StoredFinding, StoredReport } from '../../ledger/verify-stored.ts'
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
 import type { MovedDay } from '../../tier/rows.ts';
+import { daySpans } from './day-spans.ts';
+import { shortened } from './output.ts';
 
-/** So many findings are listed in text; `--json` has all. */
-const MOST_LINES = 50;
+/** The command that walks the days of a window again; what is in the tier comes back before. */
+export function walkAgainCommand({
+  stream,
+  day,
+  place,
+}: Pick<WindowVerdict['window'], 'stream' | 'day'> &
+  Partial<Pick<WindowVerdict['window'], 'place'>>): string {
+  const days = `--from ${day} --to ${day}`;
+  const back = place === 'tiered' ? `daywalk tier --restore ${days} --stream ${stream} && ` : '';
+  return `${back}daywalk backfill ${days} --only all --stream ${stream}`;
+}
 
-/** The command that walks the days of a window again. */
-export function walkAgainCommand({ stream, day }: { stream: string; day: string }): string {
-  return `daywalk backfill --from ${day} --to ${day} --only all --stream ${stream}`;
+/** How many complete windows were not compared, because their pages are in the tier, or gone. */
+export interface LeftWindows {
+  readonly tiered: number;
+  readonly pruned: number;
 }
 
 /** One line for each window that differs, with the command that walks it again, and a line for all. */
-export function describeVerdicts(verdicts: readonly WindowVerdict[], elapsedMs: number): string[] {
+export function describeVerdicts(
+  verdicts: readonly WindowVerdict[],
+  left: LeftWindows,
+  elapsedMs: number,
+): string[] {
+  const others = describeLeft(left);
+  if (verdicts.length === 0 && others.length > 0) return others;
   if (verdicts.length === 0)
     return [
       'Nothing to compare: no window is complete there. `daywalk gaps` lists what is missing.',
@@ -33,8 +51,17 @@ export function describeVerdicts(verdicts: readonly WindowVerdict[], elapsedMs: 
   return [
     ...shortened(lines.flatMap(describeVerdict)),
     `${counted(verdicts.length, 'window')} compared in ${formatDuration(elapsedMs)} (${compared}): ${formatCount(same)} same, ${formatCount(changed)} changed${unknown === 0 ? '' : `, ${formatCount(unknown)} not answered`}.`,
+    ...others,
   ];
 }
+
+const describeLeft = ({ tiered, pruned }: LeftWindows): string[] =>
+  [
+    tiered === 0
+      ? ''
+      : `${counted(tiered, 'window')} in the tier not compared: --deep reads the pages there.`,
+    pruned === 0 ? '' : `${counted(pruned, 'window')} pruned, not compared: the pages are gone.`,
+  ].filter((line) => line !== '');
 
 function describeVerdict(verdict: WindowVerdict): string[] {
   const { window, state, records } = verdict;
@@ -61,7 +88,11 @@ function recordsText(records: WindowVerdict['records']): string[] {
 }
 
 /** The comparison for programs. */
-export function verdictDocument(verdicts: readonly WindowVerdict[], elapsedMs: number): unknown {
+export function verdictDocument(
+  verdicts: readonly WindowVerdict[],
+  left: LeftWindows,
+  elapsedMs: number,
+): unknown {
   const of = (state: WindowVerdict['state']) =>
     verdicts.filter((verdict) => verdict.state === state).length;
   return {
@@ -69,22 +100,39 @@ export function verdictDocument(verdicts: readonly WindowVerdict[], elapsedMs: n
     same: of('same'),
     changed: of('changed'),
     unknown: of('unknown'),
+    notCompared: left,
     elapsedMs: Math.round(elapsedMs),
-    verdicts: verdicts.map(({ window: { walks, ...window }, ...verdict }) => ({
+    verdicts: verdicts.map(({ window: { walks, place, ...window }, ...verdict }) => ({
       ...window,
       ...verdict,
       walks: walks.map((walk) => walk.walkId),
-      ...(verdict.state === 'changed' ? { command: walkAgainCommand(window) } : {}),
+      ...(verdict.state === 'changed' ? { command: walkAgainCommand({ ...window, place }) } : {}),
     })),
   };
 }
 
-/** Whether everything stored is what was stored. */
-export const isSound = (report: StoredReport, tier: TierCheck | null): boolean =>
-  report.findings.length === 0 && report.ledger.length === 0 && (tier?.findings.length ?? 0) === 0;
+/** What was checked without the source. */
+export interface StoredCheck {
+  readonly report: StoredReport;
+  /** The days in the tier. */
+  readonly moved: readonly MovedDay[];
+  /** Null: there are none, or they were not looked at. */
+  readonly tier: TierCheck | null;
+  /** Days that came back from the tier meanwhile, so that they were looked at nowhere. */
+  readonly back: readonly MovedDay[];
+}
+
+/** Whether all was looked at, and is what was stored. */
+export const isSound = ({ report, moved, tier, back }: StoredCheck): boolean =>
+  isAsStored(report) &&
+  back.length === 0 &&
+  (tier === null ? moved.length === 0 : tier.findings.length === 0);
+
+const isAsStored = ({ findings, ledger }: StoredReport): boolean =>
+  findings.length === 0 && ledger.length === 0;
 
 /** One line for each finding, the speed, and the ends of the chains. */
-export function describeStored(report: StoredReport): string[] {
+export function describeStored({ report }: StoredCheck): string[] {
   const { walks, pages, bytes, elapsedMs, unsealedPages, prunedWalks, findings, ledger, heads } =
     report;
   const speed = elapsedMs === 0 ? 0 : (bytes / elapsedMs) * 1000;
@@ -97,7 +145,7 @@ export function describeStored(report: StoredReport): string[] {
       ? []
       : ['Walked again, a day is as the source shows it now; what was changed stays as evidence:']),
     ...shortened(days).map((command) => `  ${command}`),
-    isSound(report, null)
+    isAsStored(report)
       ? `Everything stored is what was stored: ${volume}.`
       : `${counted(findings.length + ledger.length, 'finding')}: ${volume}.`,
     ...(unsealedPages === 0
@@ -129,15 +177,20 @@ function describeLedger({ stream, entry, day, problem }: LedgerProblem): string 
 }
 
 /** What was found of the days that moved. */
-export function describeTier(moved: readonly MovedDay[], tier: TierCheck | null): string[] {
-  if (moved.length === 0) return [];
+export function describeTier({ moved, tier, back }: StoredCheck): string[] {
+  const lines = daySpans('came back meanwhile, run it again:', back);
+  if (moved.length === 0) return lines;
   if (tier === null) {
     const places = [...new Set(moved.map(({ place }) => place))].join(', ');
-    return [`${counted(moved.length, 'day')} in ${places} not checked: tier.url is not set.`];
+    return [
+      ...lines,
+      `${counted(moved.length, 'day')} in ${places} not checked: tier.url is not set.`,
+    ];
   }
   const { days, pages, bytes, findings } = tier;
   const volume = `${counted(days, 'day')} in the tier, ${counted(pages, 'page')}, ${formatBytes(bytes)}`;
   return [
+    ...lines,
     ...shortened(findings.map(({ stream, day, problem }) => `${stream} ${day}: ${problem}`)),
     findings.length === 0
       ? `Everything that moved is what moved: ${volume}.`
@@ -146,20 +199,16 @@ export function describeTier(moved: readonly MovedDay[], tier: TierCheck | null)
 }
 
 /** The check for programs. */
-export function storedDocument(report: StoredReport, tier: TierCheck | null) {
+export function storedDocument(check: StoredCheck) {
+  const { report, moved, tier, back } = check;
   const { bytes, elapsedMs } = report;
   return {
-    sound: isSound(report, tier),
+    sound: isSound(check),
     ...report,
     elapsedMs: Math.round(elapsedMs),
     bytesPerSecond: elapsedMs === 0 ? 0 : Math.round((bytes / elapsedMs) * 1000),
+    tieredDays: moved.length,
+    tier,
+    cameBack: back.map(({ stream, day }) => ({ stream, day })),
   };
-}
-
-function shortened(lines: readonly string[]): string[] {
-  if (lines.length <= MOST_LINES) return [...lines];
-  return [
-    ...lines.slice(0, MOST_LINES),
-    `… and ${lines.length - MOST_LINES} more; --json has all.`,
-  ];
 }

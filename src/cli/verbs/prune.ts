@@ -8,12 +8,10 @@ import { parseAge } from '../../settings/values/age.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { chosen } from '../chosen-streams.ts';
 import { daySpans } from '../terminal/day-spans.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { print, printJson, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
 import { withStore } from '../with-store.ts';
-
-const MOST_LINES = 50;
 
 /** Says what would go, or prunes; exit code 3 when days that are old enough had to stay. */
 export async function pruneVerb(invocation: Invocation): Promise<number> {
@@ -70,24 +68,15 @@ function describe(
   done: { readonly resumed: number; readonly emptied: readonly string[] } | null,
 ): string[] {
   const what = kind === 'day' ? '' : 'superseded walks of ';
+  const gone = `${done === null ? 'would go' : 'pruned'}: ${what}`.trimEnd();
   const sum = (of: 'pages' | 'records' | 'bytes') =>
     days.reduce((total, day) => total + day[of], 0);
   const size = formatBytes(months.reduce((total, month) => total + month.size, 0));
   const volume = `${formatCount(sum('records'))} records on ${formatCount(sum('pages'))} pages, ${formatBytes(sum('bytes'))} received`;
-  const lines = [
-    ...daySpans(days.map(({ stream, day }) => ({ stream, day, text: '' }))).map(
-      (span) => `${done === null ? 'would go' : 'pruned'}: ${what}${span}`,
-    ),
-    ...daySpans(kept.map(({ stream, day, reason }) => ({ stream, day, text: `: ${reason}` }))).map(
-      (span) => `kept: ${span}`,
-    ),
-  ];
+  const lines = [...daySpans(gone, days), ...daySpans('kept:', kept)];
   const whole = months.filter((month) => month.whole).map(({ month }) => month);
   return [
-    ...lines.slice(0, MOST_LINES),
-    ...(lines.length > MOST_LINES
-      ? [`… and ${formatCount(lines.length - MOST_LINES)} more; --json has all.`]
-      : []),
+    ...shortened(lines),
     ...(done !== null && done.resumed > 0
       ? ['An earlier pruning was interrupted; what it left is removed now.']
       : []),

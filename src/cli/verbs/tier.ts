@@ -12,14 +12,13 @@ import { type DayToMove, listDaysToMove, listMovedDays, type MovedDay } from '..
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { daySpans } from '../terminal/day-spans.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { print, printJson, shortened } from '../terminal/output.ts';
 import { moveLimits, type OpenTier, openTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
 import { withStore } from '../with-store.ts';
 
 const SAY_EVERY_MS = 30_000;
-const MOST_LINES = 50;
 
 /** Moves, or restores; exit code 3 when days had to stay where they are. */
 export async function tierVerb(invocation: Invocation): Promise<number> {
@@ -121,9 +120,7 @@ async function restore(
     const verb = options.dryRun === true ? 'would come back from' : 'came back from';
     print(
       ...shortened(
-        daySpans(report.days.map((day) => ({ ...day, text: '' }))).map((span) =>
-          options.dryRun === true ? `would come back: ${span}` : `came back: ${span}`,
-        ),
+        daySpans(options.dryRun === true ? 'would come back:' : 'came back:', report.days),
       ),
       ...describeKept(report.kept),
       report.days.length === 0 ? `Nothing ${verb} ${name}.` : `${volume} ${verb} ${name}.`,
@@ -135,19 +132,12 @@ async function restore(
 const sum = <T>(all: readonly T[], of: (one: T) => number): number =>
   all.reduce((total, one) => total + of(one), 0);
 
-const describeKept = (kept: readonly StayingDay[]): string[] =>
-  shortened(
-    daySpans(kept.map(({ reason, ...day }) => ({ ...day, text: `: ${reason}` }))).map(
-      (span) => `stays: ${span}`,
-    ),
-  );
+const describeKept = (kept: readonly StayingDay[]): string[] => shortened(daySpans('stays:', kept));
 
 function describePlan(days: readonly DayToMove[], name: string): string[] {
   if (days.length === 0) return ['Nothing would move: no day is old enough and free to go.'];
   return [
-    ...shortened(
-      daySpans(days.map((day) => ({ ...day, text: '' }))).map((span) => `would move: ${span}`),
-    ),
+    ...shortened(daySpans('would move:', days)),
     `${counted(days.length, 'day')} would move to ${name}: ${formatCount(sum(days, ({ records }) => records))} records, ${formatBytes(sum(days, ({ bytes }) => bytes))} received.`,
     'This was a dry run: nothing was changed. The same command without --dry-run does it.',
   ];
@@ -160,9 +150,7 @@ function describeMoved({ days, emptied }: MoveReport, name: string): string[] {
     sum(days, (day) => day.events.bytes),
   ];
   return [
-    ...shortened(
-      daySpans(days.map((day) => ({ ...day, text: '' }))).map((span) => `moved: ${span}`),
-    ),
+    ...shortened(daySpans('moved:', days)),
     `${counted(days.length, 'day')} moved to ${name}: ${formatCount(sum(days, ({ records }) => records))} records, ${formatBytes(events)} of them for readers, ${formatBytes(pages)} of pages.`,
     ...(emptied.length === 0
       ? []
@@ -171,11 +159,3 @@ function describeMoved({ days, emptied }: MoveReport, name: string): string[] {
         ]),
   ];
 }
-
-const shortened = (lines: readonly string[]): string[] =>
-  lines.length <= MOST_LINES
-    ? [...lines]
-    : [
-        ...lines.slice(0, MOST_LINES),
-        `… and ${formatCount(lines.length - MOST_LINES)} more; --json has all.`,
-      ];

@@ -9,7 +9,7 @@ import type { DayRange } from '../../model.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { EARLIEST } from '../../settings/values/day.ts';
 import type { Database } from '../../store/database.ts';
-import { listPublishedWindows } from '../../store/proven.ts';
+import { listPublishedWindows, type PublishedWindow } from '../../store/proven.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
 import { listMovedDays, type MovedDay } from '../../tier/rows.ts';
 import { chosenRange } from '../chosen-days.ts';
@@ -26,6 +26,7 @@ import {
 } from '../terminal/verify-text.ts';
 import type { Invocation } from '../verb.ts';
 import { apiSettingsOf, settingsOf } from '../wiring.ts';
+import { withMoved } from '../with-moved.ts';
 import { withStore } from '../with-store.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs. */
@@ -52,20 +53,28 @@ function againstSource(invocation: Invocation): Promise<number> {
     const streams = chosen(settings.streams, options.stream);
     const names = streams.map((stream) => stream.name);
     const windows = await listPublishedWindows(database, names, span);
-    log.info({ windows: windows.length, deep: options.deep === true }, 'comparing with the source');
-    const compare = options.deep === true ? verifyPages : verifyWindows;
+    const at = (place: PublishedWindow['place']) => windows.filter((one) => one.place === place);
+    const [here, tiered] = [at('here'), at('tiered')];
+    const deep = options.deep === true;
+    const left = { tiered: deep ? 0 : tiered.length, pruned: at('pruned').length };
+    log.info({ windows: windows.length, deep, left }, 'comparing with the source');
+    const compare = (how: typeof verifyWindows, some: typeof windows, concurrency: number) =>
+      how(parts, streams, some, concurrency, signal, (verdict) =>
+        log.debug({ ...nameOf(verdict.window), state: verdict.state }, 'compared'),
+      );
     const since = systemClock.monotonic();
-    const verdicts = await compare(
-      parts,
-      streams,
-      windows,
-      settings.concurrency,
-      signal,
-      (verdict) => log.debug({ ...nameOf(verdict.window), state: verdict.state }, 'compared'),
-    );
+    const verdicts = deep
+      ? await withMoved(settings, log, async (moved) => {
+          if (tiered.length > 0) moved.reach(await listMovedDays(database, names, span, signal));
+          const pageByPage = verifyPages(moved);
+          // Of an object some megabytes are held at a time.
+          const there = await compare(pageByPage, tiered, 1);
+          return [...there, ...(await compare(pageByPage, here, settings.concurrency))];
+        })
+      : await compare(verifyWindows, here, settings.concurrency);
     const elapsedMs = systemClock.monotonic() - since;
-    if (options.json === true) printJson(verdictDocument(verdicts, elapsedMs));
-    else print(...describeVerdicts(verdicts, elapsedMs));
+    if (options.json === true) printJson(verdictDocument(verdicts, left, elapsedMs));
+    else print(...describeVerdicts(verdicts, left, elapsedMs));
     return verdicts.every((verdict) => verdict.state === 'same') ? EXIT.done : EXIT.gaps;
   };
   return withExport(invocation, work, { makes: 'nothing' });
@@ -84,12 +93,17 @@ async function againstDigests(invocation: Invocation): Promise<number> {
   return withStore(settings, signal, async (database, log) => {
     const names = chosen(settings.streams, options.stream).map((stream) => stream.name);
     const parts = { database, clock: systemClock };
+    const before = await listMovedDays(database, names, span, signal);
     const report = await verifyStored(parts, names, span, settings.concurrency, signal);
     const moved = await listMovedDays(database, names, span, signal);
     const tier = await checkTier(moved, settings, database, log, signal);
-    if (options.json === true) printJson({ ...storedDocument(report, tier), tier });
-    else print(...describeStored(report), ...describeTier(moved, tier));
-    return isSound(report, tier) ? EXIT.done : EXIT.gaps;
+    const back = before.filter(
+      ({ stream, day }) => !moved.some((one) => one.stream === stream && one.day === day),
+    );
+    const all = { report, moved, tier, back };
+    if (options.json === true) printJson(storedDocument(all));
+    else print(...describeStored(all), ...describeTier(all));
+    return isSound(all) ? EXIT.done : EXIT.gaps;
   });
 }
 

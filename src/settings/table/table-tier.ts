@@ -76,6 +76,20 @@ export const TIER = {
     'A file that holds the secret key and nothing else.',
     { flag: null, placeholder: '<file>' },
   ),
+  tierSessionToken: tier(
+    'tier.session_token',
+    { kind: 'apiKey' },
+    null,
+    'What belongs to keys that are lent for a time (AWS STS); in the environment or in a file, nowhere else.',
+    { flag: null, inFile: false, secret: true },
+  ),
+  tierSessionTokenFile: tier(
+    'tier.session_token_file',
+    { kind: 'path' },
+    null,
+    'A file that holds the session token and nothing else.',
+    { flag: null, placeholder: '<file>' },
+  ),
   tierAfter: tier(
     'tier.after',
     duration(DAY, LONGEST_AGE),

@@ -11,27 +11,34 @@ export interface S3Keys {
 }
 
 /** The keys of one store. */
-export interface Keyring {
+export interface Credentials {
   current(): Promise<S3Keys>;
   /** Reads them again after `refused` were refused. @returns whether there are others now. */
   renew(refused: S3Keys): Promise<boolean>;
 }
 
+/** So many of the keys that were lent last are struck out of all that is written. */
+const MOST_LENT = 4;
+
 /** @param redactor is told of every secret. */
-export function openKeyring(
+export function openCredentials(
   store: string,
   source: S3Keys | (() => Promise<S3Keys>),
   redactor: Redactor,
-): Keyring {
+): Credentials {
   let known: S3Keys | null = null;
+  /** The secrets of keys that were lent for a time, newest last: of those that are long over none has to be struck out. */
+  const lent: string[][] = [];
   const read = async (): Promise<S3Keys> => {
     const keys = typeof source === 'function' ? await source() : source;
     checkKeys(store, keys);
-    redactor.add(
-      keys.accessKeyId,
-      keys.secretAccessKey,
-      ...(keys.sessionToken ? [keys.sessionToken] : []),
-    );
+    const { accessKeyId, secretAccessKey, sessionToken } = keys;
+    const secrets = [accessKeyId, secretAccessKey, ...(sessionToken ? [sessionToken] : [])];
+    const news = secrets.filter((secret) => !redactor.secrets().includes(secret));
+    redactor.add(...news);
+    if (sessionToken && news.length > 0) lent.push(news);
+    const over = lent.length > MOST_LENT ? lent.shift() : [];
+    redactor.forget(...(over ?? []).filter((secret) => !secrets.includes(secret)));
     return keys;
   };
   return {

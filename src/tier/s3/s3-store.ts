@@ -6,7 +6,7 @@ import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
 import { checkKey, checkPrefix, type ObjectStore } from '../object-store.ts';
 import { bucketAddress, type S3Place } from './s3-address.ts';
 import { openS3Asking } from './s3-asking.ts';
-import { openKeyring, type S3Keys } from './s3-keys.ts';
+import { openCredentials, type S3Keys } from './s3-keys.ts';
 import { listS3, readFromS3, removeFromS3, sizeInS3 } from './s3-read.ts';
 import { type ObjectLock, s3Writer } from './s3-write.ts';
 
@@ -52,9 +52,9 @@ export function openS3Store(given: S3StoreOptions): S3Store {
   const dispatcher = openDispatcher({ ...options, address });
   const secrets = redactor.secrets;
   const link = { address, region, dispatcher, clock, connectTimeoutMs, requestTimeoutMs, secrets };
-  const keyring = openKeyring(address.name, options.keys, redactor);
+  const credentials = openCredentials(address.name, options.keys, redactor);
   const onRetry = options.onRetry ?? (() => {});
-  const asking = openS3Asking({ link, keyring, policy: options.retry, clock, onRetry });
+  const asking = openS3Asking({ link, credentials, policy: options.retry, clock, onRetry });
   const bucket = { keysBegin: address.keysBegin, asking };
   const write = s3Writer(bucket, clock, options.objectLock);
   const check = (key: string): void => checkKey(address.name, key);
