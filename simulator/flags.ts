@@ -120,6 +120,11 @@ const FLAGS: Readonly<Record<string, Flag>> = {
     help: 'seconds (default: 23:59:59.999 is in a window that ends :59) or exact (it is not)',
     read: (subSecond) => ({ subSecond }) as SimulatorOptions,
   },
+  'skipped-times': {
+    value: 'KIND',
+    help: 'a time that the clocks skip is the moment of the change (change, default) or as much later (later)',
+    read: (skippedTimes) => ({ skippedTimes }) as SimulatorOptions,
+  },
   'time-zone': {
     value: 'ZONE',
     help: 'zone in which fromDate and toDate are read (default UTC)',

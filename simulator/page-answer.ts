@@ -82,7 +82,7 @@ export function answerPage(
   }
 
   const stream = streams[resource];
-  const instants = instantsOf(query.from, query.to, switches.timeZone, switches.subSecond);
+  const instants = instantsOf(query.from, query.to, switches);
   const selection = stream.select(instants, query.filters);
   const dice = new Dice(mix(seed, request.number));
   const page = pageOf(selection, start, length, switches.order, dice);

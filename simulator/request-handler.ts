@@ -174,9 +174,9 @@ export class RequestHandler {
     return latency[0] + (latency[1] - latency[0]) * mixFraction(this.#seed, number, 4);
   }
 
-  #pageServed({ resource, query }: PageAnswer, { timeZone, subSecond }: Switches): void {
+  #pageServed({ resource, query }: PageAnswer, switches: Switches): void {
     const stream = this.#streams[resource];
-    const instants = instantsOf(query.from, query.to, timeZone, subSecond);
+    const instants = instantsOf(query.from, query.to, switches);
     const select = () => stream.select(instants, query.filters);
     const leaving = this.#deletions?.due() ?? 0;
     if (leaving > 0) this.#deletions?.vanish(stream, select(), leaving);

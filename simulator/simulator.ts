@@ -205,8 +205,7 @@ class RunningSimulator implements Simulator {
     if (first === undefined || last === undefined || problems.length > 0) {
       throw new SimulatorInputError(problems.join('; '));
     }
-    const { timeZone, subSecond } = this.switches;
-    return this.#streams[resource].select(instantsOf(first, last, timeZone, subSecond), filters);
+    return this.#streams[resource].select(instantsOf(first, last, this.switches), filters);
   }
 }
 

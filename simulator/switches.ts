@@ -4,7 +4,13 @@ import { FAULT_CONDITIONS, FAULT_PARAMETERS, type Fault } from './faults.ts';
 import type { Hook } from './hook.ts';
 import { SimulatorInputError } from './input-error.ts';
 import { ORDERS, type Order } from './selection.ts';
-import { isTimeZone, SUB_SECONDS, type SubSecond } from './wall-time.ts';
+import {
+  isTimeZone,
+  SKIPPED_TIMES,
+  type SkippedTimes,
+  SUB_SECONDS,
+  type SubSecond,
+} from './wall-time.ts';
 
 /** Records that come or go while somebody walks: after every `every` pages served, `count` of them. */
 export interface Change {
@@ -38,6 +44,8 @@ export interface Switches {
   /** Every page is the first one. */
   readonly ignoreStart: boolean;
   readonly subSecond: SubSecond;
+  /** How a time is read that the clocks skip. */
+  readonly skippedTimes: SkippedTimes;
   /** The IANA zone in which the server reads `fromDate` and `toDate`. */
   readonly timeZone: string;
   readonly arrivals: Change | null;
@@ -68,6 +76,7 @@ export const DEFAULT_SWITCHES: Switches = {
   order: 'newest',
   ignoreStart: false,
   subSecond: 'seconds',
+  skippedTimes: 'change',
   timeZone: 'UTC',
   arrivals: null,
   deletions: null,
@@ -121,6 +130,7 @@ const CHECKS: {
   order: [ORDERS.join(', '), oneOf(ORDERS)],
   ignoreStart: ['true or false', oneOf([true, false])],
   subSecond: [SUB_SECONDS.join(', '), oneOf(SUB_SECONDS)],
+  skippedTimes: [SKIPPED_TIMES.join(', '), oneOf(SKIPPED_TIMES)],
   timeZone: ['an IANA time zone', (zone) => isTimeZone(zone)],
   arrivals: ['every, count, where (newest, oldest or inside) and perhaps a limit', changeHolds],
   deletions: ['every, count, where (newest, oldest or inside) and perhaps a limit', changeHolds],

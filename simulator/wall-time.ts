@@ -4,6 +4,17 @@
 export const SUB_SECONDS = ['seconds', 'exact'] as const;
 export type SubSecond = (typeof SUB_SECONDS)[number];
 
+/** How a server reads wall-clock times. */
+interface TimeSwitches {
+  readonly timeZone: string;
+  readonly subSecond: SubSecond;
+  readonly skippedTimes: SkippedTimes;
+}
+
+/** What a time is that the clocks skip: the moment of the change, or as much later as they skip. */
+export const SKIPPED_TIMES = ['change', 'later'] as const;
+export type SkippedTimes = (typeof SKIPPED_TIMES)[number];
+
 const WALL_TIME = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
 const HOUR = 3_600_000;
 
@@ -31,17 +42,16 @@ export interface Instants {
  * The instants of the window `from`–`to` (as `readWallTime` gave them) in a time zone.
  * With `seconds` the last second belongs to the window as a whole, so 23:59:59.999 is in a window
  * that ends :59; with `exact` only its first millisecond does. A time that the clocks repeat
- * counts from its first to its last occurrence; one that they skip is the moment of the change.
+ * counts from its first to its last occurrence; one that they skip is what `skippedTimes` says.
  */
 export function instantsOf(
   from: number,
   to: number,
-  timeZone: string,
-  subSecond: SubSecond,
+  { timeZone, subSecond, skippedTimes }: TimeSwitches,
 ): Instants {
-  const last = instantOf(to, timeZone, 'last');
+  const last = instantOf(to, timeZone, 'last', skippedTimes);
   return {
-    from: instantOf(from, timeZone, 'first'),
+    from: instantOf(from, timeZone, 'first', skippedTimes),
     to: last + (subSecond === 'seconds' ? 1000 : 1),
   };
 }
@@ -56,7 +66,12 @@ export function isTimeZone(timeZone: string): boolean {
   }
 }
 
-function instantOf(wall: number, timeZone: string, edge: 'first' | 'last'): number {
+function instantOf(
+  wall: number,
+  timeZone: string,
+  edge: 'first' | 'last',
+  skipped: SkippedTimes,
+): number {
   if (timeZone === 'UTC') return wall;
   const before = offsetAt(wall - 24 * HOUR, timeZone);
   const after = offsetAt(wall + 24 * HOUR, timeZone);
@@ -66,6 +81,7 @@ function instantOf(wall: number, timeZone: string, edge: 'first' | 'last'): numb
   if (instants.length > 0) {
     return edge === 'first' ? Math.min(...instants) : Math.max(...instants);
   }
+  if (skipped === 'later') return wall - before;
   const change = changeBetween(wall - 24 * HOUR, wall + 24 * HOUR, timeZone);
   return edge === 'first' ? change : change - 1000;
 }

@@ -8,8 +8,8 @@ export interface Split {
   readonly parts: readonly Span[];
 }
 
-/** A stretch of wall-clock time that the clocks show twice; a request that begins or ends inside it has two meanings. */
-export interface RepeatedTime {
+/** A stretch of wall-clock time that the clocks show twice, or skip: a request that begins or ends inside it has two meanings. */
+export interface UnclearTime {
   readonly from: WallTime;
   readonly to: WallTime;
 }
@@ -22,7 +22,7 @@ const MOST_PARTS_EXPECTED = 16;
 const MIDDLE_LEVEL = 7;
 const LOWEST_LEVEL = 0;
 const HIGHEST_LEVEL = 16;
-/** Seconds between a cut and a time that the clocks show twice: as far as requests reach beyond a cut, so that none ends in it. */
+/** Seconds between a cut and a time that is not clear: as far as requests reach beyond a cut, so that none ends in it. */
 const CLEAR = 121;
 /** Enough for a day in which the clocks change more than once. */
 const MOST_CHANGES = 4;
@@ -44,43 +44,43 @@ export function secondsOf(span: Pick<Span, 'from' | 'to'>): number {
 }
 
 /**
- * Cuts a span into parts: by time where it is long enough; else, and where all of it lies in a time that the clocks show
- * twice, by level.
+ * Cuts a span into parts: by time where it is long enough; else, and where all of it lies in a time that is not clear, by
+ * level.
  * @param least seconds below which a span is not cut by time; more than one where requests must reach beyond a cut.
  * @returns null when it can be cut no further.
  */
 export function split(
   span: Span,
   parts: number,
-  repeated: readonly RepeatedTime[],
+  unclear: readonly UnclearTime[],
   least = 2,
 ): Split | null {
-  const byTime = secondsOf(span) < least ? null : splitByTime(span, parts, repeated);
+  const byTime = secondsOf(span) < least ? null : splitByTime(span, parts, unclear);
   return byTime ?? splitByLevel(span);
 }
 
 /**
- * Cuts by time, into so many parts or fewer; a cut never lies in a time that the clocks show twice, nor next to it.
+ * Cuts by time, into so many parts or fewer; a cut never lies in a time that is not clear, nor next to it.
  * @returns null when no cut fits.
  */
 export function splitByTime(
   span: Span,
   parts: number,
-  repeated: readonly RepeatedTime[],
+  unclear: readonly UnclearTime[],
 ): Split | null {
   if (span.levelFrom !== null || span.levelTo !== null) return null;
   const first = secondOf(span.from);
   const last = secondOf(span.to);
-  const twice = repeated.map(({ from, to }) => ({ from: secondOf(from), to: secondOf(to) }));
+  const stretches = unclear.map(({ from, to }) => ({ from: secondOf(from), to: secondOf(to) }));
   const isClear = (cut: number) =>
     cut >= first &&
     cut < last &&
-    !twice.some(({ from, to }) => cut > from - 1 - CLEAR && cut < to + CLEAR);
+    !stretches.some(({ from, to }) => cut > from - 1 - CLEAR && cut < to + CLEAR);
   // A cut is named by the last second before it.
   const cuts = new Set<number>();
   for (let part = 1; part < parts; part++) {
     const wanted = first - 1 + Math.round(((last - first + 1) * part) / parts);
-    const beside = twice.flatMap(({ from, to }) => [from - 1 - CLEAR, to + CLEAR]);
+    const beside = stretches.flatMap(({ from, to }) => [from - 1 - CLEAR, to + CLEAR]);
     const [cut] = [wanted, ...beside]
       .filter(isClear)
       .sort((one, other) => Math.abs(one - wanted) - Math.abs(other - wanted));
@@ -120,21 +120,20 @@ export function splitByLevel(span: Span): Split | null {
   };
 }
 
-/** The stretches of the day, and of the first second of the next one, that the clocks of the zone show twice. */
-export function repeatedTimes(day: Day, timeZone: string): RepeatedTime[] {
+/** The stretches of the day, and of the first second of the next one, that the clocks of the zone show twice or skip. */
+export function unclearTimes(day: Day, timeZone: string): UnclearTime[] {
   const midnight = Temporal.PlainDate.from(day).toZonedDateTime(timeZone);
   const end = midnight.add({ days: 1, hours: 1 });
-  const found: RepeatedTime[] = [];
+  const found: UnclearTime[] = [];
   let at = midnight.subtract({ hours: 1 });
   for (let change = 0; change < MOST_CHANGES; change++) {
     const next = at.getTimeZoneTransition('next');
     if (next === null || Temporal.ZonedDateTime.compare(next, end) > 0) break;
     const before = next.subtract({ nanoseconds: 1 });
     const back = (before.offsetNanoseconds - next.offsetNanoseconds) / 1e9;
-    if (back > 0) {
-      const from = secondOf(wallText(next.toPlainDateTime()));
-      found.push({ from: textOf(from), to: textOf(from + back - 1) });
-    }
+    const second = secondOf(wallText(next.toPlainDateTime()));
+    const [from, to] = back > 0 ? [second, second + back] : [second + back, second];
+    if (back !== 0) found.push({ from: textOf(from), to: textOf(to - 1) });
     at = next;
   }
   return found;

@@ -1,6 +1,6 @@
 /** From a window to requests: which span of time and levels a walk asks for, and how the window is split. */
 import type { PageRequest, Span, Stream } from '../model.ts';
-import { repeatedTimes, type Split, split } from '../plan/split.ts';
+import { type Split, split, unclearTimes } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { type Knowledge, LONGEST_REACH } from './knowledge.ts';
 
@@ -47,7 +47,7 @@ export function splitSpan(
   const { reach } = knowledge;
   if (reach === 'day') return null;
   const least = reach === null || reach > 1 ? SHORTEST_CUT : 2;
-  const found = split(spanOf(span), parts, repeatedTimes(window.day, timeZone), least);
+  const found = split(spanOf(span), parts, unclearTimes(window.day, timeZone), least);
   const { rule_level, rule_level_from, rule_level_to } = stream.filters;
   const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(
     (value) => value !== undefined && value !== '',

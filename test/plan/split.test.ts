@@ -6,11 +6,11 @@ import { dayWindow } from '../../src/plan/days.ts';
 import {
   around,
   partsWanted,
-  type RepeatedTime,
-  repeatedTimes,
   split,
   splitByLevel,
   splitByTime,
+  type UnclearTime,
+  unclearTimes,
 } from '../../src/plan/split.ts';
 import { wallClock, ZONES, zoneAndInstant } from './zones.ts';
 
@@ -50,12 +50,12 @@ function expectCut(whole: Span, pieces: readonly Span[]): void {
 }
 
 /** Cuts again and again. Returns the pieces that can be cut no further. */
-function atoms(whole: Span, count: number, repeated: readonly RepeatedTime[], depth = 0): Span[] {
+function atoms(whole: Span, count: number, unclear: readonly UnclearTime[], depth = 0): Span[] {
   expect(depth).toBeLessThan(30);
-  const cut = split(whole, count, repeated);
+  const cut = split(whole, count, unclear);
   return cut === null
     ? [whole]
-    : cut.parts.flatMap((part) => atoms(part, count, repeated, depth + 1));
+    : cut.parts.flatMap((part) => atoms(part, count, unclear, depth + 1));
 }
 
 describe('parts by time', () => {
@@ -103,39 +103,38 @@ describe('parts by time', () => {
   });
 });
 
-describe('clocks that are set back', () => {
-  /** Seconds of the day that the clocks show twice, sampled by an oracle that does not know the code. */
-  const shownTwice = (day: string, timeZone: string): Set<number> => {
+describe('clocks that are set back or forward', () => {
+  /** Quarters of the day that the clocks show twice or never, sampled by an oracle that does not know the code. */
+  const unclearQuarters = (day: string, timeZone: string): Set<number> => {
     const from = Date.parse(`${day}T00:00:00Z`) - 20 * 3_600_000;
     const hours = new Map<string, number>();
     for (let at = from; at < from + 64 * 3_600_000; at += 900_000) {
       const shown = wallQuarter(at, timeZone);
       hours.set(shown, (hours.get(shown) ?? 0) + 1);
     }
-    return new Set(
-      [...hours]
-        .filter(([shown, times]) => times > 1 && shown.startsWith(day))
-        .map(([shown]) => secondOf(shown)),
-    );
+    const midnight = secondOf(`${day} 00:00:00`);
+    const quarters = Array.from({ length: 96 }, (_, quarter) => midnight + quarter * 900);
+    const shown = new Map([...hours].map(([text, times]) => [secondOf(text), times]));
+    return new Set(quarters.filter((second) => shown.get(second) !== 1));
   };
 
-  it('never get a boundary into a time that they show twice, in any zone, on any day', () => {
+  it('never get a boundary into a time that they show twice or skip, in any zone, on any day', () => {
     let met = 0;
     fc.assert(
       fc.property(zoneAndInstant, parts, ({ timeZone, now }, count) => {
         const { day } = wallClock(now, timeZone);
-        const repeated = repeatedTimes(day, timeZone);
-        const twice = repeated.map(({ from, to }) => [secondOf(from), secondOf(to)] as const);
-        met += twice.length;
-        const cut = splitByTime(wholeDay(day), count, repeated);
+        const unclear = unclearTimes(day, timeZone);
+        const stretches = unclear.map(({ from, to }) => [secondOf(from), secondOf(to)] as const);
+        met += stretches.length;
+        const cut = splitByTime(wholeDay(day), count, unclear);
         expectCut(wholeDay(day), cut?.parts ?? []);
         const boundaries = [
           ...(cut?.parts.slice(0, -1).map(({ to }) => to) ?? []),
           ...(cut?.parts.slice(1).map(({ from }) => from) ?? []),
         ];
-        const isTwice = (time: string) =>
-          twice.some(([first, last]) => secondOf(time) >= first && secondOf(time) <= last);
-        expect(boundaries.filter(isTwice)).toEqual([]);
+        const isUnclear = (time: string) =>
+          stretches.some(([first, last]) => secondOf(time) >= first && secondOf(time) <= last);
+        expect(boundaries.filter(isUnclear)).toEqual([]);
       }),
       { numRuns: 400 },
     );
@@ -148,9 +147,9 @@ describe('clocks that are set back', () => {
         const { day } = wallClock(now, timeZone);
         // Newfoundland changed its clocks at 00:01 until 2011, which quarters do not show.
         fc.pre(timeZone !== 'America/St_Johns' || now > Date.UTC(2012, 0, 1));
-        const repeated = repeatedTimes(day, timeZone);
+        const unclear = unclearTimes(day, timeZone);
         const inside = (second: number) =>
-          repeated.some(({ from, to }) => second >= secondOf(from) && second <= secondOf(to));
+          unclear.some(({ from, to }) => second >= secondOf(from) && second <= secondOf(to));
         const midnight = secondOf(`${day} 00:00:00`);
         const found = new Set<number>();
         for (let second = midnight; second < midnight + 86_400; second += 900)
@@ -158,7 +157,7 @@ describe('clocks that are set back', () => {
         expect({ timeZone, day, found: [...found] }).toEqual({
           timeZone,
           day,
-          found: [...shownTwice(day, timeZone)].sort((a, b) => a - b),
+          found: [...unclearQuarters(day, timeZone)].sort((a, b) => a - b),
         });
       }),
       { numRuns: 120 },
@@ -169,20 +168,21 @@ describe('clocks that are set back', () => {
     ['Europe/London', '2026-10-25', ['2026-10-25 01:00:00', '2026-10-25 01:59:59']],
     ['Australia/Lord_Howe', '2026-04-05', ['2026-04-05 01:30:00', '2026-04-05 01:59:59']],
     ['Antarctica/Troll', '2026-10-25', ['2026-10-25 01:00:00', '2026-10-25 02:59:59']],
+    ['Europe/Berlin', '2026-03-29', ['2026-03-29 02:00:00', '2026-03-29 02:59:59']],
+    ['America/Santiago', '2026-09-06', ['2026-09-06 00:00:00', '2026-09-06 00:59:59']],
   ])('are known of %s on %s', (timeZone, day, [from, to]) => {
-    expect(repeatedTimes(day, timeZone)).toEqual([{ from, to }]);
+    expect(unclearTimes(day, timeZone)).toEqual([{ from, to }]);
   });
 
-  it.each(ZONES)('repeat nothing where they are set forward, or not at all: %s', (timeZone) => {
-    for (const day of ['2026-01-15', '2026-07-15'])
-      expect(repeatedTimes(day, timeZone)).toEqual([]);
+  it.each(ZONES)('are clear on days on which they are not set: %s', (timeZone) => {
+    for (const day of ['2026-01-15', '2026-07-15']) expect(unclearTimes(day, timeZone)).toEqual([]);
   });
 
   it('keep the repeated time whole in one part, however often it is cut', () => {
     const day = '2026-10-25';
-    const repeated = repeatedTimes(day, 'Europe/London');
+    const unclear = unclearTimes(day, 'Europe/London');
     const whole = open(`${day} 00:58:00`, `${day} 02:02:00`);
-    const around = atoms(whole, 3, repeated).filter(
+    const around = atoms(whole, 3, unclear).filter(
       ({ from, to }) => from < `${day} 01:30:00` && to > `${day} 01:30:00`,
     );
     for (const { from, to } of around) {
@@ -195,25 +195,25 @@ describe('clocks that are set back', () => {
 
 describe('a time that the clocks show twice, and that no cut fits into', () => {
   const day = '2026-10-25';
-  const repeated = repeatedTimes(day, 'Europe/London');
+  const unclear = unclearTimes(day, 'Europe/London');
   const hour = open(`${day} 00:57:59`, `${day} 02:02:00`);
 
   it('is cut by level, again and again', () => {
-    const [low, high] = split(hour, 2, repeated)?.parts ?? [];
+    const [low, high] = split(hour, 2, unclear)?.parts ?? [];
     expect(low).toEqual({ ...hour, levelTo: 7 });
     expect(high).toEqual({ ...hour, levelFrom: 8 });
-    expect(split(high as Span, 2, repeated)?.parts).toHaveLength(2);
-    expect(atoms(hour, 2, repeated)).toHaveLength(17);
+    expect(split(high as Span, 2, unclear)?.parts).toHaveLength(2);
+    expect(atoms(hour, 2, unclear)).toHaveLength(17);
   });
 
   it('is cut by time on any other day, and where there is time beside it', () => {
     expect(split(hour, 2, [])?.by).toBe('time');
-    expect(split({ ...hour, to: `${day} 02:30:00` }, 2, repeated)?.by).toBe('time');
+    expect(split({ ...hour, to: `${day} 02:30:00` }, 2, unclear)?.by).toBe('time');
   });
 
   it('is on one side of the one cut of a span that is halved', () => {
     const whole = open(`${day} 00:00:00`, `${day} 02:59:59`);
-    expect(split(whole, 2, repeated)?.parts).toEqual([
+    expect(split(whole, 2, unclear)?.parts).toEqual([
       { ...whole, to: `${day} 00:57:58` },
       { ...whole, from: `${day} 00:57:59` },
     ]);

@@ -33,7 +33,11 @@ test('fromDate and toDate are read in the zone of the server', async () => {
 });
 
 const span = (from: string, to: string, zone: string) => {
-  const instants = instantsOf(readWallTime(from) ?? 0, readWallTime(to) ?? 0, zone, 'seconds');
+  const instants = instantsOf(readWallTime(from) ?? 0, readWallTime(to) ?? 0, {
+    timeZone: zone,
+    subSecond: 'seconds',
+    skippedTimes: 'change',
+  });
   return [instants.from, instants.to].map((time) => new Date(time).toISOString().slice(0, 19));
 };
 

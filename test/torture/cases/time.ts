@@ -12,48 +12,48 @@ const DAYS = {
     day: '2025-10-26',
     utc: '2025-10-25 22:00:00',
     hours: 25,
-    twice: ['02:00:00', '02:59:59'],
+    unclear: ['02:00:00', '02:59:59'],
   },
   'Berlin, 23 hours': {
     zone: 'Europe/Berlin',
     day: '2026-03-29',
     utc: '2026-03-28 23:00:00',
     hours: 23,
-    twice: null,
+    unclear: ['02:00:00', '02:59:59'],
   },
   'New York, 25 hours': {
     zone: 'America/New_York',
     day: '2025-11-02',
     utc: '2025-11-02 04:00:00',
     hours: 25,
-    twice: ['01:00:00', '01:59:59'],
+    unclear: ['01:00:00', '01:59:59'],
   },
   'New York, 23 hours': {
     zone: 'America/New_York',
     day: '2026-03-08',
     utc: '2026-03-08 05:00:00',
     hours: 23,
-    twice: null,
+    unclear: ['02:00:00', '02:59:59'],
   },
 } as const;
 
 type ChangeDay = (typeof DAYS)[keyof typeof DAYS];
 
-/** No boundary of a part may lie in the hour that the clocks show twice. */
+/** No boundary of a part may lie in the hour that the clocks show twice, or skip. */
 const cutsOutside =
-  ({ day, twice }: ChangeDay): NonNullable<Scene['check']> =>
+  ({ day, unclear }: ChangeDay): NonNullable<Scene['check']> =>
   async ({ query, complain }) => {
     const [parts] = await query<{ n: number }>(
       `select count(*)::integer as n from daywalk.windows where kind = 'part'`,
     );
     if ((parts?.n ?? 0) < 2) complain('the day was not split');
-    if (twice === null) return;
     const inside = await query(
       `select from daywalk.windows
         where kind = 'part' and (from_time between $1::timestamp and $2::timestamp or to_time between $1::timestamp and $2::timestamp)`,
-      [`${day} ${twice[0]}`, `${day} ${twice[1]}`],
+      [`${day} ${unclear[0]}`, `${day} ${unclear[1]}`],
     );
-    if (inside.length > 0) complain('a part begins or ends in the hour that the clocks repeat');
+    if (inside.length > 0)
+      complain('a part begins or ends in the hour that the clocks repeat or skip');
   };
 
 const changes = Object.entries(DAYS).flatMap(([name, change]) =>
@@ -78,6 +78,28 @@ const changes = Object.entries(DAYS).flatMap(([name, change]) =>
     }),
   ),
 );
+
+/** A source that takes 02:30 for 03:30 on the day on which there is no 02:30, as Java, Postgres and Python do. */
+const skipped: Case = {
+  name: 'Berlin, 23 hours, a skipped time is an hour later, totals none',
+  server:
+    'pages 200 deep on a day of 23 hours in Europe/Berlin; 02:59:59 is 03:59:59 there; no totals',
+  expect: EXACT,
+  from: DAYS['Berlin, 23 hours'].day,
+  options: { timeZone: 'Europe/Berlin' },
+  mostRatio: 64,
+  fast: true,
+  scene: () => ({
+    sim: {
+      records: between(1_500, timeOf(DAYS['Berlin, 23 hours'].utc), 23 * HOUR),
+      timeZone: 'Europe/Berlin',
+      skippedTimes: 'later',
+      totals: 'none',
+      offsetCap: { limit: 200, answer: 'empty' },
+    },
+    check: cutsOutside(DAYS['Berlin, 23 hours']),
+  }),
+};
 
 /** Events around the midnight between two days, and at both outer ends. */
 const atMidnights: RecordInput[] = [DAY, '2026-03-02', '2026-03-03'].flatMap((day) => {
@@ -111,6 +133,7 @@ const cuts = (['seconds', 'exact'] as const).flatMap((subSecond) =>
 
 export const time: readonly Case[] = [
   ...changes,
+  skipped,
   ...cuts,
   {
     name: 'more than a page in the last fraction of a second',
