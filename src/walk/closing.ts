@@ -26,10 +26,11 @@ export async function closeWindow(
   const records = sumOf(split);
   const exact =
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
-  const addsUp = exact
-    ? total === records
-    : split.cuts.every(({ told }) => told) && (total === null || total <= records);
-  if (exact && total < records && split.cuts.length > 0) {
+  // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
+  const isTold =
+    split.by === 'level' || (split.cuts.length > 0 && split.cuts.every(({ told }) => told));
+  const addsUp = exact ? total === records : isTold && (total === null || total <= records);
+  if (exact && total < records && split.by === 'time' && isTold) {
     // Records may have gone from the source since a part was walked.
     const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split, total) : [];
     if (moved.length > 0)
@@ -40,7 +41,7 @@ export async function closeWindow(
       total,
       `${window.from} to ${window.to} told ${total}, and its parts hold ${records}`,
     );
-  } else if (!addsUp) return notYet(context, window, split, total ?? 0, records);
+  } else if (!addsUp) return notYet(context, window, split, total, records);
   if (split.by === 'level' && (!exact || total !== records))
     throw new WalkError(
       'contradicted',
@@ -70,7 +71,7 @@ async function notYet(
   context: WindowContext,
   window: LeasedWindow,
   split: SplitParts,
-  total: number,
+  total: number | null,
   records: number,
 ): Promise<WindowEnd> {
   const numbers = numbersOf(split, total, records);
@@ -83,8 +84,8 @@ async function notYet(
   throw new WalkError('contradicted', `split by ${split.by}, ${numbers}`);
 }
 
-const numbersOf = ({ parts }: SplitParts, total: number, records: number): string =>
-  `its ${parts.length} parts hold ${records} records, and the total says ${total}`;
+const numbersOf = ({ parts }: SplitParts, total: number | null, records: number): string =>
+  `its ${parts.length} parts hold ${records} records, and ${total === null ? 'there is no total' : `the total says ${total}`}`;
 
 /**
  * Parts that tell another total than they hold.
