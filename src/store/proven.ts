@@ -96,11 +96,14 @@ export function readCanaries(database: Database, streamId: number): Promise<Cana
 /** Walks whose pages are looked at for the largest answer. */
 const NEWEST_WALKS = 100;
 
-/** The most records that one answer to the newest walks of the last 30 days had; 0: there are none. */
-export async function readLargestAnswer(database: Database, streamId: number): Promise<number> {
-  const [row] = await database.persist<{ largest: number }>(
-    `select coalesce(max(p.records + p.skip), 0)::integer as largest
-       from (select k.walk_id, k.day
+/** The most records that one answer to the newest walks of the last 30 days had, and one walk; 0: there are none. */
+export async function readLargest(
+  database: Database,
+  streamId: number,
+): Promise<{ readonly answer: number; readonly list: number }> {
+  const [row] = await database.persist<{ answer: number; list: number }>(
+    `select coalesce(max(p.records + p.skip), 0)::integer as answer, coalesce(max(newest.next_start), 0) as list
+       from (select k.walk_id, k.day, k.next_start
                from daywalk.walks k
                join daywalk.windows w on w.window_id = k.window_id
               where w.stream_id = $1 and k.role = 'whole' and k.started_at > clock_timestamp() - interval '30 days'
@@ -108,7 +111,7 @@ export async function readLargestAnswer(database: Database, streamId: number): P
        join daywalk.pages p on p.walk_id = newest.walk_id and p.day = newest.day`,
     [streamId],
   );
-  return row?.largest ?? 0;
+  return row ?? { answer: 0, list: 0 };
 }
 
 /** A complete window with the walks that its newest proof rests on. */

@@ -105,16 +105,16 @@ async function reachFor(
   return knowledge.reach ?? LONGEST_REACH;
 }
 
-/** As many records as the largest answer may be a cap, which would cut J and its sides alike. */
+/** As many records as the longest list may be a cap, which would cut J and its sides alike. */
 function refuseCapped({ knowledge }: WindowContext, across: EndedWalk): void {
   const { stored } = across;
   const counted = across.end === 'open';
   const { provenSize } = knowledge.learned;
-  if (counted || stored < LEAST_CAP || stored < provenSize || stored < knowledge.largestAnswer)
+  if (counted || stored < LEAST_CAP || stored < provenSize || stored < knowledge.longestList)
     return;
   throw new WalkError(
     'capped',
-    `${stored} records stand within ${secondsOf(across)} seconds, as many as any answer has shown`,
+    `${stored} records stand within ${secondsOf(across)} seconds, as many as any list has shown`,
   );
 }
 

@@ -16,6 +16,8 @@ export const LONGEST_REACH = 120;
 /** Chance below which something that was not seen is believed not to be there. */
 export const CHANCE = 0.001;
 const MOST_REPEATS = 40;
+/** Of answers that lack something, where nobody has counted them. */
+const UNKNOWN_SHARE = 0.5;
 
 /** Knowledge of one stream. */
 export class Knowledge {
@@ -24,6 +26,8 @@ export class Knowledge {
   readonly trust = new Trust();
   /** The largest answer, of this process and to the newest walks before. */
   largestAnswer = 0;
+  /** The longest list, likewise: a cap on results lies no lower. */
+  longestList = 0;
   /** The newest request that was answered with records: asked again, it must be again. */
   lastGood: PageRequest | null = null;
   /** When a known answer was last as ever, by the monotonic clock; milliseconds. */
@@ -94,7 +98,7 @@ export class Knowledge {
 
   /** How often an answer without records must come in a row to be believed. */
   get repeats(): number {
-    const share = this.#emptyShare;
+    const share = this.#emptyShare ?? (this.restless ? UNKNOWN_SHARE : null);
     if (share === null) return 2;
     return Math.min(MOST_REPEATS, Math.ceil(Math.log(CHANCE) / Math.log(share)));
   }

@@ -4,7 +4,7 @@ import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
 import { listFailed, unfail } from '../store/leases.ts';
-import { readLargestAnswer } from '../store/proven.ts';
+import { readLargest } from '../store/proven.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './knowledge.ts';
 
@@ -36,7 +36,9 @@ export async function openStream(
 ): Promise<StreamState> {
   const contract = await StreamContract.open(database, reader, { streamId, ...stream });
   const knowledge = new Knowledge(database, streamId, facts);
-  knowledge.largestAnswer = await readLargestAnswer(database, streamId);
+  const { answer, list } = await readLargest(database, streamId);
+  knowledge.largestAnswer = answer;
+  knowledge.longestList = list;
   return {
     streamId,
     stream,

@@ -54,8 +54,9 @@ async function learnFrom(
       `the halves of ${span} ${proof.summed ? 'tell' : 'hold'} what the whole does`,
     );
   const totals = walk.heard.flatMap(({ total }) => total ?? []);
-  const low = totals.find((total) => total < walk.stored);
-  if (low !== undefined && calibrated > 0 && low >= LEAST_CAP)
+  // The newest one: those before it may have told less than there is now.
+  const low = totals.at(-1) ?? walk.stored;
+  if (low < walk.stored && calibrated > 0 && low >= LEAST_CAP)
     await knowledge.learn(
       'lower_bound',
       low,

@@ -7,6 +7,7 @@ import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WalkRole } from '../store/walks.ts';
 import type { WindowContext } from './context.ts';
+import { isUnlinked } from './observed.ts';
 import { walkOnce } from './once.ts';
 import { sameSpan } from './span.ts';
 import { UNASKED, verdict } from './verdict.ts';
@@ -58,12 +59,16 @@ async function findSettled(
   const ended = walks.filter(({ outcome }) => outcome === 'ended');
   const newest = ended.at(-1);
   if (newest === undefined) return null;
-  const said = verdict({ ...UNASKED, ...newest, end: newest.end ?? 'open' }, knowledge.learned);
+  const unlinked = isUnlinked(newest, knowledge.paging);
+  const evidence = { ...UNASKED, ...newest, unlinked, end: newest.end ?? 'open' };
+  const said = verdict(evidence, knowledge.learned);
   if (said.kind === 'against') return null;
   const single = isSinglePage(newest);
-  const lacksEnd = said.kind === 'lacking' && said.needs === 'end';
-  if (!lacksEnd && (newest.pages < 2 || !(await isRepeated(database, newest.walkId))))
-    return newest;
+  const lacks = said.kind === 'lacking' ? said.needs : null;
+  const lacksEnd = lacks === 'end';
+  if (!lacksEnd && lacks !== 'another length') {
+    if (newest.pages < 2 || !(await isRepeated(database, newest.walkId))) return newest;
+  }
   if (lacksEnd && !single) return null;
   const others = ended.filter((walk) =>
     lacksEnd ? walk !== newest && isSinglePage(walk) : walk.firstPage !== newest.firstPage,

@@ -32,8 +32,8 @@ export function nextStep(
 ): 'page' | 'probe' | 'confirm' | 'open' {
   const { pages, records, lastTotal, lastCame, largestPage, paging } = observed;
   if (pages === 0) return 'page';
-  if (known.onePage) return 'open';
   if (records === 0) return 'confirm';
+  if (known.onePage) return 'open';
   refuseLong(observed, known);
   if (known.suffices) return 'open';
   if (known.offsetCap !== null && records >= known.offsetCap)

@@ -28,6 +28,8 @@ export interface Evidence {
   readonly claims: readonly Claim[];
   /** A content stands on more than one of its pages. */
   readonly repeated: boolean;
+  /** It has several pages, of which none begins with the last record of the one before: pages are counted by number. */
+  readonly unlinked: boolean;
   /** A walk with other page boundaries brought the same records. */
   readonly agreed: boolean;
   readonly halves: HalvesObserved | null;
@@ -40,6 +42,7 @@ export interface Evidence {
 /** As long as nothing but pages and their end was asked for. */
 export const UNASKED = {
   repeated: false,
+  unlinked: false,
   agreed: false,
   halves: null,
   totalOfHalves: null,
@@ -81,7 +84,7 @@ export type Verdict =
 export function verdict(evidence: Evidence, learned: Learned): Verdict {
   const contradiction = against(evidence);
   if (contradiction !== null) return contradiction;
-  const { stored, end, repeated, agreed, claims, halves } = evidence;
+  const { stored, end, repeated, unlinked, agreed, claims, halves } = evidence;
   if (stored === 0)
     return end === 'nothing'
       ? complete('empty', 'C3', 0, 'it was empty, and asked again it was empty again')
@@ -89,6 +92,8 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
   if (repeated && !agreed) return { kind: 'lacking', rule: 'C7', needs: 'another length' };
   const counted = end === 'open' || !evidence.audited ? believedTotal(evidence, learned) : null;
   if (end === 'open' && counted === null) return { kind: 'lacking', rule: 'C4', needs: 'end' };
+  if (unlinked && counted === null && !agreed)
+    return { kind: 'lacking', rule: 'C7', needs: 'another length' };
   if (isProvenSize(stored, learned.provenSize) && !isRound(stored)) {
     if (counted !== null)
       return {

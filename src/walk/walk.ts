@@ -154,6 +154,7 @@ export class Walk {
     this.#prefetch.stored(before, this.#observed);
     const { knowledge } = this.#context;
     knowledge.largestAnswer = Math.max(knowledge.largestAnswer, claim.came);
+    knowledge.longestList = Math.max(knowledge.longestList, this.#observed.records);
   }
 
   /** Asks for the next page and stores it. */
@@ -250,7 +251,8 @@ export class Walk {
     const { knowledge } = this.#context;
     // Beside a window one empty answer is enough, unless the source is known to give such at random.
     const beside = this.#walk.role !== 'whole' && this.#asking.frame?.known !== false;
-    const repeats = beside && !knowledge.givesEmptiesInVain ? 1 : knowledge.repeats;
+    const { restless, givesEmptiesInVain } = knowledge;
+    const repeats = beside && !restless && !givesEmptiesInVain ? 1 : knowledge.repeats;
     for (let came = 1; came < repeats; came += 1) {
       const length = Math.max(1, knowledge.pageLength(this.#walk.pageLength) - (came % 3));
       await this.#asking.stillNothing(await this.#asking.ask(0, length));

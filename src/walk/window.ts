@@ -9,6 +9,7 @@ import { endWalk } from '../store/walks.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
 import { compareHalves, sumTotalsOfHalves } from './halves.ts';
+import { isUnlinked } from './observed.ts';
 import { finish, isAudited, openOrResume, walkOf, walkOnce } from './once.ts';
 import { publish } from './publishing.ts';
 import { isRestless, totalsCount } from './questions.ts';
@@ -70,7 +71,10 @@ async function advance(
   const wholes = walks.filter(({ role }) => role === 'whole');
   const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
-  if (context.knowledge.restless) return byUnion(context, window, wholes);
+  if (context.knowledge.restless) {
+    const isEmpty = newest?.end === 'nothing' && wholes.every(({ stored }) => stored === 0);
+    return isEmpty ? judge(context, window, wholes, newest) : byUnion(context, window, wholes);
+  }
   if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, window, wholes);
   if (wholes.filter(({ outcome }) => outcome === 'failed').length > context.walkAttempts)
     throw new WalkError(
@@ -163,21 +167,23 @@ async function halvesOf(
   return splitUp(context, window, { reason, total: null, size });
 }
 
-/** Whether a content stands on several pages, and another walk with other boundaries agrees all the same. */
+/** Whether the pages may not be those of one list, and another walk with other boundaries agrees all the same. */
 async function orderOf(
-  { database }: WindowContext,
+  { database, knowledge }: WindowContext,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
-): Promise<{ repeated: boolean; agreed: boolean } | 'disagree'> {
-  if (newest.pages < 2 || !(await isRepeated(database, newest.walkId)))
-    return { repeated: false, agreed: false };
+): Promise<Pick<Evidence, 'repeated' | 'unlinked' | 'agreed'> | 'disagree'> {
+  const unlinked = isUnlinked(newest, knowledge.paging);
+  const repeated = newest.pages > 1 && (await isRepeated(database, newest.walkId));
+  if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
   const others = wholes.filter(
     ({ walkId, outcome, firstPage }) =>
       walkId !== newest.walkId && outcome === 'ended' && firstPage !== newest.firstPage,
   );
   for (const { walkId } of others)
-    if (await walksAgree(database, newest.walkId, walkId)) return { repeated: true, agreed: true };
-  return others.length > 0 ? 'disagree' : { repeated: true, agreed: false };
+    if (await walksAgree(database, newest.walkId, walkId))
+      return { repeated, unlinked, agreed: true };
+  return repeated && others.length > 0 ? 'disagree' : { repeated, unlinked, agreed: false };
 }
 
 /** A list of several pages that moves is cut into windows of one page, in which nothing can; one page is united with others. */

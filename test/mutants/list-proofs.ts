@@ -6,6 +6,7 @@ const STORING = 'migrations/0002_storing.sql';
 const VERDICT = 'src/walk/verdict.ts';
 const WALK = 'src/walk/walk.ts';
 const VERDICT_TESTS = ['test/walk/verdict.test.ts'];
+const OVERLOOKED = ['test/walk/overlooked.test.ts'];
 const ODD = ['test/walk/odd-sources.test.ts', 'test/walk/export-property.test.ts'];
 
 export const PROOF_MUTANTS: readonly Mutant[] = [
@@ -43,6 +44,34 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     'for (let came = 1; came < repeats; came += 1) {',
     'for (let came = 1; came < 0 * repeats; came += 1) {',
     ['test/walk/found.test.ts'],
+  ),
+  mutant(
+    'no cut that was asked passes for cuts that were told',
+    'src/walk/closing.ts',
+    '(split.cuts.length > 0 && split.cuts.every(({ told }) => told));',
+    'split.cuts.every(({ told }) => told);',
+    OVERLOOKED,
+  ),
+  mutant(
+    'pages counted by number are believed after one walk',
+    VERDICT,
+    'if (unlinked && counted === null && !agreed)',
+    'if (unlinked && counted !== null && !agreed)',
+    OVERLOOKED,
+  ),
+  mutant(
+    'two empty answers make a day empty where one question is answered in different ways',
+    'src/walk/knowledge.ts',
+    'this.#emptyShare ?? (this.restless ? UNKNOWN_SHARE : null);',
+    'this.#emptyShare;',
+    OVERLOOKED,
+  ),
+  mutant(
+    'an hour that the clocks skip is cut',
+    'src/plan/split.ts',
+    'if (back !== 0) found.push',
+    'if (back > 0) found.push',
+    ['test/plan/split.test.ts'],
   ),
   mutant(
     'what an earlier worker heard is forgotten',

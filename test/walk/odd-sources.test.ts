@@ -303,7 +303,8 @@ describe('pages that are counted by number', () => {
     const at = (record: string) => 7_000 * JSON.parse(record).id;
     const result = await exportDay(list, { arrange: byNumber, at });
     expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
-    expect(result.requests).toBeLessThan(60);
+    // Twice: with other page boundaries the list is the same.
+    expect(result.requests).toBeLessThan(80);
   });
 });
 

@@ -25,6 +25,7 @@ function evidence(given: Partial<Evidence> = {}): Evidence {
     end: 'last',
     claims: [],
     repeated: false,
+    unlinked: false,
     agreed: false,
     halves: null,
     totalOfHalves: null,
@@ -136,6 +137,7 @@ describe('for the same stored records', () => {
     end: fc.constantFrom('last' as const, 'nothing' as const, 'open' as const),
     claims: fc.array(claims, { maxLength: 4 }),
     repeated: fc.boolean(),
+    unlinked: fc.boolean(),
     agreed: fc.boolean(),
     halves: fc.option(
       fc.record({

@@ -1,0 +1,178 @@
+/** What the rules once overlooked, found by reading them: days that they would have called complete and that were not, or never complete. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RequestError } from '../../src/errors.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { clear, records } from '../support/store.ts';
+import {
+  closedDays,
+  complaints,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+} from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+const [first = '', second = ''] = closedDays(2);
+const idOf = (record: string) => Number(/\d+/.exec(record)?.[0]);
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(() => clear(server));
+
+const body = (list: readonly string[], total: number | null) =>
+  `{${total === null ? '' : `"total":${total},`}"data":[${list.join(',')}]}`;
+
+/** Runs so often; nothing complete is anything but exact. */
+async function exported(exporting: Exporting, runs = 1) {
+  for (let run = 0; run < runs; run += 1) await runOnce(exporting);
+  const { source, stream } = exporting;
+  expect(await complaints(server, source, stream)).toEqual([]);
+  return readResults(server, stream);
+}
+
+/** Teaches a stream something, as if a day before had shown it. */
+async function teach(exporting: Exporting, facts: Readonly<Record<string, unknown>>) {
+  // A run that is stopped at once: the stream is there.
+  await runOnce({ ...exporting, signal: AbortSignal.abort() }).catch(() => {});
+  for (const [fact, value] of Object.entries(facts))
+    await server.query(
+      `insert into daywalk.learned (stream_id, fact, value, evidence)
+       select stream_id, $1, $2::jsonb, 'another day' from daywalk.streams where name = $3`,
+      [fact, JSON.stringify(value), exporting.stream.name],
+    );
+}
+
+describe('a split whose cuts nobody asked for', () => {
+  /** In the fraction behind each hour's last second stands a record, which no window that ends there shows. */
+  const at = (record: string) => {
+    const id = idOf(record);
+    return id % 10 === 0 ? ((id / 10) % 24) * 3_600 + 3_599.7 : (id * 1_009) % 86_400;
+  };
+  const DEPTH = 73;
+
+  it('is not complete by a total that stops at a number', async () => {
+    const lists = { [first]: records(1_000, 240), [second]: records(2_000, 240) };
+    const source: ImaginedSource = new ImaginedSource(lists, {
+      at,
+      before: (_, { start }) => {
+        if (start >= DEPTH) throw new RequestError(400, 'too deep');
+      },
+      wrap: (list, _, request) => body(list, Math.min(100, source.within(request).length)),
+    });
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+    for (const { state } of (await exported(exporting, 2)).values()) expect(state).toBe('complete');
+  });
+
+  it('is not complete once its total is switched off', async () => {
+    const source: ImaginedSource = new ImaginedSource(
+      { [second]: records(2_000, 240) },
+      {
+        at,
+        totals: 'exact',
+        before: (_, { start }) => {
+          if (start >= DEPTH) throw new RequestError(400, 'too deep');
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: second, pageLength: 30 };
+    await teach(exporting, { calibrated: 300 });
+    const stop = new AbortController();
+    const signal = stop.signal;
+    await runOnce({
+      ...exporting,
+      signal,
+      onEvent: ({ kind }) => {
+        if (kind === 'split') stop.abort();
+      },
+    }).catch(() => {});
+    const without = { ...exporting, stream: { ...exporting.stream, totalPath: null } };
+    expect((await exported(without, 2)).get(second)?.state).toBe('complete');
+  });
+});
+
+describe('pages that are counted by number, without totals', () => {
+  it('between which a record goes do not hide the one that moves up', async () => {
+    const byNumber: Habits['arrange'] = (list, _, { start, length }) => {
+      const from = Math.floor(start / length) * length;
+      return [...Array<string>(start).fill(''), ...list.slice(from, from + length)];
+    };
+    let removed = false;
+    const source: ImaginedSource = new ImaginedSource(
+      { [first]: records(1_000, 90), [second]: records(2_000, 55) },
+      {
+        arrange: byNumber,
+        before: ({ lists }, { from, start }) => {
+          const list = lists.get(`${second} 00:00:00`) ?? [];
+          if (removed || !from.startsWith(second) || start < 20) return;
+          removed = true;
+          lists.set(`${second} 00:00:00`, list.slice(1));
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 20 };
+    await teach(exporting, { paging: 'number', proven_size: 95 });
+    expect((await exported(exporting, 2)).get(second)?.state).toBe('complete');
+    expect(removed).toBe(true);
+  });
+});
+
+describe('a source that answers one question in different ways', () => {
+  it.each(['none', 'exact'] as const)(
+    'is asked again where it shows nothing, totals %s',
+    async (totals) => {
+      const lists = { [first]: records(1_000, 12), [second]: records(2_000, 12) };
+      let away = 0;
+      const source = new ImaginedSource(lists, {
+        totals,
+        arrange: (list, _, { from, to }) => {
+          const isDay = from === `${second} 00:00:00` && to === `${second} 23:59:59`;
+          return isDay && away-- > 0 ? [] : list;
+        },
+      });
+      const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+      await teach(exporting, { restless: true, calibrated: totals === 'exact' ? 20 : 0 });
+      // For some seconds the day comes empty, as often as two pages of a union ask.
+      away = 2;
+      expect((await exported(exporting, 2)).get(second)?.state).toBe('complete');
+    },
+  );
+});
+
+describe('a list that grows while it is walked', () => {
+  it('does not teach that totals are too small', async () => {
+    let grown = false;
+    const source: ImaginedSource = new ImaginedSource(
+      { [second]: records(2_000, 25) },
+      {
+        totals: 'exact',
+        before: ({ lists }, { start }) => {
+          if (grown || start < 10) return;
+          grown = true;
+          lists.set(`${second} 00:00:00`, [...records(2_000, 25), ...records(3_000, 1)]);
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: second, pageLength: 10 };
+    await teach(exporting, { calibrated: 20, proven_size: 50 });
+    expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
+    expect(grown).toBe(true);
+    expect(
+      await server.query(`select value from daywalk.learned where fact = 'lower_bound'`),
+    ).toEqual([]);
+  });
+});
+
+describe('a dense source without totals', () => {
+  it('has cuts across which more lies than one page holds', async () => {
+    // Three a second for four minutes, in pages of ten.
+    const at = (record: string) => 40_000 + (idOf(record) % 720) / 3;
+    const source = new ImaginedSource({ [second]: records(720, 720) }, { at, clamp: 10 });
+    const exporting = { server, source, stream: newStream(), since: second, pageLength: 100 };
+    const result = (await exported(exporting)).get(second);
+    expect(result).toMatchObject({ state: 'complete', lastError: null });
+    expect(source.asked.length).toBeLessThan(1_000);
+  });
+});
