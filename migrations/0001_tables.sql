@@ -76,7 +76,7 @@ create table daywalk.learned (
 );
 comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; everything expires.';
 comment on column daywalk.learned.stream_id is 'The stream.';
-comment on column daywalk.learned.fact is 'What: docs/completeness.md lists them.';
+comment on column daywalk.learned.fact is 'What: src/store/learned.ts lists them.';
 comment on column daywalk.learned.value is 'Its value.';
 comment on column daywalk.learned.evidence is 'What showed it.';
 comment on column daywalk.learned.learned_at is 'When; old facts are learned again.';
@@ -260,7 +260,7 @@ create table daywalk.walks (
   reason        text,
   proof         jsonb,
   shown         text not null default 'no' check (shown in ('no', 'whole', 'part')),
-  beside        text not null default 'no' check (beside in ('no', 'whole', 'part')),
+  shared        boolean not null default false,
   started_at    timestamptz not null default clock_timestamp(),
   finished_at   timestamptz,
   pruning       bigint references daywalk.prunings,
@@ -299,7 +299,7 @@ comment on column daywalk.walks.outcome is 'proven; ended: at its end, not belie
 comment on column daywalk.walks.reason is 'Why it is not proven.';
 comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers; before it is proven, how it ended.';
 comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked hidden or old; part: those marked shown, missing or gone.';
-comment on column daywalk.walks.beside is 'Its records are in the view of its own stream only, because another stream of the resource shows the same; part: those in daywalk.shared_records.';
+comment on column daywalk.walks.shared is 'Another stream of the resource shows records of its day, too: those in daywalk.shared_records are in the view of its own stream only.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
 comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';

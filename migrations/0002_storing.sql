@@ -155,6 +155,12 @@ begin
 end $$;
 comment on function daywalk.hashes_of is 'A hash of each record of a list, without what is not the record.';
 
+-- What identifies a record; null where nothing stands there, null or '': such records are their content. Its body is parsed when it
+-- is made, so it needs no search path, and is part of the query that calls it.
+create function daywalk.identity_of(record jsonb, id_path text[]) returns jsonb
+immutable parallel safe return nullif(nullif(record #> id_path, jsonb 'null'), jsonb '""');
+comment on function daywalk.identity_of is 'What identifies a record; null: its content does.';
+
 -- What an answer holds: the JSON type in the place of the list, how many records came, the total, the word that qualifies
 -- it, what the frame says, a hash of each record in order, and one of its identity where the stream has one. Of an answer
 -- without records also what its frame is recognised by.
@@ -180,7 +186,7 @@ begin
                  then array(select jsonb_hash_extended(list -> i, 0) from generate_series(0, came - 1) as i order by i)
                  else daywalk.hashes_of(list, ignored) end;
   if id_path is not null then
-    id_hashes := array(select jsonb_hash_extended(list -> i #> id_path, 0) from generate_series(0, came - 1) as i order by i);
+    id_hashes := array(select jsonb_hash_extended(daywalk.identity_of(list -> i, id_path), 0) from generate_series(0, came - 1) as i order by i);
   end if;
 end $$;
 comment on function daywalk.read_page is 'What an answer holds: its records and their hashes, the total, and what its frame says.';

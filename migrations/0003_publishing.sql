@@ -137,7 +137,7 @@ returns table (walk_id bigint, window_id bigint, page_no integer, "position" int
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select copy.walk_id, copy.window_id, copy.page_no, copy.position, copy.day, p.fetched_at, copy.hash,
          case when p.id_hashes is not null then p.id_hashes[copy.position]
-              when copy.id_path is not null then jsonb_hash_extended(p.body #> copy.records_path -> (p.skip + copy.position - 1) #> copy.id_path, 0) end,
+              when copy.id_path is not null then jsonb_hash_extended(daywalk.identity_of(p.body #> copy.records_path -> (p.skip + copy.position - 1), copy.id_path), 0) end,
          coalesce(mark.state, 'shown'), mark.since, mark.first_seen, coalesce(mark.revision, 1), mark.hidden_by
     -- Without the fence a planner looks the hashes up for each page.
     from (select k.walk_id, k.window_id, k.shown, k.records_path, s.id_path, p.page_no, h.position::integer as position, p.day, h.hash
@@ -341,29 +341,26 @@ begin
 end $$;
 comment on function daywalk.note_day is 'Notes what is shown of a day now, as a publication, and that the ledger is to be compared with it.';
 
--- Several streams of one resource may show the same record; the views of the resource show it once. Where a stream without
--- filters shows the day, it is that one's; else what the streams share is found here, by identity or content.
+-- Several streams of one resource may show the same record; the views of the resource show it once, by identity or content: that of
+-- a stream without filters, where it has it. Whether filters only take away is never assumed: a source may show more with one.
 create function daywalk.share_day(of_resource text, on_day date) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   shown_by integer[];
-  without_filters integer[];
   under text[];
 begin
   if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
   perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
-  select array_agg(shows.stream_id order by shows.stream_id), array_agg(shows.stream_id order by shows.stream_id) filter (where shows.filters = '{}')
-    into shown_by, without_filters
+  select array_agg(shows.stream_id order by shows.filters <> '{}', shows.stream_id) into shown_by
     from (select distinct s.stream_id, s.filters
             from daywalk.streams s
-            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day and w.kind <> 'cut'
+            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
            where s.resource = of_resource) as shows;
-  shown_by := coalesce(without_filters, shown_by);
-  update daywalk.walks k set beside = now.beside
-    from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id and s.resource = of_resource
-   cross join lateral (select case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end as beside) as now
-   where w.window_id = k.window_id and k.day = on_day and w.day = on_day and k.shown <> 'no' and k.beside <> now.beside;
+  update daywalk.walks k set shared = not k.shared
+    from daywalk.windows w
+   where w.window_id = k.window_id and w.stream_id = any (shown_by) and k.day = on_day and w.day = on_day and k.shown <> 'no'
+     and k.shared <> (w.stream_id = any (shown_by[2 :]));
   delete from daywalk.shared_records x
    using daywalk.walks k join daywalk.windows w on w.window_id = k.window_id join daywalk.streams s on s.stream_id = w.stream_id
    where x.walk_id = k.walk_id and k.day = on_day and w.day = on_day and s.resource = of_resource;
@@ -371,14 +368,23 @@ begin
   select array_agg(distinct pointer) into under
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = any (shown_by) cross join lateral unnest(k.ignored) as pointer
    where w.day = on_day and k.shown <> 'no';
+  under := coalesce(under, '{}');
   insert into daywalk.shared_records (walk_id, page_no, place)
-  with shown as materialized (
-    select r.walk_id, r.page_no, r.place, array_position(shown_by, r.stream_id) as number,
-           coalesce(r.record #>> s.id_path, (daywalk.hashes_of(jsonb_build_array(r.record), coalesce(under, '{}')))[1]::text) as key
-      from daywalk.shown_records r join daywalk.streams s on s.stream_id = r.stream_id
-     where r.stream_id = any (shown_by) and r.day = on_day
+  with shown as not materialized (
+    select k.walk_id, p.page_no, h.place, array_position(shown_by, w.stream_id) as number,
+           case when p.id_hashes[h.place] is null then 'content ' || h.hash else 'identity ' || p.id_hashes[h.place] end as key
+      from daywalk.windows w
+      join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.records > 0
+     cross join lateral unnest(case when k.ignored = under then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, place)
+      left join daywalk.marks mark on mark.walk_id = k.walk_id and mark.page_no = p.page_no and mark.position = h.place and mark.day = p.day
+     where w.stream_id = any (shown_by) and w.day = on_day and k.day = on_day
+       and case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end
+  ), later as materialized (
+    select * from shown where number > 1
   ), counted as materialized (
-    select shown.*, row_number() over (partition by key, number order by walk_id, page_no, place) as copy from shown
+    select both_sides.*, row_number() over (partition by key, number order by walk_id, page_no, place) as copy
+      from (select * from later union all select * from shown where number = 1 and key in (select key from later)) as both_sides
   )
   select later.walk_id, later.page_no, later.place from counted later
    where exists (select from counted earlier where earlier.key = later.key and earlier.copy = later.copy and earlier.number < later.number);

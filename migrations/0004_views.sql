@@ -43,9 +43,9 @@ create view daywalk.shown_records as
 select s.stream_id, s.name as stream, s.resource, p.day, daywalk.time_of(r.record #> s.time_path, s.time_zone, s.time_format) as at, r.record, p.walk_id, p.page_no, (r.position - p.skip)::integer as place,
        (p.start + r.position - 1) as position, p.fetched_at, coalesce(mark.first_seen, p.fetched_at) as first_seen,
        case when mark.state = 'gone' then mark.since end as gone_since, coalesce(mark.revision, 1) as revision,
-       case k.beside when 'no' then true when 'whole' then false
-            else not exists (select from daywalk.shared_records x
-                              where x.walk_id = p.walk_id and x.page_no = p.page_no and x.place = r.position - p.skip) end as leads
+       case when k.shared then not exists (select from daywalk.shared_records x
+                                            where x.walk_id = p.walk_id and x.page_no = p.page_no and x.place = r.position - p.skip)
+            else true end as leads
   from daywalk.pages p
   join daywalk.walks k on k.walk_id = p.walk_id and k.shown <> 'no' and k.pruning is null
   join daywalk.windows w on w.window_id = k.window_id

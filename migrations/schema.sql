@@ -363,11 +363,10 @@ create table daywalk.walks (
   reason text,
   proof jsonb,
   shown text default 'no'::text not null,
-  beside text default 'no'::text not null,
+  shared boolean default false not null,
   started_at timestamp with time zone default clock_timestamp() not null,
   finished_at timestamp with time zone,
   pruning bigint,
-  constraint walks_beside_check CHECK ((beside = ANY (ARRAY['no'::text, 'whole'::text, 'part'::text]))),
   constraint walks_check CHECK ((from_time <= to_time)),
   constraint walks_check1 CHECK (((outcome IS NULL) = (finished_at IS NULL))),
   constraint walks_check2 CHECK (((outcome <> 'proven'::text) OR (proof IS NOT NULL))),
@@ -595,6 +594,28 @@ AS $function$
     from again
    where w.window_id = again.window_id and w.state = 'complete'
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.begin_rights(role name)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  own text;
+begin
+  if pg_has_role(role, (select n.nspowner from pg_namespace n where n.nspname = 'daywalk'), 'member') then
+    raise invalid_parameter_value using message = format('%I has the rights of the owner of daywalk and needs no others', role),
+      hint = 'Give a role that is not the owner: docs/roles.md tells how to make one.';
+  end if;
+  -- Functions that came after this one, too.
+  execute format('revoke execute on all routines in schema daywalk from public, %I', role);
+  for own in
+    select c.oid::regclass from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+  loop
+    execute format('revoke all on %s from %I', own, role);
+  end loop;
+  execute format('grant usage on schema daywalk to %I', role);
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.begin_table_day(id integer, on_day date)
  RETURNS boolean
@@ -1269,7 +1290,7 @@ CREATE OR REPLACE FUNCTION daywalk.held(top bigint, of_hashes bigint[], under te
 AS $function$
   select copy.walk_id, copy.window_id, copy.page_no, copy.position, copy.day, p.fetched_at, copy.hash,
          case when p.id_hashes is not null then p.id_hashes[copy.position]
-              when copy.id_path is not null then jsonb_hash_extended(p.body #> copy.records_path -> (p.skip + copy.position - 1) #> copy.id_path, 0) end,
+              when copy.id_path is not null then jsonb_hash_extended(daywalk.identity_of(p.body #> copy.records_path -> (p.skip + copy.position - 1), copy.id_path), 0) end,
          coalesce(mark.state, 'shown'), mark.since, mark.first_seen, coalesce(mark.revision, 1), mark.hidden_by
     -- Without the fence a planner looks the hashes up for each page.
     from (select k.walk_id, k.window_id, k.shown, k.records_path, s.id_path, p.page_no, h.position::integer as position, p.day, h.hash
@@ -1390,6 +1411,12 @@ begin
   select * into me from daywalk.windows where window_id = target and lease_id = lease for update;
   return me;
 end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.identity_of(record jsonb, id_path text[])
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN NULLIF(NULLIF((record #> id_path), 'null'::jsonb), '""'::jsonb);
 
 CREATE OR REPLACE FUNCTION daywalk.ignored_now(top bigint)
  RETURNS text[]
@@ -1555,6 +1582,30 @@ AS $function$
   select daywalk.text_digest(jsonb_build_array(name, resource, filters)::text) from daywalk.streams where stream_id = stream
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.let_audit(role name)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  own text;
+begin
+  perform daywalk.begin_rights(role);
+  for own in
+    select c.oid::regclass from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+  loop
+    execute format('grant select on %s to %I', own, role);
+  end loop;
+  -- What writes does so with the rights of whoever calls it, but for a few functions of the owner's.
+  for own in
+    select p.oid::regprocedure from pg_proc p
+     where p.pronamespace = 'daywalk'::regnamespace and (not p.prosecdef or p.provolatile <> 'v')
+       and p.proname not in ('begin_rights', 'let_audit', 'let_work', 'let_move', 'let_read')
+  loop
+    execute format('grant execute on routine %s to %I', own, role);
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.let_move(role name)
  RETURNS void
  LANGUAGE plpgsql
@@ -1573,35 +1624,30 @@ CREATE OR REPLACE FUNCTION daywalk.let_read(role name)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  own record;
+  own text;
 begin
-  -- Functions that came after this one, too.
-  revoke execute on all routines in schema daywalk from public;
-  execute format('grant usage on schema daywalk to %I', role);
+  perform daywalk.begin_rights(role);
   for own in
-    select c.relname from pg_class c
+    select c.oid::regclass from pg_class c
      where c.relnamespace = 'daywalk'::regnamespace
        and (c.relkind = 'v' or c.relname in (select daywalk.relation_of(t) from daywalk.record_tables t))
   loop
-    execute format('grant select on daywalk.%I to %I', own.relname, role);
+    execute format('grant select on %s to %I', own, role);
   end loop;
   -- A view calls its functions with the rights of whoever reads it.
   for own in
-    select distinct p.oid::regprocedure as signature
+    select p.oid::regprocedure
       from pg_class c
       join pg_rewrite r on r.ev_class = c.oid
       join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_proc'::regclass
       join pg_proc p on p.oid = d.refobjid
      where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
        and p.pronamespace = 'daywalk'::regnamespace and p.provolatile <> 'v'
-  loop
-    execute format('grant execute on routine %s to %I', own.signature, role);
-  end loop;
-  for own in
-    select p.oid::regprocedure as signature from pg_proc p
+    union
+    select p.oid::regprocedure from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace and p.proname in ('require_complete', 'search')
   loop
-    execute format('grant execute on routine %s to %I', own.signature, role);
+    execute format('grant execute on routine %s to %I', own, role);
   end loop;
 end $function$;
 
@@ -1630,30 +1676,22 @@ AS $function$
 declare
   own record;
 begin
-  -- Functions that came after this one, too.
-  revoke execute on all routines in schema daywalk from public;
-  execute format('grant usage on schema daywalk to %I', role);
+  perform daywalk.let_audit(role);
   for own in
-    select c.relname, c.relkind from pg_class c
-     where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+    select c.oid::regclass as relation, c.relname in ('pages', 'seals', 'ledger') as final from pg_class c
+     where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       -- What is believed of record tables is changed by their functions only.
+       and c.relname not in ('migrations', 'prunings', 'tiered_days', 'record_tables', 'table_days', 'misfits')
+       and c.relname not in (select daywalk.relation_of(t) from daywalk.record_tables t)
   loop
-    execute format('grant select on daywalk.%I to %I', own.relname, role);
-    if own.relkind <> 'v' and own.relname <> 'migrations'
-       and own.relname not in (select daywalk.relation_of(t) from daywalk.record_tables t) then
-      execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
-    end if;
+    execute format('grant %s on %s to %I', case when own.final then 'insert' else 'insert, update' end, own.relation, role);
   end loop;
   execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
-  execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
-  execute format('revoke insert, update on daywalk.prunings, daywalk.tiered_days from %I', role);
-  -- What is believed of record tables is changed by their functions only.
-  execute format('revoke insert, update on daywalk.record_tables, daywalk.table_days, daywalk.misfits from %I', role);
   for own in
     select p.oid::regprocedure as signature from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
-       and (not p.prosecdef or p.provolatile <> 'v' or p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
-                                                                                 'drop_table_day', 'swap_table']))
-       and p.proname not in ('let_work', 'let_read', 'let_move')
+       and p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
+                                  'drop_table_day', 'swap_table'])
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
@@ -2193,7 +2231,7 @@ begin
                  then array(select jsonb_hash_extended(list -> i, 0) from generate_series(0, came - 1) as i order by i)
                  else daywalk.hashes_of(list, ignored) end;
   if id_path is not null then
-    id_hashes := array(select jsonb_hash_extended(list -> i #> id_path, 0) from generate_series(0, came - 1) as i order by i);
+    id_hashes := array(select jsonb_hash_extended(daywalk.identity_of(list -> i, id_path), 0) from generate_series(0, came - 1) as i order by i);
   end if;
 end $function$;
 
@@ -2458,23 +2496,20 @@ CREATE OR REPLACE FUNCTION daywalk.share_day(of_resource text, on_day date)
 AS $function$
 declare
   shown_by integer[];
-  without_filters integer[];
   under text[];
 begin
   if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
   perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
-  select array_agg(shows.stream_id order by shows.stream_id), array_agg(shows.stream_id order by shows.stream_id) filter (where shows.filters = '{}')
-    into shown_by, without_filters
+  select array_agg(shows.stream_id order by shows.filters <> '{}', shows.stream_id) into shown_by
     from (select distinct s.stream_id, s.filters
             from daywalk.streams s
-            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day and w.kind <> 'cut'
+            join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
            where s.resource = of_resource) as shows;
-  shown_by := coalesce(without_filters, shown_by);
-  update daywalk.walks k set beside = now.beside
-    from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id and s.resource = of_resource
-   cross join lateral (select case when w.stream_id = any (shown_by[2 :]) then 'part' when w.stream_id = any (shown_by) then 'no' else 'whole' end as beside) as now
-   where w.window_id = k.window_id and k.day = on_day and w.day = on_day and k.shown <> 'no' and k.beside <> now.beside;
+  update daywalk.walks k set shared = not k.shared
+    from daywalk.windows w
+   where w.window_id = k.window_id and w.stream_id = any (shown_by) and k.day = on_day and w.day = on_day and k.shown <> 'no'
+     and k.shared <> (w.stream_id = any (shown_by[2 :]));
   delete from daywalk.shared_records x
    using daywalk.walks k join daywalk.windows w on w.window_id = k.window_id join daywalk.streams s on s.stream_id = w.stream_id
    where x.walk_id = k.walk_id and k.day = on_day and w.day = on_day and s.resource = of_resource;
@@ -2482,14 +2517,23 @@ begin
   select array_agg(distinct pointer) into under
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = any (shown_by) cross join lateral unnest(k.ignored) as pointer
    where w.day = on_day and k.shown <> 'no';
+  under := coalesce(under, '{}');
   insert into daywalk.shared_records (walk_id, page_no, place)
-  with shown as materialized (
-    select r.walk_id, r.page_no, r.place, array_position(shown_by, r.stream_id) as number,
-           coalesce(r.record #>> s.id_path, (daywalk.hashes_of(jsonb_build_array(r.record), coalesce(under, '{}')))[1]::text) as key
-      from daywalk.shown_records r join daywalk.streams s on s.stream_id = r.stream_id
-     where r.stream_id = any (shown_by) and r.day = on_day
+  with shown as not materialized (
+    select k.walk_id, p.page_no, h.place, array_position(shown_by, w.stream_id) as number,
+           case when p.id_hashes[h.place] is null then 'content ' || h.hash else 'identity ' || p.id_hashes[h.place] end as key
+      from daywalk.windows w
+      join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.records > 0
+     cross join lateral unnest(case when k.ignored = under then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, place)
+      left join daywalk.marks mark on mark.walk_id = k.walk_id and mark.page_no = p.page_no and mark.position = h.place and mark.day = p.day
+     where w.stream_id = any (shown_by) and w.day = on_day and k.day = on_day
+       and case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end
+  ), later as materialized (
+    select * from shown where number > 1
   ), counted as materialized (
-    select shown.*, row_number() over (partition by key, number order by walk_id, page_no, place) as copy from shown
+    select both_sides.*, row_number() over (partition by key, number order by walk_id, page_no, place) as copy
+      from (select * from later union all select * from shown where number = 1 and key in (select key from later)) as both_sides
   )
   select later.walk_id, later.page_no, later.place from counted later
    where exists (select from counted earlier where earlier.key = later.key and earlier.copy = later.copy and earlier.number < later.number);
@@ -3315,12 +3359,11 @@ create view daywalk.shown_records as
             ELSE NULL::timestamp with time zone
         END AS gone_since,
     COALESCE(mark.revision, 1) AS revision,
-        CASE k.beside
-            WHEN 'no'::text THEN true
-            WHEN 'whole'::text THEN false
-            ELSE NOT (EXISTS ( SELECT
+        CASE
+            WHEN k.shared THEN NOT (EXISTS ( SELECT
                FROM daywalk.shared_records x
               WHERE x.walk_id = p.walk_id AND x.page_no = p.page_no AND x.place = (r."position" - p.skip)))
+            ELSE true
         END AS leads
    FROM daywalk.pages p
      JOIN daywalk.walks k ON k.walk_id = p.walk_id AND k.shown <> 'no'::text AND k.pruning IS NULL
@@ -3554,7 +3597,7 @@ comment on column daywalk.lateness.found_at is 'When they were found.';
 
 comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; everything expires.';
 comment on column daywalk.learned.stream_id is 'The stream.';
-comment on column daywalk.learned.fact is 'What: docs/completeness.md lists them.';
+comment on column daywalk.learned.fact is 'What: src/store/learned.ts lists them.';
 comment on column daywalk.learned.value is 'Its value.';
 comment on column daywalk.learned.evidence is 'What showed it.';
 comment on column daywalk.learned.learned_at is 'When; old facts are learned again.';
@@ -3907,7 +3950,7 @@ comment on column daywalk.walks.outcome is 'proven; ended: at its end, not belie
 comment on column daywalk.walks.reason is 'Why it is not proven.';
 comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers; before it is proven, how it ended.';
 comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked hidden or old; part: those marked shown, missing or gone.';
-comment on column daywalk.walks.beside is 'Its records are in the view of its own stream only, because another stream of the resource shows the same; part: those in daywalk.shared_records.';
+comment on column daywalk.walks.shared is 'Another stream of the resource shows records of its day, too: those in daywalk.shared_records are in the view of its own stream only.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
 comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';

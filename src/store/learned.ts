@@ -1,7 +1,7 @@
 /** What was learned about the API in a stream, kept with its evidence; all of it expires (docs/completeness.md). */
 import type { Database } from './database.ts';
 
-/** What can be learned; docs/completeness.md says what each means. */
+/** What can be learned. */
 export type Fact =
   | 'page_length'
   | 'offset_cap'

@@ -304,6 +304,18 @@ describe('an edited record', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it.each(['null', '""'])('has no identity where %s stands for one', async (nothing) => {
+    const streamId = await planDays(database, [DAY], { idPath: ['id'] });
+    const [one, other] = [1, 2].map((n) => `{"n": ${n}, "id": ${nothing}}`) as [string, string];
+    await proveTexts(database, await windowOf(database, streamId, DAY), [[one, other]]);
+    await walkAgain(streamId, [other]);
+    expect(await counts('daywalk.events')).toBe(2);
+    expect(await counts('daywalk.record_versions')).toBe(0);
+    await walkAgain(streamId, [other]);
+    expect(await counts('daywalk.events')).toBe(2);
+    expect(await told()).toMatchObject({ gone: 1 });
+  });
+
   it('is recognised though its first version came when records were not identified', async () => {
     const streamId = await planDays(database);
     await proveTexts(database, await windowOf(database, streamId, DAY), [before]);

@@ -30,7 +30,18 @@ const counted = async (view = 'events'): Promise<string[]> =>
   ).map(({ record }) => record);
 
 describe('streams of one resource', () => {
-  it('beside one without filters are in views of their own only', async () => {
+  it('beside one without filters add what only they have, and nothing else', async () => {
+    await show(filtered('severe', '12'), ['{"id": 1}', '{"id": 2}']);
+    await show({}, ['{"id": 1}', '{"id": 3}']);
+    expect(await counted()).toEqual(['{"id": 1}', '{"id": 2}', '{"id": 3}']);
+    expect(await counted('stream_severe')).toEqual(['{"id": 1}', '{"id": 2}']);
+    const [shared] = await server.query(
+      'select count(*)::int as records from daywalk.shared_records',
+    );
+    expect(shared).toEqual({ records: 1 });
+  });
+
+  it('beside one without filters that shows all of them are in views of their own only', async () => {
     await show(filtered('severe', '12'), ['{"id": 1}', '{"id": 2}']);
     expect(await counted()).toEqual(['{"id": 1}', '{"id": 2}']);
     await show({}, ['{"id": 1}', '{"id": 2}', '{"id": 3}']);
@@ -59,6 +70,13 @@ describe('streams of one resource', () => {
     expect(await counted()).toEqual(['{"id": 1, "read": true}', '{"id": 3}']);
   });
 
+  it('with no identity are told apart by content', async () => {
+    const idPath = ['id'];
+    await show({ ...filtered('severe', '12'), idPath }, ['{"id": "", "n": 1}']);
+    await show({ ...filtered('odd', '13'), idPath }, ['{"id": "", "n": 2}', '{"id": "", "n": 1}']);
+    expect(await counted()).toEqual(['{"n": 1, "id": ""}', '{"n": 2, "id": ""}']);
+  });
+
   it('of another resource have nothing to do with it', async () => {
     await show({}, ['{"id": 1}']);
     await show({ name: 'smart-event', resource: 'smart-event' }, ['{"id": 1}']);
@@ -69,19 +87,23 @@ describe('streams of one resource', () => {
   it('count each content as often as the stream that has it most often, whatever order they come in', async () => {
     const texts = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 6 });
     await fc.assert(
-      fc.asyncProperty(fc.array(texts, { minLength: 2, maxLength: 3 }), async (lists) => {
-        await clear(server);
-        for (const [number, ids] of lists.entries())
-          await show(
-            filtered(`s${number}`, String(number + 1)),
-            ids.map((id) => `{"id": ${id}}`),
-          );
-        const most = [1, 2, 3, 4].flatMap((id) => {
-          const counts = lists.map((ids) => ids.filter((other) => other === id).length);
-          return Array(Math.max(...counts)).fill(`{"id": ${id}}`);
-        });
-        expect(await counted()).toEqual(most);
-      }),
+      fc.asyncProperty(
+        fc.array(texts, { minLength: 2, maxLength: 3 }),
+        fc.nat(3),
+        async (lists, plain) => {
+          await clear(server);
+          for (const [number, ids] of lists.entries())
+            await show(
+              number === plain ? {} : filtered(`s${number}`, String(number + 1)),
+              ids.map((id) => `{"id": ${id}}`),
+            );
+          const most = [1, 2, 3, 4].flatMap((id) => {
+            const counts = lists.map((ids) => ids.filter((other) => other === id).length);
+            return Array(Math.max(...counts)).fill(`{"id": ${id}}`);
+          });
+          expect(await counted()).toEqual(most);
+        },
+      ),
       { numRuns: 12 },
     );
   });
