@@ -5,38 +5,75 @@
 revoke all on schema daywalk from public;
 revoke execute on all routines in schema daywalk from public;
 
--- A worker reads and writes rows; it removes only marks of single records and what was
--- noted of the API. It may not
--- delete or prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition.
+-- What every role may: nothing yet. Whatever it was given before is taken back, so that the last statement counts.
+create function daywalk.begin_rights(role name) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  own text;
+begin
+  if pg_has_role(role, (select n.nspowner from pg_namespace n where n.nspname = 'daywalk'), 'member') then
+    raise invalid_parameter_value using message = format('%I has the rights of the owner of daywalk and needs no others', role),
+      hint = 'Give a role that is not the owner: docs/roles.md tells how to make one.';
+  end if;
+  -- Functions that came after this one, too.
+  execute format('revoke execute on all routines in schema daywalk from public, %I', role);
+  for own in
+    select c.oid::regclass from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+  loop
+    execute format('revoke all on %s from %I', own, role);
+  end loop;
+  execute format('grant usage on schema daywalk to %I', role);
+end $$;
+comment on function daywalk.begin_rights is 'Takes back what a role was given of the schema, before it is given something else.';
+
+-- An auditor reads all tables and views, raw pages among them, and writes nothing: for whoever checks the ledger, and for a served
+-- archive, which needs no more.
+create function daywalk.let_audit(role name) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  own text;
+begin
+  perform daywalk.begin_rights(role);
+  for own in
+    select c.oid::regclass from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+  loop
+    execute format('grant select on %s to %I', own, role);
+  end loop;
+  -- What writes does so with the rights of whoever calls it, but for a few functions of the owner's.
+  for own in
+    select p.oid::regprocedure from pg_proc p
+     where p.pronamespace = 'daywalk'::regnamespace and (not p.prosecdef or p.provolatile <> 'v')
+       and p.proname not in ('begin_rights', 'let_audit', 'let_work', 'let_move', 'let_read')
+  loop
+    execute format('grant execute on routine %s to %I', own, role);
+  end loop;
+end $$;
+comment on function daywalk.let_audit is 'Gives a role everything to read and nothing to write; run by the owner of the schema, again after an upgrade.';
+
+-- A worker reads and writes rows; it removes only marks of single records and what was noted of the API. It may not delete or
+-- prune pages, change the schema, or run what writes with the owner's rights, but for making the month's partition and keeping
+-- record tables in step.
 create function daywalk.let_work(role name) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   own record;
 begin
-  -- Functions that came after this one, too.
-  revoke execute on all routines in schema daywalk from public;
-  execute format('grant usage on schema daywalk to %I', role);
+  perform daywalk.let_audit(role);
   for own in
-    select c.relname, c.relkind from pg_class c
-     where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+    select c.oid::regclass as relation, c.relname in ('pages', 'seals', 'ledger') as final from pg_class c
+     where c.relnamespace = 'daywalk'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       -- What is believed of record tables is changed by their functions only.
+       and c.relname not in ('migrations', 'prunings', 'tiered_days', 'record_tables', 'table_days', 'misfits')
+       and c.relname not in (select daywalk.relation_of(t) from daywalk.record_tables t)
   loop
-    execute format('grant select on daywalk.%I to %I', own.relname, role);
-    if own.relkind <> 'v' and own.relname <> 'migrations'
-       and own.relname not in (select daywalk.relation_of(t) from daywalk.record_tables t) then
-      execute format('grant insert, update on daywalk.%I to %I', own.relname, role);
-    end if;
+    execute format('grant %s on %s to %I', case when own.final then 'insert' else 'insert, update' end, own.relation, role);
   end loop;
   execute format('grant delete on daywalk.marks, daywalk.learned, daywalk.contracts, daywalk.frames, daywalk.refused_keys to %I', role);
-  execute format('revoke update on daywalk.pages, daywalk.seals, daywalk.ledger from %I', role);
-  execute format('revoke insert, update on daywalk.prunings, daywalk.tiered_days from %I', role);
-  -- What is believed of record tables is changed by their functions only.
-  execute format('revoke insert, update on daywalk.record_tables, daywalk.table_days, daywalk.misfits from %I', role);
   for own in
     select p.oid::regprocedure as signature from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
-       and (not p.prosecdef or p.provolatile <> 'v' or p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
-                                                                                 'drop_table_day', 'swap_table']))
-       and p.proname not in ('let_work', 'let_read', 'let_move')
+       and p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
+                                  'drop_table_day', 'swap_table'])
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
@@ -54,42 +91,36 @@ begin
 end $$;
 comment on function daywalk.let_move is 'Gives a role what a worker needs that moves old days; run by the owner of the schema, again after an upgrade.';
 
--- A reader selects from the views, which show published walks only, and from nothing else; and calls the functions that read
--- what the views show.
+-- A reader selects from the views and record tables, and from nothing else; and calls the functions that read what the views show.
 create function daywalk.let_read(role name) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  own record;
+  own text;
 begin
-  -- Functions that came after this one, too.
-  revoke execute on all routines in schema daywalk from public;
-  execute format('grant usage on schema daywalk to %I', role);
+  perform daywalk.begin_rights(role);
   for own in
-    select c.relname from pg_class c
+    select c.oid::regclass from pg_class c
      where c.relnamespace = 'daywalk'::regnamespace
        and (c.relkind = 'v' or c.relname in (select daywalk.relation_of(t) from daywalk.record_tables t))
   loop
-    execute format('grant select on daywalk.%I to %I', own.relname, role);
+    execute format('grant select on %s to %I', own, role);
   end loop;
   -- A view calls its functions with the rights of whoever reads it.
   for own in
-    select distinct p.oid::regprocedure as signature
+    select p.oid::regprocedure
       from pg_class c
       join pg_rewrite r on r.ev_class = c.oid
       join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_proc'::regclass
       join pg_proc p on p.oid = d.refobjid
      where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'
        and p.pronamespace = 'daywalk'::regnamespace and p.provolatile <> 'v'
-  loop
-    execute format('grant execute on routine %s to %I', own.signature, role);
-  end loop;
-  for own in
-    select p.oid::regprocedure as signature from pg_proc p
+    union
+    select p.oid::regprocedure from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace and p.proname in ('require_complete', 'search')
   loop
-    execute format('grant execute on routine %s to %I', own.signature, role);
+    execute format('grant execute on routine %s to %I', own, role);
   end loop;
 end $$;
 comment on function daywalk.let_read is 'Gives a role the views to read; run by the owner of the schema, again after an upgrade.';
 
-revoke execute on function daywalk.let_work(name), daywalk.let_move(name), daywalk.let_read(name) from public;
+revoke execute on all routines in schema daywalk from public;

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectExact } from '../support/multiset.ts';
-import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
+import { API_KEY, runProgram, startProgram, temporaryFolder } from '../support/program.ts';
 
 const DAYS = { from: '2026-03-01', to: '2026-03-02' };
 const DENIED = '42501';
+const ARCHIVE_KEY = 'of-the-archive';
 
 let api: Simulator;
 let server: TestDatabase;
@@ -25,7 +26,10 @@ function urlOf(role: string, database = server): string {
 }
 
 /** The statements of the page that this role is given, with the names of this test. */
-async function give(name: 'let_work' | 'let_move' | 'let_read', role: string): Promise<void> {
+async function give(
+  name: 'let_work' | 'let_move' | 'let_audit' | 'let_read',
+  role: string,
+): Promise<void> {
   const statement = page.match(new RegExp(`select daywalk\\.${name}\\('\\w+'\\)`))?.[0];
   if (statement === undefined) throw new Error(`docs/roles.md does not tell ${name}`);
   await server.query(statement.replace(/'\w+'/, `'${role}'`));
@@ -149,6 +153,90 @@ describe('the worker', () => {
     expect(ended, ended.stderr).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(/permission denied for database .*\(42501\)/);
     expect(ended.stderr).toMatch(/docs\/roles\.md/);
+  });
+});
+
+describe('the auditor', () => {
+  let auditor: string;
+  beforeAll(async () => {
+    auditor = await newRole('auditor');
+    await give('let_audit', auditor);
+  });
+
+  it('reads everything, and answers every verb that writes nothing', async () => {
+    const range = ['--from', DAYS.from, '--to', DAYS.to];
+    for (const args of [
+      ['status', '--json'],
+      ['why', DAYS.from],
+      ['fields'],
+      ['search', 'nothing of this kind', ...range],
+      ['export', '--out', temporaryFolder(), ...range],
+      ['verify', '--offline'],
+    ]) {
+      const ended = await run(args, { DATABASE_URL: urlOf(auditor) });
+      expect(ended, `${args.join(' ')}:\n${ended.stdout}${ended.stderr}`).toMatchObject({
+        code: 0,
+      });
+    }
+  }, 240_000);
+
+  it('serves the archive', async () => {
+    const program = startProgram(['serve-archive', '--archive-listen', '127.0.0.1:0'], {
+      environment: { DATABASE_URL: urlOf(auditor), DAYWALK_ARCHIVE_KEY: ARCHIVE_KEY },
+    });
+    const [url] = await program.saying(/http:\/\/127\.0\.0\.1:\d+/);
+    const window = `fromDate=${DAYS.from}%2000%3A00%3A00&toDate=${DAYS.to}%2023%3A59%3A59`;
+    const answer = await fetch(`${url}/api/events?start=0&length=1&${window}`, {
+      headers: { 'X-API-Key': ARCHIVE_KEY },
+    });
+    expect({ status: answer.status, body: await answer.text() }).toMatchObject({ status: 200 });
+    program.kill('SIGTERM');
+    await program.ended;
+  }, 120_000);
+
+  it('writes nothing', async () => {
+    const pool = new pg.Pool({ connectionString: urlOf(auditor), max: 1 });
+    try {
+      const tables = await server.query<{ name: string }>(
+        `select format('daywalk.%I', relname) as name from pg_class
+          where relnamespace = 'daywalk'::regnamespace and relkind in ('r', 'p')`,
+      );
+      for (const { name } of tables)
+        for (const statement of [`delete from ${name}`, `insert into ${name} default values`])
+          expect([statement, await codeOf(pool.query(statement))]).toEqual([statement, DENIED]);
+      expect(await codeOf(pool.query(`select daywalk.ensure_partition('2026-05-01')`))).toBe(
+        DENIED,
+      );
+    } finally {
+      await pool.end();
+    }
+  });
+});
+
+describe('what a role was given before', () => {
+  it('is taken back by what it is given now', async () => {
+    const role = await newRole('changed');
+    await give('let_move', role);
+    const may = async () => {
+      const [row] = await server.query<{ removes: boolean; empties: boolean; writes: boolean }>(
+        `select has_table_privilege($1, 'daywalk.pages', 'delete') as removes,
+                has_function_privilege($1, 'daywalk.empty_month(date)', 'execute') as empties,
+                has_table_privilege($1, 'daywalk.pages', 'insert') as writes`,
+        [role],
+      );
+      return row;
+    };
+    expect(await may()).toEqual({ removes: true, empties: true, writes: true });
+    await give('let_work', role);
+    expect(await may()).toEqual({ removes: false, empties: false, writes: true });
+    await give('let_read', role);
+    expect(await may()).toEqual({ removes: false, empties: false, writes: false });
+  });
+
+  it('is not taken from the owner', async () => {
+    await expect(server.query('select daywalk.let_work(current_user)')).rejects.toThrow(
+      /has the rights of the owner of daywalk and needs no others/,
+    );
   });
 });
 
