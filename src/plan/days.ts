@@ -40,6 +40,16 @@ export function daysBetween(from: Day, to: Day): Day[] {
   return days;
 }
 
+/** The month after `month`; both are `YYYY-MM`. */
+export function nextMonth(month: string): string {
+  return addDays(`${month}-01`, 31).slice(0, 7);
+}
+
+/** The last day of `month`, which is `YYYY-MM`. */
+export function lastDayOf(month: string): Day {
+  return addDays(`${nextMonth(month)}-01`, -1);
+}
+
 /** The window of a whole day: 00:00:00 to 23:59:59, also on days of 23 or 25 hours. */
 export function dayWindow(day: Day): Window {
   return { day, from: `${day} 00:00:00`, to: `${day} 23:59:59` };
