@@ -37,24 +37,17 @@ export function describeGaps(found: readonly GapRow[], most = Number.POSITIVE_IN
   const spans = gapSpansOf(found);
   const rest = spans.length - most;
   return [
-    ...spans.slice(0, most).flatMap(describeSpan),
+    ...spans
+      .slice(0, most)
+      .map(problemOf)
+      .flatMap(({ text, command }) => [text, ...(command === null ? [] : [`  ${command}`])]),
     ...(rest > 0 ? [`… and ${rest} more; \`daywalk gaps\` lists all.`] : []),
   ];
 }
 
-function describeSpan(span: GapSpan): string[] {
-  const days = span.from === span.to ? span.from : `${span.from} to ${span.to}`;
-  const error = span.lastError === null ? '' : `: ${span.lastError}`;
-  const command = fillCommand({ stream: span.stream, day: span.from }, span.to);
-  return [
-    `${span.stream}: ${days} ${GAP_WORDS[span.state]}${error}`,
-    ...(span.state === 'running' ? [] : [`  ${command}`]),
-  ];
-}
-
-/** The command that fills a gap, to be copied. */
-export function fillCommand(gap: Pick<GapRow, 'stream' | 'day'>, to = gap.day): string {
-  return `daywalk backfill --from ${gap.day} --to ${to} --stream ${gap.stream}`;
+/** The command that fills a gap of one day or more, to be copied. */
+export function fillCommand(stream: string, from: Day, to = from): string {
+  return `daywalk backfill --from ${from} --to ${to} --stream ${stream}`;
 }
 
 /** Days that follow each other, in the same state for the same kind of reason. */
@@ -64,6 +57,26 @@ export interface GapSpan {
   readonly from: Day;
   readonly to: Day;
   readonly lastError: string | null;
+}
+
+/** One thing that is wrong. */
+export interface Problem extends GapSpan {
+  /** In words. */
+  readonly text: string;
+  /** The command that mends it; null: it is being walked. */
+  readonly command: string | null;
+}
+
+/** A span with its words and its command. */
+export function problemOf(span: GapSpan): Problem {
+  const { stream, state, from, to, lastError } = span;
+  const days = from === to ? from : `${from} to ${to}`;
+  const error = lastError === null ? '' : `: ${lastError}`;
+  return {
+    ...span,
+    text: `${stream}: ${days} ${GAP_WORDS[state]}${error}`,
+    command: state === 'running' ? null : fillCommand(stream, from, to),
+  };
 }
 
 /** What is the same in errors that differ in numbers only: dates, counts, offsets. */

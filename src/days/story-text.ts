@@ -3,7 +3,7 @@
 import type { Claim } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { counted, formatBytes, formatCount } from '../text.ts';
-import { GAP_WORDS } from './gaps.ts';
+import { fillCommand, GAP_WORDS } from './gaps.ts';
 import { describeProof } from './proof-text.ts';
 import type { DayStory, PublicationStory, WalkStory, WindowStory } from './story-rows.ts';
 
@@ -43,7 +43,7 @@ export function mendingCommand(story: DayStory): string | null {
     !story.closed
   )
     return null;
-  return `daywalk backfill --from ${story.day} --to ${story.day} --stream ${story.stream}`;
+  return fillCommand(story.stream, story.day);
 }
 
 function storedText({ pruning, records, gone, pages, bytes, retiredSince }: DayStory): string {
