@@ -1,7 +1,7 @@
 /** Gaps in words: unbroken spans of days in one state, each with the command that fills it. */
 import type { Day } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
-import { addDays } from '../plan/days.ts';
+import { spansOf, spanText } from '../plan/days.ts';
 import type { GapRow, GapState } from './coverage-rows.ts';
 
 /** What people are told of a gap. */
@@ -70,11 +70,10 @@ export interface Problem extends GapSpan {
 /** A span with its words and its command. */
 export function problemOf(span: GapSpan): Problem {
   const { stream, state, from, to, lastError } = span;
-  const days = from === to ? from : `${from} to ${to}`;
   const error = lastError === null ? '' : `: ${lastError}`;
   return {
     ...span,
-    text: `${stream}: ${days} ${GAP_WORDS[state]}${error}`,
+    text: `${stream}: ${spanText(span)} ${GAP_WORDS[state]}${error}`,
     command: state === 'running' ? null : fillCommand(stream, from, to),
   };
 }
@@ -85,23 +84,13 @@ export const kindOfError = (error: string | null): string | null =>
 
 /** The spans of the gaps, in the order of their first days; each with what its newest day was told. */
 export function gapSpansOf(found: readonly GapRow[]): GapSpan[] {
-  type Growing = { -readonly [Key in keyof GapSpan]: GapSpan[Key] };
-  const spans: Growing[] = [];
-  const open = new Map<string, Growing>();
-  for (const { stream, day, state, lastError } of found) {
-    const last = open.get(stream);
-    const follows =
-      last?.state === state &&
-      kindOfError(last.lastError) === kindOfError(lastError) &&
-      addDays(last.to, 1) === day;
-    if (last !== undefined && follows) {
-      last.to = day;
-      last.lastError = lastError;
-      continue;
-    }
-    const span = { stream, state, from: day, to: day, lastError };
-    open.set(stream, span);
-    spans.push(span);
-  }
-  return spans;
+  const kindOf = ({ stream, state, lastError }: GapRow) =>
+    JSON.stringify([stream, state, kindOfError(lastError)]);
+  return spansOf(found, kindOf).map(({ from, to, newest: { stream, state, lastError } }) => ({
+    stream,
+    state,
+    from,
+    to,
+    lastError,
+  }));
 }

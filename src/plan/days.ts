@@ -1,7 +1,7 @@
 /** Calendar days of the source: text in, text out, and the instant at which a day has ended there. */
 import { Temporal } from 'temporal-polyfill';
 import { SettingsError } from '../errors.ts';
-import type { Day, Window } from '../model.ts';
+import type { Day, DayRange, Window } from '../model.ts';
 
 const DAY_TEXT = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
@@ -38,6 +38,37 @@ export function daysBetween(from: Day, to: Day): Day[] {
   const days: Day[] = [];
   for (let day = parseDay(from); day <= last; day += 1) days.push(textOf(day));
   return days;
+}
+
+/** Days of one kind that follow each other, and what was told of the newest of them. */
+export interface DaySpan<T> extends DayRange {
+  readonly newest: T;
+}
+
+/** The spans of `days`, in the order of their first days; those of a kind come oldest first. */
+export function spansOf<T extends { readonly day: Day }>(
+  days: readonly T[],
+  kindOf: (one: T) => string,
+): DaySpan<T>[] {
+  const spans: { from: Day; to: Day; newest: T }[] = [];
+  const open = new Map<string, (typeof spans)[number]>();
+  for (const newest of days) {
+    const kind = kindOf(newest);
+    let span = open.get(kind);
+    if (span === undefined || addDays(span.to, 1) !== newest.day) {
+      span = { from: newest.day, to: newest.day, newest };
+      open.set(kind, span);
+      spans.push(span);
+    }
+    span.to = newest.day;
+    span.newest = newest;
+  }
+  return spans;
+}
+
+/** `2026-03-05`, or `2026-03-05 to 2026-03-07`. */
+export function spanText({ from, to }: DayRange): string {
+  return from === to ? from : `${from} to ${to}`;
 }
 
 /** The month after `month`; both are `YYYY-MM`. */

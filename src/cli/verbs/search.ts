@@ -1,8 +1,7 @@
 /** `daywalk search`: the stored records that hold a value, and of which days "nothing" counts. */
 
 import { EXIT, SettingsError } from '../../errors.ts';
-import type { Day } from '../../model.ts';
-import { addDays } from '../../plan/days.ts';
+import { spansOf, spanText } from '../../plan/days.ts';
 import {
   type SearchedStream,
   type SearchReport,
@@ -116,7 +115,9 @@ function describeStream(searched: SearchedStream): string[] {
   const what = finished ? found : hits === 0 ? 'not searched' : `${found} and more`;
   const coverage = `${formatCount(proven)} of ${counted(days, 'day')} proven, ${from} to ${to}`;
   if (unproven.length === 0) return [`${stream}: ${what}; ${coverage}`];
-  const spans = spansOf(unproven);
+  const spans = spansOf(unproven, ({ state }) => state).map(
+    (span) => `${spanText(span)} ${span.newest.state}`,
+  );
   const more = spans.length - MOST_SPANS;
   return [
     `${stream}: ${what}; ${coverage}`,
@@ -138,17 +139,6 @@ const adviceFor = (found: readonly string[]): string[] =>
   ADVICE.flatMap(([advice, states]) =>
     found.some((state) => states.includes(state)) ? [advice] : [],
   );
-
-/** `2026-03-05 failed`, `2026-03-07 to 2026-03-09 missing`. */
-function spansOf(unproven: SearchedStream['unproven']): string[] {
-  const spans: { from: Day; to: Day; state: string }[] = [];
-  for (const { day, state } of unproven) {
-    const last = spans.at(-1);
-    if (last?.state === state && addDays(last.to, 1) === day) last.to = day;
-    else spans.push({ from: day, to: day, state });
-  }
-  return spans.map(({ from, to, state }) => `${from === to ? from : `${from} to ${to}`} ${state}`);
-}
 
 const second = (instant: Date): string =>
   `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
