@@ -8,7 +8,7 @@ import {
   type StreamHit,
   search,
 } from '../../tables/search.ts';
-import { counted, formatCount, printable } from '../../text.ts';
+import { counted, formatCount, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
@@ -91,10 +91,10 @@ function jsonOf({ record, ...hit }: StreamHit): string {
 /** Where it stands, and the record on a line of its own. */
 export function describeHit(hit: StreamHit): string[] {
   const { stream, day, walkId, pageNo, position, paths, record, fetchedAt, goneSince } = hit;
-  const gone = goneSince === null ? '' : `, gone since ${second(goneSince)}`;
+  const gone = goneSince === null ? '' : `, gone since ${utcSecond(goneSince)}`;
   const shown = printable(record);
   return [
-    `${stream} ${day}, walk ${walkId}, page ${formatCount(pageNo)}, record ${formatCount(position)}, seen ${second(fetchedAt)}${gone}: ${paths.join(', ')}`,
+    `${stream} ${day}, walk ${walkId}, page ${formatCount(pageNo)}, record ${formatCount(position)}, seen ${utcSecond(fetchedAt)}${gone}: ${paths.join(', ')}`,
     `  ${shown.length <= LONGEST_RECORD ? shown : `${shown.slice(0, LONGEST_RECORD)}…`}`,
   ];
 }
@@ -139,6 +139,3 @@ const adviceFor = (found: readonly string[]): string[] =>
   ADVICE.flatMap(([advice, states]) =>
     found.some((state) => states.includes(state)) ? [advice] : [],
   );
-
-const second = (instant: Date): string =>
-  `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -16,7 +16,7 @@ import {
 import { EXIT, SettingsError } from '../../errors.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import type { RunRow } from '../../store/runs.ts';
-import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { counted, formatBytes, formatCount, formatDuration, utcSecond } from '../../text.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
 import { print, printColoured, printJson, terminal } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -90,7 +90,7 @@ export function describeStatus(
     ...describeLastRun(facts.lastRun),
     ...(next.at === null
       ? []
-      : [`next run: ${second(next.at)}, where a worker runs (schedule ${next.schedule})`]),
+      : [`next run: ${utcSecond(next.at)}, where a worker runs (schedule ${next.schedule})`]),
     '',
     ...describeWrong(
       facts,
@@ -118,7 +118,7 @@ function describeRunning({ stream, from, to, owner, records, total }: RunningWin
 
 function describeLastRun(run: RunRow | null): string[] {
   if (run === null) return [];
-  const began = `last run: ${RUN_TRIGGER_WORDS[run.trigger]}, began ${second(run.startedAt)}`;
+  const began = `last run: ${RUN_TRIGGER_WORDS[run.trigger]}, began ${utcSecond(run.startedAt)}`;
   if (run.finishedAt === null) return [`${began}, not ended yet`];
   const took = formatDuration(run.finishedAt.getTime() - run.startedAt.getTime());
   const error = run.error === null || run.outcome === 'interrupted' ? '' : `: ${run.error}`;
@@ -154,6 +154,3 @@ function countedByState(gaps: readonly GapRow[]): string {
     )
     .join('; ');
 }
-
-const second = (instant: Date): string =>
-  `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
