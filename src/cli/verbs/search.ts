@@ -11,6 +11,7 @@ import {
 import { counted, formatCount, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
+import { numberFlag } from '../number-flag.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
@@ -19,6 +20,7 @@ import { withStore } from '../with-store.ts';
 
 /** Hits for people; a program gets all. */
 const SHOWN = 100;
+const MOST_HITS = 999_999_999;
 const LONGEST_RECORD = 1_000;
 /** Spans of days that are named; `--json` has all days. */
 const MOST_SPANS = 10;
@@ -32,7 +34,7 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
       hint: 'Name the whole value of a field, for example `daywalk search 203.0.113.7`.',
     });
   const json = options.json === true;
-  const limit = limitOf(options.limit) ?? (json ? null : SHOWN);
+  const limit = numberFlag('--limit', options.limit, 1, MOST_HITS) ?? (json ? null : SHOWN);
   const settings = settingsOf(invocation);
   const range = chosenRange(options, 'today', settings);
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
@@ -45,16 +47,6 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
     });
     const proven = report.streams.every(({ days, unproven }) => days > 0 && unproven.length === 0);
     return proven ? EXIT.done : EXIT.gaps;
-  });
-}
-
-/** @throws {SettingsError} for what is no number of hits. */
-function limitOf(given: unknown): number | undefined {
-  if (given === undefined) return undefined;
-  const limit = /^\d{1,9}$/.test(String(given)) ? Number(given) : 0;
-  if (limit >= 1) return limit;
-  throw new SettingsError(`flag --limit: ${JSON.stringify(given)} is no number of hits`, {
-    hint: 'Give a whole number from 1 on, for example --limit 1000.',
   });
 }
 
