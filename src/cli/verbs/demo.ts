@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../clock.ts';
 import { DaywalkError, EXIT } from '../../errors.ts';
 import { addDays, lastClosedDay } from '../../plan/days.ts';
+import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -200,7 +201,7 @@ function daywalk(
   const child = spawn(process.execPath, [MAIN, ...args, '--embedded', '--directory', DIRECTORY], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: {
-      ...present({ PATH, HOME, LANG, TERM, NO_COLOR }),
+      ...defined({ PATH, HOME, LANG, TERM, NO_COLOR }),
       DAYWALK_LOG_LEVEL: 'warn',
       ...environment,
     },
@@ -210,12 +211,6 @@ function daywalk(
   child.on('error', () => {});
   return child;
 }
-
-const present = (values: Record<string, string | undefined>) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    string
-  >;
 
 async function pagesAtKill(
   { database }: OpenDatabase,
