@@ -70,3 +70,12 @@ function pair(total: number, size: number, large: string, small: string): string
 export function counted(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
+
+/** `2026-03-10 12:34:56 UTC`. */
+export const utcSecond = (instant: Date): string => utc(instant, 19);
+
+/** `2026-03-10 12:34 UTC`. */
+export const utcMinute = (instant: Date): string => utc(instant, 16);
+
+const utc = (instant: Date, length: number): string =>
+  `${instant.toISOString().slice(0, length).replace('T', ' ')} UTC`;

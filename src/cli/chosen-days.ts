@@ -1,7 +1,7 @@
 /** The days that a person chose: dates, months, and words for days near today, in the calendar of the source. */
 import { systemClock } from '../clock.ts';
 import type { Day } from '../model.ts';
-import { addDays, dayAt, lastClosedDay } from '../plan/days.ts';
+import { addDays, dayAt, lastClosedDay, lastDayOf } from '../plan/days.ts';
 import { Problems, Wrong } from '../settings/problems.ts';
 import type { Settings } from '../settings/settings.ts';
 import { dayOf, EARLIEST } from '../settings/values/day.ts';
@@ -112,6 +112,5 @@ const single = (day: Day) => ({ from: day, to: day });
 function monthOf(month: string): { from: Day; to: Day } | Wrong {
   const from = dayOf(`${month}-01`);
   if (from instanceof Wrong) return new Wrong('is not a month of the calendar');
-  const next = addDays(from, 31);
-  return { from, to: addDays(`${next.slice(0, 7)}-01`, -1) };
+  return { from, to: lastDayOf(month) };
 }

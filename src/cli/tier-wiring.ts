@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Settings } from '../settings/settings.ts';
+import { proxyOf, type Settings } from '../settings/settings.ts';
 import type { Database } from '../store/database.ts';
 import { DeltaLog } from '../tier/delta/delta-log.ts';
 import { openFolderStore } from '../tier/folder-store.ts';
@@ -51,7 +51,7 @@ export async function openStore(
 
 async function openBucket(settings: Settings, url: string, log: Logger) {
   const [bucket = '', ...prefix] = url.slice('s3://'.length).split('/');
-  const { tierRegion, tierLockDays, tierCaFile, httpProxy, httpsProxy, noProxy } = settings;
+  const { tierRegion, tierLockDays, tierCaFile } = settings;
   const store = openS3Store({
     endpoint: settings.tierEndpoint ?? `https://s3.${tierRegion}.amazonaws.com`,
     bucket,
@@ -61,11 +61,7 @@ async function openBucket(settings: Settings, url: string, log: Logger) {
     region: tierRegion,
     keys: keysOf(settings),
     tls: tierCaFile === undefined ? {} : { ca: await readFile(tierCaFile, 'utf8') },
-    proxy: {
-      ...(httpProxy && { http: httpProxy.reveal() }),
-      ...(httpsProxy && { https: httpsProxy.reveal() }),
-      ...(noProxy !== undefined && { no: noProxy }),
-    },
+    proxy: proxyOf(settings),
     clock: systemClock,
     redactor,
     ...(tierLockDays === undefined

@@ -4,7 +4,8 @@ import { hostname } from 'node:os';
 import { systemClock } from '../clock.ts';
 import { sealing } from '../ledger/seal.ts';
 import type { ProcessLogger } from '../log.ts';
-import type { ApiSettings, Settings } from '../settings/settings.ts';
+import { defined } from '../settings/defined.ts';
+import { type ApiSettings, proxyOf, type Settings } from '../settings/settings.ts';
 import { openSource, type Source, type SourceOptions } from '../source/source.ts';
 import type { Database } from '../store/database.ts';
 import { filtering } from '../tables/page-filters.ts';
@@ -41,11 +42,7 @@ export async function openApi(
       ? {}
       : { refreshKey: async () => (await readFile(keyFile, 'utf8')).trim() }),
     tls: defined({ ca, clientCert, clientKey }),
-    proxy: defined({
-      http: settings.httpProxy?.reveal(),
-      https: settings.httpsProxy?.reveal(),
-      no: settings.noProxy,
-    }),
+    proxy: proxyOf(settings),
     allowHttp: settings.apiAllowHttp,
     gzip: settings.apiGzip,
     connections: settings.concurrency,
@@ -56,14 +53,6 @@ export async function openApi(
     retryAfterLimitMs: settings.retryAfterLimit,
     ...given,
   });
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function defined<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined),
-  ) as Defined<T>;
 }
 
 /** Host and process, for people who ask who holds a window; the tail tells a restarted container from the one before. */

@@ -1,7 +1,7 @@
 /** The state of each day of each stream over a range, for the terminal and for the status page. */
 import type { Day, Resource } from '../model.ts';
 import { type DayState, dayStates } from '../plan/day-states.ts';
-import { compareDays, dayAt, lastClosedDay } from '../plan/days.ts';
+import { dayAt, lastClosedDay } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
 import { readStreams } from '../store/streams.ts';
 import { databaseNow } from '../store/windows.ts';
@@ -53,11 +53,11 @@ export async function readStreamDays(database: Database, asked: DaysAsked): Prom
     const lastClosed = lastClosedDay(now, timeZone, settleMs);
     return { name, stream, lastClosed, today: dayAt(now, timeZone) };
   });
-  const [newest = asked.from] = calendars
+  const newest = calendars
     .map(({ today }) => today)
-    .sort(compareDays)
-    .reverse();
-  const range = { from: asked.from, to: asked.to ?? newest };
+    .sort()
+    .at(-1);
+  const range = { from: asked.from, to: asked.to ?? newest ?? asked.from };
   const rows = await readKnownDays(
     database,
     known.map(({ streamId }) => streamId),

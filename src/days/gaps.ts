@@ -1,7 +1,7 @@
 /** Gaps in words: unbroken spans of days in one state, each with the command that fills it. */
 import type { Day } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
-import { addDays } from '../plan/days.ts';
+import { spansOf, spanText } from '../plan/days.ts';
 import type { GapRow, GapState } from './coverage-rows.ts';
 
 /** What people are told of a gap. */
@@ -37,24 +37,17 @@ export function describeGaps(found: readonly GapRow[], most = Number.POSITIVE_IN
   const spans = gapSpansOf(found);
   const rest = spans.length - most;
   return [
-    ...spans.slice(0, most).flatMap(describeSpan),
+    ...spans
+      .slice(0, most)
+      .map(problemOf)
+      .flatMap(({ text, command }) => [text, ...(command === null ? [] : [`  ${command}`])]),
     ...(rest > 0 ? [`… and ${rest} more; \`daywalk gaps\` lists all.`] : []),
   ];
 }
 
-function describeSpan(span: GapSpan): string[] {
-  const days = span.from === span.to ? span.from : `${span.from} to ${span.to}`;
-  const error = span.lastError === null ? '' : `: ${span.lastError}`;
-  const command = fillCommand({ stream: span.stream, day: span.from }, span.to);
-  return [
-    `${span.stream}: ${days} ${GAP_WORDS[span.state]}${error}`,
-    ...(span.state === 'running' ? [] : [`  ${command}`]),
-  ];
-}
-
-/** The command that fills a gap, to be copied. */
-export function fillCommand(gap: Pick<GapRow, 'stream' | 'day'>, to = gap.day): string {
-  return `daywalk backfill --from ${gap.day} --to ${to} --stream ${gap.stream}`;
+/** The command that fills a gap of one day or more, to be copied. */
+export function fillCommand(stream: string, from: Day, to = from): string {
+  return `daywalk backfill --from ${from} --to ${to} --stream ${stream}`;
 }
 
 /** Days that follow each other, in the same state for the same kind of reason. */
@@ -66,29 +59,38 @@ export interface GapSpan {
   readonly lastError: string | null;
 }
 
+/** One thing that is wrong. */
+export interface Problem extends GapSpan {
+  /** In words. */
+  readonly text: string;
+  /** The command that mends it; null: it is being walked. */
+  readonly command: string | null;
+}
+
+/** A span with its words and its command. */
+export function problemOf(span: GapSpan): Problem {
+  const { stream, state, from, to, lastError } = span;
+  const error = lastError === null ? '' : `: ${lastError}`;
+  return {
+    ...span,
+    text: `${stream}: ${spanText(span)} ${GAP_WORDS[state]}${error}`,
+    command: state === 'running' ? null : fillCommand(stream, from, to),
+  };
+}
+
 /** What is the same in errors that differ in numbers only: dates, counts, offsets. */
 export const kindOfError = (error: string | null): string | null =>
   error?.replaceAll(/\d+/g, '0') ?? null;
 
 /** The spans of the gaps, in the order of their first days; each with what its newest day was told. */
 export function gapSpansOf(found: readonly GapRow[]): GapSpan[] {
-  type Growing = { -readonly [Key in keyof GapSpan]: GapSpan[Key] };
-  const spans: Growing[] = [];
-  const open = new Map<string, Growing>();
-  for (const { stream, day, state, lastError } of found) {
-    const last = open.get(stream);
-    const follows =
-      last?.state === state &&
-      kindOfError(last.lastError) === kindOfError(lastError) &&
-      addDays(last.to, 1) === day;
-    if (last !== undefined && follows) {
-      last.to = day;
-      last.lastError = lastError;
-      continue;
-    }
-    const span = { stream, state, from: day, to: day, lastError };
-    open.set(stream, span);
-    spans.push(span);
-  }
-  return spans;
+  const kindOf = ({ stream, state, lastError }: GapRow) =>
+    JSON.stringify([stream, state, kindOfError(lastError)]);
+  return spansOf(found, kindOf).map(({ from, to, newest: { stream, state, lastError } }) => ({
+    stream,
+    state,
+    from,
+    to,
+    lastError,
+  }));
 }

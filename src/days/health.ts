@@ -5,7 +5,7 @@ import type { DayState } from '../plan/day-states.ts';
 import { addDays, closesAt } from '../plan/days.ts';
 import { counted } from '../text.ts';
 import type { StreamDays } from './covered-days.ts';
-import { describeFuture, fillCommand, GAP_WORDS, type GapSpan, gapSpansOf } from './gaps.ts';
+import { describeFuture, gapSpansOf, type Problem, problemOf } from './gaps.ts';
 import { firstTickAfter } from './ticks.ts';
 
 /** When a day should be proven. */
@@ -35,14 +35,6 @@ export interface StreamHealth {
   readonly failed: number;
   /** Days that should be proven by now and are not, failed ones not among them. */
   readonly overdue: number;
-}
-
-/** One thing that is wrong. */
-export interface Problem extends GapSpan {
-  /** In words. */
-  readonly text: string;
-  /** The command that mends it; null: it is being walked. */
-  readonly command: string | null;
 }
 
 /**
@@ -129,16 +121,6 @@ function gapsOf({ stream, days }: StreamDays, expected: Day) {
 const isOnItsWay = (state: DayState): state is 'missing' | 'walked' | 'running' =>
   state === 'missing' || state === 'walked' || state === 'running';
 
-function problemOf(span: GapSpan): Problem {
-  const days = span.from === span.to ? span.from : `${span.from} to ${span.to}`;
-  const error = span.lastError === null ? '' : `: ${span.lastError}`;
-  return {
-    ...span,
-    text: `${span.stream}: ${days} ${GAP_WORDS[span.state]}${error}`,
-    command: span.state === 'running' ? null : fillCommand({ ...span, day: span.from }, span.to),
-  };
-}
-
 function levelOf(
   streams: readonly StreamDays[],
   judged: readonly StreamHealth[],
@@ -186,23 +168,12 @@ function sentenceOf(
   }
 }
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
-
 /** `20 November 2026`. */
 export function longDay(day: Day): string {
-  const [year, month, date] = day.split('-').map(Number);
-  return `${date} ${MONTHS[(month ?? 1) - 1]} ${year}`;
+  return new Date(`${day}T00:00:00Z`).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
 }

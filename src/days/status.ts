@@ -164,7 +164,7 @@ export function statusDocument(facts: StatusFacts) {
     })),
     gaps: gapSpansOf(facts.gaps).map((span) => ({
       ...span,
-      command: fillCommand({ stream: span.stream, day: span.from }, span.to),
+      command: fillCommand(span.stream, span.from, span.to),
     })),
     running: facts.running,
     lastRun: facts.lastRun === null ? null : lastRunDocument(facts.lastRun),

@@ -2,8 +2,8 @@
 
 import type { Claim } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
-import { counted, formatBytes, formatCount } from '../text.ts';
-import { GAP_WORDS } from './gaps.ts';
+import { counted, formatBytes, formatCount, utcSecond } from '../text.ts';
+import { fillCommand, GAP_WORDS } from './gaps.ts';
 import { describeProof } from './proof-text.ts';
 import type { DayStory, PublicationStory, WalkStory, WindowStory } from './story-rows.ts';
 
@@ -43,27 +43,27 @@ export function mendingCommand(story: DayStory): string | null {
     !story.closed
   )
     return null;
-  return `daywalk backfill --from ${story.day} --to ${story.day} --stream ${story.stream}`;
+  return fillCommand(story.stream, story.day);
 }
 
 function storedText({ pruning, records, gone, pages, bytes, retiredSince }: DayStory): string {
   if (pruning !== null && pruning.place !== null)
-    return `, ${counted(records, 'record')}; moved to ${pruning.place} at ${second(pruning.prunedAt)}: ${pruning.eventsKey}, and its pages ${pruning.pagesKey}`;
+    return `, ${counted(records, 'record')}; moved to ${pruning.place} at ${utcSecond(pruning.prunedAt)}: ${pruning.eventsKey}, and its pages ${pruning.pagesKey}`;
   if (pruning !== null)
-    return ` at ${second(pruning.prunedAt)} by ${pruning.prunedBy}: ${counted(pruning.records, 'record')} on ${counted(pruning.pages, 'page')} (${formatBytes(pruning.bytes)}) are not kept any more`;
+    return ` at ${utcSecond(pruning.prunedAt)} by ${pruning.prunedBy}: ${counted(pruning.records, 'record')} on ${counted(pruning.pages, 'page')} (${formatBytes(pruning.bytes)}) are not kept any more`;
   if (pages === 0) return ', nothing is shown of it';
   const lost =
     gone === 0 ? '' : `, of which the source does not show ${formatCount(gone)} any more`;
   const forgotten =
     retiredSince === null
       ? ''
-      : `; the source has forgotten the day, as was seen at ${second(retiredSince)}`;
+      : `; the source has forgotten the day, as was seen at ${utcSecond(retiredSince)}`;
   return `, ${counted(records, 'record')} on ${counted(pages, 'page')} (${formatBytes(bytes)})${lost}${forgotten}`;
 }
 
 function nothingPlanned({ closesAt, closed }: DayStory): string {
   if (closesAt === null) return 'This stream has not been exported yet.';
-  if (!closed) return `The day is not closed: it is planned from ${second(closesAt)} on.`;
+  if (!closed) return `The day is not closed: it is planned from ${utcSecond(closesAt)} on.`;
   return 'No window of this day was ever planned: it is before the first day of the schedule, or no run has come by since.';
 }
 
@@ -107,10 +107,10 @@ function windowState(window: WindowStory): string {
     const looked =
       looks === 0 || lookedAt === null
         ? ', not looked at again yet'
-        : `; looked at ${counted(looks, 'time')} since, last at ${second(lookedAt)}, and found the same`;
+        : `; looked at ${counted(looks, 'time')} since, last at ${utcSecond(lookedAt)}, and found the same`;
     const parts =
       splitBy === null ? '' : ` by its parts, split by ${splitBy}, because ${splitReason}`;
-    return `complete${parts}${provenAt === null ? '' : ` since ${second(provenAt)}`}${looked}${running}.`;
+    return `complete${parts}${provenAt === null ? '' : ` since ${utcSecond(provenAt)}`}${looked}${running}.`;
   }
   if (state === 'replaced') return 'replaced: something else stands for it now.';
   return `${state}${running}.`;
@@ -172,7 +172,7 @@ function outcomeText(walk: WalkStory): string {
   const reason = walk.reason === null ? '' : `: ${walk.reason}`;
   switch (walk.outcome) {
     case null:
-      return `in progress since ${second(walk.startedAt)}`;
+      return `in progress since ${utcSecond(walk.startedAt)}`;
     case 'proven':
       return `proven; ${shownText(walk)}`;
     case 'ended':
@@ -191,21 +191,21 @@ function shownText({ shown, shownRecords, records }: WalkStory): string {
 }
 
 function publicationText({ publishedAt, records, appeared, gone }: PublicationStory): string {
-  if (records === 0) return `  At ${second(publishedAt)} nothing of it was shown here any more.`;
+  if (records === 0) return `  At ${utcSecond(publishedAt)} nothing of it was shown here any more.`;
   const found = [
     appeared === 0 ? '' : `${counted(appeared, 'record')} more`,
     gone === 0 ? '' : `${counted(gone, 'record')} gone from the source, and kept`,
   ].filter((text) => text !== '');
-  return `  At ${second(publishedAt)} what is shown changed${found.length === 0 ? '' : `, ${found.join(' and ')}`}: ${counted(records, 'record')}.`;
+  return `  At ${utcSecond(publishedAt)} what is shown changed${found.length === 0 ? '' : `, ${found.join(' and ')}`}: ${counted(records, 'record')}.`;
 }
 
 function trouble(window: WindowStory): string[] {
   const { attempts, failures, lastError, lastFailedAt, dueAt, state, rewalk, owner } = window;
-  const due = dueAt === null ? 'not until it is asked for' : `from ${second(dueAt)} on`;
+  const due = dueAt === null ? 'not until it is asked for' : `from ${utcSecond(dueAt)} on`;
   return [
     lastError === null
       ? ''
-      : `Failed ${counted(failures, 'time')}, last at ${lastFailedAt === null ? 'an unknown time' : second(lastFailedAt)}: ${lastError}`,
+      : `Failed ${counted(failures, 'time')}, last at ${lastFailedAt === null ? 'an unknown time' : utcSecond(lastFailedAt)}: ${lastError}`,
     owner === null && attempts > 1
       ? `Leased ${counted(attempts, 'time')} since a page of it was stored.`
       : '',
@@ -220,7 +220,7 @@ function ledgerText({ ledger, state }: DayStory): string[] {
     return state === 'complete' ? ['  Not in the ledger yet; the next run puts it there.'] : [];
   const revision = ledger.revision === 1 ? '' : `, revision ${ledger.revision} of the day`;
   return [
-    `  In the ledger as entry ${ledger.entry}${revision}, ${second(ledger.appendedAt)}: ${ledger.digest}`,
+    `  In the ledger as entry ${ledger.entry}${revision}, ${utcSecond(ledger.appendedAt)}: ${ledger.digest}`,
   ];
 }
 
@@ -239,6 +239,3 @@ function endText(story: DayStory): string[] {
 }
 
 const count = (value: number | null): string => (value === null ? 'none' : formatCount(value));
-
-const second = (instant: Date): string =>
-  `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

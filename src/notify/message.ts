@@ -1,6 +1,6 @@
 /** What a webhook is told: one message in words, in the shape that the service at its other end takes. */
 
-import { formatDuration, oneLine } from '../text.ts';
+import { formatDuration, oneLine, utcMinute } from '../text.ts';
 import type { Notification } from './rows.ts';
 
 /** One thing that is wrong. */
@@ -89,7 +89,7 @@ export function titleOf({ kind, host }: Pick<Message, 'kind' | 'host'>): string 
 
 function linesOf({ kind, since, now, problems }: Message): string[] {
   const lasted = formatDuration(Math.max(0, now - since.getTime()));
-  if (kind === 'recovered') return [`It had failed for ${lasted}, since ${minute(since)}.`];
+  if (kind === 'recovered') return [`It had failed for ${lasted}, since ${utcMinute(since)}.`];
   const shown = problems
     .slice(0, MOST_PROBLEMS)
     .flatMap(({ text, command }) => [
@@ -137,6 +137,3 @@ function shortened(text: string): string {
   const clean = oneLine(text);
   return clean.length > MOST_LETTERS ? `${clean.slice(0, MOST_LETTERS)}…` : clean;
 }
-
-const minute = (instant: Date): string =>
-  `${instant.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -7,7 +7,7 @@ import { assessHealth } from '../days/health.ts';
 import { readFirstDay } from '../days/rows.ts';
 import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Settings } from '../settings/settings.ts';
+import { proxyOf, type Settings } from '../settings/settings.ts';
 import { openDispatcher } from '../source/dispatcher.ts';
 import type { Database } from '../store/database.ts';
 import { readGone } from '../store/publications.ts';
@@ -164,11 +164,7 @@ function posterTo(
   const dispatcher = openDispatcher({
     address: { origin, prefix: '', host, secure: protocol === 'https:', shown: origin },
     tls: {},
-    proxy: {
-      ...(settings.httpProxy && { http: settings.httpProxy.reveal() }),
-      ...(settings.httpsProxy && { https: settings.httpsProxy.reveal() }),
-      ...(settings.noProxy !== undefined && { no: settings.noProxy }),
-    },
+    proxy: proxyOf(settings),
     connections: 1,
     connectTimeoutMs: 3_000,
   });

@@ -1,52 +1,24 @@
 /** Calendar days of the source: text in, text out, and the instant at which a day has ended there. */
 import { Temporal } from 'temporal-polyfill';
 import { SettingsError } from '../errors.ts';
-import type { Day, Window } from '../model.ts';
+import type { Day, DayRange, Window } from '../model.ts';
 
-const DAY_TEXT = /^(\d{4})-(\d{2})-(\d{2})$/;
-const DAYS_PER_ERA = 146_097;
-/** Days from 0000-03-01, where the eras of the arithmetic begin, to 1970-01-01. */
-const EPOCH_SHIFT = 719_468;
+const DAY_TEXT = /^\d{4}-\d{2}-\d{2}$/;
+const DAY_MS = 86_400_000;
 
-/** Days from 1970-01-01 to a date of the proleptic Gregorian calendar; years are counted from March, so that a leap day is the last. */
-function epochDayOf(year: number, month: number, date: number): number {
-  const y = month <= 2 ? year - 1 : year;
-  const era = Math.floor(y / 400);
-  const yearOfEra = y - era * 400;
-  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + date - 1;
-  const dayOfEra =
-    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
-  return era * DAYS_PER_ERA + dayOfEra - EPOCH_SHIFT;
-}
-
-/** The inverse of `epochDayOf`, as text. */
+/** A day, given in days since 1970-01-01, as text. */
 function textOf(epochDay: number): Day {
-  const shifted = epochDay + EPOCH_SHIFT;
-  const era = Math.floor(shifted / DAYS_PER_ERA);
-  const dayOfEra = shifted - era * DAYS_PER_ERA;
-  const yearOfEra = Math.floor(
-    (dayOfEra -
-      Math.floor(dayOfEra / 1460) +
-      Math.floor(dayOfEra / 36_524) -
-      Math.floor(dayOfEra / 146_096)) /
-      365,
-  );
-  const dayOfYear =
-    dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const fromMarch = Math.floor((5 * dayOfYear + 2) / 153);
-  const date = dayOfYear - Math.floor((153 * fromMarch + 2) / 5) + 1;
-  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  if (year < 1 || year > 9999) throw new SettingsError(`the year ${year} is outside 0001 to 9999`);
-  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(date).padStart(2, '0')}`;
+  const date = new Date(epochDay * DAY_MS);
+  const year = date.getUTCFullYear();
+  if (!(year >= 1 && year <= 9999))
+    throw new SettingsError(`the year ${year} is outside 0001 to 9999`);
+  return date.toISOString().slice(0, 10);
 }
 
+/** The inverse of `textOf`; a day that is not there, as 30 February, is read as a later one and so does not come back. */
 function parseDay(day: Day): number {
-  const [, year, month, date] = DAY_TEXT.exec(day)?.map(Number) ?? [];
-  if (year && month && date && month <= 12 && date <= 31) {
-    const epochDay = epochDayOf(year, month, date);
-    if (textOf(epochDay) === day) return epochDay;
-  }
+  const epochDay = DAY_TEXT.test(day) ? Date.parse(`${day}T00:00:00Z`) / DAY_MS : Number.NaN;
+  if (!Number.isNaN(epochDay) && textOf(epochDay) === day) return epochDay;
   throw new SettingsError(`${JSON.stringify(day)} is not a day of the calendar`, {
     hint: 'Write a day as YYYY-MM-DD, for example 2026-02-28.',
   });
@@ -68,10 +40,45 @@ export function daysBetween(from: Day, to: Day): Day[] {
   return days;
 }
 
-/** Orders days, oldest first, as `Array.sort` wants it. */
-export function compareDays(a: Day, b: Day): -1 | 0 | 1 {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+/** Days of one kind that follow each other, and what was told of the newest of them. */
+export interface DaySpan<T> extends DayRange {
+  readonly newest: T;
+}
+
+/** The spans of `days`, in the order of their first days; those of a kind come oldest first. */
+export function spansOf<T extends { readonly day: Day }>(
+  days: readonly T[],
+  kindOf: (one: T) => string,
+): DaySpan<T>[] {
+  const spans: { from: Day; to: Day; newest: T }[] = [];
+  const open = new Map<string, (typeof spans)[number]>();
+  for (const newest of days) {
+    const kind = kindOf(newest);
+    let span = open.get(kind);
+    if (span === undefined || addDays(span.to, 1) !== newest.day) {
+      span = { from: newest.day, to: newest.day, newest };
+      open.set(kind, span);
+      spans.push(span);
+    }
+    span.to = newest.day;
+    span.newest = newest;
+  }
+  return spans;
+}
+
+/** `2026-03-05`, or `2026-03-05 to 2026-03-07`. */
+export function spanText({ from, to }: DayRange): string {
+  return from === to ? from : `${from} to ${to}`;
+}
+
+/** The month after `month`; both are `YYYY-MM`. */
+export function nextMonth(month: string): string {
+  return addDays(`${month}-01`, 31).slice(0, 7);
+}
+
+/** The last day of `month`, which is `YYYY-MM`. */
+export function lastDayOf(month: string): Day {
+  return addDays(`${nextMonth(month)}-01`, -1);
 }
 
 /** The window of a whole day: 00:00:00 to 23:59:59, also on days of 23 or 25 hours. */

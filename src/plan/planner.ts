@@ -1,6 +1,6 @@
 /** The planner: which windows a stream lacks, as a pure function of the settings, the time and what the store knows. */
 import type { Day, DayRange, Window } from '../model.ts';
-import { addDays, compareDays, daysBetween, dayWindow, lastClosedDay } from './days.ts';
+import { addDays, daysBetween, dayWindow, lastClosedDay } from './days.ts';
 
 export interface PlanInput {
   /** The first day that the stream wants; windows before it exist by backfill only. */
@@ -30,7 +30,7 @@ export function plan({ since, known, timeZone, settleMs, now }: PlanInput): Wind
 function free(known: readonly DayRange[], { from: first, to: last }: DayRange): DayRange[] {
   const left: DayRange[] = [];
   let next = first;
-  for (const { from, to } of [...known].sort((a, b) => compareDays(a.from, b.from))) {
+  for (const { from, to } of [...known].sort((a, b) => (a.from < b.from ? -1 : 1))) {
     if (from > last) break;
     if (from > next) left.push({ from: next, to: addDays(from, -1) });
     if (to >= last) return left;

@@ -1,5 +1,6 @@
 /** Loading the settings: flags over environment over file over defaults, and everything wrong with them in one error. */
 
+import { defined } from './defined.ts';
 import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
 import { type ReadFile, readAgain } from './file/file.ts';
@@ -56,14 +57,14 @@ export function loadSettings(options: LoadOptions): Settings {
   const file = readConfigFile(reading, cwd, readFile, problems);
   if (file) reading.take(file.settings.raws);
   const mapping = file?.settings.streams;
-  const defined = mapping ? definedStreams(mapping, problems) : DEFAULT_STREAMS;
+  const definitions = mapping ? definedStreams(mapping, problems) : DEFAULT_STREAMS;
   const selection = reading.raws.get('streams');
   const names = reading.values.get('streams');
   if (selection && Array.isArray(names))
-    checkSelection(names, defined.names, selection.place, problems);
+    checkSelection(names, definitions.names, selection.place, problems);
   const tables = definedTables(
     file?.settings.tables ?? { is: 'mapping', spot: '', entries: [] },
-    defined.streams,
+    definitions.streams,
     problems,
   );
   readSecrets(reading, readFile, problems);
@@ -73,13 +74,13 @@ export function loadSettings(options: LoadOptions): Settings {
   checkTogether(reading, problems);
   checkNeeded(reading, options.require ?? [], readFile, problems);
   problems.throwIfAny();
-  return assembled(reading, defined, tables, file?.path);
+  return assembled(reading, definitions, tables, file?.path);
 }
 
 /** Puts the settings together; everything in `reading` is right by now. */
 function assembled(
   reading: Reading,
-  defined: StreamDefinitions,
+  definitions: StreamDefinitions,
   { tables, origins: tableOrigins }: ReturnType<typeof definedTables>,
   config: string | undefined,
 ): Settings {
@@ -87,15 +88,11 @@ function assembled(
     ROWS.map(({ key }) => [key, reading.values.get(key)]),
   ) as unknown as SettingValues;
   const { recordsPath, totalPath, idPath, timePath, retention } = values;
-  const streams = selectedStreams(defined.streams, values.streams).map((stream) => ({
-    ...(recordsPath === undefined ? {} : { recordsPath }),
-    ...(totalPath === undefined ? {} : { totalPath }),
-    ...(idPath === undefined ? {} : { idPath }),
-    ...(timePath === undefined ? {} : { timePath }),
-    ...(retention === undefined ? {} : { retention }),
+  const streams = selectedStreams(definitions.streams, values.streams).map((stream) => ({
+    ...defined({ recordsPath, totalPath, idPath, timePath, retention }),
     ...stream,
   }));
-  const origins = new Map([...defined.origins, ...tableOrigins]);
+  const origins = new Map([...definitions.origins, ...tableOrigins]);
   for (const [key, raw] of reading.raws)
     if (raw.origin !== DEFAULT) origins.set(SETTINGS[key].name, raw.origin);
   const base = parseFields(SETTINGS.archiveFields.default) as FieldMap;

@@ -7,7 +7,7 @@ import { readDayPages } from '../days/page-rows.ts';
 import { readStatus, statusDocument } from '../days/status.ts';
 import { readDayStory } from '../days/story-rows.ts';
 import type { Day } from '../model.ts';
-import { addDays } from '../plan/days.ts';
+import { lastDayOf } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
 import { page } from './html.ts';
 import { dayPage, PAGES_SHOWN } from './pages/day-page.ts';
@@ -41,9 +41,7 @@ export async function readMonthAnswer(
   stream: string,
   month: string,
 ): Promise<Answer> {
-  const from = `${month}-01`;
-  const to = addDays(`${addDays(from, 31).slice(0, 7)}-01`, -1);
-  const asked = { streams: [stream], from, to, ...expectation };
+  const asked = { streams: [stream], from: `${month}-01`, to: lastDayOf(month), ...expectation };
   const [found] = await readStreamDays(database, asked);
   return page(monthPage({ version, stream, month, days: found?.days ?? [] }));
 }

@@ -1,6 +1,7 @@
 /** Health for machines: alive, ready, and fresh enough. */
 import { type Answer, json, words } from '../answer.ts';
 import type { RefusedKey } from '../store/refused-keys.ts';
+import { utcMinute } from '../text.ts';
 import type { Standing } from './facts.ts';
 
 /** What every answer needs that tells an error. */
@@ -14,8 +15,7 @@ const why = (error: unknown, { strike }: Striking): string =>
 
 /** That the key is refused, since when, and when it is sent again. */
 export function refusedSentence({ since, until, said }: RefusedKey): string {
-  const utc = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return `The API refuses the key since ${utc(since)}; it is not sent again before ${utc(until)} or until it changes. ${said}`;
+  return `The API refuses the key since ${utcMinute(since)}; it is not sent again before ${utcMinute(until)} or until it changes. ${said}`;
 }
 
 /** 200 as long as the database answers and the key is not refused. */

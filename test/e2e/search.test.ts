@@ -113,7 +113,7 @@ test('what it does not understand is exit code 2', async () => {
   for (const [args, message] of [
     [['search', ''], /the value to search for is empty/],
     [['search'], /missing required argument 'value'/],
-    [['search', 'x', '--limit', '0'], /--limit: "0" is no number of hits/],
+    [['search', 'x', '--limit', '0'], /--limit: "0" is not a whole number from 1 to 999999999/],
     [['search', 'x', '--from', '2026-03-02', '--to', '2026-03-01'], /is after --to/],
     [['search', 'x', '--stream', 'nobody'], /there is no stream "nobody"/],
   ] as const) {

@@ -9,6 +9,10 @@ describe('definitions', () => {
       { name: 'smart-event', resource: 'smart-event', filters: {} },
     ]);
   });
+  test('a resource is named in small or large letters', () => {
+    const { streams } = loadYaml('streams: { audit: { resource: Smart-Event } }');
+    expect(streams).toEqual([{ name: 'audit', resource: 'smart-event', filters: {} }]);
+  });
   test('values stay as they are written, in the order of the API, without what is sent anyway', () => {
     const { streams } = loadYaml(`
 streams:

@@ -12,6 +12,11 @@ test('any other name is the table’s, also one that SQL has a meaning for', () 
     ]);
 });
 
+test.each(['yes', 'True', 'on', '1'])('an index is asked for with %s', (word) => {
+  const text = withColumn('alerts', 'user').replace('path: id', `path: id, index: ${word}`);
+  expect(loadYaml(text).tables[0]?.columns).toMatchObject([{ name: 'user', index: true }]);
+});
+
 test.each([
   // A view that is made when such a stream is defined, later on.
   ['stream_severe', 'id', /\(tables\.stream_severe\): daywalk names the views of streams so/],

@@ -14,7 +14,7 @@ import { readLastRun } from '../../store/runs.ts';
 import { readServerFacts } from '../../store/server.ts';
 import { requireUnchanged } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
-import { counted, formatCount } from '../../text.ts';
+import { counted, formatCount, utcMinute } from '../../text.ts';
 import { redactor } from '../process-redactor.ts';
 import type { OpenDatabase } from '../wiring.ts';
 import type { Examination } from './examination.ts';
@@ -104,7 +104,7 @@ async function examineRuns(
     examination.note(
       'key',
       'warning',
-      `the API refused this key at ${minute(refused.since)}; workers do not send it before ${minute(refused.until)}`,
+      `the API refused this key at ${utcMinute(refused.since)}; workers do not send it before ${utcMinute(refused.until)}`,
       'Put another key in its place; workers see that within seconds.',
     );
   const run = await readLastRun(database);
@@ -112,11 +112,15 @@ async function examineRuns(
     examination.note(
       'last run',
       'warning',
-      `the last run, of ${minute(run.startedAt)}, ended early: ${run.error ?? run.outcome}`,
+      `the last run, of ${utcMinute(run.startedAt)}, ended early: ${run.error ?? run.outcome}`,
       'The next run goes on from there.',
     );
   else if (run?.outcome === 'done')
-    examination.note('last run', 'ok', `the last run, of ${minute(run.startedAt)}, left no gaps`);
+    examination.note(
+      'last run',
+      'ok',
+      `the last run, of ${utcMinute(run.startedAt)}, left no gaps`,
+    );
   const failed = (await readGaps(database, names)).filter(({ state }) => state === 'failed');
   const newest = failed.at(-1);
   if (newest !== undefined)
@@ -172,6 +176,3 @@ const FACT_WORDS: Readonly<Record<Fact, string>> = {
   restless: 'one question is answered in different ways',
   empties: 'share of empty answers where records are:',
 };
-
-const minute = (instant: Date): string =>
-  `${instant.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -2,6 +2,7 @@
 
 import type { Day } from '../../model.ts';
 import { DAY_STATE_WORDS, type DayState } from '../../plan/day-states.ts';
+import { lastDayOf, nextMonth } from '../../plan/days.ts';
 import { formatCount } from '../../text.ts';
 
 /** How a day is shown. */
@@ -87,7 +88,7 @@ function block(
     ...months.map((month) => {
       const rows = streams.map(({ states }) => {
         const cells = Array.from(
-          { length: daysIn(month) },
+          { length: Number(lastDayOf(month).slice(8)) },
           (_, index) => states.get(`${month}-${String(index + 1).padStart(2, '0')}`) ?? 'out',
         );
         return row(cells, options) + ' '.repeat(LONGEST_MONTH - cells.length);
@@ -113,20 +114,8 @@ function monthsOf(days: readonly Day[]): string[] {
   return months;
 }
 
-function nextMonth(month: string): string {
-  const next = Number(month.slice(0, 4)) * 12 + Number(month.slice(5, 7));
-  const year = String(Math.floor(next / 12)).padStart(4, '0');
-  return `${year}-${String((next % 12) + 1).padStart(2, '0')}`;
-}
-
 function monthOf(day: Day): string {
   return day.slice(0, 7);
-}
-
-function daysIn(month: string): number {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  if (number === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return [4, 6, 9, 11].includes(number) ? 30 : 31;
 }
 
 /** Days of the month, each number beginning above its day. */

@@ -90,8 +90,9 @@ export class RunProgress {
   state(now: number): ProgressState {
     const elapsedMs = now - this.#began;
     const over = this.#done + this.#failed;
+    const walked = [...this.#running.values()].filter(({ window }) => window.kind !== 'cut');
     return {
-      windows: Math.max(this.#windows, over + this.#running.size),
+      windows: Math.max(this.#windows, over + walked.length),
       done: this.#done,
       failed: this.#failed,
       running: [...this.#running.values()].map(({ window, since, records, total }) => ({

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../clock.ts';
-import { DaywalkError, EXIT, SettingsError } from '../../errors.ts';
+import { DaywalkError, EXIT } from '../../errors.ts';
 import { addDays, lastClosedDay } from '../../plan/days.ts';
+import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -20,15 +21,15 @@ import {
   runTableQuery,
   TABLE_QUERY,
 } from '../demo-rows.ts';
+import { numberFlag } from '../number-flag.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { type OpenDatabase, openDatabase, openLog } from '../wiring.ts';
 
 const DIRECTORY = join('.daywalk', 'demo');
 const KEY = 'demo-key';
-const DAYS = { usual: 7, least: 1, most: 31 };
 /** Less than this is exported before anybody can kill it. */
-const EVENTS = { usual: 12_000, least: 2_000, most: 100_000 };
+const LEAST_EVENTS = 2_000;
 /** The first run is killed when this share of the pages is stored. */
 const SHARE_BEFORE_KILL = 0.25;
 const POLL_MS = 20;
@@ -42,8 +43,8 @@ class DemoError extends DaywalkError {}
 export async function demo(invocation: Invocation): Promise<number> {
   const { days, events, ...flags } = invocation.options;
   const scale = {
-    days: numberOf('--days', days, DAYS),
-    eventsPerDay: numberOf('--events', events, EVENTS),
+    days: numberFlag('--days', days, 1, 31) ?? 7,
+    eventsPerDay: numberFlag('--events', events, LEAST_EVENTS, 100_000) ?? 12_000,
   };
   const settings = loadSettings({
     flags: { logLevel: 'warn', ...flags, embedded: true, directory: DIRECTORY },
@@ -72,20 +73,6 @@ export async function demo(invocation: Invocation): Promise<number> {
 interface Scale {
   readonly days: number;
   readonly eventsPerDay: number;
-}
-
-/** @throws {SettingsError} for what is no number of this size. */
-function numberOf(
-  flag: string,
-  given: unknown,
-  { usual, least, most }: { usual: number; least: number; most: number },
-): number {
-  if (given === undefined) return usual;
-  const number = /^\d{1,9}$/.test(String(given)) ? Number(given) : -1;
-  if (number >= least && number <= most) return number;
-  throw new SettingsError(`flag ${flag}: ${JSON.stringify(given)} is not what the demo can show`, {
-    hint: `Give a number from ${least} to ${most}; without the flag it is ${usual}.`,
-  });
 }
 
 async function show(
@@ -214,7 +201,7 @@ function daywalk(
   const child = spawn(process.execPath, [MAIN, ...args, '--embedded', '--directory', DIRECTORY], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: {
-      ...present({ PATH, HOME, LANG, TERM, NO_COLOR }),
+      ...defined({ PATH, HOME, LANG, TERM, NO_COLOR }),
       DAYWALK_LOG_LEVEL: 'warn',
       ...environment,
     },
@@ -224,12 +211,6 @@ function daywalk(
   child.on('error', () => {});
   return child;
 }
-
-const present = (values: Record<string, string | undefined>) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    string
-  >;
 
 async function pagesAtKill(
   { database }: OpenDatabase,

@@ -7,8 +7,7 @@ import { exportDays, type FileExportReport } from '../../files/export-days.ts';
 import type { Format } from '../../files/layout.ts';
 import { type IncompleteDay, MANIFEST } from '../../files/manifest.ts';
 import { tableContents } from '../../files/table-contents.ts';
-import type { Day } from '../../model.ts';
-import { addDays } from '../../plan/days.ts';
+import { spansOf, spanText } from '../../plan/days.ts';
 import { formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
@@ -75,15 +74,9 @@ function describe(report: FileExportReport, folder: string, elapsedMs: number): 
 
 /** A line for each unbroken span of days that are left out for the same reason. */
 function describeIncomplete(incomplete: readonly IncompleteDay[]): string[] {
-  const spans: { from: Day; to: Day; text: (days: string) => string; key: string }[] = [];
-  for (const { stream, day, state, reason, earlierFile } of incomplete) {
-    const text = (days: string) =>
-      `not exported: ${stream} ${days} ${state}${reason === null ? '' : `: ${reason}`}${earlierFile === null ? '' : ' (a file of an earlier export stays)'}`;
-    const [span, key] = [spans.at(-1), text('')];
-    if (span?.key === key && addDays(span.to, 1) === day) span.to = day;
-    else spans.push({ from: day, to: day, text, key });
-  }
-  return spans.map(({ from, to, text }) => text(from === to ? from : `${from} to ${to}`));
+  const text = ({ stream, state, reason, earlierFile }: IncompleteDay, days = '') =>
+    `not exported: ${stream} ${days} ${state}${reason === null ? '' : `: ${reason}`}${earlierFile === null ? '' : ' (a file of an earlier export stays)'}`;
+  return spansOf(incomplete, (day) => text(day)).map((span) => text(span.newest, spanText(span)));
 }
 
 const days = (count: number): string => `${formatCount(count)} ${count === 1 ? 'day' : 'days'}`;

@@ -27,7 +27,7 @@ export async function gaps(invocation: Invocation): Promise<number> {
     const notBegun = [...describeUnplanned(unplanned), ...describeFuture(future)];
     const found = await readGaps(database, names);
     if (invocation.options.json === true)
-      printJson(found.map((gap) => ({ ...gap, command: fillCommand(gap) })));
+      printJson(found.map((gap) => ({ ...gap, command: fillCommand(gap.stream, gap.day) })));
     else
       print(...notBegun, ...(notBegun.length > 0 && found.length === 0 ? [] : describeGaps(found)));
     return found.length + unplanned.length === 0 ? EXIT.done : EXIT.gaps;

@@ -1,17 +1,17 @@
 /** `daywalk search`: the stored records that hold a value, and of which days "nothing" counts. */
 
 import { EXIT, SettingsError } from '../../errors.ts';
-import type { Day } from '../../model.ts';
-import { addDays } from '../../plan/days.ts';
+import { spansOf, spanText } from '../../plan/days.ts';
 import {
   type SearchedStream,
   type SearchReport,
   type StreamHit,
   search,
 } from '../../tables/search.ts';
-import { counted, formatCount, printable } from '../../text.ts';
+import { counted, formatCount, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
+import { numberFlag } from '../number-flag.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
@@ -20,6 +20,7 @@ import { withStore } from '../with-store.ts';
 
 /** Hits for people; a program gets all. */
 const SHOWN = 100;
+const MOST_HITS = 999_999_999;
 const LONGEST_RECORD = 1_000;
 /** Spans of days that are named; `--json` has all days. */
 const MOST_SPANS = 10;
@@ -33,7 +34,7 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
       hint: 'Name the whole value of a field, for example `daywalk search 203.0.113.7`.',
     });
   const json = options.json === true;
-  const limit = limitOf(options.limit) ?? (json ? null : SHOWN);
+  const limit = numberFlag('--limit', options.limit, 1, MOST_HITS) ?? (json ? null : SHOWN);
   const settings = settingsOf(invocation);
   const range = chosenRange(options, 'today', settings);
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
@@ -46,16 +47,6 @@ export async function searchVerb(invocation: Invocation): Promise<number> {
     });
     const proven = report.streams.every(({ days, unproven }) => days > 0 && unproven.length === 0);
     return proven ? EXIT.done : EXIT.gaps;
-  });
-}
-
-/** @throws {SettingsError} for what is no number of hits. */
-function limitOf(given: unknown): number | undefined {
-  if (given === undefined) return undefined;
-  const limit = /^\d{1,9}$/.test(String(given)) ? Number(given) : 0;
-  if (limit >= 1) return limit;
-  throw new SettingsError(`flag --limit: ${JSON.stringify(given)} is no number of hits`, {
-    hint: 'Give a whole number from 1 on, for example --limit 1000.',
   });
 }
 
@@ -92,10 +83,10 @@ function jsonOf({ record, ...hit }: StreamHit): string {
 /** Where it stands, and the record on a line of its own. */
 export function describeHit(hit: StreamHit): string[] {
   const { stream, day, walkId, pageNo, position, paths, record, fetchedAt, goneSince } = hit;
-  const gone = goneSince === null ? '' : `, gone since ${second(goneSince)}`;
+  const gone = goneSince === null ? '' : `, gone since ${utcSecond(goneSince)}`;
   const shown = printable(record);
   return [
-    `${stream} ${day}, walk ${walkId}, page ${formatCount(pageNo)}, record ${formatCount(position)}, seen ${second(fetchedAt)}${gone}: ${paths.join(', ')}`,
+    `${stream} ${day}, walk ${walkId}, page ${formatCount(pageNo)}, record ${formatCount(position)}, seen ${utcSecond(fetchedAt)}${gone}: ${paths.join(', ')}`,
     `  ${shown.length <= LONGEST_RECORD ? shown : `${shown.slice(0, LONGEST_RECORD)}…`}`,
   ];
 }
@@ -116,7 +107,9 @@ function describeStream(searched: SearchedStream): string[] {
   const what = finished ? found : hits === 0 ? 'not searched' : `${found} and more`;
   const coverage = `${formatCount(proven)} of ${counted(days, 'day')} proven, ${from} to ${to}`;
   if (unproven.length === 0) return [`${stream}: ${what}; ${coverage}`];
-  const spans = spansOf(unproven);
+  const spans = spansOf(unproven, ({ state }) => state).map(
+    (span) => `${spanText(span)} ${span.newest.state}`,
+  );
   const more = spans.length - MOST_SPANS;
   return [
     `${stream}: ${what}; ${coverage}`,
@@ -138,17 +131,3 @@ const adviceFor = (found: readonly string[]): string[] =>
   ADVICE.flatMap(([advice, states]) =>
     found.some((state) => states.includes(state)) ? [advice] : [],
   );
-
-/** `2026-03-05 failed`, `2026-03-07 to 2026-03-09 missing`. */
-function spansOf(unproven: SearchedStream['unproven']): string[] {
-  const spans: { from: Day; to: Day; state: string }[] = [];
-  for (const { day, state } of unproven) {
-    const last = spans.at(-1);
-    if (last?.state === state && addDays(last.to, 1) === day) last.to = day;
-    else spans.push({ from: day, to: day, state });
-  }
-  return spans.map(({ from, to, state }) => `${from === to ? from : `${from} to ${to}`} ${state}`);
-}
-
-const second = (instant: Date): string =>
-  `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

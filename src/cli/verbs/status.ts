@@ -1,6 +1,6 @@
 /** `daywalk status`: the coverage calendar, totals, what runs now, what is next, and what is wrong. */
 
-import { createTask } from 'node-cron';
+import { systemClock } from '../../clock.ts';
 import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
 import type { StreamDays } from '../../days/covered-days.ts';
 import { describeFuture, describeGaps, describeUnplanned, GAP_WORDS } from '../../days/gaps.ts';
@@ -13,10 +13,12 @@ import {
   statusDocument,
   totalsOf,
 } from '../../days/status.ts';
-import { EXIT, SettingsError } from '../../errors.ts';
+import { firstTickAfter } from '../../days/ticks.ts';
+import { EXIT } from '../../errors.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import type { RunRow } from '../../store/runs.ts';
-import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { counted, formatBytes, formatCount, formatDuration, utcSecond } from '../../text.ts';
+import { numberFlag } from '../number-flag.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
 import { print, printColoured, printJson, terminal } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -31,14 +33,14 @@ const MOST_MONTHS = 12 * 100;
 /** Prints where the export stands. */
 export async function status(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
-  const months = monthsOf(invocation.options.months);
+  const months = numberFlag('--months', invocation.options.months, 1, MOST_MONTHS) ?? MONTHS_SHOWN;
   return withStore(settings, invocation.signal, async (database) => {
     const facts = await readStatus(
       database,
       settings.streams.map((stream) => stream.name),
       { timeZone: settings.timezone, settleMs: settings.settle, months },
     );
-    const next = await nextTick(settings.schedule);
+    const next = new Date(firstTickAfter(settings.schedule, systemClock.now()));
     if (invocation.options.json === true)
       printJson({ ...statusDocument(facts), schedule: settings.schedule, nextRun: next });
     else if (facts.streams.every(({ streamId }) => streamId === null))
@@ -53,30 +55,10 @@ export async function status(invocation: Invocation): Promise<number> {
   });
 }
 
-/** @throws {SettingsError} for what is no number of months. */
-function monthsOf(given: unknown): number {
-  if (given === undefined) return MONTHS_SHOWN;
-  const months = /^\d{1,4}$/.test(String(given)) ? Number(given) : 0;
-  if (months >= 1 && months <= MOST_MONTHS) return months;
-  throw new SettingsError(`flag --months: ${JSON.stringify(given)} is no number of months`, {
-    hint: `Give a number from 1 to ${MOST_MONTHS}, for example --months 24.`,
-  });
-}
-
-/** When a worker with this schedule plans next. */
-async function nextTick(schedule: string): Promise<Date | null> {
-  const task = createTask(schedule, () => {}, { timezone: 'UTC' });
-  try {
-    return task.getNextRuns(1)[0] ?? null;
-  } finally {
-    await task.destroy();
-  }
-}
-
 /** What stands below the calendar: totals, what runs, the last run and the next, and what is missing. */
 export function describeStatus(
   facts: StatusFacts,
-  next: { readonly schedule: string; readonly at: Date | null },
+  next: { readonly schedule: string; readonly at: Date },
 ): string[] {
   const unplanned = facts.streams.filter(({ streamId }) => streamId === null);
   return [
@@ -88,9 +70,7 @@ export function describeStatus(
     '',
     ...facts.running.map(describeRunning),
     ...describeLastRun(facts.lastRun),
-    ...(next.at === null
-      ? []
-      : [`next run: ${second(next.at)}, where a worker runs (schedule ${next.schedule})`]),
+    `next run: ${utcSecond(next.at)}, where a worker runs (schedule ${next.schedule})`,
     '',
     ...describeWrong(
       facts,
@@ -118,7 +98,7 @@ function describeRunning({ stream, from, to, owner, records, total }: RunningWin
 
 function describeLastRun(run: RunRow | null): string[] {
   if (run === null) return [];
-  const began = `last run: ${RUN_TRIGGER_WORDS[run.trigger]}, began ${second(run.startedAt)}`;
+  const began = `last run: ${RUN_TRIGGER_WORDS[run.trigger]}, began ${utcSecond(run.startedAt)}`;
   if (run.finishedAt === null) return [`${began}, not ended yet`];
   const took = formatDuration(run.finishedAt.getTime() - run.startedAt.getTime());
   const error = run.error === null || run.outcome === 'interrupted' ? '' : `: ${run.error}`;
@@ -154,6 +134,3 @@ function countedByState(gaps: readonly GapRow[]): string {
     )
     .join('; ');
 }
-
-const second = (instant: Date): string =>
-  `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

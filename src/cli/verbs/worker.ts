@@ -113,7 +113,6 @@ async function pass(
   const progress = new Progress(systemClock, log, { requests: limits });
   const onEvent = (event: RunEvent) => {
     progress.onEvent(event);
-    activity.add(event);
     metrics.onEvent(event);
   };
   let endedEarly: string | null = null;
@@ -122,7 +121,7 @@ async function pass(
     const look = () => database.retry(() => readRefusedKey(database, origin, key), signal);
     activity.refused = await notifyingFailure(notifier, signal, look);
     if (activity.refused !== null) return;
-    activity.begin();
+    activity.begin(() => progress.state);
     const report = await notified(notifier, signal, () =>
       catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent).finally(() =>
         progress.end(),

@@ -6,6 +6,7 @@ import {
   RESOURCES,
   type Stream,
 } from '../../model.ts';
+import { defined } from '../defined.ts';
 import type { Origin } from '../origin.ts';
 import { type Problems, Wrong } from '../problems.ts';
 import { DAY, LONGEST_AGE } from '../table/kinds.ts';
@@ -13,6 +14,7 @@ import { parseJsonPath, parseTotalPath } from '../values/json-path.ts';
 import { parseDuration } from '../values/quantity.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { parseTimeFormat } from '../values/time-format.ts';
+import { parseChoice } from '../values/value.ts';
 import { type Entry, joined } from './yaml-tree.ts';
 
 export const STREAM_KEYS = [
@@ -49,32 +51,21 @@ export function definedStream(
       place,
       `has no resource; write resource: ${RESOURCES.join(' or resource: ')}`,
     );
-  const recordsPath = readEntry(found.get('records_path'), parseJsonPath, context);
-  const totalPath = readEntry(found.get('total_path'), parseTotalPath, context);
-  const idPath = readEntry(found.get('id_path'), parseJsonPath, context);
-  const timePath = readEntry(found.get('time_path'), parseJsonPath, context);
-  const timeFormat = readEntry(found.get('time_format'), parseTimeFormat, context);
-  const retention = readEntry(
-    found.get('retention'),
-    (text) => parseDuration(text, DAY, LONGEST_AGE),
-    context,
-  );
+  const read = <T>(key: string, parse: (text: string) => T | Wrong) =>
+    readEntry(found.get(key), parse, context);
   return {
     name,
-    resource: readEntry(found.get('resource'), parseResource, context) ?? own ?? 'events',
+    resource: read('resource', (text) => parseChoice(text, RESOURCES)) ?? own ?? 'events',
     filters: filtersOf(found.get('filters'), context),
-    ...(recordsPath === undefined ? {} : { recordsPath }),
-    ...(totalPath === undefined ? {} : { totalPath }),
-    ...(idPath === undefined ? {} : { idPath }),
-    ...(timePath === undefined ? {} : { timePath }),
-    ...(timeFormat === undefined ? {} : { timeFormat }),
-    ...(retention === undefined ? {} : { retention }),
+    ...defined({
+      recordsPath: read('records_path', parseJsonPath),
+      totalPath: read('total_path', parseTotalPath),
+      idPath: read('id_path', parseJsonPath),
+      timePath: read('time_path', parseJsonPath),
+      timeFormat: read('time_format', parseTimeFormat),
+      retention: read('retention', (text) => parseDuration(text, DAY, LONGEST_AGE)),
+    }),
   };
-}
-
-function parseResource(text: string) {
-  const found = RESOURCES.find((known) => known === text);
-  return found ?? new Wrong(`is not one of ${RESOURCES.join(', ')}${didYouMean(text, RESOURCES)}`);
 }
 
 /** In the order of the API, without those that are sent anyway: the same request is the same stream. */

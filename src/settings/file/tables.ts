@@ -8,6 +8,7 @@ import {
   type RecordTable,
   type Stream,
 } from '../../model.ts';
+import { defined } from '../defined.ts';
 import type { Origin } from '../origin.ts';
 import { type Problems, Wrong } from '../problems.ts';
 import { DAY, LONGEST_AGE } from '../table/kinds.ts';
@@ -15,6 +16,7 @@ import { formatJsonPath, parseJsonPath } from '../values/json-path.ts';
 import { parseDuration, writeDuration } from '../values/quantity.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { parseTimeFormat } from '../values/time-format.ts';
+import { parseBoolean } from '../values/value.ts';
 import { type Context, entriesByKey, placeOf, readEntry } from './stream-definition.ts';
 import { noStream } from './streams.ts';
 import { type Entry, joined, type Mapping } from './yaml-tree.ts';
@@ -87,8 +89,8 @@ function definedTable(
     name,
     stream: stream ?? '',
     columns,
-    keepRecord: readEntry(found.get('record'), parseYes, context) ?? false,
-    ...(retention === undefined ? {} : { retention: retention.ms }),
+    keepRecord: readEntry(found.get('record'), parseBoolean, context) ?? false,
+    ...defined({ retention: retention?.ms }),
   };
 }
 
@@ -137,8 +139,8 @@ function definedColumn(entry: Entry, context: Context): Column {
     // Unset: the field that is called like the column.
     path: readEntry(found.get('path'), parseJsonPath, inner) ?? [key],
     type,
-    index: readEntry(found.get('index'), parseYes, inner) ?? false,
-    ...(format === undefined ? {} : { format }),
+    index: readEntry(found.get('index'), parseBoolean, inner) ?? false,
+    ...defined({ format }),
   };
 }
 
@@ -149,12 +151,6 @@ function parseType(text: string): ColumnType | Wrong {
     ? '; numeric keeps every digit, and a floating-point number does not'
     : didYouMean(text, COLUMN_TYPES);
   return new Wrong(`is not one of ${COLUMN_TYPES.join(', ')}${why}`);
-}
-
-function parseYes(text: string): boolean | Wrong {
-  if (/^(yes|true|on)$/i.test(text)) return true;
-  if (/^(no|false|off)$/i.test(text)) return false;
-  return new Wrong('is neither yes nor no');
 }
 
 /** In an object, because for ever is null. */

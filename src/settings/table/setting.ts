@@ -23,12 +23,12 @@ export type Kind =
         | 'names'
         | 'fields';
     }
-  /** `address:port`, or `off`. */
+  /** `address:port`, or `off`, which is null: nowhere. */
   | { readonly kind: 'listen' }
   /** All but the API's may hold a password or a token, so their values are secrets. */
   | { readonly kind: 'url'; readonly of: 'api' | 'database' | 'proxy' | 'hook' }
   | { readonly kind: 'apiKey' }
-  /** `none`: the path of a total, which may be the word `none`, for "there is none". */
+  /** `none`: the path of a total, which may be the word `none`, which is null: there is none that can be trusted. */
   | { readonly kind: 'jsonPath'; readonly none: boolean };
 
 /** The headings under which help and docs/settings.md list the settings. */

@@ -55,6 +55,7 @@ export const TIER = {
     'The access key of the bucket; in the environment or in a file, nowhere else.',
     { flag: null, inFile: false, secret: true },
   ),
+  /** Kept beside the key, so that a changed key can be read again. */
   tierKeyFile: tier(
     'tier.key_file',
     { kind: 'path' },

@@ -24,6 +24,7 @@ export const SETTINGS = {
     { inFile: false, placeholder: '<file>', unset: 'daywalk.yaml, if it is there' },
   ),
 
+  /** Origin and path prefix, no slash at the end. */
   apiUrl: api(
     'api.url',
     { kind: 'url', of: 'api' },
@@ -37,6 +38,7 @@ export const SETTINGS = {
     'The API key; in the environment or in a file, nowhere else.',
     { flag: null, inFile: false, secret: true },
   ),
+  /** Kept beside the key, so that a changed key can be read again. */
   apiKeyFile: api(
     'api.key_file',
     { kind: 'path' },
@@ -94,6 +96,7 @@ export const SETTINGS = {
     { env: ['NO_PROXY', 'no_proxy'], flag: null, inFile: false },
   ),
 
+  /** Unset where `embedded`. */
   databaseUrl: database(
     'database.url',
     { kind: 'url', of: 'database' },

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { printable } from '../../text.ts';
 import { shown, Wrong } from '../problems.ts';
 import type { Kind } from '../table/setting.ts';
-import type { SETTINGS, SettingKey } from '../table/table.ts';
+import type { SETTINGS } from '../table/table.ts';
 import { parseCron } from './cron.ts';
 import { dayOf } from './day.ts';
 import { type FieldMap, formatFields, parseFields } from './field-map.ts';
@@ -44,7 +44,7 @@ export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' |
 
 /** One value for every row of the table; undefined only where the row has no default. */
 export type SettingValues = {
-  readonly [Key in SettingKey]:
+  readonly [Key in keyof typeof SETTINGS]:
     | ValueOf<(typeof SETTINGS)[Key]['kind']>
     | ((typeof SETTINGS)[Key]['default'] extends null ? undefined : never);
 };
@@ -147,13 +147,15 @@ function parseKey(text: string): Secret | Wrong {
       );
 }
 
-function parseBoolean(word: string): boolean | Wrong {
+/** `yes` and `no`, and other words for them. */
+export function parseBoolean(word: string): boolean | Wrong {
   if (/^(yes|true|on|1)$/i.test(word)) return true;
   if (/^(no|false|off|0)$/i.test(word)) return false;
   return new Wrong('is neither yes nor no');
 }
 
-function parseChoice(word: string, choices: readonly string[]): string | Wrong {
+/** The one of `choices` that `word` names, in small or large letters. */
+export function parseChoice<C extends string>(word: string, choices: readonly C[]): C | Wrong {
   const found = choices.find((choice) => choice === word.toLowerCase());
   return found ?? new Wrong(`is not one of ${choices.join(', ')}${didYouMean(word, choices)}`);
 }

@@ -4,7 +4,7 @@ import type { DayInState } from '../../days/covered-days.ts';
 import { kindOfError } from '../../days/gaps.ts';
 import { longDay } from '../../days/health.ts';
 import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
-import { addDays } from '../../plan/days.ts';
+import { addDays, nextMonth } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { Html, html } from '../html.ts';
 import { SHAPES, stateMark } from './calendar-svg.ts';
@@ -24,7 +24,7 @@ export interface MonthPageParts {
 /** The page. */
 export function monthPage({ version, stream, month, days }: MonthPageParts): Html {
   const before = addDays(`${month}-01`, -1).slice(0, 7);
-  const after = addDays(`${month}-01`, 31).slice(0, 7);
+  const after = nextMonth(month);
   const name = longDay(`${month}-01`).replace(/^1 /, '');
   const shown = days.filter(({ state }) => state !== 'out');
   return layout({

@@ -20,13 +20,11 @@ ${more > 0 && html`<details class="more"><summary>${counted(more, 'more window')
 </section>`;
 }
 
-function passLine({ windows, done, failed, records, elapsedMs }: Pass): Html {
+function passLine({ windows, done, failed, records, elapsedMs, leftMs }: Pass): Html {
   const over = done + failed;
   const rate = elapsedMs > 1_000 ? Math.round((records * 1000) / elapsedMs) : 0;
-  const left = over > 0 && over < windows ? (elapsedMs / over) * (windows - over) : null;
-  const all = Math.max(windows, over);
-  return html`<p>${formatCount(over)} of ${counted(all, 'window')} of this pass, ${formatCount(records)} records${rate > 0 && `, ${formatCount(rate)} a second`}${failed > 0 && `, ${counted(failed, 'window')} failed`}${left !== null && `, about ${formatDuration(left)} left`}</p>
-${bar(over, all, 'This pass')}`;
+  return html`<p>${formatCount(over)} of ${counted(windows, 'window')} of this pass, ${formatCount(records)} records${rate > 0 && `, ${formatCount(rate)} a second`}${failed > 0 && `, ${counted(failed, 'window')} failed`}${leftMs !== null && `, about ${formatDuration(leftMs)} left`}</p>
+${bar(over, windows, 'This pass')}`;
 }
 
 function windowLine({ stream, from, to, owner, records, total }: RunningWindow): Html {

@@ -1,6 +1,5 @@
 /** What is wrong, as people want it: the same failure of many days once, in a few words, with its command; what was said, folded. */
-import { GAP_WORDS, kindOfError } from '../../days/gaps.ts';
-import type { Problem } from '../../days/health.ts';
+import { fillCommand, GAP_WORDS, kindOfError, type Problem } from '../../days/gaps.ts';
 import { daysBetween } from '../../plan/days.ts';
 import { formatCount } from '../../text.ts';
 import { type Html, html } from '../html.ts';
@@ -37,7 +36,7 @@ export function groupProblems(problems: readonly Problem[]): ProblemGroup[] {
       to,
       days: daysBetween(from, to).length + (known?.days ?? 0),
       lastError,
-      command: command && `daywalk backfill --from ${first} --to ${to} --stream ${stream}`,
+      command: command && fillCommand(stream, first, to),
     });
   }
   return [...groups.values()].sort((one, other) => other.days - one.days);
