@@ -372,7 +372,7 @@ begin
   insert into daywalk.shared_records (walk_id, page_no, place)
   with shown as not materialized (
     select k.walk_id, p.page_no, h.place, array_position(shown_by, w.stream_id) as number,
-           case when p.id_hashes[h.place] is null then 'content ' || h.hash else 'identity ' || p.id_hashes[h.place] end as key
+           p.id_hashes[h.place] is not null as identified, coalesce(p.id_hashes[h.place], h.hash) as key
       from daywalk.windows w
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.records > 0
@@ -382,12 +382,15 @@ begin
        and case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end
   ), later as materialized (
     select * from shown where number > 1
-  ), counted as materialized (
-    select both_sides.*, row_number() over (partition by key, number order by walk_id, page_no, place) as copy
-      from (select * from later union all select * from shown where number = 1 and key in (select key from later)) as both_sides
+  ), concerned as (
+    -- As a case the keys are looked up in a hash; a planner that expects few would compare each with each.
+    select * from later union all select * from shown where number = 1 and case when (identified, key) in (select identified, key from later) then true else false end
+  ), counted as (
+    select concerned.*, row_number() over (partition by identified, key, number order by walk_id, page_no, place) as copy from concerned
+  ), ranked as (
+    select counted.*, row_number() over (partition by identified, key, copy order by number) as rank from counted
   )
-  select later.walk_id, later.page_no, later.place from counted later
-   where exists (select from counted earlier where earlier.key = later.key and earlier.copy = later.copy and earlier.number < later.number);
+  select walk_id, page_no, place from ranked where rank > 1;
 end $$;
 comment on function daywalk.share_day is 'Finds what several streams of one resource show of a day, so that its views show it once.';
 
