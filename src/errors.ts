@@ -3,7 +3,7 @@
 /** What an error may carry besides its message. */
 export interface ErrorDetails {
   /** What the operator can do, as a sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -40,7 +40,7 @@ export class TransientError extends DaywalkError {
   constructor(
     message: string,
     details: ErrorDetails & {
-      readonly retryAfterMs?: number;
+      readonly retryAfterMs?: number | undefined;
       readonly status?: number;
       readonly timedOut?: boolean;
     } = {},

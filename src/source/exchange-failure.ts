@@ -68,8 +68,7 @@ export function namedFailure(error: unknown, place: FailurePlace): unknown {
   const words = wordsOf(error, code, place);
   if (words === undefined) return error;
   const lost = !place.answering && /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code);
-  const hint = HINTS[code];
-  const all = hint === undefined ? details : { ...details, hint };
+  const all = { ...details, hint: HINTS[code] };
   return lost ? new ConnectionLostError(words, all) : new TransientError(words, all);
 }
 
