@@ -79,10 +79,14 @@ export async function withDeadline<T>(
   }
 }
 
-/** Settles with `promise`, or is rejected with the signal's reason when that is aborted before. */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Settles with `promise`, or is rejected with `why` when the signal is aborted before: its reason, unless told otherwise. */
+export function orAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  why: () => unknown = () => signal.reason,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
+    const onAbort = (): void => reject(why());
     signal.addEventListener('abort', onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });

@@ -3,7 +3,7 @@
 /** What an error may carry besides its message. */
 export interface ErrorDetails {
   /** What the operator can do, as a sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -40,7 +40,7 @@ export class TransientError extends DaywalkError {
   constructor(
     message: string,
     details: ErrorDetails & {
-      readonly retryAfterMs?: number;
+      readonly retryAfterMs?: number | undefined;
       readonly status?: number;
       readonly timedOut?: boolean;
     } = {},
@@ -145,6 +145,13 @@ export class InterruptedError extends DaywalkError {
     this.signal = signal;
   }
 }
+
+/** Checks of a certificate that failed, by the names of OpenSSL (`X509_V_ERR_…`) and of Node. */
+const BAD_CERTIFICATE =
+  /^(?:CERT_|(?:DEPTH_ZERO_)?SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|(?:CA|EE)_\w+_TOO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/;
+
+/** Whether an error of this code refuses a certificate: waiting does not mend that. */
+export const isBadCertificate = (code: string): boolean => BAD_CERTIFICATE.test(code);
 
 /** Exit codes, as docs/verbs.md lists them. */
 export const EXIT = {

@@ -16,13 +16,10 @@ type LogLine = (...line: [message: string] | [fields: LogFields, message: string
 
 /** What a part needs of a log. */
 export interface Logger {
-  readonly trace: LogLine;
   readonly debug: LogLine;
   readonly info: LogLine;
   readonly warn: LogLine;
   readonly error: LogLine;
-  /** A log that adds `fields` to every line. */
-  child(fields: LogFields): Logger;
 }
 
 /** The log of the whole process. */
@@ -48,12 +45,10 @@ const MAX_DEPTH = 5;
 
 /** Logs nothing. */
 export const silentLogger: Logger = {
-  trace: () => {},
   debug: () => {},
   info: () => {},
   warn: () => {},
   error: () => {},
-  child: () => silentLogger,
 };
 
 /** Makes the log of the process. Writing to it never throws, even when nobody reads it any more. */

@@ -6,7 +6,7 @@ export class Refusal extends DaywalkError {
   /** More for programs, beside the message. */
   readonly more: Readonly<Record<string, unknown>>;
   constructor(status: number, message: string, hint?: string, more: Refusal['more'] = {}) {
-    super(message, hint === undefined ? {} : { hint });
+    super(message, { hint });
     this.status = status;
     this.more = more;
   }

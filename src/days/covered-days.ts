@@ -1,5 +1,5 @@
 /** The state of each day of each stream over a range, for the terminal and for the status page. */
-import type { Day, Resource } from '../model.ts';
+import type { Day } from '../model.ts';
 import { type DayState, dayStates } from '../plan/day-states.ts';
 import { dayAt, lastClosedDay } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
@@ -18,7 +18,6 @@ export interface StreamDays {
   readonly stream: string;
   /** Null where the stream was never planned in this database; then all closed days are out of scope. */
   readonly streamId: number | null;
-  readonly resource: Resource | null;
   readonly since: Day | null;
   /** The newest day that is closed, and the day that it is now, in the calendar of the source. */
   readonly lastClosed: Day;
@@ -69,7 +68,6 @@ export async function readStreamDays(database: Database, asked: DaysAsked): Prom
     return {
       stream: name,
       streamId: stream?.streamId ?? null,
-      resource: stream?.resource ?? null,
       since,
       lastClosed,
       today,

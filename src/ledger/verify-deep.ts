@@ -182,15 +182,15 @@ async function fetchAndCompare(
   } catch (error) {
     // Behind the last stored page, which may be the end of the list, an error is an answer too.
     if (!(error instanceof RequestError) || start === 0 || stored !== null) throw error;
-    return { isStored: true, records: 0, total: null, storedOnly: [], cameOnly: [] };
+    return { isStored: true, records: 0, storedOnly: [], cameOnly: [] };
   }
-  const { walkId, contract } = walk;
+  const { walkId, recordsPath } = walk;
   const counterpart = {
     walkId,
     pageNo: stored?.pageNo ?? null,
     moved: stored?.body,
     skip,
-    contract,
+    recordsPath,
   };
   const came = await comparePage(database, counterpart, body, signal);
   if (!came.isStored) throw new PagesGoneError();

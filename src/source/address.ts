@@ -22,17 +22,14 @@ export interface Address {
  */
 export function parseBase(baseUrl: string, allowHttp: boolean): Address {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new SettingsError('the base URL of the API is not an http or https URL', {
+  // The settings have told before what is wrong with one.
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username + url.password + url.search + url.hash !== ''
+  )
+    throw new SettingsError('the base URL of the API is not an http or https URL with a path', {
       hint: 'api.url looks like https://soc.example or https://soc.example/tenant-7',
-    });
-  if (url.username !== '' || url.password !== '')
-    throw new SettingsError('the base URL of the API holds a user name or password', {
-      hint: 'remove it from api.url; the API key is a setting of its own',
-    });
-  if (url.search !== '' || url.hash !== '')
-    throw new SettingsError('the base URL of the API holds a query or a fragment', {
-      hint: 'api.url ends with the path prefix; daywalk adds the query',
     });
   if (url.protocol === 'http:' && !allowHttp && !isLoopbackHost(url.hostname))
     throw new SettingsError(`plain HTTP to ${url.host} would show the API key to the network`, {

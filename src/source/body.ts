@@ -172,15 +172,15 @@ export function refuseNonJson(body: Buffer, secrets: readonly string[], place: s
     throw new EnvelopeError(`${place} answered 200 with an empty body`, {
       hint: 'a page holds JSON',
     });
-  const first = body[from];
+  const brackets = body.toString('latin1', from, from + 1) + body.toString('latin1', to - 1, to);
   const text = () => excerpt(body.subarray(from), secrets);
   // How some services spell a list without records.
   if (to - from === 4 && body.toString('latin1', from, to) === 'null') return;
-  if (first !== OPEN_OBJECT && first !== OPEN_LIST)
+  if (!/^[{[]/.test(brackets))
     throw new EnvelopeError(`${place} answered 200 with ${kindOf(body, from)}: "${text()}"`, {
       hint: 'look at what answers there: the base URL, a proxy or a login page in front of the API',
     });
-  if (body[to - 1] !== (first === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_LIST))
+  if (brackets !== '{}' && brackets !== '[]')
     throw new EnvelopeError(
       `${place} answered 200 with JSON that is not complete: ${body.length} bytes without the closing bracket, beginning "${text()}"`,
       { hint: 'the connection was cut on the way, or something other than the API answers' },
@@ -216,11 +216,6 @@ export function refuseKey(body: Buffer, keys: readonly string[], place: string):
     hint: 'whoever can read these events can read the key: replace it, and keep it out of what the source collects',
   });
 }
-
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
 
 /** White space of RFC 8259. */
 function isJsonSpace(byte: number | undefined): boolean {

@@ -1,6 +1,12 @@
 /** What a failed exchange means: from the errors of sockets, TLS and undici to ours, by code and never by message; pure. */
 import { errors } from 'undici';
-import { DaywalkError, EnvelopeError, SettingsError, TransientError } from '../errors.ts';
+import {
+  DaywalkError,
+  EnvelopeError,
+  isBadCertificate,
+  SettingsError,
+  TransientError,
+} from '../errors.ts';
 import { excerpt } from '../redactor.ts';
 
 /** The connection ended before an answer began. On a kept connection this is most often the server's idle timeout. */
@@ -18,33 +24,6 @@ export interface FailurePlace {
   readonly secrets: readonly string[];
 }
 
-/** Certificate checks that failed; the names are OpenSSL's `X509_V_ERR_…`. */
-const BAD_CERTIFICATE = new Set([
-  'CA_MD_TOO_WEAK',
-  'CA_KEY_TOO_SMALL',
-  'CERT_CHAIN_TOO_LONG',
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'CERT_REJECTED',
-  'CERT_REVOKED',
-  'CERT_SIGNATURE_FAILURE',
-  'CERT_UNTRUSTED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'EE_KEY_TOO_SMALL',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'ERR_TLS_CERT_ALTNAME_FORMAT',
-  'HOSTNAME_MISMATCH',
-  'INVALID_CA',
-  'INVALID_PURPOSE',
-  'PATH_LENGTH_EXCEEDED',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
-  'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UND_ERR_PRX_TLS',
-]);
 /** The other side does not speak TLS at all. */
 const NO_TLS = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
@@ -64,7 +43,8 @@ export function namedFailure(error: unknown, place: FailurePlace): unknown {
   if (error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION')
     return new TransientError(`what ${place.host} answers is not HTTP`, details);
   if (code === undefined) return error;
-  if (BAD_CERTIFICATE.has(code)) return badCertificate(error, code, place);
+  if (isBadCertificate(code) || code === 'UND_ERR_PRX_TLS')
+    return badCertificate(error, code, place);
   if (NO_TLS.has(code))
     return new SettingsError(`${place.host} does not speak TLS`, {
       hint: 'is the port right, and is api.url really https?',
@@ -88,8 +68,7 @@ export function namedFailure(error: unknown, place: FailurePlace): unknown {
   const words = wordsOf(error, code, place);
   if (words === undefined) return error;
   const lost = !place.answering && /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code);
-  const hint = HINTS[code];
-  const all = hint === undefined ? details : { ...details, hint };
+  const all = { ...details, hint: HINTS[code] };
   return lost ? new ConnectionLostError(words, all) : new TransientError(words, all);
 }
 

@@ -27,8 +27,6 @@ export interface ExchangeOptions {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Milliseconds until its first byte. */
-  readonly answerMs: number;
   /** As it came on the wire; whole for a 200, at most `ERROR_BODY_BYTES` of anything else. */
   readonly wire: Buffer;
   /** The memory that was lent for `wire`; null: none was. */
@@ -46,7 +44,6 @@ const ERROR_BODY_BYTES = 16_384;
 export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
   const { dispatcher, clock, origin, path, headers, timeoutMs, limitBytes, signal, place } =
     options;
-  const since = clock.monotonic();
   let answering = false;
   let bytes = 0;
   const late = (): TransientError => lateBy(timeoutMs, answering, bytes);
@@ -61,11 +58,10 @@ export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
         signal: stop,
       });
       answering = true;
-      const answerMs = clock.monotonic() - since;
       const { statusCode: status, headers: answered, body } = response;
       if (status !== 200) {
         const wire = await beginning(body, ERROR_BODY_BYTES);
-        return { status, headers: answered, answerMs, wire, lent: null };
+        return { status, headers: answered, wire, lent: null };
       }
       const expected = Number(answered['content-length']);
       if (expected > limitBytes) {
@@ -81,7 +77,7 @@ export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
           bytes = total;
         },
       });
-      return { status, headers: answered, answerMs, wire, lent };
+      return { status, headers: answered, wire, lent };
     });
   } catch (error) {
     signal.throwIfAborted();

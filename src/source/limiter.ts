@@ -96,11 +96,6 @@ export class Limiter {
     this.#slots = budget === undefined ? null : new Slots(budget, clock, onSlots);
   }
 
-  /** How many more requests would go without waiting behind another one. */
-  get free(): number {
-    return Math.max(0, Math.floor(this.#limit) - this.#underWay - this.#waiters.length);
-  }
-
   get state(): LimiterState {
     const now = this.#clock.monotonic();
     return {

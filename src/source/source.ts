@@ -70,8 +70,6 @@ export interface Source {
   excerpt(content: string | Uint8Array): string;
   /** What the limiter of this source does now. */
   limits(): LimiterState;
-  /** How many more requests would go without waiting behind another one: what may be fetched ahead. */
-  free(): number;
   /** The key of the next request, read again from where it came. */
   currentKey(): Promise<string>;
   /** The key that was refused last, by an answer that names no time; null: none was. */
@@ -129,7 +127,6 @@ export function openSource(options: SourceOptions): Source {
       findContract(body, { ...hints, secrets: shared.credentials.secrets() }),
     excerpt: (content) => excerpt(content, shared.credentials.secrets()),
     limits: () => shared.limiter.state,
-    free: () => shared.limiter.free,
     currentKey: async () => {
       await shared.credentials.renew(shared.credentials.current());
       return shared.credentials.current();

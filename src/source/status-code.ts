@@ -42,10 +42,7 @@ export function errorOfStatus(
   const said = text === '' ? `answered ${status}` : `answered ${status}: "${text}"`;
   const later = status === 403 && retryAfterMs !== undefined;
   if (TRANSIENT.has(status) || later || (status >= 500 && status < 600))
-    return new TransientError(said, {
-      status,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    });
+    return new TransientError(said, { status, retryAfterMs });
   if (status === 401 || status === 403)
     return new RefusedError(status, `${about.place} ${said}`, {
       hint: 'check the API key (DAYWALK_API_KEY) and its rights; daywalk does not try again, because a lock-out may follow',
@@ -59,7 +56,7 @@ export function errorOfStatus(
       },
     );
   const hint = HINTS[status] ?? (status < 300 ? 'only a 200 is a page' : undefined);
-  return new RequestError(status, `${about.place} ${said}`, hint === undefined ? {} : { hint });
+  return new RequestError(status, `${about.place} ${said}`, { hint });
 }
 
 const HINTS: Readonly<Record<number, string>> = {

@@ -1,13 +1,12 @@
 /** The connections to Postgres: one autocommit statement at a time, each under a deadline of our own. */
 import pg from 'pg';
-import type { Clock } from '../clock.ts';
+import { type Clock, orAborted } from '../clock.ts';
 import { TransientError, UnavailableError } from '../errors.ts';
 import { type Host, hostsOf, mustTakeWrites } from '../hosts.ts';
 import type { Logger } from '../log.ts';
 import { cancelStatement } from './cancel.ts';
 import { Client } from './client.ts';
 import { types } from './column-values.ts';
-import { raceAgainst } from './deadline.ts';
 import {
   describeRefusals,
   firstThatTakesWrites,
@@ -230,12 +229,9 @@ export class Database {
   /** Closes all connections; on a line that has gone silent nobody answers a goodbye, so it is not waited for. */
   async close(): Promise<void> {
     const closed = Promise.all(this.#servers.map(({ pool }) => pool.end()));
-    await raceAgainst(
-      closed,
-      this.#options.clock.timeout(LONGEST_GOODBYE_MS),
-      LONGEST_GOODBYE_MS,
-    ).catch((error: unknown) => {
-      if (!(error instanceof OutcomeUnknownError)) throw error;
+    const deadline = this.#options.clock.timeout(LONGEST_GOODBYE_MS);
+    await orAborted(closed, deadline).catch((error: unknown) => {
+      if (!deadline.aborted) throw error;
     });
   }
 
@@ -247,9 +243,11 @@ export class Database {
   ): Promise<Row[]> {
     const { clock, statementTimeoutMs } = this.#options;
     const deadline = clock.timeout(statementTimeoutMs);
+    const late = () =>
+      new OutcomeUnknownError(`Postgres did not answer within ${statementTimeoutMs} ms`);
     try {
       const running = client.query<Row>(sql, values as unknown[]);
-      return (await raceAgainst(running, deadline, statementTimeoutMs)).rows;
+      return (await orAborted(running, deadline, late)).rows;
     } catch (error) {
       if (deadline.aborted)
         this.#cancelling.set(client, cancelStatement(client, clock.timeout(LONGEST_CANCEL_MS)));

@@ -1,5 +1,5 @@
 /** What is proven, as looks, cuts and comparisons with the source need it: walks, neighbours, known answers. */
-import type { Contract, Day, DayRange, Proof, Span } from '../model.ts';
+import type { Day, DayRange, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import { isTiered } from './shown.ts';
@@ -64,7 +64,6 @@ export async function readNeighbours(
 
 /** A window that was proven and held records: what is known of the source. */
 export interface Canary extends Span {
-  readonly windowId: number;
   readonly day: Day;
   readonly records: number;
 }
@@ -77,8 +76,8 @@ export interface Canary extends Span {
  */
 export function readCanaries(database: Database, streamId: number): Promise<Canary[]> {
   return database.persist(
-    `select "windowId", day, "from", "to", "levelFrom", "levelTo", records
-       from (select distinct on (w.day) w.window_id as "windowId", w.day, ${spanOf('w')}, k.records, w.proven_at, w.state
+    `select day, "from", "to", "levelFrom", "levelTo", records
+       from (select distinct on (w.day) w.day, ${spanOf('w')}, k.records, w.proven_at, w.state
                from daywalk.windows w
                join daywalk.streams s on s.stream_id = w.stream_id
                join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null
@@ -129,8 +128,8 @@ export interface PublishedWindow extends Span {
 export interface PublishedWalk {
   readonly walkId: number;
   readonly records: number;
-  readonly lastTotal: number | null;
-  readonly contract: Contract;
+  /** Where its record list is in an answer. */
+  readonly recordsPath: readonly string[];
   readonly proof: Proof;
   readonly pages: number;
   /** The pages before its own in the object of its day, where that moved. */
@@ -143,15 +142,12 @@ export async function listPublishedWindows(
   streamNames: readonly string[],
   range: DayRange | null,
 ): Promise<PublishedWindow[]> {
-  const rows = await database.persist<
-    Omit<PublishedWindow, 'walks'> & Omit<PublishedWalk, 'contract'> & Contract
-  >(
+  const rows = await database.persist<Omit<PublishedWindow, 'walks'> & PublishedWalk>(
     `select w.window_id as "windowId", s.name as stream, w.day, ${spanOf('w')}, k.walk_id as "walkId", k.records,
-            k.last_total as "lastTotal", w.proof, k.pages,
+            w.proof, k.pages,
             case when k.pruning is null then 'here' when ${isTiered('w.stream_id', 'w.day')} then 'tiered' else 'pruned' end as place,
             (select coalesce(sum(b.pages), 0)::bigint from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)
-              where g.pruning_id = k.pruning and b.walk_id < k.walk_id) as "pagesBefore", k.records_path as "recordsPath", k.total_path as "totalPath",
-            k.relation_path as "relationPath"
+              where g.pruning_id = k.pruning and b.walk_id < k.walk_id) as "pagesBefore", k.records_path as "recordsPath"
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id and w.state = 'complete' and w.kind <> 'cut' and w.split_by is null
        join daywalk.walks k on ${IS_PROOF}
@@ -161,22 +157,10 @@ export async function listPublishedWindows(
   );
   const windows = new Map<number, PublishedWindow & { walks: PublishedWalk[] }>();
   for (const row of rows) {
-    const { windowId, stream, day, place, from, to, levelFrom, levelTo } = row;
+    const { windowId, stream, day, place, from, to, levelFrom, levelTo, ...walk } = row;
     const name = { windowId, stream, day, place, from, to, levelFrom, levelTo };
     const window = windows.get(windowId) ?? { ...name, walks: [] };
-    const {
-      walkId,
-      records,
-      pages,
-      pagesBefore,
-      lastTotal,
-      proof,
-      recordsPath,
-      totalPath,
-      relationPath,
-    } = row;
-    const contract = { recordsPath, totalPath, relationPath };
-    window.walks.push({ walkId, records, pages, pagesBefore, lastTotal, proof, contract });
+    window.walks.push(walk);
     windows.set(windowId, window);
   }
   return [...windows.values()];

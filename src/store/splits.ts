@@ -69,8 +69,6 @@ export interface SplitParts {
   /** The direct ones; one that was itself split holds what it was closed with. */
   readonly parts: readonly (Span & { readonly windowId: number; readonly records: number })[];
   readonly cuts: readonly {
-    readonly windowId: number;
-    readonly at: string;
     readonly added: number;
     readonly removed: number;
     /** What lies across it could be told. */
@@ -115,9 +113,7 @@ export async function readSplit(
       .map(({ windowId: id, from, to, levelFrom, levelTo, records }) => {
         return { windowId: id, from, to, levelFrom, levelTo, records };
       }),
-    cuts: cuts.map(({ windowId: id, from, records, removed, told }) => {
-      return { windowId: id, at: from, added: records, removed, told };
-    }),
+    cuts: cuts.map(({ records, removed, told }) => ({ added: records, removed, told })),
   };
 }
 

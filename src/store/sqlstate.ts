@@ -1,6 +1,12 @@
 /** What an error of Postgres means for the statement that met it (SQLSTATE, PostgreSQL manual, appendix A). */
 import pg from 'pg';
-import { DaywalkError, type ErrorDetails, SettingsError, TransientError } from '../errors.ts';
+import {
+  DaywalkError,
+  type ErrorDetails,
+  isBadCertificate,
+  SettingsError,
+  TransientError,
+} from '../errors.ts';
 
 /** The statement may or may not have taken effect: look at the rows before anything else (ARCHITECTURE, leases). */
 export class OutcomeUnknownError extends TransientError {}
@@ -28,10 +34,6 @@ const BODY_REFUSED = new Set(['22P02', '22P05', '22003', '22021', '54000', '5400
 /** Serialisation failure, deadlock, lock not available, statement cancelled: the statement had no effect. */
 const NO_EFFECT = new Set(['40001', '40P01', '55P03', '57014']);
 
-/** Checks of a certificate that failed, by OpenSSL's names: waiting mends none of them. */
-const BAD_CERTIFICATE =
-  /^(?:CERT_|(?:DEPTH_ZERO_)?SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
-
 /** What `pg` says, without a code, of a server that has no TLS, or answers the question for it with anything else. */
 const NO_TLS = /^The(?: server does not support|re was an error establishing an) SSL connection/;
 
@@ -48,7 +50,7 @@ const SHORTAGES = new Map([
 /** Names an error of opening a connection: nothing was sent, so nothing can have taken effect. */
 export function namedConnectError(error: unknown): Error {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };
-  if (typeof code === 'string' && BAD_CERTIFICATE.test(code))
+  if (typeof code === 'string' && isBadCertificate(code))
     return new SettingsError(`the certificate of the database is refused (${code})`, {
       hint: 'Name the authority that signed it in DATABASE_URL: ?sslmode=verify-full&sslrootcert=/path/to/ca.pem; the host name must be that of the certificate.',
     });

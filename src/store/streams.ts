@@ -1,7 +1,7 @@
 /** Streams in the database: registered by name, and never continued with other filters. */
 import { createHash } from 'node:crypto';
 import { SettingsError } from '../errors.ts';
-import type { Day, Filters, Resource, Stream } from '../model.ts';
+import type { Day, Filters, Stream } from '../model.ts';
 import type { Database } from './database.ts';
 
 /** When the days of a source begin and end, and from when on they are exported. */
@@ -142,7 +142,6 @@ function describe(resource: string, filters: Filters): string {
 export interface KnownStream {
   readonly streamId: number;
   readonly name: string;
-  readonly resource: Resource;
   readonly since: Day;
   readonly timeZone: string;
   readonly settleMs: number;
@@ -151,7 +150,7 @@ export interface KnownStream {
 /** The streams of these names that are registered. */
 export function readStreams(database: Database, names: readonly string[]): Promise<KnownStream[]> {
   return database.persist(
-    `select stream_id as "streamId", name, resource, since, time_zone as "timeZone",
+    `select stream_id as "streamId", name, since, time_zone as "timeZone",
             extract(epoch from settle)::double precision * 1000 as "settleMs"
        from daywalk.streams where name = any ($1::text[])`,
     [names],

@@ -95,21 +95,6 @@ export async function openWalk(
   return row === undefined ? null : openWalkOf(row);
 }
 
-/** Keeps at once what an answer said against a walk, so that no kill behind it makes it forgotten. Repeated, it stands twice. */
-export async function noteClaim(
-  database: Database,
-  lease: Lease,
-  walkId: number,
-  claim: Claim,
-): Promise<void> {
-  await database.persist(
-    `update daywalk.walks k set claims = k.claims || $4::jsonb
-       from daywalk.windows w
-      where w.window_id = $1 and w.lease_id = $2::uuid and k.walk_id = $3 and k.window_id = w.window_id`,
-    [lease.windowId, lease.leaseId, walkId, JSON.stringify(claim)],
-  );
-}
-
 /** How a walk ended that is not proven, or not yet. */
 export interface WalkEnding {
   readonly outcome: 'ended' | 'shifted' | 'failed';

@@ -92,7 +92,8 @@ function throughHalf<T>(
       await writeNew(half, async (handle) => {
         for await (const piece of piecesOf(body)) {
           signal.throwIfAborted();
-          await writeAll(handle, piece);
+          // Behind what is there.
+          await handle.writeFile(piece);
         }
       });
       return await settle(half, file);
@@ -102,10 +103,6 @@ function throughHalf<T>(
       await folder.handle.sync();
     }
   });
-}
-
-async function writeAll(file: FileHandle, piece: Buffer): Promise<void> {
-  for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
 }
 
 /** Removes what killed processes left in a folder. */

@@ -1,14 +1,11 @@
 /** Asking on behalf of a walk: lengths that the source takes, and claims of the answers that are no stored pages. */
 import { DaywalkError, WalkError } from '../errors.ts';
 import type { Claim, ListEnd, Page } from '../model.ts';
-import type { Database } from '../store/database.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import type { OpenWalk } from '../store/walks.ts';
-import type { AnswerContext } from './answers.ts';
 import type { Facts, Frame } from './contract.ts';
-import type { Knowledge } from './knowledge.ts';
 import type { WalkObserved } from './observed.ts';
-import { askShorter, learnLength } from './questions.ts';
+import { type AskingContext, askShorter, learnLength } from './questions.ts';
 import { mayRefuseDepth, refusesLength } from './refusals.ts';
 import type { WalkTarget } from './span.ts';
 import { ignoresStart } from './steps.ts';
@@ -18,12 +15,6 @@ const FAR = 1_000_000;
 
 /** Something was learned of the source that a walk must know from its beginning: it is begun anew, which counts as no try. */
 export class LearnedError extends DaywalkError {}
-
-/** What asking needs. */
-export interface AskingContext extends AnswerContext {
-  readonly database: Database;
-  readonly knowledge: Knowledge;
-}
 
 /** The questions of one walk, and what their answers claimed. */
 export class Asking {

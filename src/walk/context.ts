@@ -2,16 +2,12 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Claim, ListEnd, Proof, Stream } from '../model.ts';
-import type { Database } from '../store/database.ts';
-import type { AnswerContext } from './answers.ts';
 import type { Frame } from './contract.ts';
-import type { Knowledge } from './knowledge.ts';
 import type { PrefetchBudget } from './prefetch/budget.ts';
+import type { AskingContext } from './questions.ts';
 
 /** What a walk needs; the wiring fills it. */
-export interface WalkContext extends AnswerContext {
-  readonly database: Database;
-  readonly knowledge: Knowledge;
+export interface WalkContext extends AskingContext {
   readonly leaseTtlMs: number;
   readonly keepBytes: boolean;
   /**

@@ -1,5 +1,6 @@
 /** What happens while windows are run, for those who watch. */
-import type { Proof, WindowKind } from '../model.ts';
+import type { WindowKind } from '../model.ts';
+import type { WindowEnd } from './context.ts';
 
 /** One event. */
 export type WalkEvent =
@@ -11,15 +12,7 @@ export type WalkEvent =
       readonly bytes: number;
       readonly total: number | null;
     }
-  | { readonly kind: 'complete'; readonly window: WindowName; readonly proof: Proof }
-  | { readonly kind: 'unchanged'; readonly window: WindowName }
-  | {
-      readonly kind: 'split';
-      readonly window: WindowName;
-      readonly by: 'time' | 'level';
-      readonly parts: number;
-      readonly reason: string;
-    }
+  | (WindowEnd & { readonly window: WindowName })
   | { readonly kind: 'failed'; readonly window: WindowName; readonly reason: string }
   /** Given back or lost, for a reason that is not the window's. */
   | { readonly kind: 'released'; readonly window: WindowName }

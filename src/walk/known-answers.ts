@@ -73,13 +73,11 @@ export class KnownAnswers {
     const known = knowledge.lastGood ?? (await this.#newestCanary());
     if (known === null) {
       if (frame.known || frame.plain) return;
+      const { reason, example } = frame;
       throw new WalkError(
         'unknown-answer',
-        `${frame.reason?.message ?? `an answer of no known kind: ${frame.example}`}`,
-        {
-          ...(frame.reason?.hint === undefined ? {} : { hint: frame.reason.hint }),
-          ...(frame.reason === null ? {} : { cause: frame.reason }),
-        },
+        reason?.message ?? `an answer of no known kind: ${example}`,
+        { hint: reason?.hint, cause: reason ?? undefined },
       );
     }
     if (!(await this.#shows({ ...known, length: this.#lengthFor(known.start) })))

@@ -1,20 +1,12 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
-import type { PageRequest, Span, Stream } from '../model.ts';
+import type { PageRequest, Span } from '../model.ts';
 import { recordsIn } from '../source/find-contract.ts';
-import type { Database } from '../store/database.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
-import type { AnswerContext } from './answers.ts';
 import type { Knowledge } from './knowledge.ts';
-import { askShorter } from './questions.ts';
+import { type AskingContext, askShorter, type QuestionContext } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import { volatileInOne, volatilePaths, volatilePlace, volatileSince } from './volatile.ts';
-
-/** What learning needs. */
-export interface LearningContext extends AnswerContext {
-  readonly database: Database;
-  readonly knowledge: Knowledge;
-}
 
 /**
  * Asks for the first page at offsets 0, 1 and 2, and at 0 again.
@@ -23,7 +15,7 @@ export interface LearningContext extends AnswerContext {
  * @returns what was learned, as a sentence; null: nothing, so the list has moved.
  */
 export async function learnPaging(
-  context: LearningContext,
+  context: AskingContext,
   first: PageRequest,
   walkId: number,
 ): Promise<string | null> {
@@ -61,7 +53,7 @@ interface Hashed {
 
 /** Records that differ from one offset to another, and alike in a window of their own, differ in what is not the record. */
 async function learnIgnored(
-  context: LearningContext,
+  context: AskingContext,
   first: PageRequest,
   [zero, one]: readonly [readonly unknown[], readonly unknown[]],
 ): Promise<string | null> {
@@ -82,7 +74,7 @@ function pairsOf(ones: readonly unknown[], others: readonly unknown[]) {
 
 /** The same where the order does not hold: one question, asked three times, shows the same records but for one place in them. */
 export async function learnIgnoredAnyOrder(
-  context: LearningContext,
+  context: AskingContext,
   first: PageRequest,
 ): Promise<string | null> {
   const lists = [];
@@ -96,7 +88,7 @@ export async function learnIgnoredAnyOrder(
 }
 
 async function lookAt(
-  context: LearningContext,
+  context: AskingContext,
   request: PageRequest,
   walkId: number,
 ): Promise<{ facts: ProbeFacts; list: readonly unknown[] }> {
@@ -106,7 +98,7 @@ async function lookAt(
 
 /** Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a score). */
 export async function learnIgnoredSince(
-  context: LearningContext,
+  context: AskingContext,
   first: PageRequest,
   walkId: number,
 ): Promise<void> {
@@ -127,7 +119,7 @@ export async function learnIgnoredSince(
  * @returns whether something was learned; then walks before do not compare.
  */
 export async function learnIgnoredInParts(
-  context: LearningContext & { readonly stream: Stream },
+  context: QuestionContext,
   whole: Span,
   parts: readonly (Span & { readonly walkId: number; readonly stored: number })[],
 ): Promise<boolean> {
@@ -154,7 +146,7 @@ export async function learnIgnoredInParts(
  * @param steady it was so twice: then a number of the row of one record alone will do.
  */
 export async function learnIgnoredAcross(
-  { database, knowledge }: LearningContext,
+  { database, knowledge }: AskingContext,
   across: number,
   sides: readonly number[],
   steady: boolean,
@@ -176,7 +168,7 @@ export async function learnIgnoredAcross(
 
 /** The same for a span that fits into a page, and its halves: all are asked for now, the span before and after them. */
 export async function learnIgnoredInHalves(
-  context: LearningContext & { readonly stream: Stream },
+  context: QuestionContext,
   first: PageRequest,
   halves: readonly Span[],
 ): Promise<void> {

@@ -9,11 +9,15 @@ import type { Knowledge } from './knowledge.ts';
 import { refusesLength } from './refusals.ts';
 import { MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
 
-/** What asking needs. */
-export interface QuestionContext extends AnswerContext {
+/** What asking needs, and learning from the answers. */
+export interface AskingContext extends AnswerContext {
   readonly database: Database;
-  readonly stream: Stream;
   readonly knowledge: Knowledge;
+}
+
+/** What asking for spans of a stream needs. */
+export interface QuestionContext extends AskingContext {
+  readonly stream: Stream;
 }
 
 /** What looking at parts of a window needs. */
@@ -45,7 +49,7 @@ export async function question(
  * record instead of several: one alone does not show whether there is another one behind it.
  */
 export async function askShorter(
-  context: Omit<QuestionContext, 'stream'>,
+  context: AskingContext,
   request: PageRequest,
   walkId = 0,
 ): Promise<PageAnswer<ProbeFacts>> {
@@ -76,7 +80,7 @@ export async function askShorter(
  * be of the moment.
  */
 export async function learnLength(
-  { fetchPage, signal, priority, knowledge }: Omit<QuestionContext, 'stream' | 'database'>,
+  { fetchPage, signal, priority, knowledge }: AskingContext,
   refused: PageRequest,
   error: Error,
   length: number,

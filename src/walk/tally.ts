@@ -14,29 +14,31 @@ export interface WindowFailed {
 export class Tally {
   readonly failures: WindowFailed[] = [];
   readonly stopped: { readonly stream: string; readonly reason: string }[] = [];
-  readonly #due: number;
-  #complete = 0;
-  #split = 0;
-  #unchanged = 0;
-  #pages = 0;
-  #records = 0;
-  #bytes = 0;
+  readonly #counts;
 
   constructor(due: number) {
-    this.#due = due;
+    this.#counts = {
+      windowsDue: due,
+      windowsComplete: 0,
+      windowsSplit: 0,
+      windowsUnchanged: 0,
+      pages: 0,
+      records: 0,
+      bytes: 0,
+    };
   }
 
   /** Counts one event. */
   add(event: WalkEvent): void {
     switch (event.kind) {
       case 'page':
-        this.#pages += 1;
-        this.#records += event.records;
-        this.#bytes += event.bytes;
+        this.#counts.pages += 1;
+        this.#counts.records += event.records;
+        this.#counts.bytes += event.bytes;
         break;
       case 'complete':
         this.#forgive(event.window);
-        if (event.window.kind !== 'cut') this.#complete += 1;
+        if (event.window.kind !== 'cut') this.#counts.windowsComplete += 1;
         break;
       case 'failed': {
         this.#forgive(event.window);
@@ -48,10 +50,10 @@ export class Tally {
         this.stopped.push({ stream: event.stream, reason: event.reason });
         break;
       case 'split':
-        this.#split += 1;
+        this.#counts.windowsSplit += 1;
         break;
       case 'unchanged':
-        if (event.window.kind !== 'cut') this.#unchanged += 1;
+        if (event.window.kind !== 'cut') this.#counts.windowsUnchanged += 1;
         break;
       case 'claimed':
       case 'released':
@@ -70,15 +72,6 @@ export class Tally {
 
   /** What was counted so far. */
   get counts(): RunCounts {
-    return {
-      windowsDue: this.#due,
-      windowsComplete: this.#complete,
-      windowsFailed: this.failures.length,
-      windowsSplit: this.#split,
-      windowsUnchanged: this.#unchanged,
-      pages: this.#pages,
-      records: this.#records,
-      bytes: this.#bytes,
-    };
+    return { ...this.#counts, windowsFailed: this.failures.length };
   }
 }

@@ -47,7 +47,6 @@ function stream(name: string, signs: string): StreamDays {
   return {
     stream: name,
     streamId: 1,
-    resource: 'events',
     since: first,
     lastClosed: '2026-03-10',
     today: '2026-03-11',

@@ -185,8 +185,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a statement has no deadline',
     'src/store/database.ts',
-    'return (await raceAgainst(running, deadline, statementTimeoutMs)).rows;',
-    'void deadline; return (await running).rows;',
+    'return (await orAborted(running, deadline, late)).rows;',
+    'void late; return (await running).rows;',
     [...UNKNOWN, '-t', 'statement was given up'],
   ),
   mutant(

@@ -37,15 +37,15 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'half a JSON document goes on to Postgres',
     BODY,
-    'if (body[to - 1] !== (first === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_LIST))',
-    'if (body[to - 1] === 0)',
+    "if (brackets !== '{}' && brackets !== '[]')",
+    "if (brackets === '')",
     ['test/source/status.test.ts'],
   ),
   mutant(
     'a login page goes on to Postgres',
     BODY,
-    'if (first !== OPEN_OBJECT && first !== OPEN_LIST)',
-    'if (first === 0)',
+    'if (!/^[{[]/.test(brackets))',
+    "if (brackets === '')",
     ['test/source/status.test.ts'],
   ),
   mutant(

@@ -303,6 +303,10 @@ describe('other failures', () => {
     ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'api.client_cert_file'],
     ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'api.client_cert_file'],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'api.ca_file'],
+    ['CA_MD_TOO_WEAK', 'api.ca_file'],
+    ['EE_KEY_TOO_SMALL', 'api.ca_file'],
+    ['PATH_LENGTH_EXCEEDED', 'api.ca_file'],
+    ['UND_ERR_PRX_TLS', 'api.ca_file'],
   ])('%s is a matter of settings', (code, setting) => {
     expect(namedFailure(coded(code), place)).toMatchObject({
       name: 'SettingsError',

@@ -102,7 +102,7 @@ describe('a day that is split', () => {
         { windowId: morning, ...MORNING, records: 2 },
         { windowId: evening, ...EVENING, records: 2 },
       ],
-      cuts: [{ windowId: noon, at: MORNING.to, added: 0, removed: 0, told: false }],
+      cuts: [{ added: 0, removed: 0, told: false }],
     });
     await close(day, 4);
     expect(await stateOf(day)).toEqual({ state: 'complete', due: false });

@@ -1,5 +1,6 @@
 /** The log of the events table (Delta Lake): numbered commits, each an object that nobody overwrites, with a checkpoint now and then. */
 import type { Clock } from '../../clock.ts';
+import { OneAtATime } from '../../walk/concurrency.ts';
 import { EVENTS_FOLDER } from '../event-file.ts';
 import { spoiledObject } from '../object-file.ts';
 import type { ObjectStore } from '../object-store.ts';
@@ -60,7 +61,8 @@ export class DeltaLog {
   readonly #owner: TableOwner;
   #ownId: string | null = null;
   #state = new DeltaState();
-  #before: Promise<unknown> = Promise.resolve();
+  /** Calls that overlap wait for each other: each goes on from what the one before knows. */
+  readonly #turns = new OneAtATime();
 
   /** @param owner asked before anything is believed of the table; anybody's where it is left out. */
   constructor(
@@ -75,7 +77,7 @@ export class DeltaLog {
 
   /** The table as it is now; what is known already is not read again. */
   snapshot(signal: AbortSignal): Promise<DeltaSnapshot> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const { version, files } = await this.#newest(signal);
       return { version, files: new Map(files) };
     });
@@ -89,7 +91,7 @@ export class DeltaLog {
    * @throws {ObjectStoreError} where there is no such object.
    */
   commit(change: DeltaChange, signal: AbortSignal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const txnId = this.#clock.uuid();
       const { version, checkpoint } = await this.#newest(signal);
       // Before the commit, so that what fails here leaves nothing half done.
@@ -139,7 +141,7 @@ export class DeltaLog {
    * @param isKept tells of keys that stay all the same.
    */
   cleanUp(signal: AbortSignal, isKept: (key: string) => boolean = () => false): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const now = this.#clock.now();
       const { removed } = await this.#newest(signal);
       const over = [...removed].filter(
@@ -154,13 +156,6 @@ export class DeltaLog {
       if (over.length > 0) await this.#writeCheckpoint(signal);
       await removeOldLog(this.#store, now - LOG_KEPT_MS, signal);
     });
-  }
-
-  /** Calls that overlap wait for each other: each goes on from what the one before knows. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#before.then(work);
-    this.#before = turn.catch(() => {});
-    return turn;
   }
 
   async #newest(signal: AbortSignal): Promise<DeltaState> {

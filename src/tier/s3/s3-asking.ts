@@ -69,10 +69,7 @@ export function openS3Asking(parts: S3AskingParts): S3Asking {
       } catch (error) {
         if (!(error instanceof UnavailableError)) throw error;
         const { message, cause, hint } = error;
-        throw new ObjectStoreError('away', message, {
-          cause,
-          ...(hint === undefined ? {} : { hint }),
-        });
+        throw new ObjectStoreError('away', message, { cause, hint });
       }
     },
   };

@@ -69,7 +69,7 @@ export function failureOf(answer: S3Answer, place: S3FailurePlace): DaywalkError
     const retryAfterMs = parseRetryAfter(asked, nowMs, retryAfterLimitMs);
     return new TransientError(words, {
       status,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      retryAfterMs,
       hint: 'The store is reached, and does not do what was asked; does its own log say why?',
     });
   }
@@ -78,9 +78,7 @@ export function failureOf(answer: S3Answer, place: S3FailurePlace): DaywalkError
     status < 400 || code === 'PermanentRedirect' || code === 'AuthorizationHeaderMalformed'
       ? `Redirects are not followed: check tier.endpoint, tier.region and tier.path_style${region === undefined ? '' : `; the bucket is in ${excerpt(String(region), place.secrets, 40)}`}.`
       : HINTS[code ?? (status === 403 ? 'AccessDenied' : status === 400 ? 'ExpiredToken' : '')];
-  return new ObjectStoreError('settings', `${place.asked}: ${words}`, {
-    ...(hint === undefined ? {} : { hint }),
-  });
+  return new ObjectStoreError('settings', `${place.asked}: ${words}`, { hint });
 }
 
 /** A 404 that is not S3's comes from a proxy whose backend is away; a 2xx here is not what S3 answers. */
