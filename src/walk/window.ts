@@ -71,10 +71,9 @@ async function advance(
   const wholes = walks.filter(({ role }) => role === 'whole');
   const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
-  if (context.knowledge.restless) {
-    const isEmpty = newest?.end === 'nothing' && wholes.every(({ stored }) => stored === 0);
+  const isEmpty = newest?.end === 'nothing' && wholes.every(({ stored }) => stored === 0);
+  if (context.knowledge.restless)
     return isEmpty ? judge(context, window, wholes, newest) : byUnion(context, window, wholes);
-  }
   if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, window, wholes);
   if (wholes.filter(({ outcome }) => outcome === 'failed').length > context.walkAttempts)
     throw new WalkError(
@@ -255,11 +254,9 @@ async function ended(
   if (PASSING.has(error.fault)) return null;
   if (error.fault === 'large') {
     if (!(await totalsCount(context, window, null))) return null;
-    return splitUp(context, window, {
-      reason: error.message,
-      total: (await newestClaim(context, window))?.total ?? null,
-      size: context.windowRecords ?? null,
-    });
+    const total = (await newestClaim(context, window))?.total ?? null;
+    const size = context.windowRecords ?? null;
+    return splitUp(context, window, { reason: error.message, total, size });
   }
   const halved = error.fault === 'page-failed' && window.kind === 'day';
   if (!SPLITS.has(error.fault) && !halved) throw error;

@@ -52,14 +52,18 @@ describe('the role that only reads', () => {
   test('reads the views and nothing else', async () => {
     const [grants = ''] = queries.filter((query) => /create role/.test(query));
     const client = await database.pool.connect();
-    const views = [...grants.matchAll(/daywalk\.(\w+)/g)].map(([, view]) => view);
+    const views = (
+      await database.query<{ name: string }>(
+        `select c.relname as name from pg_class c where c.relnamespace = 'daywalk'::regnamespace and c.relkind = 'v'`,
+      )
+    ).map(({ name }) => name);
     expect(views.length).toBeGreaterThan(5);
     try {
       // Roles belong to the whole server: this one is gone with the transaction.
       await client.query('begin');
       await client.query(grants);
       await client.query('set local role analyst');
-      for (const view of views) await client.query(`select count(*) from daywalk.${view}`);
+      for (const view of views) await client.query(`select * from daywalk.${view} limit 1`);
       await client.query('savepoint refused');
       await expect(client.query('select count(*) from daywalk.pages')).rejects.toThrow(
         /permission denied/,

@@ -235,6 +235,7 @@ test.runIf(spawnSync('psql', ['--version']).status === 0)(
     const role = `${server.name}_worker`;
     try {
       const script = String(compose.services['worker-role']?.command?.[2])
+        .replace(/\$\{WORKER_RIGHTS:-(\w+)\}/, '$1')
         .replaceAll('$$', '$')
         .replaceAll('/run/secrets', folder)
         .replaceAll('daywalk_worker', role);
