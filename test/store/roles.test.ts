@@ -1,5 +1,6 @@
 /** The roles of docs/roles.md: the worker runs a whole export and can do no more, the reader sees the views and nothing else. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
@@ -99,6 +100,13 @@ describe('the worker', () => {
       });
     }
     await expectExact({ api, database: server }, DAYS);
+    const settings = join(temporaryFolder(), 'daywalk.yaml');
+    writeFileSync(
+      settings,
+      'streams: {events: {}, severe: {resource: events, filters: {rule_level_from: 7}}}',
+    );
+    const both = await run(['backfill', ...range], { DAYWALK_CONFIG: settings });
+    expect(both, both.stderr).toMatchObject({ code: 0 });
   }, 240_000);
 
   it.each([
