@@ -372,11 +372,15 @@ begin
   insert into daywalk.shared_records (walk_id, page_no, place)
   with shown as not materialized (
     select k.walk_id, p.page_no, h.place, array_position(shown_by, w.stream_id) as number,
-           p.id_hashes[h.place] is not null as identified, coalesce(p.id_hashes[h.place], h.hash) as key
+           said.id_hash is not null as identified, coalesce(said.id_hash, h.hash) as key
       from daywalk.windows w
+      join daywalk.streams s on s.stream_id = w.stream_id
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.records > 0
      cross join lateral unnest(case when k.ignored = under then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, place)
+     -- Pages of a time when records were not identified are read for that.
+     cross join lateral (select case when p.id_hashes is not null then p.id_hashes[h.place]
+                                     when s.id_path is not null then jsonb_hash_extended(daywalk.identity_of(p.body #> k.records_path -> (p.skip + h.place::integer - 1), s.id_path), 0) end) as said (id_hash)
       left join daywalk.marks mark on mark.walk_id = k.walk_id and mark.page_no = p.page_no and mark.position = h.place and mark.day = p.day
      where w.stream_id = any (shown_by) and w.day = on_day and k.day = on_day
        and case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end

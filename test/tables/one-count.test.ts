@@ -70,6 +70,13 @@ describe('streams of one resource', () => {
     expect(await counted()).toEqual(['{"id": 1, "read": true}', '{"id": 3}']);
   });
 
+  it('are told apart by identity also where one came before records were identified', async () => {
+    await show({}, ['{"id": 1, "read": true}']);
+    await server.query(`update daywalk.streams set id_path = '{id}'`);
+    await show({ ...filtered('odd', '13'), idPath: ['id'] }, ['{"id": 1, "read": false}']);
+    expect(await counted()).toEqual(['{"id": 1, "read": true}']);
+  });
+
   it('with no identity are told apart by content', async () => {
     const idPath = ['id'];
     await show({ ...filtered('severe', '12'), idPath }, ['{"id": "", "n": 1}']);
