@@ -22,8 +22,8 @@ const MOST_PARTS_EXPECTED = 16;
 const MIDDLE_LEVEL = 7;
 const LOWEST_LEVEL = 0;
 const HIGHEST_LEVEL = 16;
-/** Seconds between a cut and a time that is not clear: as far as requests reach beyond a cut, so that none ends in it. */
-const CLEAR = 121;
+/** Seconds that requests reach beyond a cut, at most: none may end in a time that is not clear. */
+const REACH = 120;
 /** Enough for a day in which the clocks change more than once. */
 const MOST_CHANGES = 4;
 
@@ -47,6 +47,7 @@ export function secondsOf(span: Pick<Span, 'from' | 'to'>): number {
  * Cuts a span into parts: by time where it is long enough; else, and where all of it lies in a time that is not clear, by
  * level.
  * @param least seconds below which a span is not cut by time; more than one where requests must reach beyond a cut.
+ * @param reach seconds that they reach beyond it.
  * @returns null when it can be cut no further.
  */
 export function split(
@@ -54,8 +55,9 @@ export function split(
   parts: number,
   unclear: readonly UnclearTime[],
   least = 2,
+  reach = REACH,
 ): Split | null {
-  const byTime = secondsOf(span) < least ? null : splitByTime(span, parts, unclear);
+  const byTime = secondsOf(span) < least ? null : splitByTime(span, parts, unclear, reach);
   return byTime ?? splitByLevel(span);
 }
 
@@ -67,7 +69,9 @@ export function splitByTime(
   span: Span,
   parts: number,
   unclear: readonly UnclearTime[],
+  reach = REACH,
 ): Split | null {
+  const clear = reach + 1;
   if (span.levelFrom !== null || span.levelTo !== null) return null;
   const first = secondOf(span.from);
   const last = secondOf(span.to);
@@ -75,12 +79,12 @@ export function splitByTime(
   const isClear = (cut: number) =>
     cut >= first &&
     cut < last &&
-    !stretches.some(({ from, to }) => cut > from - 1 - CLEAR && cut < to + CLEAR);
+    !stretches.some(({ from, to }) => cut > from - 1 - clear && cut < to + clear);
   // A cut is named by the last second before it.
   const cuts = new Set<number>();
   for (let part = 1; part < parts; part++) {
     const wanted = first - 1 + Math.round(((last - first + 1) * part) / parts);
-    const beside = stretches.flatMap(({ from, to }) => [from - 1 - CLEAR, to + CLEAR]);
+    const beside = stretches.flatMap(({ from, to }) => [from - 1 - clear, to + clear]);
     const [cut] = [wanted, ...beside]
       .filter(isClear)
       .sort((one, other) => Math.abs(one - wanted) - Math.abs(other - wanted));

@@ -47,7 +47,8 @@ export function splitSpan(
   const { reach } = knowledge;
   if (reach === 'day') return null;
   const least = reach === null || reach > 1 ? SHORTEST_CUT : 2;
-  const found = split(spanOf(span), parts, unclearTimes(window.day, timeZone), least);
+  const unclear = unclearTimes(window.day, timeZone);
+  const found = split(spanOf(span), parts, unclear, least, reach ?? LONGEST_REACH);
   const { rule_level, rule_level_from, rule_level_to } = stream.filters;
   const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(
     (value) => value !== undefined && value !== '',
