@@ -197,18 +197,20 @@ export interface SpanOfDay extends Span {
   readonly day: Day;
 }
 
-/** The oldest complete day of a stream that holds records and that its source was not found to have forgotten; null: none. */
-export async function readOldestShown(
+/** The newest complete day before another one that holds records, and whether its source was found to have forgotten it; null: none. */
+export async function readShownBefore(
   database: Database,
   streamId: number,
-): Promise<SpanOfDay | null> {
-  const [row] = await database.persist<SpanOfDay>(
-    `select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo"
+  day: string,
+): Promise<(SpanOfDay & { readonly retired: boolean }) | null> {
+  const [row] = await database.persist<SpanOfDay & { readonly retired: boolean }>(
+    `select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo",
+            d.retired_since is not null as retired
        from daywalk.days d
        join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.state = 'complete'
-      where d.stream_id = $1 and d.records > 0 and d.retired_since is null
-      order by d.day limit 1`,
-    [streamId],
+      where d.stream_id = $1 and d.day < $2::date and d.records > 0
+      order by d.day desc limit 1`,
+    [streamId, day],
   );
   return row ?? null;
 }
