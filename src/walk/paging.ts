@@ -6,7 +6,13 @@ import type { ProbeFacts } from '../store/probes.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type AskingContext, askShorter, type QuestionContext } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
-import { volatileInOne, volatilePaths, volatilePlace, volatileSince } from './volatile.ts';
+import {
+  sharesRecords,
+  volatileInOne,
+  volatilePaths,
+  volatilePlace,
+  volatileSince,
+} from './volatile.ts';
 
 /**
  * Asks for the first page at offsets 0, 1 and 2, and at 0 again.
@@ -96,6 +102,29 @@ async function lookAt(
   return { facts, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }
 
+/** A list of records held against another one from several places of it on: where they are the same, the fewest places differ. */
+class Alignments {
+  /** The places; none: nothing differs, or nothing alike. */
+  fewest: readonly string[] = [];
+  #agesOnly = false;
+  readonly #part: readonly unknown[];
+
+  constructor(part: readonly unknown[]) {
+    this.#part = part;
+  }
+
+  /** @param whole the other list, from the place on. */
+  compare(whole: readonly unknown[]): void {
+    if (!this.#agesOnly && sharesRecords(this.#part, whole)) {
+      this.#agesOnly = true;
+      this.fewest = [];
+    }
+    const paths = volatilePaths(pairsOf(this.#part, whole), this.#agesOnly) ?? [];
+    const { length } = this.fewest;
+    if (paths.length > 0 && (length === 0 || paths.length < length)) this.fewest = paths;
+  }
+}
+
 /** Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a score). */
 export async function learnIgnoredSince(
   context: AskingContext,
@@ -105,7 +134,8 @@ export async function learnIgnoredSince(
   const now = await lookAt(context, first, walkId);
   const stored = await readFirstRecords(context.database, walkId);
   const lacking = now.list.length < stored.length;
-  const inOrder = lacking ? null : volatilePaths(pairsOf(stored, now.list));
+  const agesOnly = sharesRecords(stored, now.list);
+  const inOrder = lacking ? null : volatilePaths(pairsOf(stored, now.list), agesOnly);
   const paths = inOrder ?? [volatileSince(stored, now.list)].flatMap((place) => place ?? []);
   const evidence = `records differ from what they were in ${paths.join(', ')} only`;
   await context.knowledge.ignore(paths, evidence);
@@ -126,17 +156,17 @@ export async function learnIgnoredInParts(
   for (const part of parts) {
     const stored = await readFirstRecords(context.database, part.walkId);
     if (stored.length < 2) continue;
+    const found = new Alignments(stored);
     // Where the part begins in the whole, whichever part comes first.
     for (const start of new Set([0, ...parts.map((other) => other.stored)])) {
       // A page by number begins nowhere but at a multiple of its length.
       const before = context.knowledge.paging === 'number' ? start : 0;
       const length = before + stored.length;
       const first = { ...targetOf(context.stream, spanOf(whole)), start: start - before, length };
-      const list = (await lookAt(context, first, 0)).list.slice(before);
-      const paths = volatilePaths(pairsOf(stored, list)) ?? [];
-      const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${paths.join(', ')} only`;
-      if (await context.knowledge.ignore(paths, evidence)) return true;
+      found.compare((await lookAt(context, first, 0)).list.slice(before));
     }
+    const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${found.fewest.join(', ')} only`;
+    if (await context.knowledge.ignore(found.fewest, evidence)) return true;
   }
   return false;
 }
@@ -156,12 +186,11 @@ export async function learnIgnoredAcross(
   for (const walkId of sides) {
     const part = await readFirstRecords(database, walkId);
     parts.push(...part);
+    const found = new Alignments(part);
     // Records that no side shows may lie between.
-    for (let at = 0; at + part.length <= whole.length; at += 1) {
-      const paths = volatilePaths(pairsOf(part, whole.slice(at))) ?? [];
-      const evidence = `on one side of a cut, records differ from those across it in ${paths.join(', ')} only`;
-      if (await knowledge.ignore(paths, evidence)) return;
-    }
+    for (let at = 0; at + part.length <= whole.length; at += 1) found.compare(whole.slice(at));
+    const evidence = `on one side of a cut, records differ from those across it in ${found.fewest.join(', ')} only`;
+    if (await knowledge.ignore(found.fewest, evidence)) return;
   }
   if (steady) await ignoreApart(knowledge, parts, whole);
 }

@@ -12,10 +12,12 @@ const LEAST_DISTINCT = 2;
  * The places, as JSON pointers, in which records differ from their other versions. Each pair is one record, asked for
  * twice. All must differ in the very same places, but for ages, which may stand still; and what is left must tell the
  * records apart as well as the whole does, or two events would be taken for one.
+ * @param agesOnly a record stands in both lists as it was: what differs in others is no such value, but for an age.
  * @returns an empty list where nothing differs; null where the differences are no such values.
  */
 export function volatilePaths(
   pairs: readonly (readonly [unknown, unknown])[],
+  agesOnly = false,
 ): readonly string[] | null {
   const differences = pairs.map(([one, other]) => differing(one, other, ''));
   const all = new Set(differences.flatMap((places) => [...places.keys()]));
@@ -25,6 +27,7 @@ export function volatilePaths(
     differences.every((places) => places.get(place) !== 'other'),
   );
   const always = [...all].filter((place) => !ages.includes(place));
+  if (agesOnly && always.length > 0) return null;
   if (differences.some((places) => !always.every((place) => places.has(place)))) return null;
   // A number of the row tells any records apart, also others than those; where it differs, real twins, too.
   const counters = countersIn(pairs, 0);
@@ -37,6 +40,12 @@ export function volatilePaths(
     left === distinct(pairs, 0, new Set(rows)) &&
     left === distinct(pairs, 1, new Set(rows));
   return apart ? [...all].sort() : null;
+}
+
+/** Whether a record of one list stands in the other as it is: then the two are no versions of the same records. */
+export function sharesRecords(one: readonly unknown[], other: readonly unknown[]): boolean {
+  const all = new Set(one.map((record) => spelled(record, '', new Set())));
+  return other.some((record) => all.has(spelled(record, '', new Set())));
 }
 
 /** A key as a step of a JSON pointer (RFC 6901). */
@@ -151,8 +160,9 @@ export function volatilePlace(
  */
 export function volatileSince(before: readonly unknown[], now: readonly unknown[]): string | null {
   const [many, few] = before.length < now.length ? [now, before] : [before, now];
+  const agesOnly = sharesRecords(before, now);
   for (const { place, pairs } of pairedWithoutOne(many, few))
-    if (volatilePaths(pairs)?.join() === place) return place;
+    if (volatilePaths(pairs, agesOnly)?.join() === place) return place;
   return null;
 }
 
