@@ -1,7 +1,7 @@
 /** What proving a window needs, and what becomes of it. */
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import type { Claim, ListEnd, Proof, Stream } from '../model.ts';
+import type { Claim, ListEnd, Proof, Span, Stream } from '../model.ts';
 import type { Frame } from './contract.ts';
 import type { PrefetchBudget } from './prefetch/budget.ts';
 import type { AskingContext } from './questions.ts';
@@ -14,7 +14,7 @@ export interface WalkContext extends AskingContext {
    * Told of a window that showed nothing, and nothing again.
    * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
    */
-  readonly believeNothing: (frame: Frame) => Promise<void>;
+  readonly believeNothing: (frame: Frame, span: Pick<Span, 'from' | 'to'>) => Promise<void>;
   /** What this walk and the others of the process share for pages ahead. */
   readonly budget: PrefetchBudget;
   /** Told of every page that was stored. */

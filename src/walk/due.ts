@@ -222,7 +222,7 @@ function contextOf(
     stream,
     knowledge,
     budget,
-    believeNothing: (frame) => known.believeNothing(frame),
+    believeNothing: (frame, span) => known.believeNothing(frame, span),
     checkKnown: () => known.check(),
     onPage: (page) => {
       if (page.records > 0) onFirst();

@@ -16,7 +16,7 @@ export const LONGEST_REACH = 120;
 /** Chance below which something that was not seen is believed not to be there. */
 export const CHANCE = 0.001;
 const MOST_REPEATS = 40;
-/** Of answers that lack something, where nobody has counted them. */
+/** Of answers that lack something, where one question is answered in different ways: a window may be on one of two replicas only. */
 const UNKNOWN_SHARE = 0.5;
 
 /** Knowledge of one stream. */
@@ -98,8 +98,8 @@ export class Knowledge {
 
   /** How often an answer without records must come in a row to be believed. */
   get repeats(): number {
-    const share = this.#emptyShare ?? (this.restless ? UNKNOWN_SHARE : null);
-    if (share === null) return 2;
+    const share = Math.max(this.#emptyShare ?? 0, this.restless ? UNKNOWN_SHARE : 0);
+    if (share === 0) return 2;
     return Math.min(MOST_REPEATS, Math.ceil(Math.log(CHANCE) / Math.log(share)));
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock.ts';
 import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
-import type { PageRequest } from '../model.ts';
+import type { PageRequest, Span } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { noteFrame } from '../store/contracts.ts';
 import { type Canary, readCanaries } from '../store/proven.ts';
@@ -65,12 +65,14 @@ export class KnownAnswers {
   }
 
   /**
-   * Whether a window may be believed to be empty: a known answer with records must be repeated now.
+   * Whether a window may be believed to be empty: a known answer with records, of another span, must be repeated now.
    * @throws {WalkError} where it is not, or where the answer is of no known kind and no record was ever shown.
    */
-  async believeNothing(frame: Frame): Promise<void> {
+  async believeNothing(frame: Frame, { from, to }: Pick<Span, 'from' | 'to'>): Promise<void> {
     const { database, knowledge } = this.#context;
-    const known = knowledge.lastGood ?? (await this.#newestCanary());
+    const { lastGood } = knowledge;
+    const isOther = lastGood !== null && (lastGood.from !== from || lastGood.to !== to);
+    const known = isOther ? lastGood : await this.#newestCanary();
     if (known === null) {
       if (frame.known || frame.plain) return;
       const { reason, example } = frame;

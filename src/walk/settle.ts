@@ -10,7 +10,7 @@ import type { WindowContext } from './context.ts';
 import { isUnlinked } from './observed.ts';
 import { walkOnce } from './once.ts';
 import { sameSpan } from './span.ts';
-import { UNASKED, verdict } from './verdict.ts';
+import { type Evidence, UNASKED, verdict } from './verdict.ts';
 
 /** What walks for comparison are walked for. */
 export type ComparedRole = Exclude<WalkRole, 'whole'>;
@@ -59,7 +59,7 @@ async function findSettled(
   const ended = walks.filter(({ outcome }) => outcome === 'ended');
   const newest = ended.at(-1);
   if (newest === undefined) return null;
-  const unlinked = isUnlinked(newest, knowledge.paging);
+  const unlinked = ended.some((walk) => isUnlinked(walk, knowledge.paging));
   const evidence = { ...UNASKED, ...newest, unlinked, end: newest.end ?? 'open' };
   const said = verdict(evidence, knowledge.learned);
   if (said.kind === 'against') return null;
@@ -76,6 +76,25 @@ async function findSettled(
   for (const { walkId } of others)
     if (await walksAgree(database, newest.walkId, walkId)) return newest;
   return null;
+}
+
+/** Whether the pages may not be those of one list, and another walk with other boundaries agrees all the same. */
+export async function orderOf(
+  { database, knowledge }: WindowContext,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+): Promise<Pick<Evidence, 'repeated' | 'unlinked' | 'agreed'> | 'disagree'> {
+  const unlinked = wholes.some((walk) => isUnlinked(walk, knowledge.paging));
+  const repeated = newest.pages > 1 && (await isRepeated(database, newest.walkId));
+  if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
+  const others = wholes.filter(
+    ({ walkId, outcome, firstPage }) =>
+      walkId !== newest.walkId && outcome === 'ended' && firstPage !== newest.firstPage,
+  );
+  for (const { walkId } of others)
+    if (await walksAgree(database, newest.walkId, walkId))
+      return { repeated, unlinked, agreed: true };
+  return repeated && others.length > 0 ? 'disagree' : { repeated, unlinked, agreed: false };
 }
 
 /** One answer, and not a full one. */

@@ -258,7 +258,7 @@ export class Walk {
       await this.#asking.stillNothing(await this.#asking.ask(0, length));
     }
     if (this.#asking.frame !== null && !beside)
-      await this.#context.believeNothing(this.#asking.frame);
+      await this.#context.believeNothing(this.#asking.frame, this.#target);
     if (this.#observed.pages > 0) return 'nothing';
     // In a frame that is new for answers without records it is stored only now that it is believed.
     this.#believed = this.#asking.frame?.signature ?? null;

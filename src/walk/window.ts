@@ -2,18 +2,16 @@
 import { WalkError } from '../errors.ts';
 import type { Claim } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
-import { isRepeated, walksAgree } from '../store/agreement.ts';
 import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { endWalk } from '../store/walks.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
 import { compareHalves, sumTotalsOfHalves } from './halves.ts';
-import { isUnlinked } from './observed.ts';
 import { finish, isAudited, openOrResume, walkOf, walkOnce } from './once.ts';
 import { publish } from './publishing.ts';
 import { isRestless, totalsCount } from './questions.ts';
-import { PASSING } from './settle.ts';
+import { orderOf, PASSING } from './settle.ts';
 import { splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
 import { proveByUnion, type UnionEnd } from './union.ts';
@@ -71,7 +69,7 @@ async function advance(
   const wholes = walks.filter(({ role }) => role === 'whole');
   const moved = wholes.filter(({ outcome }) => outcome === 'shifted');
   const newest = wholes.findLast(({ outcome }) => outcome === 'ended');
-  const isEmpty = newest?.end === 'nothing' && wholes.every(({ stored }) => stored === 0);
+  const isEmpty = newest?.end === 'nothing' && wholes.every(showsNothing);
   if (context.knowledge.restless)
     return isEmpty ? judge(context, window, wholes, newest) : byUnion(context, window, wholes);
   if (moved.length >= MOVES_BEFORE_SPLIT) return afterMoves(context, window, wholes);
@@ -121,7 +119,8 @@ async function judge(
     if (said.kind === 'against') {
       const next = await settleContradiction(context, window, wholes, newest, said);
       if (next !== 'again') return next;
-      return context.knowledge.restless ? null : again(context, window, wholes);
+      const united = context.knowledge.restless && newest.stored > 0;
+      return united ? null : again(context, window, wholes);
     }
     switch (said.needs) {
       case 'end':
@@ -166,24 +165,8 @@ async function halvesOf(
   return splitUp(context, window, { reason, total: null, size });
 }
 
-/** Whether the pages may not be those of one list, and another walk with other boundaries agrees all the same. */
-async function orderOf(
-  { database, knowledge }: WindowContext,
-  wholes: readonly EndedWalk[],
-  newest: EndedWalk,
-): Promise<Pick<Evidence, 'repeated' | 'unlinked' | 'agreed'> | 'disagree'> {
-  const unlinked = isUnlinked(newest, knowledge.paging);
-  const repeated = newest.pages > 1 && (await isRepeated(database, newest.walkId));
-  if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
-  const others = wholes.filter(
-    ({ walkId, outcome, firstPage }) =>
-      walkId !== newest.walkId && outcome === 'ended' && firstPage !== newest.firstPage,
-  );
-  for (const { walkId } of others)
-    if (await walksAgree(database, newest.walkId, walkId))
-      return { repeated, unlinked, agreed: true };
-  return repeated && others.length > 0 ? 'disagree' : { repeated, unlinked, agreed: false };
-}
+/** No answer showed a record, also none that became no page. */
+const showsNothing = ({ claims }: EndedWalk): boolean => claims.every(({ came }) => came === 0);
 
 /** A list of several pages that moves is cut into windows of one page, in which nothing can; one page is united with others. */
 async function afterMoves(

@@ -141,6 +141,115 @@ describe('a source that answers one question in different ways', () => {
   );
 });
 
+describe('a source that answers one question in different ways, and shows nothing of a day', () => {
+  const lists = { [first]: records(1_000, 12), [second]: records(2_000, 12) };
+  const isSecond = ({ from, to }: { from: string; to: string }) =>
+    from === `${second} 00:00:00` && to === `${second} 23:59:59`;
+
+  it('beside its total is asked until it shows it', async () => {
+    let away = 12;
+    const source: ImaginedSource = new ImaginedSource(lists, {
+      arrange: (list, _, request) => (isSecond(request) && away-- > 0 ? [] : list),
+      wrap: (list, _, request) => body(list, source.within(request).length),
+    });
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+    await teach(exporting, { restless: true });
+    expect((await exported(exporting, 2)).get(second)?.state).toBe('complete');
+    expect(source.asked.length).toBeLessThan(300);
+  });
+
+  it('and tells three for ever, has failed', async () => {
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 12), [second]: [] },
+      { wrap: (list, _, request) => body(list, isSecond(request) ? 3 : list.length) },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+    await teach(exporting, { restless: true });
+    expect((await exported(exporting)).get(second)?.state).not.toBe('complete');
+    expect(source.asked.length).toBeLessThan(600);
+  });
+
+  it('but for two answers among empty ones, is not believed', async () => {
+    let asked = 0;
+    const source = new ImaginedSource(lists, {
+      arrange: (list, _, request) => {
+        if (!isSecond(request)) return list;
+        asked += 1;
+        return asked === 1 || asked === 3 || asked > 12 ? list : [];
+      },
+    });
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+    await teach(exporting, { restless: true, empties: 0.05 });
+    await exported(exporting, 2);
+  });
+});
+
+describe('late events of the same kinds as those before', () => {
+  const event = (id: number, host: string) => `{"at": ${id * 60}, "id": ${id}, "host": "${host}"}`;
+  it.each([undefined, ['id']])('are events of their own, identified by %s', async (idPath) => {
+    const before = [event(12, 'a'), event(11, 'b')];
+    const source = new ImaginedSource(
+      { [second]: before },
+      { at: (record) => JSON.parse(record).at },
+    );
+    const stream = { ...newStream(), ...(idPath && { idPath }) };
+    const exporting = { server, source, stream, since: second, pageLength: 30, recheckDays: 7 };
+    await exported(exporting);
+    source.lists.set(`${second} 00:00:00`, [event(22, 'a'), event(21, 'b'), ...before]);
+    await server.query('update daywalk.windows set due_at = clock_timestamp()');
+    expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
+    expect(await server.query(`select from daywalk.learned where fact = 'ignored'`)).toEqual([]);
+  });
+});
+
+describe('a source that keeps its events for some days', () => {
+  const [oldest = '', before = '', newest = ''] = closedDays(3);
+  const retired = async () =>
+    (
+      await server.query<{ day: string }>(
+        'select day::text from daywalk.days where retired_since is not null order by day',
+      )
+    ).map(({ day }) => day);
+
+  async function archived() {
+    const lists = Object.fromEntries(
+      [oldest, before, newest].map((day, n) => [day, records(1_000 * (n + 1), 12)]),
+    );
+    const source = new ImaginedSource(lists);
+    const exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: oldest,
+      pageLength: 30,
+      recheckDays: 30,
+    };
+    await runOnce(exporting);
+    const lookAt = async (...days: readonly string[]) => {
+      await server.query(
+        `update daywalk.windows set due_at = case when day = any ($1::date[]) and kind = 'day' then clock_timestamp() end`,
+        [days],
+      );
+      await runOnce(exporting);
+    };
+    return { source, lookAt };
+  }
+
+  it('has not forgotten a day as long as it shows the one before', async () => {
+    const { source, lookAt } = await archived();
+    for (const day of [oldest, newest]) source.lists.set(`${day} 00:00:00`, []);
+    await lookAt(newest);
+    expect(await retired()).toEqual([]);
+  });
+
+  it('has forgotten what it shows nothing of, from the oldest day on', async () => {
+    const { source, lookAt } = await archived();
+    for (const day of [oldest, before]) source.lists.set(`${day} 00:00:00`, []);
+    await lookAt(oldest, before);
+    expect(await retired()).toEqual([oldest, before]);
+  });
+});
+
 describe('a list that grows while it is walked', () => {
   it('does not teach that totals are too small', async () => {
     let grown = false;
