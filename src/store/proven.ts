@@ -65,6 +65,8 @@ export async function readNeighbours(
 /** A window that was proven and held records: what is known of the source. */
 export interface Canary extends Span {
   readonly day: Day;
+  /** The walk that proved it. */
+  readonly walkId: number;
   readonly records: number;
 }
 
@@ -76,8 +78,8 @@ export interface Canary extends Span {
  */
 export function readCanaries(database: Database, streamId: number): Promise<Canary[]> {
   return database.persist(
-    `select day, "from", "to", "levelFrom", "levelTo", records
-       from (select distinct on (w.day) w.day, ${spanOf('w')}, k.records, w.proven_at, w.state
+    `select day, "walkId", "from", "to", "levelFrom", "levelTo", records
+       from (select distinct on (w.day) w.day, k.walk_id as "walkId", ${spanOf('w')}, k.records, w.proven_at, w.state
                from daywalk.windows w
                join daywalk.streams s on s.stream_id = w.stream_id
                join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null

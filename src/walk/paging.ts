@@ -1,13 +1,18 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
+import type { Clock } from '../clock.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { recordsIn } from '../source/find-contract.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
+import { readCanaries } from '../store/proven.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type AskingContext, askShorter, type QuestionContext } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import {
+  pairsOf,
   sharesRecords,
+  tellsItself,
+  varies,
   volatileInOne,
   volatilePaths,
   volatilePlace,
@@ -72,12 +77,6 @@ async function learnIgnored(
   return (await context.knowledge.ignore(paths, evidence)) ? evidence : null;
 }
 
-/** Records of two lists at the same places, as far as the shorter goes. */
-function pairsOf(ones: readonly unknown[], others: readonly unknown[]) {
-  const length = Math.min(ones.length, others.length);
-  return ones.slice(0, length).map((record, index) => [record, others[index]] as const);
-}
-
 /** The same where the order does not hold: one question, asked three times, shows the same records but for one place in them. */
 export async function learnIgnoredAnyOrder(
   context: AskingContext,
@@ -125,20 +124,64 @@ class Alignments {
   }
 }
 
-/** Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a score). */
+/**
+ * Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a
+ * score), unless somebody edited them all. So they must differ each time that they are asked for; or those of another day have
+ * come to differ in the same places, by other values.
+ */
 export async function learnIgnoredSince(
-  context: AskingContext,
+  context: QuestionContext & { readonly clock: Clock },
   first: PageRequest,
   walkId: number,
 ): Promise<void> {
-  const now = await lookAt(context, first, walkId);
   const stored = await readFirstRecords(context.database, walkId);
-  const lacking = now.list.length < stored.length;
-  const agesOnly = sharesRecords(stored, now.list);
-  const inOrder = lacking ? null : volatilePaths(pairsOf(stored, now.list), agesOnly);
-  const paths = inOrder ?? [volatileSince(stored, now.list)].flatMap((place) => place ?? []);
+  const now = (await lookAt(context, first, walkId)).list;
+  const paths = volatileSince(stored, now);
+  const doubtful = paths.filter((path) => !tellsItself(path, [stored, now]));
+  const edited =
+    doubtful.length > 0 &&
+    !(await differsEachTime(context, first, now, doubtful)) &&
+    !(await differsElsewhere(context, first, stored, doubtful));
+  if (edited) return;
   const evidence = `records differ from what they were in ${paths.join(', ')} only`;
   await context.knowledge.ignore(paths, evidence);
+}
+
+/** Whether three answers to one question differ from each other in these places; asked a second apart, as a time may be told by the second. */
+async function differsEachTime(
+  context: QuestionContext & { readonly clock: Clock },
+  first: PageRequest,
+  now: readonly unknown[],
+  places: readonly string[],
+): Promise<boolean> {
+  const lists = [now];
+  while (lists.length < 3) {
+    await context.clock.sleep(1_000, context.signal);
+    const { list } = await lookAt(context, first, 0);
+    for (const before of lists) {
+      const differ = volatileSince(before, list);
+      if (!places.every((place) => differ.includes(place))) return false;
+    }
+    lists.push(list);
+  }
+  return true;
+}
+
+/** Whether also a known answer of another day has come to differ in these places, and did not show one and the same value there. */
+async function differsElsewhere(
+  context: QuestionContext,
+  first: PageRequest,
+  stored: readonly unknown[],
+  places: readonly string[],
+): Promise<boolean> {
+  const { database, knowledge, stream } = context;
+  const canaries = await readCanaries(database, knowledge.streamId);
+  const other = canaries.find(({ day }) => day !== first.from.slice(0, 10));
+  if (other === undefined) return false;
+  const before = await readFirstRecords(database, other.walkId);
+  const request = { ...first, ...targetOf(stream, spanOf(other)) };
+  const differ = volatileSince(before, (await lookAt(context, request, 0)).list);
+  return places.every((place) => differ.includes(place) && varies(place, [...stored, ...before]));
 }
 
 /**

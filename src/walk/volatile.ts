@@ -154,17 +154,51 @@ export function volatilePlace(
 }
 
 /**
- * The one place in which records have come to differ from what they were, where they come in another order now, or some of
- * them do not come, or others come besides. All must differ there, unless it is an age: one that was edited is no such value.
- * @returns a JSON pointer; null where there is none.
+ * The places in which records have come to differ from what they were; one place alone where they come in another order now,
+ * or some of them do not come, or others come besides. All must differ there, unless it is an age: one that was edited is no
+ * such value.
+ * @returns JSON pointers.
  */
-export function volatileSince(before: readonly unknown[], now: readonly unknown[]): string | null {
-  const [many, few] = before.length < now.length ? [now, before] : [before, now];
+export function volatileSince(
+  before: readonly unknown[],
+  now: readonly unknown[],
+): readonly string[] {
   const agesOnly = sharesRecords(before, now);
+  const inOrder = now.length < before.length ? null : volatilePaths(pairsOf(before, now), agesOnly);
+  if (inOrder !== null) return inOrder;
+  const [many, few] = before.length < now.length ? [now, before] : [before, now];
   for (const { place, pairs } of pairedWithoutOne(many, few))
-    if (volatilePaths(pairs, agesOnly)?.join() === place) return place;
-  return null;
+    if (volatilePaths(pairs, agesOnly)?.join() === place) return [place];
+  return [];
 }
+
+/** Records of two lists at the same places, as far as the shorter goes. */
+export function pairsOf(ones: readonly unknown[], others: readonly unknown[]) {
+  const length = Math.min(ones.length, others.length);
+  return ones.slice(0, length).map((record, index) => [record, others[index]] as const);
+}
+
+/** Whether what lists have in a place says by itself that it is not the record: ages, or the numbers of their rows. */
+export function tellsItself(place: string, lists: readonly (readonly unknown[])[]): boolean {
+  const columns = lists.map((list) => valuesOf(place, list));
+  return (
+    columns.every((values) => values.every((value) => AGE.test(String(value)))) ||
+    columns.every(numbersRows)
+  );
+}
+
+function numbersRows(values: readonly unknown[]): boolean {
+  const numbers = values.map(countOf);
+  const [first = Number.NaN] = numbers;
+  return first <= 1 && numbers.every((number, index) => number === first + index);
+}
+
+/** Whether records do not all have one value in a place. */
+export const varies = (place: string, records: readonly unknown[]): boolean =>
+  new Set(valuesOf(place, records)).size > 1;
+
+const valuesOf = (place: string, records: readonly unknown[]): readonly unknown[] =>
+  records.map((record) => leavesIn(record, '').get(place));
 
 /** The places without which the records of a list are among those of another, whatever their order, with the pairs of them. */
 function* pairedWithoutOne(one: readonly unknown[], other: readonly unknown[]) {

@@ -1,7 +1,12 @@
 /** What is not the record: row numbers, scores and ages are found, and two events are never taken for one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { volatileInOne, volatilePaths, volatileSince } from '../../src/walk/volatile.ts';
+import {
+  tellsItself,
+  volatileInOne,
+  volatilePaths,
+  volatileSince,
+} from '../../src/walk/volatile.ts';
 
 const paths = (ones: readonly unknown[], others: readonly unknown[]) =>
   volatilePaths(ones.map((one, index) => [one, others[index]] as const));
@@ -318,28 +323,28 @@ describe('records that came in another order than before', () => {
 
   it('have come to differ in an age, which may stand still', () => {
     const now = aged(['2 hours ago', '1 day ago', '64 minutes ago']).reverse();
-    expect(volatileSince(aged(['1 hour ago', '1 day ago', '3 minutes ago']), now)).toBe('/t');
+    expect(volatileSince(aged(['1 hour ago', '1 day ago', '3 minutes ago']), now)).toEqual(['/t']);
   });
 
   it('have come to differ in an age, where some do not come, or others do', () => {
     const before = aged(['1 hour ago', '2 hours ago', '3 minutes ago']);
     const now = aged(['2 hours ago', '3 hours ago', '64 minutes ago']);
-    expect(volatileSince(before, now.slice(1))).toBe('/t');
-    expect(volatileSince(before, [])).toBeNull();
-    expect(volatileSince(before.slice(1), now)).toBe('/t');
-    expect(volatileSince([...before.slice(1), { id: 'e9', t: '1 h' }], now)).toBeNull();
+    expect(volatileSince(before, now.slice(1))).toEqual(['/t']);
+    expect(volatileSince(before, [])).toEqual([]);
+    expect(volatileSince(before.slice(1), now)).toEqual(['/t']);
+    expect(volatileSince([...before.slice(1), { id: 'e9', t: '1 h' }], now)).toEqual([]);
   });
 
   it('have come to differ in an age within', () => {
     const within = (ages: readonly string[]) =>
       aged(ages).map((_source) => ({ _index: 'x', _source }));
     const now = within(['2 hours ago', '64 minutes ago']).reverse();
-    expect(volatileSince(within(['1 hour ago', '3 minutes ago']), now)).toBe('/_source/t');
+    expect(volatileSince(within(['1 hour ago', '3 minutes ago']), now)).toEqual(['/_source/t']);
   });
 
   it('have come to differ in a score, each of them', () => {
     const [before, now] = [aged(['0.11', '0.12', '0.13']), aged(['0.21', '0.22', '0.23'])];
-    expect(volatileSince(before, now.reverse())).toBe('/t');
+    expect(volatileSince(before, now.reverse())).toEqual(['/t']);
   });
 
   it.each([
@@ -347,6 +352,21 @@ describe('records that came in another order than before', () => {
     ['one is gone', aged(['open', 'open'])],
     ['nothing differs', aged(['open', 'open', 'open'])],
   ])('differ in no such value where %s', (_, now) => {
-    expect(volatileSince(aged(['open', 'open', 'open']), now.reverse())).toBeNull();
+    expect(volatileSince(aged(['open', 'open', 'open']), now.reverse())).toEqual([]);
   });
+});
+
+describe('what a place says by itself', () => {
+  const list = (...values: readonly unknown[]) => values.map((t, id) => ({ id: `e${id}`, t }));
+
+  it.each([
+    ['ages', list('1 hour ago', 'now'), list('2 hours ago', '3 m')],
+    ['the numbers of the rows', list(0, 1, 2), list(1, 2)],
+  ])('%s', (_, before, now) => expect(tellsItself('/t', [before, now])).toBe(true));
+
+  it.each([
+    ['a state', list('open', 'open'), list('closed', 'closed')],
+    ['numbers of records', list(101, 102), list(1, 2)],
+    ['an age that became a word', list('1 hour ago'), list('closed')],
+  ])('nothing: %s', (_, before, now) => expect(tellsItself('/t', [before, now])).toBe(false));
 });

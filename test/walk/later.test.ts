@@ -1,0 +1,179 @@
+/** What a source shows otherwise once a day is complete: late events, edits of all records, days that it keeps no more. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { clear, records } from '../support/store.ts';
+import {
+  closedDays,
+  complaints,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+} from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+const [first = '', second = ''] = closedDays(2);
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(() => clear(server));
+
+/** One run; nothing complete is anything but exact. */
+async function exported(exporting: Exporting) {
+  await runOnce(exporting);
+  const { source, stream } = exporting;
+  expect(await complaints(server, source, stream)).toEqual([]);
+  return readResults(server, stream);
+}
+
+describe('late events of the same kinds as those before', () => {
+  const event = (id: number, host: string) => `{"at": ${id * 60}, "id": ${id}, "host": "${host}"}`;
+  it.each([undefined, ['id']])('are events of their own, identified by %s', async (idPath) => {
+    const before = [event(12, 'a'), event(11, 'b')];
+    const source = new ImaginedSource(
+      { [first]: before, [second]: before },
+      { at: (record) => JSON.parse(record).at },
+    );
+    const stream = { ...newStream(), ...(idPath && { idPath }) };
+    const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
+    await exported(exporting);
+    for (const day of [first, second])
+      source.lists.set(`${day} 00:00:00`, [event(22, 'a'), event(21, 'b'), ...before]);
+    await server.query('update daywalk.windows set due_at = clock_timestamp()');
+    const days = [...(await exported(exporting)).values()];
+    expect(days.map(({ state }) => state)).toEqual(['complete', 'complete']);
+    expect(await server.query(`select from daywalk.learned where fact = 'ignored'`)).toEqual([]);
+  });
+});
+
+describe('records of which all were changed since', () => {
+  const alert = (id: number, status: string, score: number) =>
+    `{"id": ${id}, "score": ${score}, "status": "${status}"}`;
+  const alerts = (from: number, status: string, score: number) =>
+    [0, 3, 8].map((n) => alert(from + n, status, score + n));
+
+  /** Two days of alerts, one of which, or both, come otherwise once they are complete. */
+  async function changed(change: Readonly<Record<string, readonly string[]>>, habits: Habits = {}) {
+    const lists = { [first]: alerts(10, 'open', 15), [second]: alerts(20, 'open', 17) };
+    const source = new ImaginedSource(lists, { totals: 'exact', ...habits });
+    const stream = { ...newStream(), idPath: ['id'] };
+    const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
+    await exported(exporting);
+    for (const [day, list] of Object.entries(change)) source.lists.set(`${day} 00:00:00`, list);
+    for (let look = 0; look < 2; look += 1) {
+      await server.query('update daywalk.windows set due_at = clock_timestamp()');
+      await runOnce(exporting);
+    }
+    const [ignored] = await server.query<{ value: readonly string[] }>(
+      `select value from daywalk.learned where fact = 'ignored'`,
+    );
+    const results = await readResults(server, stream);
+    return { ignored: ignored?.value ?? [], shown: results.get(second)?.published };
+  }
+
+  it('by hand, are shown as they are now', async () => {
+    const closed = alerts(20, 'closed', 17);
+    const { shown, ignored } = await changed({ [second]: closed });
+    expect({ shown, ignored }).toEqual({ shown: closed, ignored: [] });
+  });
+
+  it('by hand on every day, are shown as they are now', async () => {
+    const closed = alerts(20, 'closed', 17);
+    const { shown, ignored } = await changed({
+      [first]: alerts(10, 'closed', 15),
+      [second]: closed,
+    });
+    expect({ shown, ignored }).toEqual({ shown: closed, ignored: [] });
+  });
+
+  it('by hand, and shown by one of two replicas, are not taken for values that change each time', async () => {
+    const closed = alerts(20, 'closed', 17);
+    let edited = false;
+    const { ignored } = await changed(
+      { [second]: closed },
+      {
+        arrange: (list, number) => {
+          edited ||= list.some((record) => record.includes('closed'));
+          return edited && number % 2 === 0
+            ? list.map((record) => record.replace('closed', 'open'))
+            : list;
+        },
+      },
+    );
+    expect(ignored).toEqual([]);
+  });
+
+  it('on every day, but none by another record, show what is not the record', async () => {
+    const { ignored } = await changed({
+      [first]: alerts(10, 'open', 115),
+      [second]: alerts(20, 'open', 117),
+    });
+    expect(ignored).toEqual(['/score']);
+  });
+
+  it('each time that they are asked for, show what is not the record', async () => {
+    let since = false;
+    const { ignored } = await changed(
+      { [second]: alerts(20, 'open', 117) },
+      {
+        arrange: (list, number) => {
+          since ||= list.some((record) => record.includes('117'));
+          return since
+            ? list.map((record) => record.replace(/"score": /, `"score": ${number}`))
+            : list;
+        },
+      },
+    );
+    expect(ignored).toEqual(['/score']);
+  });
+});
+
+describe('a source that keeps its events for some days', () => {
+  const [oldest = '', before = '', newest = ''] = closedDays(3);
+  const retired = async () =>
+    (
+      await server.query<{ day: string }>(
+        'select day::text from daywalk.days where retired_since is not null order by day',
+      )
+    ).map(({ day }) => day);
+
+  async function archived() {
+    const lists = Object.fromEntries(
+      [oldest, before, newest].map((day, n) => [day, records(1_000 * (n + 1), 12)]),
+    );
+    const source = new ImaginedSource(lists);
+    const exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: oldest,
+      pageLength: 30,
+      recheckDays: 30,
+    };
+    await runOnce(exporting);
+    const lookAt = async (...days: readonly string[]) => {
+      await server.query(
+        `update daywalk.windows set due_at = case when day = any ($1::date[]) and kind = 'day' then clock_timestamp() end`,
+        [days],
+      );
+      await runOnce(exporting);
+    };
+    return { source, lookAt };
+  }
+
+  it('has not forgotten a day as long as it shows the one before', async () => {
+    const { source, lookAt } = await archived();
+    for (const day of [oldest, newest]) source.lists.set(`${day} 00:00:00`, []);
+    await lookAt(newest);
+    expect(await retired()).toEqual([]);
+  });
+
+  it('has forgotten what it shows nothing of, from the oldest day on', async () => {
+    const { source, lookAt } = await archived();
+    for (const day of [oldest, before]) source.lists.set(`${day} 00:00:00`, []);
+    await lookAt(oldest, before);
+    expect(await retired()).toEqual([oldest, before]);
+  });
+});
