@@ -1,7 +1,7 @@
 /** What a source shows otherwise once a day is complete: late events, edits of all records, days that it keeps no more. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, records } from '../support/store.ts';
+import { clear, hastyClock, records } from '../support/store.ts';
 import {
   closedDays,
   complaints,
@@ -10,10 +10,11 @@ import {
   readResults,
   runOnce,
 } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, secondOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [first = '', second = ''] = closedDays(2);
+const idOf = (record: string) => Number(/\d+/.exec(record)?.[0]);
 
 beforeAll(async () => {
   server = await createTestDatabase();
@@ -175,5 +176,56 @@ describe('a source that keeps its events for some days', () => {
     for (const day of [oldest, before]) source.lists.set(`${day} 00:00:00`, []);
     await lookAt(oldest, before);
     expect(await retired()).toEqual([oldest, before]);
+  });
+});
+
+describe('a large day by its total, where fractions of a second are compared', () => {
+  const NOON = 43_200;
+
+  /** Split by its total; one record stands in the fraction behind the second at which looks cut it. */
+  async function looked(late: readonly string[], most = 1_000) {
+    const at = (record: string) => (idOf(record) === 1_000 ? NOON - 0.3 : secondOf(record));
+    const source: ImaginedSource = new ImaginedSource(
+      { [second]: records(1_000, 240) },
+      {
+        at,
+        wrap: (list, _, request) =>
+          `{"total":${Math.min(most, source.within(request).length)},"data":[${list.join(',')}]}`,
+      },
+    );
+    const exporting: Exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: second,
+      pageLength: 30,
+      windowRecords: 100,
+      recheckDays: 7,
+      clock: { ...hastyClock, random: () => (NOON - 0.5) / 43_200 - 0.5 },
+    };
+    await exported(exporting);
+    source.lists.set(`${second} 00:00:00`, [...records(1_000, 240), ...late]);
+    const looks = 'update daywalk.windows set due_at = clock_timestamp() where due_at is not null';
+    await server.query(looks);
+    await runOnce(exporting);
+    const [day] = await server.query(
+      `select looks, split_calibrated as calibrated from daywalk.windows where kind = 'day'`,
+    );
+    // Without a calibrated total the parts have looks of their own.
+    await server.query(looks);
+    await exported(exporting);
+    return day;
+  }
+
+  it('is as it was where the total is', async () => {
+    expect(await looked([])).toEqual({ looks: 1, calibrated: true });
+  });
+
+  it('is walked again where it is not', async () => {
+    expect(await looked(records(3_000, 1))).toEqual({ looks: 0, calibrated: true });
+  });
+
+  it('is walked again where it stands still, and its parts tell more', async () => {
+    expect(await looked(records(3_000, 2), 240)).toEqual({ looks: 0, calibrated: false });
   });
 });
