@@ -830,6 +830,10 @@ begin
          purpose = 'look', current_walk = null, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
          lease_id = null, lease_owner = null, lease_expires = null
    where w.window_id = me.window_id;
+  -- What shows records was not forgotten by its source.
+  if me.kind <> 'cut' and (evidence ->> 'records')::bigint > 0 then
+    update daywalk.days d set retired_since = null where d.stream_id = me.stream_id and d.day = me.day and d.retired_since is not null;
+  end if;
   if me.split_from is null then
     -- The cuts at the ends of a day are asked as soon as it is proven.
     if me.kind = 'day' then

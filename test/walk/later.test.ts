@@ -176,6 +176,10 @@ describe('a source that keeps its events for some days', () => {
     for (const day of [oldest, before]) source.lists.set(`${day} 00:00:00`, []);
     await lookAt(oldest, before);
     expect(await retired()).toEqual([oldest, before]);
+    source.lists.set(`${before} 00:00:00`, records(2_000, 12));
+    await server.query('update daywalk.windows set rewalk = true where day = $1', [before]);
+    await lookAt(before);
+    expect(await retired()).toEqual([oldest]);
   });
 });
 
