@@ -149,7 +149,7 @@ end $$;
 comment on function daywalk.check_range is 'Refuses a range of days that is reversed or has no end.';
 
 -- It reads with the rights of the owner, as the views do. As a condition of a query it is asked once, and sees what the query sees.
-create function daywalk.require_complete(stream text, from_day date, to_day date) returns boolean
+create function daywalk.require_complete(stream text, from_day date, to_day date, tiered boolean default false) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
   id constant integer := (select s.stream_id from daywalk.streams s where s.name = stream);
@@ -174,6 +174,9 @@ begin
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'daywalk gaps lists what is missing, with the command that fills it. pruned: it was proven, and is not kept any more. open: it is not closed yet. unplanned: daywalk backfill walks it.';
   end if;
+  if tiered then
+    return true;
+  end if;
   select count(*), string_agg(t.day || ' in ' || t.place, ', ' order by t.day) filter (where t.rank <= 10) into elsewhere, places
     from (select d.day, d.place, row_number() over (order by d.day) as rank
             from daywalk.tiered_days d where d.stream_id = id and d.day between from_day and to_day) as t;
@@ -181,11 +184,11 @@ begin
     raise exception '% of % days of % are proven, and not in this database any more: %', elsewhere, to_day - from_day + 1, stream,
         places || case when elsewhere > 10 then format(' and %s more', elsewhere - 10) else '' end
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'daywalk tier --restore brings them back; docs/tier.md tells how to query them where they are.';
+            hint = 'daywalk tier --restore brings them back; docs/tier.md tells how to query them where they are: then say tiered => true.';
   end if;
   return true;
 end $$;
-comment on function daywalk.require_complete is 'True, where every day of the stream between two days, both inclusive, is proven and can be read here; otherwise it raises, and names the days.';
+comment on function daywalk.require_complete is 'True, where every day of the stream between two days, both inclusive, is proven and can be read here, or with tiered => true in the tier; otherwise it raises, and names the days.';
 
 -- For each day of a range its state, and the pages that may hold what is sought. damaged: the day is complete, and pages of
 -- it are gone, so that nothing can be said. Without a first day: from the first one that was not pruned; without a last

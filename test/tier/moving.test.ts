@@ -145,6 +145,14 @@ describe('what is said of days that moved', () => {
     ).rejects.toThrow(
       `3 of 3 days of events are proven, and not in this database any more: ${DAYS[0]} in memory, `,
     );
+    const wherever = (from: string | undefined) =>
+      server.query('select daywalk.require_complete($1, $2, $3, tiered => true) as done', [
+        'events',
+        from,
+        DAYS[2],
+      ]);
+    expect(await wherever(DAYS[0])).toEqual([{ done: true }]);
+    await expect(wherever('2025-12-31')).rejects.toThrow('not proven: 2025-12-31 unplanned');
     const days = await listMovedDays(database, [...STREAMS], null);
     expect(await checkTieredDays({ database, store }, days, signal)).toMatchObject({
       days: 9,
