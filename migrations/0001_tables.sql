@@ -248,6 +248,7 @@ create table daywalk.walks (
   total_path    text[],
   relation_path text[],
   ignored       text[] not null default '{}',
+  id_path       text[],
   next_start    bigint not null default 0,
   pages         integer not null default 0,
   records       bigint not null generated always as (next_start) stored,
@@ -287,6 +288,7 @@ comment on column daywalk.walks.records_path is 'Keys from the top of a body to 
 comment on column daywalk.walks.total_path is 'Keys to the total; null where the source gives none.';
 comment on column daywalk.walks.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
 comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages.';
+comment on column daywalk.walks.id_path is 'The id_path of the stream when it began, by which its pages have id_hashes.';
 comment on column daywalk.walks.next_start is 'The checkpoint: the offset of the next page, equal to the records stored.';
 comment on column daywalk.walks.pages is 'Pages stored.';
 comment on column daywalk.walks.records is 'Records stored.';
@@ -299,7 +301,7 @@ comment on column daywalk.walks.outcome is 'proven; ended: at its end, not belie
 comment on column daywalk.walks.reason is 'Why it is not proven.';
 comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers; before it is proven, how it ended.';
 comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked hidden or old; part: those marked shown, missing or gone.';
-comment on column daywalk.walks.shared is 'Another stream of the resource shows records of its day, too: those in daywalk.shared_records are in the view of its own stream only.';
+comment on column daywalk.walks.shared is 'Some of its records are in daywalk.shared_records.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
 comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';
@@ -345,7 +347,7 @@ comment on column daywalk.pages.body is 'The body, parsed by Postgres from the b
 comment on column daywalk.pages.bytes is 'The exact bytes received, where jsonb cannot hold them, or always if keep_bytes says so.';
 comment on column daywalk.pages.changes is 'What was changed in the repaired copy, and where; null: nothing.';
 comment on column daywalk.pages.record_hashes is 'A hash of each of these records without what is ignored, in order; equal records have equal hashes within this database.';
-comment on column daywalk.pages.id_hashes is 'A hash of what identifies each of these records; null where the stream has no id_path.';
+comment on column daywalk.pages.id_hashes is 'A hash of what identifies each of these records; null where the stream had no id_path.';
 comment on column daywalk.pages.sha256 is 'SHA-256 of the bytes received, after content decoding.';
 comment on column daywalk.pages.byte_count is 'How many bytes were received, after content decoding.';
 comment on column daywalk.pages.fetched_at is 'When the last byte arrived.';

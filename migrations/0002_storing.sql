@@ -141,7 +141,8 @@ comment on function daywalk.frame_of is 'What the frame of an answer without rec
 create function daywalk.hashes_of(list jsonb, ignored text[]) returns bigint[]
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
-  records jsonb[] := array(select record from jsonb_array_elements(list) with ordinality as r (record, position) order by position);
+  records jsonb[] := array(select record from jsonb_array_elements(case jsonb_typeof(list) when 'array' then list else '[]' end)
+                                          with ordinality as r (record, position) order by position);
   pointer text;
   path text[];
 begin
@@ -160,6 +161,25 @@ comment on function daywalk.hashes_of is 'A hash of each record of a list, witho
 create function daywalk.identity_of(record jsonb, id_path text[]) returns jsonb
 immutable parallel safe return nullif(nullif(record #> id_path, jsonb 'null'), jsonb '""');
 comment on function daywalk.identity_of is 'What identifies a record; null: its content does.';
+
+-- A hash of what identifies each record of a list, in order; null for one that is its content.
+create function daywalk.ids_of(list jsonb, id_path text[]) returns bigint[]
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select array(select jsonb_hash_extended(daywalk.identity_of(record, id_path), 0)
+                 from jsonb_array_elements(case jsonb_typeof(list) when 'array' then list else '[]' end) with ordinality as r (record, position)
+                order by position)
+$$;
+comment on function daywalk.ids_of is 'A hash of what identifies each record of a list.';
+
+-- The hashes of a page's records without what is ignored now, and of what identifies them now: as they were stored or, where
+-- something else held then, read anew. Parts of the query that calls them, too.
+create function daywalk.hashes_in(stored bigint[], without text[], body jsonb, records_path text[], skip integer, ignored text[]) returns bigint[]
+immutable parallel safe return case when without = ignored then stored else (daywalk.hashes_of(body #> records_path, ignored))[skip + 1 :] end;
+comment on function daywalk.hashes_in is 'The hashes of the records of a page without what is ignored.';
+create function daywalk.ids_in(stored bigint[], stored_by text[], body jsonb, records_path text[], skip integer, id_path text[]) returns bigint[]
+immutable parallel safe return case when id_path is null then null when stored_by = id_path then stored
+                                    else (daywalk.ids_of(body #> records_path, id_path))[skip + 1 :] end;
+comment on function daywalk.ids_in is 'The hashes of what identifies the records of a page; null: they are not identified.';
 
 -- What an answer holds: the JSON type in the place of the list, how many records came, the total, the word that qualifies
 -- it, what the frame says, a hash of each record in order, and one of its identity where the stream has one. Of an answer
@@ -186,7 +206,7 @@ begin
                  then array(select jsonb_hash_extended(list -> i, 0) from generate_series(0, came - 1) as i order by i)
                  else daywalk.hashes_of(list, ignored) end;
   if id_path is not null then
-    id_hashes := array(select jsonb_hash_extended(daywalk.identity_of(list -> i, id_path), 0) from generate_series(0, came - 1) as i order by i);
+    id_hashes := daywalk.ids_of(list, id_path);
   end if;
 end $$;
 comment on function daywalk.read_page is 'What an answer holds: its records and their hashes, the total, and what its frame says.';
@@ -233,12 +253,11 @@ declare
   its_ignored text[];
   its_id_path text[];
 begin
-  select w.stream_id, k.day, k.ignored, s.id_path,
+  select w.stream_id, k.day, k.ignored, k.id_path,
          k.records_path is null or (k.records_path = list_at and k.total_path is not distinct from total_at)
     into of_stream, its_day, its_ignored, its_id_path, fits
     from daywalk.walks k
     join daywalk.windows w on w.window_id = k.window_id
-    join daywalk.streams s on s.stream_id = w.stream_id
    where k.walk_id = walk;
   -- After a failover to a standby that never had it the walk is gone, and the lease with it.
   fits := coalesce(fits, true);

@@ -66,9 +66,9 @@ comment on function daywalk.subtree is 'A window and all that was ever split fro
 -- The walks that the newest proofs of the leaves of a window rest on. place: which copies of a record are copies of one
 -- another: those of a page in a union, whose order did not hold from page to page; else those of the walk.
 create function daywalk.proven_walks(top bigint)
-returns table (window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], united boolean)
+returns table (window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], id_path text[], united boolean)
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, leaf.proof ? 'unites'
+  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path, leaf.proof ? 'unites'
     from daywalk.leaves(top) as leaf
     join daywalk.walks k on k.walk_id = any (
            array[(leaf.proof ->> 'walk')::bigint, (leaf.proof ->> 'across')::bigint, (leaf.proof ->> 'before')::bigint,
@@ -99,7 +99,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             or (k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no'))
   ), page as (
     select k.is_proof, p.walk_id, p.page_no,
-           case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end as hashes
+           daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under) as hashes
       from walk k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
      where not k.is_proof or exists (select from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no)
   )
@@ -121,7 +121,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             from (select k.window_id, k.kind, k.role, h.hash, count(*) as copies
                     from daywalk.proven_walks(top) as k
                     join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-                   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+                   cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
                    where among is null or h.hash in (select unnest(among))
                    group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
            group by window_id, kind, role, hash) as by_window
@@ -129,26 +129,23 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
 $$;
 comment on function daywalk.proven_counts is 'How often each record stands in a window by its newest proof, and how the cuts in it correct that.';
 
--- Every copy of some records that a window holds: what is shown of it, and what is hidden. Pages of a time when records
--- were not identified are read for that.
+-- Every copy of some records that a window holds: what is shown of it, and what is hidden.
 create function daywalk.held(top bigint, of_hashes bigint[], under text[])
 returns table (walk_id bigint, window_id bigint, page_no integer, "position" integer, day date, fetched_at timestamptz,
                hash bigint, id_hash bigint, state text, since timestamptz, first_seen timestamptz, revision integer, hidden_by bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select copy.walk_id, copy.window_id, copy.page_no, copy.position, copy.day, p.fetched_at, copy.hash,
-         case when p.id_hashes is not null then p.id_hashes[copy.position]
-              when copy.id_path is not null then jsonb_hash_extended(daywalk.identity_of(p.body #> copy.records_path -> (p.skip + copy.position - 1), copy.id_path), 0) end,
+  select copy.walk_id, copy.window_id, copy.page_no, copy.position, copy.day, copy.fetched_at, copy.hash, copy.id_hash,
          coalesce(mark.state, 'shown'), mark.since, mark.first_seen, coalesce(mark.revision, 1), mark.hidden_by
     -- Without the fence a planner looks the hashes up for each page.
-    from (select k.walk_id, k.window_id, k.shown, k.records_path, s.id_path, p.page_no, h.position::integer as position, p.day, h.hash
+    from (select k.walk_id, k.window_id, k.shown, p.page_no, h.position::integer as position, p.day, p.fetched_at, h.hash, h.id_hash
             from daywalk.windows w
             join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
             join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-           cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+           cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
+                                     daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (hash, id_hash, position)
            where w.window_id = any (array(select daywalk.subtree(top)))
           offset 0) as copy
-    join daywalk.pages p on p.walk_id = copy.walk_id and p.page_no = copy.page_no and p.day = copy.day
     left join daywalk.marks mark on mark.walk_id = copy.walk_id and mark.page_no = copy.page_no and mark.position = copy.position
    where copy.hash in (select unnest(of_hashes))
      and case when mark.state is null then copy.shown = 'whole' else mark.state <> 'old' end
@@ -171,7 +168,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                          bool_or(mark.state in ('missing', 'gone')) as doubt
                     from daywalk.walks k
                     join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-                   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+                   cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) with ordinality as h (hash, position)
                     left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
                    cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
                                               coalesce(mark.state = 'hidden' and mark.hidden_by is null, false) as hidden) as held
@@ -207,8 +204,10 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   select distinct shown.id_hash
     from (select i.id_hash
             from daywalk.proven_walks(top) as k
+            join daywalk.windows w on w.window_id = k.window_id
+            join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-           cross join lateral unnest(p.id_hashes) as i (id_hash)
+           cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
            where k.role in ('whole', 'across')
           offset 0) as shown
    where shown.id_hash in (select unnest(of_ids))
@@ -222,7 +221,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     select h.hash, count(*) as copies
       from daywalk.proven_walks(cut) as k
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+     cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
      where k.role = 'across'
      group by h.hash
   ), beside as (
@@ -291,11 +290,13 @@ begin
      cross join (select coalesce(min(proven_at) filter (where kind <> 'cut'), min(proven_at)) as proven_at from leaf) as since_all
   ), added as materialized (
     select a.*, row_number() over (partition by a.hash order by a.is_cut, a.walk_id desc, a.page_no desc, a.position desc) as rank
-      from (select k.kind = 'cut' as is_cut, k.walk_id, p.page_no, h.position::integer as position, p.day, h.hash,
-                   p.id_hashes[h.position] as id_hash
+      from (select k.kind = 'cut' as is_cut, k.walk_id, p.page_no, h.position::integer as position, p.day, h.hash, h.id_hash
               from daywalk.proven_walks(top) as k
+              join daywalk.windows w on w.window_id = k.window_id
+              join daywalk.streams s on s.stream_id = w.stream_id
               join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-             cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+             cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
+                                       daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (hash, id_hash, position)
              where k.role in ('whole', 'across')
             offset 0) as a
      where a.hash in (select w.hash from want w)
@@ -341,62 +342,75 @@ begin
 end $$;
 comment on function daywalk.note_day is 'Notes what is shown of a day now, as a publication, and that the ledger is to be compared with it.';
 
--- Several streams of one resource may show the same record; the views of the resource show it once, by identity or content: that of
--- a stream without filters, where it has it. Whether filters only take away is never assumed: a source may show more with one.
-create function daywalk.share_day(of_resource text, on_day date) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+-- What several streams of one resource show of a day, but for the copies that its views have: of each record, by the identity that the
+-- leading stream gives it or by content, that of the first stream that shows it still. The leading one is that without filters;
+-- whether filters only take away is never assumed: a source may show more with one. What a stream hides at a midnight stands in its
+-- day before, so it counts.
+create function daywalk.shared_copies(of_resource text, on_day date) returns table (walk_id bigint, page_no integer, place integer)
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
   shown_by integer[];
+  by_path text[];
   under text[];
 begin
-  if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
-  perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
   select array_agg(shows.stream_id order by shows.filters <> '{}', shows.stream_id) into shown_by
     from (select distinct s.stream_id, s.filters
             from daywalk.streams s
             join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
            where s.resource = of_resource) as shows;
-  update daywalk.walks k set shared = not k.shared
-    from daywalk.windows w
-   where w.window_id = k.window_id and w.stream_id = any (shown_by) and k.day = on_day and w.day = on_day and k.shown <> 'no'
-     and k.shared <> (w.stream_id = any (shown_by[2 :]));
-  delete from daywalk.shared_records x
-   using daywalk.walks k join daywalk.windows w on w.window_id = k.window_id join daywalk.streams s on s.stream_id = w.stream_id
-   where x.walk_id = k.walk_id and k.day = on_day and w.day = on_day and s.resource = of_resource;
-  if cardinality(shown_by) < 2 then return; end if;
-  select array_agg(distinct pointer) into under
-    from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = any (shown_by) cross join lateral unnest(k.ignored) as pointer
-   where w.day = on_day and k.shown <> 'no';
-  under := coalesce(under, '{}');
-  insert into daywalk.shared_records (walk_id, page_no, place)
+  if coalesce(cardinality(shown_by), 0) < 2 then return; end if;
+  by_path := (select s.id_path from daywalk.streams s where s.stream_id = shown_by[1]);
+  under := array(select distinct pointer
+                   from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = any (shown_by)
+                  cross join lateral unnest(k.ignored) as pointer
+                  where w.day = on_day and k.shown <> 'no');
+  return query
   with shown as not materialized (
-    select k.walk_id, p.page_no, h.place, array_position(shown_by, w.stream_id) as number,
-           said.id_hash is not null as identified, coalesce(said.id_hash, h.hash) as key
+    select k.walk_id, p.page_no, h.place::integer as place, array_position(shown_by, w.stream_id) as number, coalesce(mark.state = 'gone', false) as gone,
+           h.id_hash is not null as identified, coalesce(h.id_hash, h.hash) as key
       from daywalk.windows w
-      join daywalk.streams s on s.stream_id = w.stream_id
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.records > 0
-     cross join lateral unnest(case when k.ignored = under then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, place)
-     -- Pages of a time when records were not identified are read for that.
-     cross join lateral (select case when p.id_hashes is not null then p.id_hashes[h.place]
-                                     when s.id_path is not null then jsonb_hash_extended(daywalk.identity_of(p.body #> k.records_path -> (p.skip + h.place::integer - 1), s.id_path), 0) end) as said (id_hash)
+     cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
+                               daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, by_path)) with ordinality as h (hash, id_hash, place)
       left join daywalk.marks mark on mark.walk_id = k.walk_id and mark.page_no = p.page_no and mark.position = h.place and mark.day = p.day
      where w.stream_id = any (shown_by) and w.day = on_day and k.day = on_day
-       and case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end
+       and (mark.hidden_by is not null
+            or case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end)
   ), later as materialized (
     select * from shown where number > 1
   ), concerned as (
     -- As a case the keys are looked up in a hash; a planner that expects few would compare each with each.
-    select * from later union all select * from shown where number = 1 and case when (identified, key) in (select identified, key from later) then true else false end
+    select * from later union all select * from shown where number = 1 and case when (identified, key) in (select l.identified, l.key from later l) then true else false end
   ), counted as (
-    select concerned.*, row_number() over (partition by identified, key, number order by walk_id, page_no, place) as copy from concerned
+    select c.*, row_number() over (partition by c.identified, c.key, c.number order by c.gone, c.walk_id, c.page_no, c.place) as copy from concerned c
   ), ranked as (
-    select counted.*, row_number() over (partition by identified, key, copy order by number) as rank from counted
+    select c.*, row_number() over (partition by c.identified, c.key, c.copy order by c.gone, c.number) as rank from counted c
   )
-  select walk_id, page_no, place from ranked where rank > 1;
+  select r.walk_id, r.page_no, r.place from ranked r where r.rank > 1;
 end $$;
-comment on function daywalk.share_day is 'Finds what several streams of one resource show of a day, so that its views show it once.';
+comment on function daywalk.shared_copies is 'What several streams of one resource show of a day, but for the copies that its views have.';
+
+-- Notes what several streams of one resource show of a day, so that its views show it once.
+create function daywalk.share_day(of_resource text, on_day date) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  walks bigint[];
+begin
+  if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
+  perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
+  walks := array(select k.walk_id
+                   from daywalk.streams s
+                   join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
+                   join daywalk.walks k on k.window_id = w.window_id and k.day = on_day and (k.shown <> 'no' or k.shared)
+                  where s.resource = of_resource);
+  delete from daywalk.shared_records where walk_id = any (walks);
+  insert into daywalk.shared_records (walk_id, page_no, place) select c.walk_id, c.page_no, c.place from daywalk.shared_copies(of_resource, on_day) as c;
+  update daywalk.walks k set shared = not k.shared
+   where k.walk_id = any (walks) and k.shared <> exists (select from daywalk.shared_records x where x.walk_id = k.walk_id);
+end $$;
+comment on function daywalk.share_day is 'Notes what several streams of one resource show of a day, so that its views show it once.';
 
 -- What is shown of a day, added up anew.
 create function daywalk.contents_of(of_stream integer, on_day date)
@@ -410,7 +424,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                     from daywalk.marks mark
                     join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
                     join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
-                   where mark.day = on_day and mark.state = 'gone'
+                    join daywalk.streams s on s.stream_id = w.stream_id
+                   where mark.day = on_day and mark.state = 'gone' and mark.since > coalesce(s.accepted_at, '-infinity')
                    group by mark.since) as g),
          coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
          (select d.proof ->> 'kind' from daywalk.windows d where d.stream_id = of_stream and d.day = on_day and d.kind = 'day')
@@ -512,10 +527,11 @@ begin
   ), newer as materialized (
     select distinct gone.walk_id, gone.page_no, gone.position
       from daywalk.windows w
+      join daywalk.streams s on s.stream_id = w.stream_id
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
        and k.finished_at > (select min(gone.fetched_at) from gone)
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral unnest(p.id_hashes) with ordinality as i (id_hash, position)
+     cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as i (id_hash, position)
       join gone on gone.id_hash = i.id_hash and gone.fetched_at < p.fetched_at
       left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = i.position
      where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))

@@ -19,8 +19,8 @@ create function daywalk.page_digest(p daywalk.pages, body_sha256 bytea) returns 
 language sql stable parallel safe set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(jsonb_build_array(
     (p).walk_id, (p).page_no, (p).day, (p).start, (p).length, (p).skip, (p).records, (p).total, (p).relation,
-    encode(body_sha256, 'hex'), encode(sha256((p).bytes), 'hex'), (p).changes,
-    encode(daywalk.text_digest(array_to_string((p).record_hashes, ',')), 'hex'),
+    (p).total_missing, (p).more, encode(body_sha256, 'hex'), encode(sha256((p).bytes), 'hex'), (p).changes,
+    encode(daywalk.text_digest(array_to_string((p).record_hashes, ',')), 'hex'), encode(daywalk.text_digest((p).id_hashes::text), 'hex'),
     encode((p).sha256, 'hex'), (p).byte_count, extract(epoch from (p).fetched_at), (p).duration_ms)::text)
 $$;
 comment on function daywalk.page_digest is 'SHA-256 over all columns of a page.';
@@ -114,17 +114,18 @@ comment on function daywalk.seals_digest is 'SHA-256 over the seals of walks.';
 create function daywalk.walks_digest(of_walks bigint[]) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(
-           k.walk_id, w.stream_id, w.window_id, w.kind, k.day, k.from_time, k.to_time, k.level_from, k.level_to, k.number, k.role, k.ignored,
+           k.walk_id, w.stream_id, w.window_id, w.kind, k.day, k.from_time, k.to_time, k.level_from, k.level_to, k.number, k.role, k.ignored, k.id_path,
            k.page_length, k.records_path, k.total_path, k.relation_path, k.pages, k.records, k.bytes, k.first_total,
            k.last_total, k.proof)::text, ',' order by k.walk_id), ''))
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
    where k.walk_id = any (of_walks)
 $$;
 comment on function daywalk.walks_digest is 'SHA-256 over walks and their windows.';
--- Of marks what readers see of them: a record that is missing is shown like any other.
+-- Of walks whether they are shown whole or in part, and of marks what readers see of them: a record that is missing is shown like any other.
 create function daywalk.marks_digest(of_walks bigint[]) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(mark.walk_id, mark.page_no, mark.position, seen.state, mark.revision,
+  select daywalk.text_digest(coalesce((select string_agg(k.walk_id || ':' || k.shown, ',' order by k.walk_id) from daywalk.walks k where k.walk_id = any (of_walks)), '')
+           || ';' || coalesce(string_agg(jsonb_build_array(mark.walk_id, mark.page_no, mark.position, seen.state, mark.revision,
            case when seen.state = 'gone' then extract(epoch from mark.since) end, extract(epoch from mark.first_seen))::text, ','
            order by mark.walk_id, mark.page_no, mark.position), ''))
     from daywalk.marks mark
@@ -271,11 +272,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   with stored as materialized (
     -- All that needs the body, once for each page; joined with the seals afterwards.
     select p.page_no, p.byte_count, body.digest as body_sha256, daywalk.page_digest(p, body.digest) as digest,
-           p.record_hashes = array(
-             select jsonb_hash_extended(r.record, 0)
-               from jsonb_array_elements(case jsonb_typeof(body.list) when 'array' then body.list else '[]' end)
-                    with ordinality as r (record, position)
-              where r.position > p.skip order by r.position) as hashes_ok,
+           p.record_hashes = (daywalk.hashes_of(body.list, k.ignored))[p.skip + 1 :]
+             and p.id_hashes is not distinct from case when k.id_path is not null then (daywalk.ids_of(body.list, k.id_path))[p.skip + 1 :] end as hashes_ok,
            case when sha256(p.bytes) <> p.sha256 then 'the kept bytes are not what was received'
                 when octet_length(p.bytes) <> p.byte_count then 'the byte count is not that of the kept bytes'
                 when p.changes is null and body.digest <> daywalk.body_digest(convert_from(p.bytes, 'UTF8')::jsonb)
@@ -296,7 +294,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                                      where other.walk_id = walk and other.body_sha256 = p.body_sha256 having count(*) > 0),
                                    'its body is not what was stored')
                      when p.digest <> s.digest then 'the row beside the body is not what was stored' end,
-                case when not p.hashes_ok then 'its record hashes are not those of its records' end,
+                case when not p.hashes_ok then 'its hashes are not those of its records' end,
                 p.kept
               ], null) end
     from stored p
@@ -309,6 +307,7 @@ comment on function daywalk.check_pages is 'Recomputes the pages of a walk and t
 create function daywalk.check_walk(walk bigint) returns text[]
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select array_remove(array[
+           case when k.pruning is not null then 'it is said to be pruned, by a pruning that did not name it' end,
            case when c.pages <> k.pages then format('it says %s pages, %s are there', k.pages, c.pages) end,
            case when c.missing is not null then format('page %s is missing', array_to_string(c.missing, ', ')) end,
            case when c.records <> k.records then format('it says %s records, its pages hold %s', k.records, c.records) end,
@@ -327,3 +326,24 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    where k.walk_id = walk
 $$;
 comment on function daywalk.check_walk is 'Tells what of a walk does not add up.';
+
+-- For the auditor: records of a day that the views of a resource leave out though no other stream shows them, or the other way
+-- round, by page.
+create function daywalk.check_shared(of_resource text, on_day date) returns table (stream text, walk_id bigint, page_no integer, records bigint)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with walk as materialized (
+    select s.name as stream, k.walk_id, k.shared
+      from daywalk.streams s
+      join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
+      join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+     where s.resource = of_resource
+  ), said as materialized (
+    select x.walk_id, x.page_no, x.place from daywalk.shared_records x where x.walk_id in (select walk.walk_id from walk where walk.shared)
+  ), found as materialized (
+    select c.walk_id, c.page_no, c.place from daywalk.shared_copies(of_resource, on_day) as c
+  )
+  select walk.stream, walk.walk_id, wrong.page_no, count(*)
+    from ((table said except table found) union all (table found except table said)) as wrong join walk on walk.walk_id = wrong.walk_id
+   group by walk.stream, walk.walk_id, wrong.page_no order by walk.walk_id, wrong.page_no
+$$;
+comment on function daywalk.check_shared is 'Records of a day that the views of a resource wrongly leave out, or show twice, by page.';

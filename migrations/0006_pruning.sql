@@ -22,6 +22,8 @@ begin
   perform daywalk.note_day(of_stream, d.day, at, 0, 0)
      from (select on_day as day
             union
+           select w.day from daywalk.windows_with(of_stream, on_day) w join daywalk.days d on d.stream_id = of_stream and d.day = w.day
+            union
            select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
             where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
               and cut.day in (on_day - 1, on_day)) as d;

@@ -82,7 +82,6 @@ create function daywalk.restore_day(of_stream integer, on_day date, recheck_days
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   at constant timestamptz := clock_timestamp();
-  before daywalk.days;
   pruned daywalk.prunings;
 begin
   perform daywalk.lock_stream(of_stream);
@@ -96,7 +95,6 @@ begin
               where k.walk_id = any (pruned.walks) and (p.pages, p.records, p.bytes) <> (k.pages, k.records, k.bytes)) then
     return 'lacking';
   end if;
-  select * into before from daywalk.days where stream_id = of_stream and day = on_day;
   update daywalk.walks set pruning = null where pruning = pruned.pruning_id;
   delete from daywalk.tiered_days where stream_id = of_stream and day = on_day;
   delete from daywalk.prunings where pruning_id = pruned.pruning_id;
@@ -107,9 +105,7 @@ begin
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
   perform daywalk.note_with_neighbours(of_stream, on_day, at);
-  -- Nothing was lost just now: it is what it was when it moved, and a person may have accepted it since.
-  update daywalk.publications p set lost = 0 from daywalk.days d where d.stream_id = of_stream and d.day = on_day and p.key = d.publication;
-  update daywalk.days set lost = before.lost, restored_at = at,
+  update daywalk.days set restored_at = at,
                           unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
    where stream_id = of_stream and day = on_day;
   return 'restored';

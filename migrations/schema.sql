@@ -351,6 +351,7 @@ create table daywalk.walks (
   total_path text[],
   relation_path text[],
   ignored text[] default '{}'::text[] not null,
+  id_path text[],
   next_start bigint default 0 not null,
   pages integer default 0 not null,
   records bigint generated always as (next_start) stored not null,
@@ -653,7 +654,7 @@ AS $function$
     select h.hash, count(*) as copies
       from daywalk.proven_walks(cut) as k
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+     cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
      where k.role = 'across'
      group by h.hash
   ), beside as (
@@ -685,11 +686,8 @@ AS $function$
   with stored as materialized (
     -- All that needs the body, once for each page; joined with the seals afterwards.
     select p.page_no, p.byte_count, body.digest as body_sha256, daywalk.page_digest(p, body.digest) as digest,
-           p.record_hashes = array(
-             select jsonb_hash_extended(r.record, 0)
-               from jsonb_array_elements(case jsonb_typeof(body.list) when 'array' then body.list else '[]' end)
-                    with ordinality as r (record, position)
-              where r.position > p.skip order by r.position) as hashes_ok,
+           p.record_hashes = (daywalk.hashes_of(body.list, k.ignored))[p.skip + 1 :]
+             and p.id_hashes is not distinct from case when k.id_path is not null then (daywalk.ids_of(body.list, k.id_path))[p.skip + 1 :] end as hashes_ok,
            case when sha256(p.bytes) <> p.sha256 then 'the kept bytes are not what was received'
                 when octet_length(p.bytes) <> p.byte_count then 'the byte count is not that of the kept bytes'
                 when p.changes is null and body.digest <> daywalk.body_digest(convert_from(p.bytes, 'UTF8')::jsonb)
@@ -710,7 +708,7 @@ AS $function$
                                      where other.walk_id = walk and other.body_sha256 = p.body_sha256 having count(*) > 0),
                                    'its body is not what was stored')
                      when p.digest <> s.digest then 'the row beside the body is not what was stored' end,
-                case when not p.hashes_ok then 'its record hashes are not those of its records' end,
+                case when not p.hashes_ok then 'its hashes are not those of its records' end,
                 p.kept
               ], null) end
     from stored p
@@ -732,6 +730,28 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.check_shared(of_resource text, on_day date)
+ RETURNS TABLE(stream text, walk_id bigint, page_no integer, records bigint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with walk as materialized (
+    select s.name as stream, k.walk_id, k.shared
+      from daywalk.streams s
+      join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
+      join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+     where s.resource = of_resource
+  ), said as materialized (
+    select x.walk_id, x.page_no, x.place from daywalk.shared_records x where x.walk_id in (select walk.walk_id from walk where walk.shared)
+  ), found as materialized (
+    select c.walk_id, c.page_no, c.place from daywalk.shared_copies(of_resource, on_day) as c
+  )
+  select walk.stream, walk.walk_id, wrong.page_no, count(*)
+    from ((table said except table found) union all (table found except table said)) as wrong join walk on walk.walk_id = wrong.walk_id
+   group by walk.stream, walk.walk_id, wrong.page_no order by walk.walk_id, wrong.page_no
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.check_walk(walk bigint)
  RETURNS text[]
  LANGUAGE sql
@@ -739,6 +759,7 @@ CREATE OR REPLACE FUNCTION daywalk.check_walk(walk bigint)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select array_remove(array[
+           case when k.pruning is not null then 'it is said to be pruned, by a pruning that did not name it' end,
            case when c.pages <> k.pages then format('it says %s pages, %s are there', k.pages, c.pages) end,
            case when c.missing is not null then format('page %s is missing', array_to_string(c.missing, ', ')) end,
            case when c.records <> k.records then format('it says %s records, its pages hold %s', k.records, c.records) end,
@@ -867,7 +888,8 @@ AS $function$
                     from daywalk.marks mark
                     join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
                     join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
-                   where mark.day = on_day and mark.state = 'gone'
+                    join daywalk.streams s on s.stream_id = w.stream_id
+                   where mark.day = on_day and mark.state = 'gone' and mark.since > coalesce(s.accepted_at, '-infinity')
                    group by mark.since) as g),
          coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
          (select d.proof ->> 'kind' from daywalk.windows d where d.stream_id = of_stream and d.day = on_day and d.kind = 'day')
@@ -1266,6 +1288,12 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.hashes_in(stored bigint[], without text[], body jsonb, records_path text[], skip integer, ignored text[])
+ RETURNS bigint[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (without = ignored) THEN stored ELSE (daywalk.hashes_of((body #> records_path), ignored))[(skip + 1):] END;
+
 CREATE OR REPLACE FUNCTION daywalk.hashes_of(list jsonb, ignored text[])
  RETURNS bigint[]
  LANGUAGE plpgsql
@@ -1273,7 +1301,8 @@ CREATE OR REPLACE FUNCTION daywalk.hashes_of(list jsonb, ignored text[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  records jsonb[] := array(select record from jsonb_array_elements(list) with ordinality as r (record, position) order by position);
+  records jsonb[] := array(select record from jsonb_array_elements(case jsonb_typeof(list) when 'array' then list else '[]' end)
+                                          with ordinality as r (record, position) order by position);
   pointer text;
   path text[];
 begin
@@ -1292,20 +1321,18 @@ CREATE OR REPLACE FUNCTION daywalk.held(top bigint, of_hashes bigint[], under te
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select copy.walk_id, copy.window_id, copy.page_no, copy.position, copy.day, p.fetched_at, copy.hash,
-         case when p.id_hashes is not null then p.id_hashes[copy.position]
-              when copy.id_path is not null then jsonb_hash_extended(daywalk.identity_of(p.body #> copy.records_path -> (p.skip + copy.position - 1), copy.id_path), 0) end,
+  select copy.walk_id, copy.window_id, copy.page_no, copy.position, copy.day, copy.fetched_at, copy.hash, copy.id_hash,
          coalesce(mark.state, 'shown'), mark.since, mark.first_seen, coalesce(mark.revision, 1), mark.hidden_by
     -- Without the fence a planner looks the hashes up for each page.
-    from (select k.walk_id, k.window_id, k.shown, k.records_path, s.id_path, p.page_no, h.position::integer as position, p.day, h.hash
+    from (select k.walk_id, k.window_id, k.shown, p.page_no, h.position::integer as position, p.day, p.fetched_at, h.hash, h.id_hash
             from daywalk.windows w
             join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
             join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-           cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+           cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
+                                     daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (hash, id_hash, position)
            where w.window_id = any (array(select daywalk.subtree(top)))
           offset 0) as copy
-    join daywalk.pages p on p.walk_id = copy.walk_id and p.page_no = copy.page_no and p.day = copy.day
     left join daywalk.marks mark on mark.walk_id = copy.walk_id and mark.page_no = copy.page_no and mark.position = copy.position
    where copy.hash in (select unnest(of_hashes))
      and case when mark.state is null then copy.shown = 'whole' else mark.state <> 'old' end
@@ -1327,7 +1354,7 @@ AS $function$
                          bool_or(mark.state in ('missing', 'gone')) as doubt
                     from daywalk.walks k
                     join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-                   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+                   cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) with ordinality as h (hash, position)
                     left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
                    cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
                                               coalesce(mark.state = 'hidden' and mark.hidden_by is null, false) as hidden) as held
@@ -1421,6 +1448,23 @@ CREATE OR REPLACE FUNCTION daywalk.identity_of(record jsonb, id_path text[])
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN NULLIF(NULLIF((record #> id_path), 'null'::jsonb), '""'::jsonb);
+
+CREATE OR REPLACE FUNCTION daywalk.ids_in(stored bigint[], stored_by text[], body jsonb, records_path text[], skip integer, id_path text[])
+ RETURNS bigint[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (id_path IS NULL) THEN NULL::bigint[] WHEN (stored_by = id_path) THEN stored ELSE (daywalk.ids_of((body #> records_path), id_path))[(skip + 1):] END;
+
+CREATE OR REPLACE FUNCTION daywalk.ids_of(list jsonb, id_path text[])
+ RETURNS bigint[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select array(select jsonb_hash_extended(daywalk.identity_of(record, id_path), 0)
+                 from jsonb_array_elements(case jsonb_typeof(list) when 'array' then list else '[]' end) with ordinality as r (record, position)
+                order by position)
+$function$;
 
 CREATE OR REPLACE FUNCTION daywalk.ignored_now(top bigint)
  RETURNS text[]
@@ -1847,7 +1891,8 @@ CREATE OR REPLACE FUNCTION daywalk.marks_digest(of_walks bigint[])
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(mark.walk_id, mark.page_no, mark.position, seen.state, mark.revision,
+  select daywalk.text_digest(coalesce((select string_agg(k.walk_id || ':' || k.shown, ',' order by k.walk_id) from daywalk.walks k where k.walk_id = any (of_walks)), '')
+           || ';' || coalesce(string_agg(jsonb_build_array(mark.walk_id, mark.page_no, mark.position, seen.state, mark.revision,
            case when seen.state = 'gone' then extract(epoch from mark.since) end, extract(epoch from mark.first_seen))::text, ','
            order by mark.walk_id, mark.page_no, mark.position), ''))
     from daywalk.marks mark
@@ -1931,6 +1976,8 @@ begin
   perform daywalk.note_day(of_stream, d.day, at, 0, 0)
      from (select on_day as day
             union
+           select w.day from daywalk.windows_with(of_stream, on_day) w join daywalk.days d on d.stream_id = of_stream and d.day = w.day
+            union
            select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
             where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
               and cut.day in (on_day - 1, on_day)) as d;
@@ -1972,8 +2019,8 @@ CREATE OR REPLACE FUNCTION daywalk.page_digest(p daywalk.pages, body_sha256 byte
 AS $function$
   select daywalk.text_digest(jsonb_build_array(
     (p).walk_id, (p).page_no, (p).day, (p).start, (p).length, (p).skip, (p).records, (p).total, (p).relation,
-    encode(body_sha256, 'hex'), encode(sha256((p).bytes), 'hex'), (p).changes,
-    encode(daywalk.text_digest(array_to_string((p).record_hashes, ',')), 'hex'),
+    (p).total_missing, (p).more, encode(body_sha256, 'hex'), encode(sha256((p).bytes), 'hex'), (p).changes,
+    encode(daywalk.text_digest(array_to_string((p).record_hashes, ',')), 'hex'), encode(daywalk.text_digest((p).id_hashes::text), 'hex'),
     encode((p).sha256, 'hex'), (p).byte_count, extract(epoch from (p).fetched_at), (p).duration_ms)::text)
 $function$;
 
@@ -2143,7 +2190,7 @@ AS $function$
             from (select k.window_id, k.kind, k.role, h.hash, count(*) as copies
                     from daywalk.proven_walks(top) as k
                     join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-                   cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) as h (hash)
+                   cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
                    where among is null or h.hash in (select unnest(among))
                    group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
            group by window_id, kind, role, hash) as by_window
@@ -2159,20 +2206,22 @@ AS $function$
   select distinct shown.id_hash
     from (select i.id_hash
             from daywalk.proven_walks(top) as k
+            join daywalk.windows w on w.window_id = k.window_id
+            join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-           cross join lateral unnest(p.id_hashes) as i (id_hash)
+           cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
            where k.role in ('whole', 'across')
           offset 0) as shown
    where shown.id_hash in (select unnest(of_ids))
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.proven_walks(top bigint)
- RETURNS TABLE(window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], united boolean)
+ RETURNS TABLE(window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], id_path text[], united boolean)
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, leaf.proof ? 'unites'
+  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path, leaf.proof ? 'unites'
     from daywalk.leaves(top) as leaf
     join daywalk.walks k on k.walk_id = any (
            array[(leaf.proof ->> 'walk')::bigint, (leaf.proof ->> 'across')::bigint, (leaf.proof ->> 'before')::bigint,
@@ -2235,7 +2284,7 @@ begin
                  then array(select jsonb_hash_extended(list -> i, 0) from generate_series(0, came - 1) as i order by i)
                  else daywalk.hashes_of(list, ignored) end;
   if id_path is not null then
-    id_hashes := array(select jsonb_hash_extended(daywalk.identity_of(list -> i, id_path), 0) from generate_series(0, came - 1) as i order by i);
+    id_hashes := daywalk.ids_of(list, id_path);
   end if;
 end $function$;
 
@@ -2307,10 +2356,11 @@ begin
   ), newer as materialized (
     select distinct gone.walk_id, gone.page_no, gone.position
       from daywalk.windows w
+      join daywalk.streams s on s.stream_id = w.stream_id
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
        and k.finished_at > (select min(gone.fetched_at) from gone)
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral unnest(p.id_hashes) with ordinality as i (id_hash, position)
+     cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as i (id_hash, position)
       join gone on gone.id_hash = i.id_hash and gone.fetched_at < p.fetched_at
       left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = i.position
      where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
@@ -2333,7 +2383,7 @@ AS $function$
    where window_id = any (of_windows);
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.require_complete(stream text, from_day date, to_day date)
+CREATE OR REPLACE FUNCTION daywalk.require_complete(stream text, from_day date, to_day date, tiered boolean DEFAULT false)
  RETURNS boolean
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
@@ -2363,6 +2413,9 @@ begin
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'daywalk gaps lists what is missing, with the command that fills it. pruned: it was proven, and is not kept any more. open: it is not closed yet. unplanned: daywalk backfill walks it.';
   end if;
+  if tiered then
+    return true;
+  end if;
   select count(*), string_agg(t.day || ' in ' || t.place, ', ' order by t.day) filter (where t.rank <= 10) into elsewhere, places
     from (select d.day, d.place, row_number() over (order by d.day) as rank
             from daywalk.tiered_days d where d.stream_id = id and d.day between from_day and to_day) as t;
@@ -2370,7 +2423,7 @@ begin
     raise exception '% of % days of % are proven, and not in this database any more: %', elsewhere, to_day - from_day + 1, stream,
         places || case when elsewhere > 10 then format(' and %s more', elsewhere - 10) else '' end
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'daywalk tier --restore brings them back; docs/tier.md tells how to query them where they are.';
+            hint = 'daywalk tier --restore brings them back; docs/tier.md tells how to query them where they are: then say tiered => true.';
   end if;
   return true;
 end $function$;
@@ -2382,7 +2435,6 @@ CREATE OR REPLACE FUNCTION daywalk.restore_day(of_stream integer, on_day date, r
 AS $function$
 declare
   at constant timestamptz := clock_timestamp();
-  before daywalk.days;
   pruned daywalk.prunings;
 begin
   perform daywalk.lock_stream(of_stream);
@@ -2396,7 +2448,6 @@ begin
               where k.walk_id = any (pruned.walks) and (p.pages, p.records, p.bytes) <> (k.pages, k.records, k.bytes)) then
     return 'lacking';
   end if;
-  select * into before from daywalk.days where stream_id = of_stream and day = on_day;
   update daywalk.walks set pruning = null where pruning = pruned.pruning_id;
   delete from daywalk.tiered_days where stream_id = of_stream and day = on_day;
   delete from daywalk.prunings where pruning_id = pruned.pruning_id;
@@ -2407,9 +2458,7 @@ begin
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
   perform daywalk.note_with_neighbours(of_stream, on_day, at);
-  -- Nothing was lost just now: it is what it was when it moved, and a person may have accepted it since.
-  update daywalk.publications p set lost = 0 from daywalk.days d where d.stream_id = of_stream and d.day = on_day and p.key = d.publication;
-  update daywalk.days set lost = before.lost, restored_at = at,
+  update daywalk.days set restored_at = at,
                           unsealed = exists (select from daywalk.ledger_due l where l.stream_id = of_stream and l.day = on_day)
    where stream_id = of_stream and day = on_day;
   return 'restored';
@@ -2499,55 +2548,69 @@ CREATE OR REPLACE FUNCTION daywalk.share_day(of_resource text, on_day date)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  shown_by integer[];
-  under text[];
+  walks bigint[];
 begin
   if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
   perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
+  walks := array(select k.walk_id
+                   from daywalk.streams s
+                   join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
+                   join daywalk.walks k on k.window_id = w.window_id and k.day = on_day and (k.shown <> 'no' or k.shared)
+                  where s.resource = of_resource);
+  delete from daywalk.shared_records where walk_id = any (walks);
+  insert into daywalk.shared_records (walk_id, page_no, place) select c.walk_id, c.page_no, c.place from daywalk.shared_copies(of_resource, on_day) as c;
+  update daywalk.walks k set shared = not k.shared
+   where k.walk_id = any (walks) and k.shared <> exists (select from daywalk.shared_records x where x.walk_id = k.walk_id);
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.shared_copies(of_resource text, on_day date)
+ RETURNS TABLE(walk_id bigint, page_no integer, place integer)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  shown_by integer[];
+  by_path text[];
+  under text[];
+begin
   select array_agg(shows.stream_id order by shows.filters <> '{}', shows.stream_id) into shown_by
     from (select distinct s.stream_id, s.filters
             from daywalk.streams s
             join daywalk.windows w on w.stream_id = s.stream_id and w.day = on_day
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
            where s.resource = of_resource) as shows;
-  update daywalk.walks k set shared = not k.shared
-    from daywalk.windows w
-   where w.window_id = k.window_id and w.stream_id = any (shown_by) and k.day = on_day and w.day = on_day and k.shown <> 'no'
-     and k.shared <> (w.stream_id = any (shown_by[2 :]));
-  delete from daywalk.shared_records x
-   using daywalk.walks k join daywalk.windows w on w.window_id = k.window_id join daywalk.streams s on s.stream_id = w.stream_id
-   where x.walk_id = k.walk_id and k.day = on_day and w.day = on_day and s.resource = of_resource;
-  if cardinality(shown_by) < 2 then return; end if;
-  select array_agg(distinct pointer) into under
-    from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = any (shown_by) cross join lateral unnest(k.ignored) as pointer
-   where w.day = on_day and k.shown <> 'no';
-  under := coalesce(under, '{}');
-  insert into daywalk.shared_records (walk_id, page_no, place)
+  if coalesce(cardinality(shown_by), 0) < 2 then return; end if;
+  by_path := (select s.id_path from daywalk.streams s where s.stream_id = shown_by[1]);
+  under := array(select distinct pointer
+                   from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id and w.stream_id = any (shown_by)
+                  cross join lateral unnest(k.ignored) as pointer
+                  where w.day = on_day and k.shown <> 'no');
+  return query
   with shown as not materialized (
-    select k.walk_id, p.page_no, h.place, array_position(shown_by, w.stream_id) as number,
-           said.id_hash is not null as identified, coalesce(said.id_hash, h.hash) as key
+    select k.walk_id, p.page_no, h.place::integer as place, array_position(shown_by, w.stream_id) as number, coalesce(mark.state = 'gone', false) as gone,
+           h.id_hash is not null as identified, coalesce(h.id_hash, h.hash) as key
       from daywalk.windows w
-      join daywalk.streams s on s.stream_id = w.stream_id
       join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
       join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.records > 0
-     cross join lateral unnest(case when k.ignored = under then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, place)
-     -- Pages of a time when records were not identified are read for that.
-     cross join lateral (select case when p.id_hashes is not null then p.id_hashes[h.place]
-                                     when s.id_path is not null then jsonb_hash_extended(daywalk.identity_of(p.body #> k.records_path -> (p.skip + h.place::integer - 1), s.id_path), 0) end) as said (id_hash)
+     cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
+                               daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, by_path)) with ordinality as h (hash, id_hash, place)
       left join daywalk.marks mark on mark.walk_id = k.walk_id and mark.page_no = p.page_no and mark.position = h.place and mark.day = p.day
      where w.stream_id = any (shown_by) and w.day = on_day and k.day = on_day
-       and case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end
+       and (mark.hidden_by is not null
+            or case k.shown when 'whole' then coalesce(mark.state, 'shown') not in ('hidden', 'old') else mark.state in ('shown', 'missing', 'gone') end)
   ), later as materialized (
     select * from shown where number > 1
   ), concerned as (
     -- As a case the keys are looked up in a hash; a planner that expects few would compare each with each.
-    select * from later union all select * from shown where number = 1 and case when (identified, key) in (select identified, key from later) then true else false end
+    select * from later union all select * from shown where number = 1 and case when (identified, key) in (select l.identified, l.key from later l) then true else false end
   ), counted as (
-    select concerned.*, row_number() over (partition by identified, key, number order by walk_id, page_no, place) as copy from concerned
+    select c.*, row_number() over (partition by c.identified, c.key, c.number order by c.gone, c.walk_id, c.page_no, c.place) as copy from concerned c
   ), ranked as (
-    select counted.*, row_number() over (partition by identified, key, copy order by number) as rank from counted
+    select c.*, row_number() over (partition by c.identified, c.key, c.copy order by c.gone, c.number) as rank from counted c
   )
-  select walk_id, page_no, place from ranked where rank > 1;
+  select r.walk_id, r.page_no, r.place from ranked r where r.rank > 1;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.show(top bigint)
@@ -2678,12 +2741,11 @@ declare
   its_ignored text[];
   its_id_path text[];
 begin
-  select w.stream_id, k.day, k.ignored, s.id_path,
+  select w.stream_id, k.day, k.ignored, k.id_path,
          k.records_path is null or (k.records_path = list_at and k.total_path is not distinct from total_at)
     into of_stream, its_day, its_ignored, its_id_path, fits
     from daywalk.walks k
     join daywalk.windows w on w.window_id = k.window_id
-    join daywalk.streams s on s.stream_id = w.stream_id
    where k.walk_id = walk;
   -- After a failover to a standby that never had it the walk is gone, and the lease with it.
   fits := coalesce(fits, true);
@@ -2874,7 +2936,7 @@ AS $function$
             or (k.window_id = any (array(select daywalk.subtree(top))) and k.shown <> 'no'))
   ), page as (
     select k.is_proof, p.walk_id, p.page_no,
-           case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end as hashes
+           daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under) as hashes
       from walk k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
      where not k.is_proof or exists (select from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no)
   )
@@ -2938,11 +3000,13 @@ begin
      cross join (select coalesce(min(proven_at) filter (where kind <> 'cut'), min(proven_at)) as proven_at from leaf) as since_all
   ), added as materialized (
     select a.*, row_number() over (partition by a.hash order by a.is_cut, a.walk_id desc, a.page_no desc, a.position desc) as rank
-      from (select k.kind = 'cut' as is_cut, k.walk_id, p.page_no, h.position::integer as position, p.day, h.hash,
-                   p.id_hashes[h.position] as id_hash
+      from (select k.kind = 'cut' as is_cut, k.walk_id, p.page_no, h.position::integer as position, p.day, h.hash, h.id_hash
               from daywalk.proven_walks(top) as k
+              join daywalk.windows w on w.window_id = k.window_id
+              join daywalk.streams s on s.stream_id = w.stream_id
               join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-             cross join lateral unnest(case when k.ignored = under or p.records = 0 then p.record_hashes else (daywalk.hashes_of(p.body #> k.records_path, under))[p.skip + 1 :] end) with ordinality as h (hash, position)
+             cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
+                                       daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (hash, id_hash, position)
              where k.role in ('whole', 'across')
             offset 0) as a
      where a.hash in (select w.hash from want w)
@@ -3024,7 +3088,7 @@ CREATE OR REPLACE FUNCTION daywalk.walks_digest(of_walks bigint[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(
-           k.walk_id, w.stream_id, w.window_id, w.kind, k.day, k.from_time, k.to_time, k.level_from, k.level_to, k.number, k.role, k.ignored,
+           k.walk_id, w.stream_id, w.window_id, w.kind, k.day, k.from_time, k.to_time, k.level_from, k.level_to, k.number, k.role, k.ignored, k.id_path,
            k.page_length, k.records_path, k.total_path, k.relation_path, k.pages, k.records, k.bytes, k.first_total,
            k.last_total, k.proof)::text, ',' order by k.walk_id), ''))
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
@@ -3703,7 +3767,7 @@ comment on column daywalk.pages.body is 'The body, parsed by Postgres from the b
 comment on column daywalk.pages.bytes is 'The exact bytes received, where jsonb cannot hold them, or always if keep_bytes says so.';
 comment on column daywalk.pages.changes is 'What was changed in the repaired copy, and where; null: nothing.';
 comment on column daywalk.pages.record_hashes is 'A hash of each of these records without what is ignored, in order; equal records have equal hashes within this database.';
-comment on column daywalk.pages.id_hashes is 'A hash of what identifies each of these records; null where the stream has no id_path.';
+comment on column daywalk.pages.id_hashes is 'A hash of what identifies each of these records; null where the stream had no id_path.';
 comment on column daywalk.pages.sha256 is 'SHA-256 of the bytes received, after content decoding.';
 comment on column daywalk.pages.byte_count is 'How many bytes were received, after content decoding.';
 comment on column daywalk.pages.fetched_at is 'When the last byte arrived.';
@@ -3949,6 +4013,7 @@ comment on column daywalk.walks.records_path is 'Keys from the top of a body to 
 comment on column daywalk.walks.total_path is 'Keys to the total; null where the source gives none.';
 comment on column daywalk.walks.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
 comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages.';
+comment on column daywalk.walks.id_path is 'The id_path of the stream when it began, by which its pages have id_hashes.';
 comment on column daywalk.walks.next_start is 'The checkpoint: the offset of the next page, equal to the records stored.';
 comment on column daywalk.walks.pages is 'Pages stored.';
 comment on column daywalk.walks.records is 'Records stored.';
@@ -3961,7 +4026,7 @@ comment on column daywalk.walks.outcome is 'proven; ended: at its end, not belie
 comment on column daywalk.walks.reason is 'Why it is not proven.';
 comment on column daywalk.walks.proof is 'What shows that it saw the whole window, with the numbers; before it is proven, how it ended.';
 comment on column daywalk.walks.shown is 'Whether the views show its records: no; whole: all but those marked hidden or old; part: those marked shown, missing or gone.';
-comment on column daywalk.walks.shared is 'Another stream of the resource shows records of its day, too: those in daywalk.shared_records are in the view of its own stream only.';
+comment on column daywalk.walks.shared is 'Some of its records are in daywalk.shared_records.';
 comment on column daywalk.walks.started_at is 'When it began.';
 comment on column daywalk.walks.finished_at is 'When it ended.';
 comment on column daywalk.walks.pruning is 'Its pages were pruned, or are just being removed; null: they are there.';

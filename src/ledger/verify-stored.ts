@@ -11,9 +11,12 @@ import {
   checkWalk,
   countPrunedWalks,
   listGoneWalks,
+  listSharedDays,
   listStoredWalks,
+  listWronglyShared,
   type StoredWalk,
 } from '../store/stored.ts';
+import { counted } from '../text.ts';
 import { mapConcurrent } from '../walk/concurrency.ts';
 import { checkLedger, type LedgerHead, type LedgerProblem, readLedgerHeads } from './rows.ts';
 
@@ -90,6 +93,7 @@ export async function verifyStored(
         findings.push({ ...found, pageNo: page.pageNo, problem });
     }
   }
+  findings.push(...(await checkSharedDays(database, streamNames, range, concurrency, signal)));
   // What moved or was pruned since it was listed is elsewhere, or gone by a person's wish.
   const gone = await listGoneWalks(
     database,
@@ -104,6 +108,26 @@ export async function verifyStored(
     heads: await readLedgerHeads(database, streamNames),
     elapsedMs: clock.monotonic() - since,
   };
+}
+
+/** What the views of a resource leave out because another stream shows it, too. */
+async function checkSharedDays(
+  database: Database,
+  streamNames: readonly string[],
+  range: DayRange | null,
+  concurrency: number,
+  signal: AbortSignal,
+): Promise<StoredFinding[]> {
+  const days = await listSharedDays(database, streamNames, range);
+  const found = await mapConcurrent(days, concurrency, signal, async (shared) =>
+    (await listWronglyShared(database, shared, signal)).map(({ records, ...page }) => ({
+      ...page,
+      day: shared.day,
+      shown: true,
+      problem: `${counted(records, 'record')} of it ${records === 1 ? 'stands' : 'stand'} wrongly, or wrongly not, in the views of the resource`,
+    })),
+  );
+  return found.flat();
 }
 
 interface Chunk {

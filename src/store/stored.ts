@@ -76,6 +76,42 @@ export async function checkWalk(database: Database, walkId: number): Promise<str
   return row?.problems ?? [];
 }
 
+/** A day of a resource of which several streams show records. */
+export interface SharedDay {
+  readonly resource: string;
+  readonly day: Day;
+}
+
+/** The days that one of these streams shows beside other streams of its resource. */
+export function listSharedDays(
+  database: Database,
+  streamNames: readonly string[],
+  range: DayRange | null,
+): Promise<SharedDay[]> {
+  return database.persist(
+    `select s.resource, d.day
+       from daywalk.streams s join daywalk.days d on d.stream_id = s.stream_id and d.records > 0
+      where ($2::date is null or d.day between $2::date and $3::date)
+      group by s.resource, d.day
+     having count(*) > 1 and bool_or(s.name = any ($1::text[]))
+      order by d.day, s.resource`,
+    [streamNames, range?.from ?? null, range?.to ?? null],
+  );
+}
+
+/** Pages with records that the views of a resource wrongly leave out, or show beside those of another stream. */
+export function listWronglyShared(
+  database: Database,
+  { resource, day }: SharedDay,
+  signal?: AbortSignal,
+): Promise<{ stream: string; walkId: number; pageNo: number; records: number }[]> {
+  return database.persist(
+    `select stream, walk_id as "walkId", page_no as "pageNo", records from daywalk.check_shared($1, $2)`,
+    [resource, day],
+    signal,
+  );
+}
+
 /** Those of these walks whose pages went: to the tier, or for good. */
 export async function listGoneWalks(
   database: Database,

@@ -74,15 +74,15 @@ export async function openWalk(
 ): Promise<OpenWalk | null> {
   const [row] = await database.persist<OpenWalkRow>(
     `with held as materialized (
-       select window_id, day from daywalk.windows
+       select window_id, stream_id, day from daywalk.windows
         where window_id = $1 and lease_id = $2::uuid and current_walk is null
           for no key update
      ), opened as (
-       insert into daywalk.walks (window_id, number, day, role, from_time, to_time, level_from, level_to, page_length, ignored)
+       insert into daywalk.walks (window_id, number, day, role, from_time, to_time, level_from, level_to, page_length, ignored, id_path)
        select held.window_id,
               1 + coalesce((select max(k.number) from daywalk.walks k where k.window_id = held.window_id), 0),
-              held.day, $3, $4, $5, $6, $7, $8, $9::text[]
-         from held
+              held.day, $3, $4, $5, $6, $7, $8, $9::text[], s.id_path
+         from held join daywalk.streams s on s.stream_id = held.stream_id
        returning *
      ), noted as (
        update daywalk.windows w set current_walk = opened.walk_id

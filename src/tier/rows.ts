@@ -48,6 +48,8 @@ export function listDaysToMove(
        from unnest($1::text[], $2::double precision[]) as l (name, seconds)
        join daywalk.streams s on s.name = l.name
        join daywalk.days d on d.stream_id = s.stream_id
+       -- A first cut may show records of a day that was not walked.
+       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day'
        left join daywalk.unfinished_days u on u.stream_id = d.stream_id and u.day = d.day
       where daywalk.closed_at(d.day, s.time_zone, s.settle) + make_interval(secs => l.seconds) <= clock_timestamp()
         and ($3 or d.restored_at is null or d.restored_at + make_interval(secs => l.seconds) <= clock_timestamp())

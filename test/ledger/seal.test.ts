@@ -1,9 +1,12 @@
 /** Sealing: a day is put into the ledger when it is complete, and again when something else is shown of it. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
 import { sealing } from '../../src/ledger/seal.ts';
+import { verifyStored } from '../../src/ledger/verify-stored.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
+import { checkPages } from '../../src/store/stored.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letHoursPass, proveCutOf, proveTexts, textsOf, windowOf } from '../support/publishing.ts';
@@ -64,4 +67,59 @@ it('it is sealed again for what came late, and for what is gone, but not for wha
   expect(await walk([2, 3])).toBe(2);
   expect(await walk([2, 3])).toBe(3);
   expect(await walk([1, 2, 3])).toBe(4);
+});
+
+it('pages are sound whose records hold what is not the record, or are identified', async () => {
+  const streamId = await planDays(database, [DAY], { idPath: ['id'] });
+  const texts = ['{"id": 1, "age": 3}', '{"id": 2, "age": 5}'];
+  const ignored = ['/age'];
+  await proveTexts(database, await windowOf(database, streamId, DAY), [texts], {}, { ignored });
+  expect(await checkPages(database, 1, 0, 9)).toMatchObject([{ problems: [] }]);
+  await server.query('update daywalk.pages set id_hashes[1] = 1');
+  expect(await checkPages(database, 1, 0, 9)).toMatchObject([
+    { problems: ['its hashes are not those of its records'] },
+  ]);
+});
+
+describe('what is hidden without a mark is found', () => {
+  const hidden = async (statement: string) => {
+    const streamId = await planDays(database);
+    await planDays(database, [DAY], { name: 'severe', filters: { rule_level_from: '12' } });
+    const severe = streamId + 1;
+    await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1, 2])]);
+    await proveTexts(database, await windowOf(database, severe, DAY), [textsOf([2])]);
+    for (const day of ['2026-03-04', DAY])
+      await proveCutOf(database, await windowOf(database, streamId, day, 'cut'));
+    await seal(streamId);
+    const check = () =>
+      verifyStored(
+        { database, clock: systemClock },
+        ['events'],
+        null,
+        1,
+        new AbortController().signal,
+      );
+    expect(await check()).toMatchObject({ findings: [], ledger: [] });
+    await server.query(statement);
+    const { findings, ledger } = await check();
+    return [...findings, ...ledger].map(({ problem }) => problem);
+  };
+
+  it.each([
+    ['shown in part', `update daywalk.walks set shown = 'part' where walk_id = 1`],
+    [
+      'said to be pruned',
+      `with made as (
+         insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
+         values (1, '2020-01-01', 'day', '{99}', 1, 1, 1) returning pruning_id)
+       update daywalk.walks set pruning = made.pruning_id from made where walk_id = 1`,
+    ],
+    [
+      'said to be of another stream',
+      `with flagged as (update daywalk.walks set shared = true where walk_id = 1)
+       insert into daywalk.shared_records values (1, 0, 1)`,
+    ],
+  ])('a walk that is %s', async (_, statement) => {
+    expect(await hidden(statement)).not.toEqual([]);
+  });
 });

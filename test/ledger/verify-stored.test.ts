@@ -98,7 +98,7 @@ describe('a change of a page is named', () => {
       `update daywalk.pages set record_hashes[1] = 1 where page_no = 0 and walk_id = ${BIG}`,
       [
         '0: the row beside the body is not what was stored',
-        '0: its record hashes are not those of its records',
+        '0: its hashes are not those of its records',
       ],
     ],
   ])('%s', async (_, statement, expected) => {

@@ -199,6 +199,19 @@ describe('superseded walks', () => {
   });
 });
 
+it('what the midnight before all days showed goes with the first day, and is counted no more', async () => {
+  const streamId = await planDays(database);
+  await publishNext(database, streamId, [[1, 2]]);
+  const cut = await windowOf(database, streamId, '2026-03-04', 'cut');
+  const across = { across: textsOf([7]), before: [], after: [] };
+  await proveCutOf(database, cut, across, { records: 1, removed: 0 });
+  await appendToLedger(database, { streamId, day: DAY });
+  expect(await mark(await listed())).toBe('pruned');
+  expect(await server.query('select sum(records)::int as records from daywalk.days')).toEqual([
+    { records: 0 },
+  ]);
+});
+
 describe('a day beside one that is pruned', () => {
   it('shows again what was hidden because both showed it, and is put into the ledger anew', async () => {
     const streamId = await planDays(database, [DAY, '2026-03-06']);

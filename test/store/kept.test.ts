@@ -5,7 +5,7 @@ import { noteLooked } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { listPublications, readGone } from '../../src/store/publications.ts';
 import { proveWindow } from '../../src/store/walks.ts';
-import { retireDay } from '../../src/store/windows.ts';
+import { acceptSource, retireDay } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
@@ -350,6 +350,25 @@ describe('an edited record', () => {
       ['{"id": 1, "day": 2}'],
     ]);
     expect(await shown()).toEqual(['{"id": 2, "read": false}', '{"id": 1, "day": 2}']);
+    expect(await audit(server)).toEqual([]);
+  });
+});
+
+describe('what a person accepted as lost', () => {
+  it('is not lost again when something else of the day changes', async () => {
+    const streamId = await planDays(database);
+    await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1, 2, 3])]);
+    for (let time = 0; time < 2; time += 1) await walkAgain(streamId, textsOf([2, 3]));
+    const lost = async () =>
+      (
+        await server.query<{ lost: number }>(
+          'select d.lost::int, (select sum(p.lost)::int from daywalk.publications p) as ever from daywalk.days d',
+        )
+      )[0];
+    expect(await lost()).toEqual({ lost: 1, ever: 1 });
+    await acceptSource(database, streamId);
+    await walkAgain(streamId, textsOf([2, 3, 4]));
+    expect(await lost()).toEqual({ lost: 0, ever: 1 });
     expect(await audit(server)).toEqual([]);
   });
 });

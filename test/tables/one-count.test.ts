@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { Stream } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { proveTexts, windowOf } from '../support/publishing.ts';
-import { clear, DAY, freshStore, planBareDays } from '../support/store.ts';
+import { letHoursPass, proveCutOf, proveTexts, textsOf, windowOf } from '../support/publishing.ts';
+import { clear, DAY, freshStore, planBareDays, planDays } from '../support/store.ts';
+
+const NEXT_DAY = '2026-03-06';
 
 let database: Database;
 let server: TestDatabase;
@@ -75,6 +77,47 @@ describe('streams of one resource', () => {
     await server.query(`update daywalk.streams set id_path = '{id}'`);
     await show({ ...filtered('odd', '13'), idPath: ['id'] }, ['{"id": 1, "read": false}']);
     expect(await counted()).toEqual(['{"id": 1, "read": true}']);
+  });
+
+  it.each([
+    ['in one of them only', {}, '{id}', {}],
+    ['by another field than before', { idPath: ['id'] }, '{key}', { idPath: ['key'] }],
+  ])('that are identified %s show once what they share', async (_, then, now, other) => {
+    const texts = ['{"id": 1, "key": 8}', '{"id": 2, "key": 9}'];
+    await show(then, texts);
+    await server.query('update daywalk.streams set id_path = $1', [now]);
+    await show({ ...filtered('severe', '12'), ...other }, texts);
+    expect(await counted()).toEqual(texts);
+  });
+
+  it('one of which hides a record at midnight that the other has no day before for', async () => {
+    const events = await planDays(database, [DAY, NEXT_DAY]);
+    for (const [day, ids] of [
+      [DAY, [1, 2]],
+      [NEXT_DAY, [2, 3]],
+    ] as const)
+      await proveTexts(database, await windowOf(database, events, day), [textsOf(ids)]);
+    await proveCutOf(
+      database,
+      await windowOf(database, events, DAY, 'cut'),
+      { across: textsOf([2]), before: textsOf([2]), after: textsOf([2]) },
+      { records: 0, removed: 1 },
+    );
+    expect(await counted()).toEqual(textsOf([1, 2, 3]));
+    const severe = await planDays(database, [NEXT_DAY], filtered('severe', '12'));
+    await proveTexts(database, await windowOf(database, severe, NEXT_DAY), [textsOf([2])]);
+    expect(await counted()).toEqual(textsOf([1, 2, 3]));
+  });
+
+  it('one of which shows it still have it, though it is gone from the other', async () => {
+    await show(filtered('severe', '12'), textsOf([1]));
+    await show({}, textsOf([1, 2]));
+    for (let time = 0; time < 2; time += 1) {
+      await letHoursPass(database, 2);
+      await proveTexts(database, await windowOf(database, 2, DAY), [textsOf([2])]);
+    }
+    expect(await counted()).toEqual(textsOf([1, 2]));
+    expect(await counted('events_now')).toEqual(textsOf([1, 2]));
   });
 
   it('with no identity are told apart by content', async () => {
