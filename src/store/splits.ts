@@ -66,6 +66,8 @@ export interface SplitParts {
   readonly by: 'time' | 'level';
   /** The total when it was closed, else when it was split. */
   readonly total: number | null;
+  /** It was closed because they add up to an exact total. */
+  readonly calibrated: boolean;
   /** The direct ones; one that was itself split holds what it was closed with. */
   readonly parts: readonly (Span & { readonly windowId: number; readonly records: number })[];
   readonly cuts: readonly {
@@ -85,6 +87,7 @@ export async function readSplit(
     Span & {
       by: 'time' | 'level';
       total: number | null;
+      calibrated: boolean;
       kind: 'part' | 'cut';
       windowId: number;
       records: number;
@@ -93,7 +96,7 @@ export async function readSplit(
     }
   >(
     `select whole.split_by as by, coalesce((whole.proof ->> 'total')::bigint, whole.split_total) as total,
-            w.kind, w.window_id as "windowId", w.from_time as "from", w.to_time as "to", w.level_from as "levelFrom", w.level_to as "levelTo",
+            whole.split_calibrated as calibrated, w.kind, w.window_id as "windowId", w.from_time as "from", w.to_time as "to", w.level_from as "levelFrom", w.level_to as "levelTo",
             coalesce((w.proof ->> 'records')::bigint, 0) as records, coalesce((w.proof ->> 'removed')::bigint, 0) as removed,
             w.proof ? 'across' as told
        from daywalk.windows whole
@@ -108,6 +111,7 @@ export async function readSplit(
   return {
     by: first.by,
     total: first.total,
+    calibrated: first.calibrated,
     parts: rows
       .filter(({ kind }) => kind === 'part')
       .map(({ windowId: id, from, to, levelFrom, levelTo, records }) => {

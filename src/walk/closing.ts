@@ -21,7 +21,7 @@ export async function closeWindow(
   const split = await readSplit(database, window);
   if (split === null)
     throw new WalkError('contradicted', 'it was split, and its parts are not there');
-  const { total } = await question(context, window, 0, 1);
+  const { came, total } = await question(context, window, 0, 1);
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
   const exact =
@@ -30,14 +30,13 @@ export async function closeWindow(
   const isTold =
     split.by === 'level' || (split.cuts.length > 0 && split.cuts.every(({ told }) => told));
   const addsUp = exact ? total === records : isTold && (total === null || total <= records);
-  if (exact && total < records && split.by === 'time' && isTold) {
+  if (exact && came > 0 && total < records && split.by === 'time' && isTold) {
     // Records may have gone from the source since a part was walked.
     const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split, total) : [];
     if (moved.length > 0)
       return again(context, window, split, numbersOf(split, total, records), moved);
     // Parts that still hold more than the total: it is a lower bound from there on.
-    await knowledge.learn(
-      'lower_bound',
+    await knowledge.learnLowerBound(
       total,
       `${window.from} to ${window.to} told ${total}, and its parts hold ${records}`,
     );

@@ -9,7 +9,7 @@ import type { Facts } from './contract.ts';
 import { type QuestionContext, question } from './questions.ts';
 
 /** The walk that a look is compared with. */
-export type LookedAt = Pick<ProvenWalk, 'walkId' | 'records' | 'proof'>;
+export type LookedAt = Pick<ProvenWalk, 'walkId' | 'records' | 'proof' | 'lastTotal'>;
 
 /**
  * Asks from the last record on, with a length that was not asked for lately.
@@ -47,7 +47,8 @@ export async function lookAtEnd(
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const exact =
     calibrated > 0 && !lowerBound && (lowerBoundFrom === null || records < lowerBoundFrom);
-  if (exact && total !== null && total < records)
+  // One that was as low when all of them were proven tells nothing new.
+  if (exact && total !== null && total < records && total !== walk.lastTotal)
     return `the total is ${total}, and ${records} records are stored`;
   return null;
 }

@@ -153,6 +153,13 @@ export class Knowledge {
     return true;
   }
 
+  /** Totals from this one on may be too low. */
+  async learnLowerBound(total: number, evidence: string): Promise<void> {
+    const { lowerBoundFrom } = this.learned;
+    if (lowerBoundFrom === null || total < lowerBoundFrom)
+      await this.learn('lower_bound', total, evidence);
+  }
+
   /** Forgets a fact that is in doubt; where it holds it is learned again. */
   async doubt(fact: Fact): Promise<boolean> {
     if (!this.#facts.delete(fact)) return false;

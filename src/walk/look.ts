@@ -91,29 +91,33 @@ async function lookAtList(context: WindowContext, window: LeasedWindow): Promise
 
 /**
  * The total must be the one that was calibrated. Those of two parts, cut at a second that was not used before, may add up to
- * less, where fractions of a second are compared, and to more only where windows are padded.
+ * less, where fractions of a second are compared, and to more only where windows are padded. Without a calibrated total the
+ * parts have looks of their own.
  */
 async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promise<string | null> {
-  const split = await readSplit(context.database, window);
-  if (split === null || split.total === null) return 'its parts are looked at';
-  const totalOf = async (span: Span, length = 1) =>
-    (await question(context, span, 0, length)).total ?? 0;
-  const total = await totalOf(window, 2 + (window.looks % 3));
-  if (total !== split.total) return `its total is ${total}, and was ${split.total}`;
-  const second = Math.floor(secondsOf(window) * (0.25 + 0.5 * context.clock.random()));
+  const { database, knowledge, clock } = context;
+  const split = await readSplit(database, window);
+  if (split === null) return 'its parts are not there';
+  const { came, total } = await question(context, window, 0, 2 + (window.looks % 3));
+  const holds = split.parts.some(({ records }) => records > 0);
+  if (!split.calibrated) return came > 0 || !holds ? null : 'it shows nothing any more';
+  if (total === null || total !== split.total)
+    return `its total is ${total ?? 'missing'}, and was ${split.total}`;
+  const totalOf = async (span: Span) => (await question(context, span, 0, 1)).total ?? 0;
+  const second = Math.floor(secondsOf(window) * (0.25 + 0.5 * clock.random()));
   const at = around(window.from, 0, second);
   const before = await totalOf({ ...spanOf(window), to: at.to });
   const sum = before + (await totalOf({ ...spanOf(window), from: around(at.to, 1, 1).from }));
-  if (sum <= total || context.knowledge.reach !== 1) return null;
+  if (sum <= total || knowledge.reach !== 1) return null;
   const difference = `the totals of its parts are ${sum} together, and that of the whole is ${total}`;
-  await context.knowledge.learn('lower_bound', total, difference);
+  await knowledge.learnLowerBound(total, difference);
   return difference;
 }
 
-/** What lies across the cut, as far as one page shows it. */
+/** What lies across the cut, page by page. */
 async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<string | null> {
   const { database, knowledge } = context;
-  const { reach } = knowledge;
+  const { reach, paging } = knowledge;
   if (reach === 'day') return null;
   const walk = await readProvenWalk(database, window.windowId);
   if (walk === null) return 'its walk is not there';
@@ -121,11 +125,18 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   const seconds = reach ?? LONGEST_REACH;
   const span = around(window.from, -seconds, 1 + seconds);
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
-  const answer = await askForLook(context, span, 0, otherLength(context, window), walk);
-  if (typeof answer === 'string') return answer;
   const stored = await readHashes(database, walk.walkId);
-  const same = JSON.stringify([...answer.hashes].sort()) === JSON.stringify(stored.sort());
-  return same ? null : `${answer.came} records lie across it, and ${stored.length} are stored`;
+  const length = otherLength(context, window);
+  const shown: string[] = [];
+  for (let start = 0; shown.length <= stored.length; ) {
+    const answer = await askForLook(context, span, start, length, walk);
+    if (typeof answer === 'string') return answer;
+    shown.push(...answer.hashes);
+    if (answer.came === 0 || (answer.came < length && shown.length >= stored.length)) break;
+    start += paging === 'number' ? length : answer.came;
+  }
+  const same = JSON.stringify(shown.sort()) === JSON.stringify(stored.sort());
+  return same ? null : `${shown.length} records lie across it, and ${stored.length} are stored`;
 }
 
 function otherLength({ knowledge, pageLength }: WindowContext, { looks }: LeasedWindow): number {

@@ -10,6 +10,7 @@ import { type AskingContext, askShorter, type QuestionContext } from './question
 import { spanOf, targetOf } from './span.ts';
 import {
   pairsOf,
+  rowNumberPlace,
   sharesRecords,
   tellsItself,
   varies,
@@ -87,7 +88,11 @@ export async function learnIgnoredAnyOrder(
   const [one = [], other = [], third = []] = lists;
   if (one.length >= first.length) return null;
   const path = one.length === 1 ? volatileInOne([one, other, third]) : volatilePlace(one, other);
-  if (path === null || (volatilePlace(one, third) ?? path) !== path) return null;
+  if (path === null) return null;
+  // What comes back as it was may be an edit that one of two replicas does not know.
+  const apart =
+    one.length === 1 || [one, other].every((list) => volatilePlace(list, third) === path);
+  if (!apart && !tellsItself(path, lists)) return null;
   const evidence = `asked again, the records are the same but for ${path}`;
   return (await context.knowledge.ignore([path], evidence)) ? evidence : null;
 }
@@ -107,14 +112,16 @@ class Alignments {
   fewest: readonly string[] = [];
   #agesOnly = false;
   readonly #part: readonly unknown[];
+  readonly #ignored: readonly string[];
 
-  constructor(part: readonly unknown[]) {
+  constructor(part: readonly unknown[], ignored: readonly string[]) {
     this.#part = part;
+    this.#ignored = ignored;
   }
 
   /** @param whole the other list, from the place on. */
   compare(whole: readonly unknown[]): void {
-    if (!this.#agesOnly && sharesRecords(this.#part, whole)) {
+    if (!this.#agesOnly && sharesRecords(this.#part, whole, this.#ignored)) {
       this.#agesOnly = true;
       this.fewest = [];
     }
@@ -136,12 +143,12 @@ export async function learnIgnoredSince(
 ): Promise<void> {
   const stored = await readFirstRecords(context.database, walkId);
   const now = (await lookAt(context, first, walkId)).list;
-  const paths = volatileSince(stored, now);
+  const paths = volatileSince(stored, now, context.knowledge.ignored);
   const doubtful = paths.filter((path) => !tellsItself(path, [stored, now]));
   const edited =
     doubtful.length > 0 &&
     !(await differsEachTime(context, first, now, doubtful)) &&
-    !(await differsElsewhere(context, first, stored, doubtful));
+    !(await differsElsewhere(context, first, [stored, now], doubtful));
   if (edited) return;
   const evidence = `records differ from what they were in ${paths.join(', ')} only`;
   await context.knowledge.ignore(paths, evidence);
@@ -159,7 +166,7 @@ async function differsEachTime(
     await context.clock.sleep(1_000, context.signal);
     const { list } = await lookAt(context, first, 0);
     for (const before of lists) {
-      const differ = volatileSince(before, list);
+      const differ = volatileSince(before, list, context.knowledge.ignored);
       if (!places.every((place) => differ.includes(place))) return false;
     }
     lists.push(list);
@@ -167,11 +174,11 @@ async function differsEachTime(
   return true;
 }
 
-/** Whether also a known answer of another day has come to differ in these places, and did not show one and the same value there. */
+/** Whether also a known answer of another day has come to differ in these places, each answer in more than one value: what somebody sets in all records is one. */
 async function differsElsewhere(
   context: QuestionContext,
   first: PageRequest,
-  stored: readonly unknown[],
+  [stored, now]: readonly [readonly unknown[], readonly unknown[]],
   places: readonly string[],
 ): Promise<boolean> {
   const { database, knowledge, stream } = context;
@@ -180,8 +187,12 @@ async function differsElsewhere(
   if (other === undefined) return false;
   const before = await readFirstRecords(database, other.walkId);
   const request = { ...first, ...targetOf(stream, spanOf(other)) };
-  const differ = volatileSince(before, (await lookAt(context, request, 0)).list);
-  return places.every((place) => differ.includes(place) && varies(place, [...stored, ...before]));
+  const { list } = await lookAt(context, request, 0);
+  const differ = volatileSince(before, list, knowledge.ignored);
+  return places.every(
+    (place) =>
+      differ.includes(place) && [stored, now, before, list].every((each) => varies(place, each)),
+  );
 }
 
 /**
@@ -199,7 +210,7 @@ export async function learnIgnoredInParts(
   for (const part of parts) {
     const stored = await readFirstRecords(context.database, part.walkId);
     if (stored.length < 2) continue;
-    const found = new Alignments(stored);
+    const found = new Alignments(stored, context.knowledge.ignored);
     // Where the part begins in the whole, whichever part comes first.
     for (const start of new Set([0, ...parts.map((other) => other.stored)])) {
       // A page by number begins nowhere but at a multiple of its length.
@@ -216,7 +227,7 @@ export async function learnIgnoredInParts(
 
 /**
  * The same for what lies across a cut and its sides, by the walks of them.
- * @param steady it was so twice: then a number of the row of one record alone will do.
+ * @param steady it was so twice: then numbers of the rows will do.
  */
 export async function learnIgnoredAcross(
   { database, knowledge }: AskingContext,
@@ -225,17 +236,17 @@ export async function learnIgnoredAcross(
   steady: boolean,
 ): Promise<void> {
   const whole = await readFirstRecords(database, across);
-  const parts: unknown[] = [];
+  const parts: (readonly unknown[])[] = [];
   for (const walkId of sides) {
     const part = await readFirstRecords(database, walkId);
-    parts.push(...part);
-    const found = new Alignments(part);
+    parts.push(part);
+    const found = new Alignments(part, knowledge.ignored);
     // Records that no side shows may lie between.
     for (let at = 0; at + part.length <= whole.length; at += 1) found.compare(whole.slice(at));
     const evidence = `on one side of a cut, records differ from those across it in ${found.fewest.join(', ')} only`;
     if (await knowledge.ignore(found.fewest, evidence)) return;
   }
-  if (steady) await ignoreApart(knowledge, parts, whole);
+  if (steady) await ignoreRowNumber(knowledge, parts, whole);
 }
 
 /** The same for a span that fits into a page, and its halves: all are asked for now, the span before and after them. */
@@ -246,22 +257,22 @@ export async function learnIgnoredInHalves(
 ): Promise<void> {
   const before = await lookAt(context, first, 0);
   if (before.list.length < 2 || before.list.length >= first.length) return;
-  const parts: unknown[] = [];
+  const parts: (readonly unknown[])[] = [];
   for (const half of halves) {
     const request = { ...first, ...targetOf(context.stream, spanOf(half)) };
-    parts.push(...(await lookAt(context, request, 0)).list);
+    parts.push((await lookAt(context, request, 0)).list);
   }
   const after = await lookAt(context, first, 0);
   if (JSON.stringify(after.list) === JSON.stringify(before.list))
-    await ignoreApart(context.knowledge, parts, after.list);
+    await ignoreRowNumber(context.knowledge, parts, after.list);
 }
 
-async function ignoreApart(
+async function ignoreRowNumber(
   knowledge: Knowledge,
-  parts: readonly unknown[],
+  parts: readonly (readonly unknown[])[],
   whole: readonly unknown[],
 ): Promise<void> {
-  const place = volatilePlace(parts, whole, true);
+  const place = rowNumberPlace(parts, whole);
   if (place === null) return;
   const evidence = `asked for in parts of a span, records are the same as in the whole but for ${place}`;
   await knowledge.ignore([place], evidence);

@@ -57,8 +57,7 @@ async function learnFrom(
   // The newest one: those before it may have told less than there is now.
   const low = totals.at(-1) ?? walk.stored;
   if (low < walk.stored && calibrated > 0 && low >= LEAST_CAP)
-    await knowledge.learn(
-      'lower_bound',
+    await knowledge.learnLowerBound(
       low,
       `${span} told ${low}, and ${walk.stored} records were proven`,
     );

@@ -23,9 +23,9 @@ export async function isRetired(context: WindowContext, window: LeasedWindow): P
   return true;
 }
 
-/** Asked as often as an answer without records must come to be believed. */
+/** Asked as often as an answer without records must come to be believed, each time for another length, so that no cache answers. */
 async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
   for (let time = 0; time < context.knowledge.repeats; time += 1)
-    if ((await question(context, span, 0, 2)).came > 0) return false;
+    if ((await question(context, span, 0, 2 + time)).came > 0) return false;
   return true;
 }

@@ -3,6 +3,7 @@
 import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { isRepeated, walksAgree } from '../store/agreement.ts';
+import type { Database } from '../store/database.ts';
 import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WalkRole } from '../store/walks.ts';
@@ -87,15 +88,39 @@ export async function orderOf(
   const unlinked = wholes.some((walk) => isUnlinked(walk, knowledge.paging));
   const repeated = newest.pages > 1 && (await isRepeated(database, newest.walkId));
   if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
-  const others = wholes.filter(
-    ({ walkId, outcome, firstPage }) =>
-      walkId !== newest.walkId && outcome === 'ended' && firstPage !== newest.firstPage,
+  const others = endedBeside(newest, wholes).filter(
+    ({ firstPage }) => firstPage !== newest.firstPage,
   );
-  for (const { walkId } of others)
-    if (await walksAgree(database, newest.walkId, walkId))
-      return { repeated, unlinked, agreed: true };
+  if (await agreesWithOne(database, newest, others)) return { repeated, unlinked, agreed: true };
   return repeated && others.length > 0 ? 'disagree' : { repeated, unlinked, agreed: false };
 }
+
+/** Whether a walk before heard of more records, which may be gone, unless the newest came from a replica that lags; and no other walk agrees. */
+export async function lacksWhatWasHeard(
+  { database }: WindowContext,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+): Promise<boolean> {
+  const before = wholes.filter(({ walkId }) => walkId < newest.walkId);
+  if (newest.stored === 0 || before.every((walk) => mostHeard(walk) <= newest.stored)) return false;
+  return !(await agreesWithOne(database, newest, endedBeside(newest, wholes)));
+}
+
+const endedBeside = ({ walkId }: EndedWalk, wholes: readonly EndedWalk[]) =>
+  wholes.filter((walk) => walk.walkId !== walkId && walk.outcome === 'ended');
+
+async function agreesWithOne(
+  database: Database,
+  { walkId }: EndedWalk,
+  others: readonly EndedWalk[],
+): Promise<boolean> {
+  for (const other of others) if (await walksAgree(database, walkId, other.walkId)) return true;
+  return false;
+}
+
+/** The most records that an answer of a walk told of. */
+const mostHeard = ({ claims }: EndedWalk): number =>
+  Math.max(0, ...claims.map(({ start, came, total }) => Math.max(start + came, total ?? 0)));
 
 /** One answer, and not a full one. */
 const isSinglePage = ({ pages, stored, pageLength }: EndedWalk): boolean =>

@@ -1,9 +1,9 @@
 /** What in a record is not the record: values that differ each time it is asked for, as row numbers, scores and ages do; pure. */
 import { isObject } from '../source/json.ts';
 
-/** A text that tells how long ago something was: it differs only when it happens to move on. */
+/** A text that tells how long ago something was: it differs only when it happens to move on. Without "ago" it may be a duration. */
 const AGE =
-  /^\s*(in |about |~)?(an?|one|\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?|y|years?)(\s+ago)?\s*$|^(just )?now$/i;
+  /^\s*(about |~)?(an?|one|\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?|y|years?)\s+ago\s*$|^(just )?now$/i;
 
 /** Fewer records that are told apart show nothing but ages: two events of one template are alike but for such values, too. */
 const LEAST_DISTINCT = 2;
@@ -42,10 +42,18 @@ export function volatilePaths(
   return apart ? [...all].sort() : null;
 }
 
-/** Whether a record of one list stands in the other as it is: then the two are no versions of the same records. */
-export function sharesRecords(one: readonly unknown[], other: readonly unknown[]): boolean {
-  const all = new Set(one.map((record) => spelled(record, '', new Set())));
-  return other.some((record) => all.has(spelled(record, '', new Set())));
+/**
+ * Whether a record of one list stands in the other as it is: then the two are no versions of the same records.
+ * @param ignored what is known not to be the record.
+ */
+export function sharesRecords(
+  one: readonly unknown[],
+  other: readonly unknown[],
+  ignored: readonly string[],
+): boolean {
+  const leftOut = new Set(ignored);
+  const all = new Set(one.map((record) => spelled(record, '', leftOut)));
+  return other.some((record) => all.has(spelled(record, '', leftOut)));
 }
 
 /** A key as a step of a JSON pointer (RFC 6901). */
@@ -135,40 +143,57 @@ function spelled(value: unknown, place: string, leftOut: ReadonlySet<string>): s
 /**
  * The one place in which two answers to one question differ, where their records come in another order: without it they are
  * the same, and each record is still told apart from the others.
- * @param steady the answers were the same before, so that it is no record that was edited: then one that differs will do.
  * @returns a JSON pointer; null where there is none.
  */
-export function volatilePlace(
-  one: readonly unknown[],
-  other: readonly unknown[],
-  steady = false,
-): string | null {
+export function volatilePlace(one: readonly unknown[], other: readonly unknown[]): string | null {
   if (one.length !== other.length) return null;
-  for (const { place, pairs } of pairedWithoutOne(one, other)) {
-    const moved = pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
-    if (volatilePaths(moved)?.join() === place) return place;
-    const apart = distinct(pairs, 0, new Set([place])) === distinct(pairs, 1, new Set());
-    if (steady && moved.length > 0 && apart) return place;
-  }
+  for (const { place, pairs } of pairedWithoutOne(one, other))
+    if (volatilePaths(movedIn(pairs))?.join() === place) return place;
   return null;
 }
 
 /**
+ * The one place in which records differ that are asked for in parts of a span and in the whole of it, and that numbers the rows
+ * of each of these answers: one record alone will do.
+ * @returns a JSON pointer; null where there is none.
+ */
+export function rowNumberPlace(
+  parts: readonly (readonly unknown[])[],
+  whole: readonly unknown[],
+): string | null {
+  const apart = parts.flat();
+  if (apart.length !== whole.length) return null;
+  const answers = [...parts.filter(({ length }) => length > 0), whole];
+  for (const { place, pairs } of pairedWithoutOne(apart, whole))
+    if (movedIn(pairs).length > 0 && tellsItself(place, answers)) return place;
+  return null;
+}
+
+const movedIn = (pairs: readonly (readonly [unknown, unknown])[]) =>
+  pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
+
+/**
  * The places in which records have come to differ from what they were; one place alone where they come in another order now,
  * or some of them do not come, or others come besides. All must differ there, unless it is an age: one that was edited is no
- * such value.
+ * such value. Where records stand as they were, but for what says itself that it is not the record, nothing else is.
+ * @param ignored what is known not to be the record.
  * @returns JSON pointers.
  */
 export function volatileSince(
   before: readonly unknown[],
   now: readonly unknown[],
+  ignored: readonly string[] = [],
 ): readonly string[] {
-  const agesOnly = sharesRecords(before, now);
-  const inOrder = now.length < before.length ? null : volatilePaths(pairsOf(before, now), agesOnly);
+  const places = [...leavesIn(before[0], '').keys()];
+  const telling = places.filter((place) => tellsItself(place, [before, now]));
+  const shares = sharesRecords(before, now, [...ignored, ...telling]);
+  const inOrder = now.length < before.length ? null : volatilePaths(pairsOf(before, now), shares);
   if (inOrder !== null) return inOrder;
   const [many, few] = before.length < now.length ? [now, before] : [before, now];
-  for (const { place, pairs } of pairedWithoutOne(many, few))
+  for (const { place, pairs } of pairedWithoutOne(many, few)) {
+    const agesOnly = shares && !telling.includes(place);
     if (volatilePaths(pairs, agesOnly)?.join() === place) return [place];
+  }
   return [];
 }
 
@@ -187,10 +212,13 @@ export function tellsItself(place: string, lists: readonly (readonly unknown[])[
   );
 }
 
+/** Counted from 0 or 1 on, or down to it. */
 function numbersRows(values: readonly unknown[]): boolean {
-  const numbers = values.map(countOf);
-  const [first = Number.NaN] = numbers;
-  return first <= 1 && numbers.every((number, index) => number === first + index);
+  const up = values.map(countOf);
+  return [up, [...up].reverse()].some(
+    ([first = Number.NaN, ...rest]) =>
+      first <= 1 && rest.every((number, index) => number === first + index + 1),
+  );
 }
 
 /** Whether records do not all have one value in a place. */

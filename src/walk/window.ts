@@ -11,7 +11,7 @@ import { compareHalves, sumTotalsOfHalves } from './halves.ts';
 import { finish, isAudited, openOrResume, walkOf, walkOnce } from './once.ts';
 import { publish } from './publishing.ts';
 import { isRestless, totalsCount } from './questions.ts';
-import { orderOf, PASSING } from './settle.ts';
+import { lacksWhatWasHeard, orderOf, PASSING } from './settle.ts';
 import { splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
 import { proveByUnion, type UnionEnd } from './union.ts';
@@ -109,6 +109,8 @@ async function judge(
   const order = await orderOf(context, wholes, newest);
   if (order === 'disagree')
     return split('a content stands on two pages, and other page boundaries bring other records');
+  if (wholes.length < MOST_WALKS && (await lacksWhatWasHeard(context, wholes, newest)))
+    return again(context, window, wholes);
   const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);
   const end = newest.end ?? 'open';
   let evidence: Evidence = { ...evidenceOf(window, { stored, end, heard }), ...order };

@@ -507,7 +507,7 @@ describe('a probe', () => {
   });
 
   it('hashes what identifies a record, where the stream says', async () => {
-    await server.query(`update daywalk.streams set id_path = '{a,id}'`);
+    await server.query(`update daywalk.walks set id_path = '{a,id}'`);
     const list = [{ a: { id: 1 }, n: 1 }, { a: { id: 1 }, n: 2 }, { n: 3 }];
     await page(await answering([given({ data: list })]));
     const [row] = await server.query<{ ids: string[] }>(

@@ -1,7 +1,8 @@
 /** What a source shows otherwise once a day is complete: late events, edits of all records, days that it keeps no more. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { audit } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, hastyClock, records } from '../support/store.ts';
+import { clear, records } from '../support/store.ts';
 import {
   closedDays,
   complaints,
@@ -10,7 +11,7 @@ import {
   readResults,
   runOnce,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, secondOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [first = '', second = ''] = closedDays(2);
@@ -31,21 +32,32 @@ async function exported(exporting: Exporting) {
 
 describe('late events of the same kinds as those before', () => {
   const event = (id: number, host: string) => `{"at": ${id * 60}, "id": ${id}, "host": "${host}"}`;
-  it.each([undefined, ['id']])('are events of their own, identified by %s', async (idPath) => {
-    const before = [event(12, 'a'), event(11, 'b')];
+  const numbered: Habits['wrap'] = (list, _, { start }) =>
+    `[${list.map((record, n) => record.replace(/}$/, `, "row": ${start + n + 1}}`)).join()}]`;
+
+  it.each([
+    [undefined, {}],
+    [['id'], {}],
+    [undefined, { wrap: numbered }],
+  ])('are events of their own, identified by %s, %o', async (idPath, habits) => {
+    const before = [event(12, 'a'), event(9, 'b')];
     const source = new ImaginedSource(
       { [first]: before, [second]: before },
-      { at: (record) => JSON.parse(record).at },
+      { at: (record) => JSON.parse(record).at, ...habits },
     );
     const stream = { ...newStream(), ...(idPath && { idPath }) };
     const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
-    await exported(exporting);
+    await runOnce(exporting);
     for (const day of [first, second])
-      source.lists.set(`${day} 00:00:00`, [event(22, 'a'), event(21, 'b'), ...before]);
+      source.lists.set(`${day} 00:00:00`, [event(27, 'a'), event(21, 'b'), ...before]);
     await server.query('update daywalk.windows set due_at = clock_timestamp()');
-    const days = [...(await exported(exporting)).values()];
-    expect(days.map(({ state }) => state)).toEqual(['complete', 'complete']);
-    expect(await server.query(`select from daywalk.learned where fact = 'ignored'`)).toEqual([]);
+    await runOnce(exporting);
+    for (const { state, published } of (await readResults(server, stream)).values())
+      expect({ state, ids: published.map(idOf).sort() }).toEqual({
+        state: 'complete',
+        ids: [12, 21, 27, 9].map((id) => id * 60).sort(),
+      });
+    expect(await audit(server)).toEqual([]);
   });
 });
 
@@ -56,8 +68,11 @@ describe('records of which all were changed since', () => {
     [0, 3, 8].map((n) => alert(from + n, status, score + n));
 
   /** Two days of alerts, one of which, or both, come otherwise once they are complete. */
-  async function changed(change: Readonly<Record<string, readonly string[]>>, habits: Habits = {}) {
-    const lists = { [first]: alerts(10, 'open', 15), [second]: alerts(20, 'open', 17) };
+  async function changed(
+    change: Readonly<Record<string, readonly string[]>>,
+    habits: Habits = {},
+    lists = { [first]: alerts(10, 'open', 15), [second]: alerts(20, 'open', 17) },
+  ) {
     const source = new ImaginedSource(lists, { totals: 'exact', ...habits });
     const stream = { ...newStream(), idPath: ['id'] };
     const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
@@ -87,6 +102,46 @@ describe('records of which all were changed since', () => {
       [second]: closed,
     });
     expect({ shown, ignored }).toEqual({ shown: closed, ignored: [] });
+  });
+
+  it('by hand on every day, from several values to one, are shown as they are now', async () => {
+    const open = (from: number, status: readonly string[]) =>
+      status.map((each, n) => alert(from + n * n * 3, each, 15 + n * n));
+    const closed = open(20, ['closed', 'closed', 'closed']);
+    const { shown, ignored } = await changed(
+      { [first]: open(10, ['closed', 'closed']), [second]: closed },
+      {},
+      { [first]: open(10, ['open', 'ack']), [second]: open(20, ['open', 'ack', 'open']) },
+    );
+    expect({ shown, ignored }).toEqual({ shown: closed, ignored: [] });
+  });
+
+  it.each([
+    ['a state', 'open', 'closed'],
+    ['a duration', '12s', '3m'],
+  ])('of which one was, in %s, is shown as it is now', async (_, before, now) => {
+    const some = (last: string) => [alert(20, '1h', 17), alert(23, '5m', 18), alert(28, last, 19)];
+    const { shown, ignored } = await changed(
+      { [second]: some(now) },
+      {},
+      { [first]: alerts(10, '9s', 15), [second]: some(before) },
+    );
+    expect({ shown, ignored }).toEqual({ shown: some(now), ignored: [] });
+  });
+
+  it('and of which a part of the day does not show one edit, are not taken for values that change each time', async () => {
+    const edited = [...alerts(20, 'open', 17).slice(0, 2), alert(28, 'closed', 25)];
+    const { ignored } = await changed(
+      { [second]: edited },
+      {
+        // Parts are answered by a replica that lags.
+        arrange: (list, _, { from, to }) =>
+          from.endsWith('00:00:00') && to.endsWith('23:59:59')
+            ? list
+            : list.map((record) => record.replace('closed', 'open')),
+      },
+    );
+    expect(ignored).toEqual([]);
   });
 
   it('by hand, and shown by one of two replicas, are not taken for values that change each time', async () => {
@@ -180,56 +235,5 @@ describe('a source that keeps its events for some days', () => {
     await server.query('update daywalk.windows set rewalk = true where day = $1', [before]);
     await lookAt(before);
     expect(await retired()).toEqual([oldest]);
-  });
-});
-
-describe('a large day by its total, where fractions of a second are compared', () => {
-  const NOON = 43_200;
-
-  /** Split by its total; one record stands in the fraction behind the second at which looks cut it. */
-  async function looked(late: readonly string[], most = 1_000) {
-    const at = (record: string) => (idOf(record) === 1_000 ? NOON - 0.3 : secondOf(record));
-    const source: ImaginedSource = new ImaginedSource(
-      { [second]: records(1_000, 240) },
-      {
-        at,
-        wrap: (list, _, request) =>
-          `{"total":${Math.min(most, source.within(request).length)},"data":[${list.join(',')}]}`,
-      },
-    );
-    const exporting: Exporting = {
-      server,
-      source,
-      stream: newStream(),
-      since: second,
-      pageLength: 30,
-      windowRecords: 100,
-      recheckDays: 7,
-      clock: { ...hastyClock, random: () => (NOON - 0.5) / 43_200 - 0.5 },
-    };
-    await exported(exporting);
-    source.lists.set(`${second} 00:00:00`, [...records(1_000, 240), ...late]);
-    const looks = 'update daywalk.windows set due_at = clock_timestamp() where due_at is not null';
-    await server.query(looks);
-    await runOnce(exporting);
-    const [day] = await server.query(
-      `select looks, split_calibrated as calibrated from daywalk.windows where kind = 'day'`,
-    );
-    // Without a calibrated total the parts have looks of their own.
-    await server.query(looks);
-    await exported(exporting);
-    return day;
-  }
-
-  it('is as it was where the total is', async () => {
-    expect(await looked([])).toEqual({ looks: 1, calibrated: true });
-  });
-
-  it('is walked again where it is not', async () => {
-    expect(await looked(records(3_000, 1))).toEqual({ looks: 0, calibrated: true });
-  });
-
-  it('is walked again where it stands still, and its parts tell more', async () => {
-    expect(await looked(records(3_000, 2), 240)).toEqual({ looks: 0, calibrated: false });
   });
 });

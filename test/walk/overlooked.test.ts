@@ -184,6 +184,25 @@ describe('a source that answers one question in different ways, and shows nothin
   });
 });
 
+describe('replicas, one of which lags for some answers', () => {
+  it('do not hide a record that an answer before told of', async () => {
+    let answers = 0;
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 24), [second]: records(2_000, 14) },
+      {
+        totals: 'exact',
+        arrange: (list, _, { from, to }) => {
+          if (from !== `${second} 00:00:00` || to !== `${second} 23:59:59`) return list;
+          answers += 1;
+          return answers < 4 || answers > 10 ? list : list.filter((one) => idOf(one) !== 2_005);
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 5 };
+    expect((await exported(exporting)).get(second)?.state).toBe('complete');
+  });
+});
+
 describe('a list that grows while it is walked', () => {
   it('does not teach that totals are too small', async () => {
     let grown = false;

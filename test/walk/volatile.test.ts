@@ -360,13 +360,15 @@ describe('what a place says by itself', () => {
   const list = (...values: readonly unknown[]) => values.map((t, id) => ({ id: `e${id}`, t }));
 
   it.each([
-    ['ages', list('1 hour ago', 'now'), list('2 hours ago', '3 m')],
+    ['ages', list('1 hour ago', 'now'), list('2 hours ago', 'about 3 m ago')],
     ['the numbers of the rows', list(0, 1, 2), list(1, 2)],
+    ['the numbers of the rows, counted down', list(3, 2, 1), list('2', '1')],
   ])('%s', (_, before, now) => expect(tellsItself('/t', [before, now])).toBe(true));
 
   it.each([
     ['a state', list('open', 'open'), list('closed', 'closed')],
     ['numbers of records', list(101, 102), list(1, 2)],
+    ['durations', list('12 s', '1 h'), list('3m', '1 h')],
     ['an age that became a word', list('1 hour ago'), list('closed')],
   ])('nothing: %s', (_, before, now) => expect(tellsItself('/t', [before, now])).toBe(false));
 });

@@ -1,0 +1,138 @@
+/** Looks end: what was found as it is stored is not found otherwise by the next look, whatever the source is like. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RequestError } from '../../src/errors.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { clear, hastyClock, records } from '../support/store.ts';
+import {
+  closedDays,
+  complaints,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+} from './exporting.ts';
+import { type Habits, ImaginedSource, secondOf } from './imagined-source.ts';
+
+let server: TestDatabase;
+const [first = '', second = ''] = closedDays(2);
+const idOf = (record: string) => Number(/\d+/.exec(record)?.[0]);
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(() => clear(server));
+
+/** One run; nothing complete is anything but exact. */
+async function exported(exporting: Exporting) {
+  await runOnce(exporting);
+  const { source, stream } = exporting;
+  expect(await complaints(server, source, stream)).toEqual([]);
+  return readResults(server, stream);
+}
+
+const LOOK = 'update daywalk.windows set due_at = clock_timestamp() where due_at is not null';
+
+describe('a window that is as it was', () => {
+  /** How often each kind of window was looked at in three rounds, once what the source does was learned. */
+  async function looked(
+    lists: Readonly<Record<string, readonly string[]>>,
+    habits: Habits,
+    change: Partial<Exporting> = {},
+  ) {
+    const source = new ImaginedSource(lists, habits);
+    const exporting: Exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: first,
+      pageLength: 30,
+      recheckDays: 30,
+      ...change,
+    };
+    await exported(exporting);
+    for (let round = 0; round < 4; round += 1) {
+      await server.query(LOOK);
+      if (round === 1) await server.query('update daywalk.windows set looks = 0');
+      const results = [...(await exported(exporting)).values()];
+      expect(results.map(({ state }) => state)).toEqual(results.map(() => 'complete'));
+    }
+    return server.query(
+      `select kind, min(looks) as looks from daywalk.windows where state = 'complete' and due_at is not null group by kind order by kind`,
+    );
+  }
+  const each = (...kinds: readonly string[]) => kinds.map((kind) => ({ kind, looks: 3 }));
+
+  it('is looked at, and not closed anew, where it was split without a total', async () => {
+    const refuse: Habits['before'] = (_, { start }) => {
+      if (start >= 100) throw new RequestError(400, 'too deep');
+    };
+    const lists = { [first]: records(1_000, 240), [second]: records(2_000, 240) };
+    expect(await looked(lists, { before: refuse })).toEqual(each('cut', 'day', 'part'));
+  });
+
+  it('is looked at, and not asked anew, where more than a page lies across midnight', async () => {
+    const at = (record: string) => (idOf(record) % 2 === 0 ? 86_399 : 0);
+    const lists = { [first]: records(1_000, 12), [second]: records(2_000, 12) };
+    expect(await looked(lists, { at, totals: 'exact' }, { pageLength: 5 })).toEqual(
+      each('cut', 'day'),
+    );
+  });
+
+  it('is looked at, and not walked again, where its total leaves some out', async () => {
+    const wrap: Habits['wrap'] = (list, total) =>
+      `{"total":${total === 5 ? 4 : total},"data":[${list.join(',')}]}`;
+    const lists = { [first]: records(1_000, 24), [second]: records(2_000, 5) };
+    expect(await looked(lists, { totals: 'exact', wrap })).toEqual(each('cut', 'day'));
+  });
+});
+
+describe('a large day by its total, where fractions of a second are compared', () => {
+  const NOON = 43_200;
+
+  /** Split by its total; one record stands in the fraction behind the second at which looks cut it. */
+  async function looked(late: readonly string[], most = 1_000) {
+    const at = (record: string) => (idOf(record) === 1_000 ? NOON - 0.3 : secondOf(record));
+    const source: ImaginedSource = new ImaginedSource(
+      { [second]: records(1_000, 240) },
+      {
+        at,
+        wrap: (list, _, request) =>
+          `{"total":${Math.min(most, source.within(request).length)},"data":[${list.join(',')}]}`,
+      },
+    );
+    const exporting: Exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: second,
+      pageLength: 30,
+      windowRecords: 100,
+      recheckDays: 7,
+      clock: { ...hastyClock, random: () => (NOON - 0.5) / 43_200 - 0.5 },
+    };
+    await exported(exporting);
+    source.lists.set(`${second} 00:00:00`, [...records(1_000, 240), ...late]);
+    const looks = 'update daywalk.windows set due_at = clock_timestamp() where due_at is not null';
+    await server.query(looks);
+    await runOnce(exporting);
+    const [day] = await server.query(
+      `select looks, split_calibrated as calibrated from daywalk.windows where kind = 'day'`,
+    );
+    // Without a calibrated total the parts have looks of their own.
+    await server.query(looks);
+    await exported(exporting);
+    return day;
+  }
+
+  it('is as it was where the total is', async () => {
+    expect(await looked([])).toEqual({ looks: 1, calibrated: true });
+  });
+
+  it('is walked again where it is not', async () => {
+    expect(await looked(records(3_000, 1))).toEqual({ looks: 0, calibrated: true });
+  });
+
+  it('is walked again where it stands still, and its parts tell more', async () => {
+    expect(await looked(records(3_000, 2), 240)).toEqual({ looks: 0, calibrated: false });
+  });
+});
