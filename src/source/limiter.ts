@@ -122,7 +122,10 @@ export class Limiter {
       signal.throwIfAborted();
       const waiter = { priority, go, fail };
       stop = () => {
-        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+        const at = this.#waiters.indexOf(waiter);
+        // Let go a moment ago, by another one that stopped with it.
+        if (at === -1) return;
+        this.#waiters.splice(at, 1);
         fail(signal.reason);
         this.#serve();
       };

@@ -144,25 +144,27 @@ export async function releaseLease(database: Database, lease: Lease): Promise<vo
 /**
  * Gives the window back as failed, to be walked again after `delayMs`. One that was complete is not any more: its source
  * says something else, and that could not be settled. What is shown of it stays shown.
+ * @param judged what was walked so far settles nothing, and is no evidence any more; else it is gone on with.
  */
 export async function failWindow(
   database: Database,
   lease: Lease,
   error: string,
   delayMs: number,
+  judged = true,
 ): Promise<void> {
   await database.persist(
     `update daywalk.windows w
         set state = 'failed',
             due_at = clock_timestamp() + make_interval(secs => $4::double precision / 1000),
-            judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = w.window_id),
+            judged = case when $5 then (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = w.window_id) else w.judged end,
             failures = failures + 1,
             attempts = 0,
             last_error = $3,
             last_failed_at = clock_timestamp(),
             lease_id = null, lease_owner = null, lease_expires = null
       where window_id = $1 and lease_id = $2::uuid`,
-    [lease.windowId, lease.leaseId, error, delayMs],
+    [lease.windowId, lease.leaseId, error, delayMs, judged],
   );
 }
 
@@ -251,13 +253,20 @@ export async function noteLooked(
   );
 }
 
-/** Gives a complete window back that could not be looked at now; it is tried again an hour from now. */
-export async function postponeLook(database: Database, lease: Lease): Promise<void> {
+/** Gives a complete window back that could not be looked at now; it is tried again an hour from now, as long as it is looked at. */
+export async function postponeLook(
+  database: Database,
+  lease: Lease,
+  recheckDays: number,
+): Promise<void> {
   await database.persist(
-    `update daywalk.windows
-        set due_at = case when rewalk or state <> 'complete' then due_at else clock_timestamp() + interval '1 hour' end, attempts = 0,
-            lease_id = null, lease_owner = null, lease_expires = null
-      where window_id = $1 and lease_id = $2::uuid`,
-    [lease.windowId, lease.leaseId],
+    `update daywalk.windows w
+        set due_at = case when w.rewalk or w.state <> 'complete' then w.due_at
+                          when w.looks = 0 or daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $3) is not null
+                          then clock_timestamp() + interval '1 hour' end,
+            attempts = 0, lease_id = null, lease_owner = null, lease_expires = null
+       from daywalk.streams s
+      where s.stream_id = w.stream_id and w.window_id = $1 and w.lease_id = $2::uuid`,
+    [lease.windowId, lease.leaseId, recheckDays],
   );
 }

@@ -197,15 +197,21 @@ export interface SpanOfDay extends Span {
   readonly day: Day;
 }
 
-/** The newest complete day before another one that holds records, and whether its source was found to have forgotten it; null: none. */
+/**
+ * The newest complete day before another one that holds records, with whether its source was found to have forgotten it, and
+ * whether the other one is as old now as it was then; null: none.
+ */
 export async function readShownBefore(
   database: Database,
   streamId: number,
   day: string,
-): Promise<(SpanOfDay & { readonly retired: boolean }) | null> {
-  const [row] = await database.persist<SpanOfDay & { readonly retired: boolean }>(
+): Promise<(SpanOfDay & { readonly retired: boolean; readonly sinceThatAge: boolean }) | null> {
+  const [row] = await database.persist<
+    SpanOfDay & { readonly retired: boolean; readonly sinceThatAge: boolean }
+  >(
     `select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo",
-            d.retired_since is not null as retired
+            d.retired_since is not null as retired,
+            coalesce(clock_timestamp() - $2::date >= d.retired_since - d.day, false) as "sinceThatAge"
        from daywalk.days d
        join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.state = 'complete'
       where d.stream_id = $1 and d.day < $2::date and d.records > 0

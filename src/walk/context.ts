@@ -47,9 +47,10 @@ export interface WindowContext extends WalkContext {
   readonly recheckDays: number;
   /**
    * Called before anything new is believed.
+   * @returns whether a known answer is what it was; false: there is none.
    * @throws {WalkError} where known answers are not what they were.
    */
-  readonly checkKnown: () => Promise<void>;
+  readonly checkKnown: () => Promise<boolean>;
 }
 
 /** What became of a window. */

@@ -167,7 +167,10 @@ export class StreamContract {
     signature: string,
     reason: Error | null,
   ): Promise<Facts<R>> {
-    if (facts.listType !== 'array' && reason === null) this.#refuseOtherList(page, contract);
+    // Where a person said that the list is, null is one without records, whatever other lists there are.
+    const isNamed = facts.listType === 'null' && this.#hints.recordsPath !== undefined;
+    if (facts.listType !== 'array' && !isNamed && reason === null)
+      this.#refuseOtherList(page, contract);
     const example = this.#reader.excerpt(page.body);
     const frame: Frame = {
       signature,

@@ -254,7 +254,9 @@ async function settle(
     onEvent({ kind: 'released', window });
     return;
   }
-  if (isMisaddressed(error)) {
+  // Where a page came from there, and a known answer still does, it is that of one window.
+  const came = state.contract.known !== null;
+  if (isMisaddressed(error) && !(came && (await answersOthers(context, leased)))) {
     // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
     await releaseLease(database, leased).catch(() => {});
     onEvent({ kind: 'released', window });
@@ -268,7 +270,7 @@ async function settle(
     await releaseLease(database, leased).catch(() => {});
     throw error;
   }
-  await failWindow(database, leased, failure.reason, failure.delayMs);
+  await failWindow(database, leased, failure.reason, failure.delayMs, failure.judged);
   noteUntold(state, leased, error);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.

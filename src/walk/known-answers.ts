@@ -3,7 +3,14 @@
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
 import type { Clock } from '../clock.ts';
-import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
+import {
+  EnvelopeError,
+  PageFailedError,
+  RequestError,
+  TooLargeError,
+  UnavailableError,
+  WalkError,
+} from '../errors.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { noteFrame } from '../store/contracts.ts';
@@ -35,24 +42,34 @@ export class KnownAnswers {
 
   /**
    * Asks for the middle of two proven windows, where none was as ever in the last ten minutes, not by a look either. One that
-   * shows its middle shows half of what it showed.
-   * @throws {WalkError} where neither does.
+   * shows its middle shows half of what it showed. Those that were seen last more than a week ago may have been forgotten.
+   * @returns whether one is as ever; false: there is none to ask.
+   * @throws {WalkError} where neither does. What the API answers to both, where it answers to neither.
    */
-  async check(): Promise<void> {
+  async check(): Promise<boolean> {
     const { clock, database, knowledge } = this.#context;
     const now = clock.monotonic();
-    if (knowledge.knownAt !== null && now - knowledge.knownAt < FRESH_MS) return;
+    if (knowledge.knownAt !== null && now - knowledge.knownAt < FRESH_MS) return true;
     const canaries = await readCanaries(database, knowledge.streamId);
+    const failures: unknown[] = [];
     for (const canary of canaries) {
-      if (await this.#showsMiddle(canary)) {
-        knowledge.knownAt = clock.monotonic();
-        return;
-      }
+      // One of them alone that cannot be had says nothing of the source, and is not waited for.
+      const deadline = canary === canaries.at(-1) ? null : clock.timeout(BLAME_MS);
+      const shows = await this.#showsMiddle(canary, deadline).catch((error: unknown) => {
+        const isIts = isOfRequest(error) || deadline?.aborted === true;
+        if (this.#context.signal.aborted || !isIts) throw error;
+        failures.push(error);
+        return false;
+      });
+      if (!shows) continue;
+      knowledge.knownAt = clock.monotonic();
+      return true;
     }
-    if (canaries.length > 0)
-      throw wrong(
-        `${canaries.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
-      );
+    if (!canaries.some(({ fresh }) => fresh)) return false;
+    if (failures.length === canaries.length) throw failures.at(-1);
+    throw wrong(
+      `${canaries.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
+    );
   }
 
   /** Whether known answers can be had, and are what they were; true also where there is none yet. */
@@ -66,15 +83,17 @@ export class KnownAnswers {
 
   /**
    * Whether a window may be believed to be empty: a known answer with records, of another span, must be repeated now.
-   * @throws {WalkError} where it is not, or where the answer is of no known kind and no record was ever shown.
+   * @throws {WalkError} where none is, or where the answer is of no known kind and no record was ever shown.
    */
   async believeNothing(frame: Frame, { from, to }: Pick<Span, 'from' | 'to'>): Promise<void> {
-    const { database, knowledge } = this.#context;
+    const { database, stream, knowledge } = this.#context;
+    const canaries = await readCanaries(database, knowledge.streamId);
     const { lastGood } = knowledge;
-    const isOther = lastGood !== null && (lastGood.from !== from || lastGood.to !== to);
-    const known = isOther ? lastGood : await this.#newestCanary();
-    if (known === null) {
-      if (frame.known || frame.plain) return;
+    const known = [
+      ...(lastGood === null || (lastGood.from === from && lastGood.to === to) ? [] : [lastGood]),
+      ...canaries.map((canary) => ({ ...targetOf(stream, canary), start: 0, length: 1 })),
+    ];
+    if (known.length === 0 && !frame.known && !frame.plain) {
       const { reason, example } = frame;
       throw new WalkError(
         'unknown-answer',
@@ -82,11 +101,25 @@ export class KnownAnswers {
         { hint: reason?.hint, cause: reason ?? undefined },
       );
     }
-    if (!(await this.#shows({ ...known, length: this.#lengthFor(known.start) })))
+    if (known.length > 0 && !(await this.#showsOne(known)))
       throw wrong(
-        `the window is empty, and so is ${known.from} to ${known.to}, which held records`,
+        `the window is empty, and so is ${known[0]?.from} to ${known[0]?.to}, which held records`,
       );
-    if (!frame.known) await noteFrame(database, knowledge.streamId, frame.signature, frame.example);
+    if (known.length > 0 && !frame.known)
+      await noteFrame(database, knowledge.streamId, frame.signature, frame.example);
+  }
+
+  /** Whether one of these shows records; asked in turn. */
+  async #showsOne(requests: readonly PageRequest[]): Promise<boolean> {
+    for (const request of requests) {
+      const asked = { ...request, length: this.#lengthFor(request.start) };
+      const shows = await this.#shows(asked).catch((error: unknown) => {
+        if (request === requests.at(-1) || !isOfRequest(error)) throw error;
+        return false;
+      });
+      if (shows) return true;
+    }
+    return false;
   }
 
   /** Whether the API answers another question: then the fault is that of the request that fails. */
@@ -108,23 +141,24 @@ export class KnownAnswers {
     );
   }
 
-  async #newestCanary(): Promise<PageRequest | null> {
-    const { database, stream, knowledge } = this.#context;
-    const [canary] = await readCanaries(database, knowledge.streamId);
-    return canary === undefined ? null : { ...targetOf(stream, canary), start: 0, length: 1 };
-  }
-
   /** Never the same length twice in a row, so that no cache answers, and none that a source refuses; pages by number are asked for singly. */
   #lengthFor(start: number): number {
     this.#asked += 1;
     return start > 0 && this.#context.knowledge.paging === 'number' ? 1 : 1 + (this.#asked % 3);
   }
 
-  /** Whether a window shows its middle; its first records where the source does not page as deep any more. */
-  async #showsMiddle(canary: Canary): Promise<boolean> {
+  /**
+   * Whether a window shows its middle; its first records where the source does not page as deep any more.
+   * @param deadline null: it is waited for as long as for any answer.
+   */
+  async #showsMiddle(canary: Canary, deadline: AbortSignal | null): Promise<boolean> {
     const { stream, knowledge } = this.#context;
+    const signal = AbortSignal.any([
+      this.#context.signal,
+      ...(deadline === null ? [] : [deadline]),
+    ]);
     const shows = (start: number) =>
-      this.#shows({ ...targetOf(stream, canary), start, length: this.#lengthFor(start) });
+      this.#shows({ ...targetOf(stream, canary), start, length: this.#lengthFor(start) }, signal);
     const middle = Math.floor((canary.records - 1) / 2);
     if (middle >= (knowledge.offsetCap ?? Number.POSITIVE_INFINITY)) return shows(0);
     return shows(middle).catch((error: unknown) => {
@@ -133,15 +167,22 @@ export class KnownAnswers {
     });
   }
 
-  async #shows(request: PageRequest): Promise<boolean> {
+  async #shows(request: PageRequest, signal = this.#context.signal): Promise<boolean> {
     const { knowledge } = this.#context;
     const times = knowledge.givesEmptiesInVain ? knowledge.repeats : 1;
     for (let time = 0; time < times; time += 1) {
-      if ((await askShorter(this.#context, request)).facts.came > 0) return true;
+      if ((await askShorter({ ...this.#context, signal }, request)).facts.came > 0) return true;
     }
     return false;
   }
 }
+
+/** Whether an error may be that of what was asked for alone. */
+const isOfRequest = (error: unknown): boolean =>
+  error instanceof EnvelopeError ||
+  error instanceof RequestError ||
+  error instanceof TooLargeError ||
+  (error instanceof UnavailableError && error.part === 'api');
 
 function wrong(reason: string): WalkError {
   return new WalkError('known-answer-wrong', `nothing new is believed: ${reason}`, {

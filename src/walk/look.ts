@@ -30,15 +30,15 @@ export async function lookAgain(context: WindowContext, window: LeasedWindow): P
           : await lookAtList(context, window);
     // That says nothing against it either, as long as there is nobody to ask.
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
+    else if (difference !== null && window.kind === 'day' && (await isRetired(context, window)))
+      return true;
   } catch (error) {
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
     log.info({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
-    await postponeLook(database, window);
+    await postponeLook(database, window, recheckDays);
     return true;
   }
-  if (difference !== null && window.kind === 'day' && (await isRetired(context, window)))
-    return true;
   if (difference !== null) {
     await learnWhatDiffers(context, window);
     log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);

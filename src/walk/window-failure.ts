@@ -13,6 +13,8 @@ import { BrokenChainError } from '../store/walks.ts';
 export interface WindowFailure {
   readonly reason: string;
   readonly delayMs: number;
+  /** What was walked settles nothing; else an answer could not be had, and what was walked before it counts. */
+  readonly judged: boolean;
 }
 
 const FIRST_DELAY_MS = 5 * 60_000;
@@ -27,16 +29,17 @@ export function windowFailure(
   failures: number,
   random: number,
 ): WindowFailure | null {
-  const own =
+  const judged =
     error instanceof WalkError ||
-    error instanceof EnvelopeError ||
-    error instanceof RequestError ||
-    error instanceof TooLargeError ||
     error instanceof BrokenChainError ||
     error instanceof BodyRefusedError;
-  if (!own) return null;
+  const asked =
+    error instanceof EnvelopeError ||
+    error instanceof RequestError ||
+    error instanceof TooLargeError;
+  if (!judged && !asked) return null;
   const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 20));
-  return { reason: reasonText(error), delayMs: delay * (0.75 + random / 2) };
+  return { reason: reasonText(error), delayMs: delay * (0.75 + random / 2), judged };
 }
 
 function reasonText(error: DaywalkError): string {

@@ -259,8 +259,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a loser fails the window of another one',
     LEASES,
-    'lease_id = null, lease_owner = null, lease_expires = null\n      where window_id = $1 and lease_id = $2::uuid`,\n    [lease.windowId, lease.leaseId, error, delayMs]',
-    'lease_id = null, lease_owner = null, lease_expires = null\n      where window_id = $1 and $2::uuid is not null`,\n    [lease.windowId, lease.leaseId, error, delayMs]',
+    'lease_id = null, lease_owner = null, lease_expires = null\n      where window_id = $1 and lease_id = $2::uuid`,\n    [lease.windowId, lease.leaseId, error, delayMs, judged]',
+    'lease_id = null, lease_owner = null, lease_expires = null\n      where window_id = $1 and $2::uuid is not null`,\n    [lease.windowId, lease.leaseId, error, delayMs, judged]',
     LEASE_TESTS,
   ),
   mutant(

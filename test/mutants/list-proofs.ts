@@ -7,7 +7,6 @@ const VERDICT = 'src/walk/verdict.ts';
 const WALK = 'src/walk/walk.ts';
 const VERDICT_TESTS = ['test/walk/verdict.test.ts'];
 const OVERLOOKED = ['test/walk/overlooked.test.ts'];
-const LATER = ['test/walk/later.test.ts'];
 const ODD = ['test/walk/odd-sources.test.ts', 'test/walk/export-property.test.ts'];
 
 export const PROOF_MUTANTS: readonly Mutant[] = [
@@ -66,27 +65,6 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     'Math.max(this.#emptyShare ?? 0, this.restless ? UNKNOWN_SHARE : 0);',
     'this.#emptyShare ?? 0;',
     OVERLOOKED,
-  ),
-  mutant(
-    'records that merely came later teach that what tells them apart is no part of them',
-    'src/walk/volatile.ts',
-    'return other.some((record) => all.has',
-    'return other.every((record) => all.has',
-    LATER,
-  ),
-  mutant(
-    'a field that somebody set in all records of a day is no part of them',
-    'src/walk/paging.ts',
-    '!(await differsElsewhere(context, first, [stored, now], doubtful));',
-    'false;',
-    LATER,
-  ),
-  mutant(
-    'a day that shows nothing is forgotten by its source though the one before it shows',
-    'src/walk/retirement.ts',
-    'if (before !== null && !before.retired &&',
-    'if (before !== null && before.retired &&',
-    LATER,
   ),
   mutant(
     'an hour that the clocks skip is cut',

@@ -1,5 +1,6 @@
 /** Every deliberate fault, with the tests that ought to notice it. */
 import { FENCE_MUTANTS } from './list-fences.ts';
+import { LATER_MUTANTS } from './list-later.ts';
 import { MOVED_MUTANTS } from './list-moved.ts';
 import { PROOF_MUTANTS } from './list-proofs.ts';
 import { SHOWN_MUTANTS } from './list-shown.ts';
@@ -9,6 +10,7 @@ import type { Mutant } from './mutant.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...FENCE_MUTANTS,
   ...PROOF_MUTANTS,
+  ...LATER_MUTANTS,
   ...SHOWN_MUTANTS,
   ...MOVED_MUTANTS,
   ...SOURCE_MUTANTS,

@@ -194,6 +194,23 @@ describe('a pause', () => {
   });
 });
 
+test('those that stop together take no place of others, also when one of them was let go by then', async () => {
+  let now = 0;
+  const clock = { ...fakeClock(), monotonic: () => now, sleep: () => new Promise<never>(() => {}) };
+  const limiter = opened({ clock });
+  await request(limiter, refused(1_000));
+  const [together, another] = [new AbortController(), new AbortController()];
+  const [first, second] = [0, 1].map(() => limiter.acquire(scheduled, together.signal));
+  const third = limiter.acquire(scheduled, another.signal);
+  // The gate is open, and its timer is late.
+  now = 2_000;
+  together.abort();
+  await expect(first).rejects.toThrow();
+  (await second)?.release({ kind: 'lost' });
+  (await third).release({ kind: 'lost' });
+  expect(limiter.state).toMatchObject({ underWay: 0, waiting: 0 });
+});
+
 describe('the pace', () => {
   /** So many requests that are accepted, and then one that is refused. */
   async function burst(limiter: Limiter, count: number, last: Outcome): Promise<number | null> {

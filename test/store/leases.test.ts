@@ -116,7 +116,7 @@ describe('giving back', () => {
 
   it.each([
     ['finds nothing new', (lease: LeasedWindow) => noteLooked(database, lease, 0)],
-    ['cannot be had', (lease: LeasedWindow) => postponeLook(database, lease)],
+    ['cannot be had', (lease: LeasedWindow) => postponeLook(database, lease, 0)],
   ])('a look that %s keeps due what was not complete any more when it ended', async (_, end) => {
     const streamId = await completeDay();
     const looked = await dueAgain(streamId);

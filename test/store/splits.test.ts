@@ -98,6 +98,7 @@ describe('a day that is split', () => {
     expect(await readSplit(database, { windowId: day })).toEqual({
       by: 'time',
       total: null,
+      calibrated: false,
       parts: [
         { windowId: morning, ...MORNING, records: 2 },
         { windowId: evening, ...EVENING, records: 2 },

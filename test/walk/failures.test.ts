@@ -23,13 +23,15 @@ const MINUTE = 60_000;
 
 describe('a failure', () => {
   it.each([
-    new WalkError('shifted', 'moved'),
-    new EnvelopeError('no list'),
-    new RequestError(400, 'bad'),
-    new TooLargeError('too large'),
-    new BodyRefusedError('22P05', 'NUL'),
-  ])('%s is of the window', (error) => {
-    expect(windowFailure(error, 0, 0.5)).toEqual({ reason: error.message, delayMs: 5 * MINUTE });
+    { error: new WalkError('shifted', 'moved'), judged: true },
+    { error: new BodyRefusedError('22P05', 'NUL'), judged: true },
+    { error: new EnvelopeError('no list'), judged: false },
+    { error: new RequestError(400, 'bad'), judged: false },
+    { error: new TooLargeError('too large'), judged: false },
+  ])('$error is of the window; what was walked is no evidence any more: $judged', (given) => {
+    const { error, judged } = given;
+    const delayMs = 5 * MINUTE;
+    expect(windowFailure(error, 0, 0.5)).toEqual({ reason: error.message, delayMs, judged });
   });
 
   it.each([

@@ -1,0 +1,161 @@
+/** What known answers tell: whose fault an answer is, and whether a source shows nothing because there is nothing. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { clear, records } from '../support/store.ts';
+import {
+  closedDays,
+  complaints,
+  type Exporting,
+  newStream,
+  readResults,
+  runOnce,
+} from './exporting.ts';
+import { ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+const [first = '', second = '', third = ''] = closedDays(3);
+const LISTS = {
+  [first]: records(1_000, 12),
+  [second]: records(2_000, 12),
+  [third]: records(3_000, 12),
+};
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+});
+beforeEach(() => clear(server));
+
+/** A source in which something may be refused from a moment on, and its export. */
+function exportOf(lists: Readonly<Record<string, readonly string[]>>, recheckDays = 7) {
+  let refuse: (request: PageRequest) => void = () => {};
+  const source = new ImaginedSource(lists, { before: (_, request) => refuse(request) });
+  const exporting: Exporting = {
+    server,
+    source,
+    stream: newStream(),
+    since: first,
+    pageLength: 30,
+    recheckDays,
+  };
+  const run = async (since = first) => {
+    await server.query(
+      'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+    );
+    await runOnce({ ...exporting, since });
+    expect(await complaints(server, source, exporting.stream)).toEqual([]);
+    const results = await readResults(server, exporting.stream);
+    return [...results.values()].map(({ state }) => state);
+  };
+  return {
+    source,
+    run,
+    refuse: (now: typeof refuse) => {
+      refuse = now;
+    },
+  };
+}
+
+const isOf = ({ from }: PageRequest, day: string) => from.startsWith(day);
+const retired = async () =>
+  (
+    await server.query<{ day: string }>(
+      'select day::text from daywalk.days where retired_since is not null order by day',
+    )
+  ).map(({ day }) => day);
+
+describe('days that are refused as too old', () => {
+  const tooOld = ({ from }: PageRequest) => {
+    if (from < `${second} 12:00:00`)
+      throw new RequestError(400, 'start time must be within 2 days');
+  };
+
+  it('were forgotten, and stay as they were proven', async () => {
+    const { run, refuse } = exportOf(LISTS);
+    await run();
+    refuse(tooOld);
+    expect(await run()).toEqual(['complete', 'complete', 'complete']);
+    expect(await retired()).toEqual([first, second]);
+  });
+
+  it('have cuts that are asked for no more when looks are over', async () => {
+    const { run, refuse } = exportOf(LISTS, 0);
+    await run();
+    await run();
+    refuse(tooOld);
+    await server.query(`update daywalk.windows set due_at = clock_timestamp() where kind = 'cut'`);
+    await run();
+    expect(await server.query('select from daywalk.windows where due_at is not null')).toEqual([]);
+  });
+});
+
+describe('a source that shows nothing any more', () => {
+  it('is not believed after a week away either, and no day is forgotten', async () => {
+    const { source, run, refuse } = exportOf(LISTS);
+    refuse((request) => {
+      if (isOf(request, third)) throw new RequestError(400, 'not yet');
+    });
+    expect(await run()).toEqual(['complete', 'complete', 'failed']);
+    await server.query(
+      `update daywalk.windows set proven_at = proven_at - interval '8 days', looked_at = looked_at - interval '8 days'`,
+    );
+    refuse(() => {});
+    const lists = new Map(source.lists);
+    for (const day of source.lists.keys()) source.lists.set(day, []);
+    await runAndIgnore(run);
+    expect(await retired()).toEqual([]);
+    const [row] = await server.query(
+      `select state from daywalk.windows where kind = 'day' and day = $1`,
+      [third],
+    );
+    expect(row).toEqual({ state: 'failed' });
+    for (const [day, list] of lists) source.lists.set(day, list);
+    expect(await run()).toEqual(['complete', 'complete', 'complete']);
+  });
+});
+
+/** What is shown still is not what the source shows. */
+const runAndIgnore = (run: () => Promise<unknown>) => run().catch(() => {});
+
+describe('one day', () => {
+  it.each([404, 410, 302])('that is answered %i fails, and no other', async (status) => {
+    const { run, refuse } = exportOf(LISTS);
+    expect(await run(second)).toEqual(['complete', 'complete']);
+    refuse((request) => {
+      if (isOf(request, first)) throw new RequestError(status, 'not here');
+    });
+    expect(await run()).toEqual(['failed', 'complete', 'complete']);
+    refuse(() => {});
+    expect(await run()).toEqual(['complete', 'complete', 'complete']);
+  });
+
+  it('that fails once it was proven does not keep others from being believed', async () => {
+    const { run, refuse } = exportOf(LISTS);
+    refuse((request) => {
+      if (isOf(request, third)) throw new RequestError(400, 'not yet');
+    });
+    expect(await run()).toEqual(['complete', 'complete', 'failed']);
+    refuse((request) => {
+      if (isOf(request, second)) throw new UnavailableError('api', 'its index is broken');
+    });
+    await server.query('update daywalk.windows set due_at = null where day <> $1', [third]);
+    expect(await run()).toEqual(['complete', 'complete', 'complete']);
+  });
+});
+
+describe('a walk that is taken up after its window failed', () => {
+  it('is gone on with, and is what is judged', async () => {
+    let asked = 0;
+    const { run, refuse } = exportOf({ [third]: records(3_000, 200) });
+    refuse((request) => {
+      asked += 1;
+      // Some seconds of a page of the gateway, now and then.
+      if (request.length <= 30 && asked % 8 >= 5) throw new EnvelopeError('<html>');
+    });
+    const states: unknown[] = [];
+    for (let time = 0; time < 8 && !states.includes('complete'); time += 1)
+      states.push(...(await run(third)));
+    expect(states).toContain('complete');
+  });
+});
