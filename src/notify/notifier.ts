@@ -99,7 +99,8 @@ async function ended(ending: Ending, end: RunEnd): Promise<void> {
   try {
     await Promise.all([
       pings?.end(end.exitCode, strike(end.text)),
-      alarm && troublesOf(ending, end).then((troubles) => alarm.note(database, troubles)),
+      alarm &&
+        troublesOf(ending, end).then((troubles) => troubles && alarm.note(database, troubles)),
       database && provenDays?.tell(database),
     ]);
   } catch (error) {
@@ -107,8 +108,8 @@ async function ended(ending: Ending, end: RunEnd): Promise<void> {
   }
 }
 
-/** What is wrong after a run: what ended it early, what should be proven by now and is not, and what the source lost. */
-async function troublesOf({ settings, database }: Ending, end: RunEnd): Promise<Trouble[]> {
+/** What is wrong after a run: what ended it early, what should be proven by now and is not, and what the source lost; null: nobody knows. */
+async function troublesOf({ settings, database }: Ending, end: RunEnd): Promise<Trouble[] | null> {
   const early = end.error === undefined ? [] : [troubleOf(end.error)];
   const away = end.error instanceof UnavailableError && end.error.part === 'database';
   if (database === null || away) return early;
@@ -119,8 +120,8 @@ async function troublesOf({ settings, database }: Ending, end: RunEnd): Promise<
       ...(await lostOf(settings, database)),
     ];
   } catch {
-    // A database that is away has ended the run as well, or the next run says so.
-    return early;
+    // A database that is away has ended the run as well, or the next run says so; that all is well it does not say.
+    return early.length > 0 ? early : null;
   }
 }
 

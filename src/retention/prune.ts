@@ -21,6 +21,8 @@ export interface PruneRequest {
   readonly limits: readonly AgeLimit[];
   /** A folder of `daywalk export`: only days go whose file is there as they are shown; null: all. */
   readonly exported: string | null;
+  /** Why days of a stream must stay whatever their age. */
+  readonly claimed?: ReadonlyMap<string, string>;
 }
 
 /** A day that is old enough and stays. */
@@ -53,7 +55,7 @@ export interface PrunePlan {
  */
 export async function planPruning(
   database: Database,
-  { kind, limits, exported }: PruneRequest,
+  { kind, limits, exported, claimed }: PruneRequest,
   signal: AbortSignal,
 ): Promise<PrunePlan> {
   const files = exported === null ? null : await exportedFiles(exported);
@@ -61,7 +63,8 @@ export async function planPruning(
   const days: OldDay[] = [];
   const kept: KeptDay[] = [];
   for (const day of old) {
-    const reason = day.kept ?? (await exportReason(day, exported, files));
+    const reason =
+      day.kept ?? claimed?.get(day.stream) ?? (await exportReason(day, exported, files));
     if (reason === null) days.push(day);
     else kept.push({ stream: day.stream, day: day.day, reason });
   }

@@ -79,8 +79,13 @@ export interface Canary extends Span {
  * two weeks and since the source was last accepted; none that was pruned, as its source may have forgotten it too. Where there are
  * no two such, also those that failed since: a source that shows nothing any more is not believed because it was asked twice. A
  * database clock that was set back makes no window too new.
+ * @param except days that are in question themselves.
  */
-export function readCanaries(database: Database, streamId: number): Promise<Canary[]> {
+export function readCanaries(
+  database: Database,
+  streamId: number,
+  except: readonly Day[] = [],
+): Promise<Canary[]> {
   return database.persist(
     `select day, "walkId", "from", "to", "levelFrom", "levelTo", records, state = 'failed' or last_seen > clock_timestamp() - interval '7 days' as fresh
        from (select distinct on (w.day) w.day, k.walk_id as "walkId", ${spanOf('w')}, k.records, w.state,
@@ -89,13 +94,13 @@ export function readCanaries(database: Database, streamId: number): Promise<Cana
                join daywalk.streams s on s.stream_id = w.stream_id
                join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null
                left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
-              where w.stream_id = $1 and w.kind <> 'cut' and w.split_by is null
+              where w.stream_id = $1 and w.day <> all ($2::date[]) and w.kind <> 'cut' and w.split_by is null
                 and (w.state = 'failed' or (w.state = 'complete' and greatest(w.proven_at, w.looked_at) > clock_timestamp() - interval '14 days'))
                 and w.proven_at > coalesce(s.accepted_at, '-infinity')
                 and d.retired_since is null
               order by w.day, w.state, w.proven_at desc) as newest
       order by state, day desc limit 2`,
-    [streamId],
+    [streamId, except],
   );
 }
 

@@ -5,6 +5,7 @@
  */
 import { WalkError } from '../errors.ts';
 import type { Proof } from '../model.ts';
+import { addDays } from '../plan/days.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { compareSums, isCorrectionPlausible, walksAgree } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
@@ -205,7 +206,7 @@ async function publish(
   found: Omit<Proof, 'kind' | 'rule'>,
 ): Promise<WindowEnd> {
   const proof: Proof = { kind: 'cut', rule: 'C8', ...found };
-  await context.checkKnown();
+  await context.checkKnown([window.day, addDays(window.day, 1)]);
   try {
     await proveCut(context.database, window, proof);
   } catch (error) {

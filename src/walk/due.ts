@@ -223,7 +223,7 @@ function contextOf(
     knowledge,
     budget,
     believeNothing: (frame, span) => known.believeNothing(frame, span),
-    checkKnown: () => known.check(),
+    checkKnown: (except) => known.check(except),
     onPage: (page) => {
       if (page.records > 0) onFirst();
       onEvent({ kind: 'page', window, ...page });
@@ -254,9 +254,9 @@ async function settle(
     onEvent({ kind: 'released', window });
     return;
   }
-  // Where a page came from there, and a known answer still does, it is that of one window.
-  const came = state.contract.known !== null;
-  if (isMisaddressed(error) && !(came && (await answersOthers(context, leased)))) {
+  const known = context.knownAnswers.get(keyOf(leased));
+  // Where a known answer still comes from there, it is that of one window.
+  if (isMisaddressed(error) && !(await known?.isAsEver(false))) {
     // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
     await releaseLease(database, leased).catch(() => {});
     onEvent({ kind: 'released', window });
@@ -281,13 +281,9 @@ async function settle(
   state.failuresInARow += 1;
   if (state.failuresInARow < FAILURES_IN_A_ROW) return;
   const isLong = state.failuresInARow >= MOST_FAILURES_IN_A_ROW;
-  if (isLong || !(await answersOthers(context, leased))) stopStream(context, state, failure.reason);
-}
-
-/** Whether a known answer is as ever: then the failures are those of their windows. */
-async function answersOthers(context: RunContext, leased: LeasedWindow): Promise<boolean> {
-  const known = context.knownAnswers.get(keyOf(leased));
-  return known === undefined || known.isAsEver();
+  // Where a known answer is as ever the failures are those of their windows.
+  if (isLong || !((await known?.isAsEver(true)) ?? true))
+    stopStream(context, state, failure.reason);
 }
 
 const keyOf = ({ streamId, purpose }: Pick<LeasedWindow, 'streamId' | 'purpose'>): string =>

@@ -11,7 +11,7 @@ import {
   UnavailableError,
   WalkError,
 } from '../errors.ts';
-import type { PageRequest, Span } from '../model.ts';
+import type { Day, PageRequest, Span } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { noteFrame } from '../store/contracts.ts';
 import { type Canary, readCanaries } from '../store/proven.ts';
@@ -43,14 +43,15 @@ export class KnownAnswers {
   /**
    * Asks for the middle of two proven windows, where none was as ever in the last ten minutes, not by a look either. One that
    * shows its middle shows half of what it showed. Those that were seen last more than a week ago may have been forgotten.
+   * @param except days that are in question themselves.
    * @returns whether one is as ever; false: there is none to ask.
    * @throws {WalkError} where neither does. What the API answers to both, where it answers to neither.
    */
-  async check(): Promise<boolean> {
+  async check(except: readonly Day[] = []): Promise<boolean> {
     const { clock, database, knowledge } = this.#context;
     const now = clock.monotonic();
     if (knowledge.knownAt !== null && now - knowledge.knownAt < FRESH_MS) return true;
-    const canaries = await readCanaries(database, knowledge.streamId);
+    const canaries = await readCanaries(database, knowledge.streamId, except);
     const failures: unknown[] = [];
     for (const canary of canaries) {
       // One of them alone that cannot be had says nothing of the source, and is not waited for.
@@ -72,11 +73,14 @@ export class KnownAnswers {
     );
   }
 
-  /** Whether known answers can be had, and are what they were; true also where there is none yet. */
-  isAsEver(): Promise<boolean> {
+  /**
+   * Whether a known answer can be had now, and is what it was.
+   * @param orNone what it is where there is none yet.
+   */
+  isAsEver(orNone: boolean): Promise<boolean> {
     this.#context.knowledge.knownAt = null;
     return this.check().then(
-      () => true,
+      (asked) => asked || orNone,
       () => false,
     );
   }
@@ -88,11 +92,10 @@ export class KnownAnswers {
   async believeNothing(frame: Frame, { from, to }: Pick<Span, 'from' | 'to'>): Promise<void> {
     const { database, stream, knowledge } = this.#context;
     const canaries = await readCanaries(database, knowledge.streamId);
-    const { lastGood } = knowledge;
     const known = [
-      ...(lastGood === null || (lastGood.from === from && lastGood.to === to) ? [] : [lastGood]),
+      ...(knowledge.lastGood === null ? [] : [knowledge.lastGood]),
       ...canaries.map((canary) => ({ ...targetOf(stream, canary), start: 0, length: 1 })),
-    ];
+    ].filter((other) => other.from !== from || other.to !== to);
     if (known.length === 0 && !frame.known && !frame.plain) {
       const { reason, example } = frame;
       throw new WalkError(

@@ -7,7 +7,14 @@ import { attack, type Try } from './attacking.ts';
 
 const DENIED = '42501';
 /** What a worker takes out again: marks, and what was learned about the API. */
-const WORKER_DELETES = ['marks', 'learned', 'contracts', 'frames', 'refused_keys'];
+const WORKER_DELETES = [
+  'marks',
+  'shared_records',
+  'learned',
+  'contracts',
+  'frames',
+  'refused_keys',
+];
 /** What nobody but the owner changes; a worker adds rows to the first three. */
 const WORKER_ADDS_ONLY = ['pages', 'seals', 'ledger'];
 const WORKER_READS_ONLY = ['prunings', 'tiered_days', 'migrations'];

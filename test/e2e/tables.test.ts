@@ -66,6 +66,21 @@ test('a changed table stays as it is until a person has it built anew', async ()
   expect(faults).toEqual({ faults: events, reason: 'it is an object, not a text' });
 });
 
+test('days that a table of the settings is to keep are not pruned before it is made so', async () => {
+  const own = { DAYWALK_CONFIG: join(folder, 'kept.yaml') };
+  await writeFile(
+    own.DAYWALK_CONFIG,
+    `tables:\n  kept:\n    stream: events\n    retention: forever\n    columns:\n${ID}`,
+  );
+  const pruned = await scene.run(['prune', '--older-than', '1d'], own);
+  expect(pruned.code).toBe(3);
+  expect(pruned.stdout).toMatch(
+    /^kept: events 2026-03-01 to 2026-03-02: the record table kept of the settings is to keep it, and is not made so yet: daywalk tables --apply$/m,
+  );
+  const free = await scene.run(['prune', '--older-than', '1d'], settings);
+  expect(free.stdout).toMatch(/^would go: events/m);
+});
+
 test('what is suggested can be put into the settings as it stands', async () => {
   const { stdout } = await scene.succeed(['tables', '--suggest'], settings);
   const { tables } = parse(stdout);

@@ -88,8 +88,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'one day that is not there is the whole address',
     'src/walk/due.ts',
-    'const came = state.contract.known !== null;',
-    'const came = false;',
+    'if (isMisaddressed(error) && !(await known?.isAsEver(false))) {',
+    'if (isMisaddressed(error)) {',
     KNOWN,
   ),
   mutant(

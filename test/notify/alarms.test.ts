@@ -1,8 +1,13 @@
 /** Alarms: each change is told once, by one process, again after a day, and again when nobody heard it. */
 import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { silentLogger } from '../../src/log.ts';
+import { openNotifier } from '../../src/notify/notifier.ts';
 import { claimNotification, noteCondition, noteNotified } from '../../src/notify/rows.ts';
 import type { Database } from '../../src/store/database.ts';
+import { load } from '../settings/loading.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startHookServer } from '../support/hook-server.ts';
 import { openDatabase } from '../support/store.ts';
 
 const STREAMS = ['events', 'smart-event'];
@@ -79,4 +84,27 @@ it('other streams are another alarm', async () => {
   await run(true);
   await noteCondition(database, ['severe'], { failing: true, problem: null });
   expect(await claimNotification(database, ['severe'])).toMatchObject({ kind: 'failing' });
+});
+
+it('a state that cannot be read is no recovery', async () => {
+  const hook = await startHookServer();
+  const settings = load({
+    environment: {
+      DAYWALK_API_URL: 'http://127.0.0.1:9/',
+      DAYWALK_STREAMS: 'events',
+      DAYWALK_WEBHOOK_URL: `${hook.url}/hook`,
+    },
+  });
+  const notifier = openNotifier(settings, systemClock, silentLogger, (text) => text);
+  await notifier.attach(database);
+  const told = () => hook.got.map(({ body }) => JSON.parse(body).event);
+  const end = (error?: Error) => notifier.begin().ended({ exitCode: 0, text: '', error });
+  await end(new Error('it broke'));
+  await server.query('alter table daywalk.days rename to away');
+  await end();
+  expect(told()).toEqual(['failing']);
+  await server.query('alter table daywalk.away rename to days');
+  await end();
+  expect(told()).toEqual(['failing', 'recovered']);
+  await notifier.close();
 });

@@ -90,6 +90,24 @@ describe('days that are refused as too old', () => {
   });
 });
 
+describe('a quiet source that keeps its events for a week', () => {
+  it('shows its only day no more, which is told as gone, and keeps nothing else from being believed', async () => {
+    const { source, run } = exportOf({ [first]: records(1_000, 3), [second]: [], [third]: [] });
+    expect(await run()).toEqual(['complete', 'complete', 'complete']);
+    source.lists.set(`${first} 00:00:00`, []);
+    await runAndIgnore(run);
+    await server.query(`update daywalk.marks set since = since - interval '2 hours'`);
+    await runAndIgnore(run);
+    expect(
+      await server.query('select day::text, state, gone::int from daywalk.coverage order by day'),
+    ).toEqual([
+      { day: first, state: 'complete', gone: 3 },
+      { day: second, state: 'complete', gone: 0 },
+      { day: third, state: 'complete', gone: 0 },
+    ]);
+  });
+});
+
 describe('a source that shows nothing any more', () => {
   it('is not believed after a week away either, and no day is forgotten', async () => {
     const { source, run, refuse } = exportOf(LISTS);

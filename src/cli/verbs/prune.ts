@@ -1,10 +1,12 @@
 /** `daywalk prune`: days that are old enough go; without `--yes` it only says what would. */
 import { resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
-import type { Stream } from '../../model.ts';
+import type { RecordTable, Stream } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
 import type { AgeLimit } from '../../retention/rows.ts';
 import { parseAge } from '../../settings/values/age.ts';
+import type { Database } from '../../store/database.ts';
+import { compareTables } from '../../tables/record-tables.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { chosen } from '../chosen-streams.ts';
 import { daySpans } from '../terminal/day-spans.ts';
@@ -19,7 +21,9 @@ export async function pruneVerb(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
   const request = requestOf(options, chosen(settings.streams, options.stream));
   return withStore(settings, signal, async (database) => {
-    const plan = await planPruning(database, request, signal);
+    const claimed =
+      request.kind === 'day' ? await claimedByTables(database, settings.tables) : new Map();
+    const plan = await planPruning(database, { ...request, claimed }, signal);
     const done = options.yes === true ? await prune(database, request.kind, plan, signal) : null;
     const { days, kept } = done ?? plan;
     if (options.json === true)
@@ -27,6 +31,24 @@ export async function pruneVerb(invocation: Invocation): Promise<number> {
     else print(...describe(request, { ...plan, days, kept }, done));
     return kept.length === 0 ? EXIT.done : EXIT.gaps;
   });
+}
+
+/** The streams of record tables that are to outlive the pages and are not made so yet: what goes now is lost to them. */
+async function claimedByTables(
+  database: Database,
+  tables: readonly RecordTable[],
+): Promise<ReadonlyMap<string, string>> {
+  const changes = await compareTables(database, tables);
+  const isMade = ({ name }: RecordTable) =>
+    changes.some((one) => one.name === name && one.change === 'none');
+  return new Map(
+    tables
+      .filter((table) => table.retention !== undefined && !isMade(table))
+      .map(({ name, stream }) => [
+        stream,
+        `the record table ${name} of the settings is to keep it, and is not made so yet: daywalk tables --apply`,
+      ]),
+  );
 }
 
 /**
