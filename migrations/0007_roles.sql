@@ -73,7 +73,7 @@ begin
     select p.oid::regprocedure as signature from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
        and p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
-                                  'drop_table_day', 'swap_table'])
+                                  'drop_table_day', 'keep_pruned_day', 'swap_table'])
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;

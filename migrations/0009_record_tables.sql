@@ -432,9 +432,9 @@ begin
 end $$;
 comment on function daywalk.drop_table_day is 'Drops a day from a record table whose retention is over.';
 
--- Puts a table that was built beside the live one in its place, once it is in step. Days whose pages are pruned come from
--- the old one, with the columns that both have. Returns false where it is not in step yet, something depends on the old one,
--- or a query reads it for long: who waits for the lock keeps all later queries waiting, so it is waited for briefly.
+-- Puts a table that was built beside the live one in its place, once it is in step and has what only the old one holds. Returns
+-- false where it is not or has not yet, something depends on the old one, or a query reads it for long: who waits for the lock
+-- keeps all later queries waiting, so it is waited for briefly.
 create function daywalk.swap_table(id integer) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 declare
@@ -452,9 +452,7 @@ begin
     update daywalk.record_tables set trouble = 'a query or an open transaction reads the old table; the next run tries again' where table_id = id;
     return false;
   end;
-  if new_one.outlives and old_one.outlives and new_one.stream = old_one.stream then
-    perform daywalk.keep_pruned_days(old_one, new_one);
-  end if;
+  if exists (select from daywalk.days_to_keep(old_one, new_one)) then return false; end if;
   begin
     perform daywalk.let_read_too(daywalk.relation_of(new_one), old_one.name);
     perform daywalk.drop_table(old_one.table_id);
@@ -470,32 +468,46 @@ begin
 end $$;
 comment on function daywalk.swap_table is 'Puts a record table that was built beside the live one in its place, once it is in step.';
 
--- What only the old table still holds, because its pages are pruned: its own columns, and those that are defined the same, with
--- what did not fit there. A column of the same name from another path is another one.
-create function daywalk.keep_pruned_days(old_one daywalk.record_tables, new_one daywalk.record_tables) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+-- Days of which only the old table still holds records, because their pages are pruned; none where not both outlive these.
+create function daywalk.days_to_keep(old_one daywalk.record_tables, new_one daywalk.record_tables) returns setof daywalk.table_days
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select y.* from daywalk.table_days y
+   where old_one.outlives and new_one.outlives and old_one.stream = new_one.stream and y.table_id = old_one.table_id and y.records > 0
+     and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = old_one.stream and g.day = y.day and g.what = 'day')
+     and not exists (select from daywalk.table_days n where n.table_id = new_one.table_id and n.day = y.day)
+   order by y.day desc
+$$;
+comment on function daywalk.days_to_keep is 'Days of which only the record table that is replaced still holds records.';
+
+-- Copies the newest of them into the table that is built: its own columns, and those that are defined the same, with what did not fit
+-- there. A column of the same name from another path is another one. A day at a time, so that no statement takes long. Returns
+-- false where none is left.
+create function daywalk.keep_pruned_day(id integer) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  same constant text[] := array(
-    select o ->> 'name' from jsonb_array_elements(old_one.columns) as o join jsonb_array_elements(new_one.columns) as n on o - 'index' = n - 'index');
-  shared constant text := (
-    select string_agg(quote_ident(name), ', ')
-      from unnest(same || '{day,walk_id,page_no,place,first_seen,gone_since,revision}' || case when old_one.keep_record and new_one.keep_record then '{record}'::text[] end) as name);
-  lost record;
+  new_one daywalk.record_tables;
+  old_one daywalk.record_tables;
+  same text[];
+  shared text;
+  lost daywalk.table_days;
   faults bigint;
 begin
-  for lost in
-    select y.* from daywalk.table_days y
-     where y.table_id = old_one.table_id and y.records > 0
-       and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = old_one.stream and g.day = y.day and g.what = 'day')
-       and not exists (select from daywalk.table_days n where n.table_id = new_one.table_id and n.day = y.day)
-  loop
-    perform daywalk.ensure_table_partition(new_one.table_id, lost.day), daywalk.begin_table_day(new_one.table_id, lost.day);
-    execute format('insert into daywalk.%I (%s) select %2$s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, old_one.name) using lost.day;
-    insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
-    select new_one.table_id, m.day, m."column", m.walk_id, m.page_no, m.place, m.found, m.reason
-      from daywalk.misfits m where m.table_id = old_one.table_id and m.day = lost.day and m."column" = any (same);
-    get diagnostics faults = row_count;
-    perform daywalk.end_table_day(new_one.table_id, lost.day, lost.records, faults);
-  end loop;
+  select * into new_one from daywalk.record_tables where table_id = id and state = 'building' for update;
+  if not found then return false; end if;
+  select * into strict old_one from daywalk.record_tables where name = new_one.name and state = 'live';
+  select * into lost from daywalk.days_to_keep(old_one, new_one) limit 1;
+  if not found then return false; end if;
+  same := array(select o ->> 'name' from jsonb_array_elements(old_one.columns) as o join jsonb_array_elements(new_one.columns) as n on o - 'index' = n - 'index');
+  shared := (
+    select string_agg(quote_ident(name), ', ')
+      from unnest(same || '{day,walk_id,page_no,place,first_seen,gone_since,revision}' || case when old_one.keep_record and new_one.keep_record then '{record}'::text[] end) as name);
+  perform daywalk.ensure_table_partition(new_one.table_id, lost.day), daywalk.begin_table_day(new_one.table_id, lost.day);
+  execute format('insert into daywalk.%I (%s) select %2$s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, old_one.name) using lost.day;
+  insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
+  select new_one.table_id, m.day, m."column", m.walk_id, m.page_no, m.place, m.found, m.reason
+    from daywalk.misfits m where m.table_id = old_one.table_id and m.day = lost.day and m."column" = any (same);
+  get diagnostics faults = row_count;
+  perform daywalk.end_table_day(new_one.table_id, lost.day, lost.records, faults);
+  return true;
 end $$;
-comment on function daywalk.keep_pruned_days is 'Copies days whose pages are pruned from the record table that is replaced.';
+comment on function daywalk.keep_pruned_day is 'Copies a day whose pages are pruned from the record table that is replaced; false: none is left.';

@@ -917,6 +917,19 @@ AS $function$
    where s.stream_id = of_stream
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.days_to_keep(old_one daywalk.record_tables, new_one daywalk.record_tables)
+ RETURNS SETOF daywalk.table_days
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select y.* from daywalk.table_days y
+   where old_one.outlives and new_one.outlives and old_one.stream = new_one.stream and y.table_id = old_one.table_id and y.records > 0
+     and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = old_one.stream and g.day = y.day and g.what = 'day')
+     and not exists (select from daywalk.table_days n where n.table_id = new_one.table_id and n.day = y.day)
+   order by y.day desc
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.define_table(called text, of_stream text, with_columns jsonb, with_record boolean, outliving boolean, for_age interval)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1516,34 +1529,37 @@ AS $function$
    where k.walk_id = walk
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.keep_pruned_days(old_one daywalk.record_tables, new_one daywalk.record_tables)
- RETURNS void
+CREATE OR REPLACE FUNCTION daywalk.keep_pruned_day(id integer)
+ RETURNS boolean
  LANGUAGE plpgsql
+ SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  same constant text[] := array(
-    select o ->> 'name' from jsonb_array_elements(old_one.columns) as o join jsonb_array_elements(new_one.columns) as n on o - 'index' = n - 'index');
-  shared constant text := (
-    select string_agg(quote_ident(name), ', ')
-      from unnest(same || '{day,walk_id,page_no,place,first_seen,gone_since,revision}' || case when old_one.keep_record and new_one.keep_record then '{record}'::text[] end) as name);
-  lost record;
+  new_one daywalk.record_tables;
+  old_one daywalk.record_tables;
+  same text[];
+  shared text;
+  lost daywalk.table_days;
   faults bigint;
 begin
-  for lost in
-    select y.* from daywalk.table_days y
-     where y.table_id = old_one.table_id and y.records > 0
-       and exists (select from daywalk.prunings g join daywalk.streams s using (stream_id) where s.name = old_one.stream and g.day = y.day and g.what = 'day')
-       and not exists (select from daywalk.table_days n where n.table_id = new_one.table_id and n.day = y.day)
-  loop
-    perform daywalk.ensure_table_partition(new_one.table_id, lost.day), daywalk.begin_table_day(new_one.table_id, lost.day);
-    execute format('insert into daywalk.%I (%s) select %2$s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, old_one.name) using lost.day;
-    insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
-    select new_one.table_id, m.day, m."column", m.walk_id, m.page_no, m.place, m.found, m.reason
-      from daywalk.misfits m where m.table_id = old_one.table_id and m.day = lost.day and m."column" = any (same);
-    get diagnostics faults = row_count;
-    perform daywalk.end_table_day(new_one.table_id, lost.day, lost.records, faults);
-  end loop;
+  select * into new_one from daywalk.record_tables where table_id = id and state = 'building' for update;
+  if not found then return false; end if;
+  select * into strict old_one from daywalk.record_tables where name = new_one.name and state = 'live';
+  select * into lost from daywalk.days_to_keep(old_one, new_one) limit 1;
+  if not found then return false; end if;
+  same := array(select o ->> 'name' from jsonb_array_elements(old_one.columns) as o join jsonb_array_elements(new_one.columns) as n on o - 'index' = n - 'index');
+  shared := (
+    select string_agg(quote_ident(name), ', ')
+      from unnest(same || '{day,walk_id,page_no,place,first_seen,gone_since,revision}' || case when old_one.keep_record and new_one.keep_record then '{record}'::text[] end) as name);
+  perform daywalk.ensure_table_partition(new_one.table_id, lost.day), daywalk.begin_table_day(new_one.table_id, lost.day);
+  execute format('insert into daywalk.%I (%s) select %2$s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, old_one.name) using lost.day;
+  insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
+  select new_one.table_id, m.day, m."column", m.walk_id, m.page_no, m.place, m.found, m.reason
+    from daywalk.misfits m where m.table_id = old_one.table_id and m.day = lost.day and m."column" = any (same);
+  get diagnostics faults = row_count;
+  perform daywalk.end_table_day(new_one.table_id, lost.day, lost.records, faults);
+  return true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.key_says(name text, value jsonb, status integer, OUT fault boolean, OUT more boolean)
@@ -1739,7 +1755,7 @@ begin
     select p.oid::regprocedure as signature from pg_proc p
      where p.pronamespace = 'daywalk'::regnamespace
        and p.proname = any (array['ensure_partition', 'show_stream', 'ensure_table_partition', 'begin_table_day', 'fill_table_day', 'end_table_day',
-                                  'drop_table_day', 'swap_table'])
+                                  'drop_table_day', 'keep_pruned_day', 'swap_table'])
   loop
     execute format('grant execute on routine %s to %I', own.signature, role);
   end loop;
@@ -2829,9 +2845,7 @@ begin
     update daywalk.record_tables set trouble = 'a query or an open transaction reads the old table; the next run tries again' where table_id = id;
     return false;
   end;
-  if new_one.outlives and old_one.outlives and new_one.stream = old_one.stream then
-    perform daywalk.keep_pruned_days(old_one, new_one);
-  end if;
+  if exists (select from daywalk.days_to_keep(old_one, new_one)) then return false; end if;
   begin
     perform daywalk.let_read_too(daywalk.relation_of(new_one), old_one.name);
     perform daywalk.drop_table(old_one.table_id);

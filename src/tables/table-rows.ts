@@ -131,10 +131,37 @@ export async function dropDay(
 
 /** Puts tables that were built beside others in their places, where they are in step. Returns their names. */
 export async function swapTables(database: Database, signal: AbortSignal): Promise<string[]> {
-  const rows = await database.persist<{ name: string; swapped: boolean }>(
-    `select t.name, daywalk.swap_table(t.table_id) as swapped from daywalk.record_tables t where t.state = 'building'`,
+  const building = await database.persist<{ id: number; name: string }>(
+    `select table_id as id, name from daywalk.record_tables where state = 'building' order by table_id`,
     [],
     signal,
   );
-  return rows.flatMap(({ name, swapped }) => (swapped ? [name] : []));
+  const swapped: string[] = [];
+  for (const { id, name } of building) {
+    if (!(await isInStep(database, id, signal))) continue;
+    while (await does(database, 'select daywalk.keep_pruned_day($1) as done', id, signal))
+      signal.throwIfAborted();
+    if (await does(database, 'select daywalk.swap_table($1) as done', id, signal))
+      swapped.push(name);
+  }
+  return swapped;
+}
+
+const isInStep = (database: Database, id: number, signal: AbortSignal): Promise<boolean> =>
+  does(
+    database,
+    `select not exists (select from daywalk.record_tables t cross join lateral daywalk.table_work(array[t.stream]) as w
+                         where t.table_id = $1 and w.table_id = $1) as done`,
+    id,
+    signal,
+  );
+
+async function does(
+  database: Database,
+  statement: string,
+  id: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const [row] = await database.persist<{ done: boolean }>(statement, [id], signal);
+  return row?.done === true;
 }

@@ -179,6 +179,43 @@ describe('what is pruned', () => {
     ]);
   });
 
+  it('is taken from the old table a day at a time, before the new one takes its place', async () => {
+    const days = ['2026-03-03', '2026-03-04', DAY];
+    const streamId = await planDays(database, days);
+    for (const [number] of days.entries()) await publishNext(database, streamId, [[number]]);
+    const stays = (name: string) =>
+      tableOf([column('id', 'bigint'), column(name, 'text')], { retention: null });
+    await apply(database, stays('kind'));
+    await sync(database);
+    for (const day of days) {
+      await server.query('select daywalk.append_to_ledger($1, $2::date)', [streamId, day]);
+      await server.query(
+        `select daywalk.mark_pruned($1, $2::date, 'day', d.walks, daywalk.marks_digest(d.walks))
+           from daywalk.shown_days d where d.stream_id = $1 and d.day = $2::date`,
+        [streamId, day],
+      );
+    }
+    await apply(database, stays('word'));
+    const swap = async () =>
+      (
+        await server.query<{ done: boolean }>(
+          `select daywalk.swap_table(table_id) as done from daywalk.record_tables where state = 'building'`,
+        )
+      )[0]?.done;
+    const keep = async () =>
+      (
+        await server.query<{ done: boolean }>(
+          `select daywalk.keep_pruned_day(table_id) as done from daywalk.record_tables where state = 'building'`,
+        )
+      )[0]?.done;
+    const steps = [await swap(), await keep(), await swap(), await keep(), await keep()];
+    expect(steps).toEqual([false, true, false, true, true]);
+    expect([await keep(), await swap()]).toEqual([false, true]);
+    expect(await server.query('select id::int, word from daywalk.alerts order by id')).toEqual(
+      [0, 1, 2].map((id) => ({ id, word: null })),
+    );
+  });
+
   it('goes from a table whose own retention is over, while the pages stay', async () => {
     await dayWith(database, ['{"id": 1}']);
     await apply(database, tableOf([column('id', 'bigint')], { retention: 86_400_000 }));
