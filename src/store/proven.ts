@@ -64,43 +64,50 @@ export async function readNeighbours(
   return { before: row?.before?.map(Number) ?? null, after: row?.after?.map(Number) ?? null };
 }
 
+/** Of which days known answers are asked for. */
+export interface CanaryDays {
+  /** None of these, which are in question themselves. */
+  readonly except?: readonly Day[];
+  /** Newer ones than this. */
+  readonly after?: Day | null;
+}
+
 /** A window that was proven and held records: what is known of the source. */
 export interface Canary extends Span {
   readonly day: Day;
   /** The walk that proved it. */
   readonly walkId: number;
-  /** Seen in the last week, or failed since: another one may have been forgotten by its source. */
+  /** Proven in the last week, or failed since: another one may have been forgotten by its source. */
   readonly fresh: boolean;
   readonly records: number;
 }
 
 /**
- * Two windows with records of the newest different days among those that were proven or found as they are stored in the last
- * two weeks and since the source was last accepted; none that was pruned, as its source may have forgotten it too. Where there are
+ * Two windows with records of the newest different days among those that were proven in the last two weeks and since the source
+ * was last accepted; none that was pruned, as its source may have forgotten it too. Where there are
  * no two such, also those that failed since: a source that shows nothing any more is not believed because it was asked twice. A
  * database clock that was set back makes no window too new.
- * @param except days that are in question themselves.
+ * @param among only of days other than these, or newer than one.
  */
 export function readCanaries(
   database: Database,
   streamId: number,
-  except: readonly Day[] = [],
+  { except = [], after = null }: CanaryDays = {},
 ): Promise<Canary[]> {
   return database.persist(
-    `select day, "walkId", "from", "to", "levelFrom", "levelTo", records, state = 'failed' or last_seen > clock_timestamp() - interval '7 days' as fresh
-       from (select distinct on (w.day) w.day, k.walk_id as "walkId", ${spanOf('w')}, k.records, w.state,
-                    greatest(w.proven_at, w.looked_at) as last_seen
+    `select day, "walkId", "from", "to", "levelFrom", "levelTo", records, state = 'failed' or proven_at > clock_timestamp() - interval '7 days' as fresh
+       from (select distinct on (w.day) w.day, k.walk_id as "walkId", ${spanOf('w')}, k.records, w.state, w.proven_at
                from daywalk.windows w
                join daywalk.streams s on s.stream_id = w.stream_id
                join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null
                left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
-              where w.stream_id = $1 and w.day <> all ($2::date[]) and w.kind <> 'cut' and w.split_by is null
-                and (w.state = 'failed' or (w.state = 'complete' and greatest(w.proven_at, w.looked_at) > clock_timestamp() - interval '14 days'))
+              where w.stream_id = $1 and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3) and w.kind <> 'cut' and w.split_by is null
+                and (w.state = 'failed' or (w.state = 'complete' and w.proven_at > clock_timestamp() - interval '14 days'))
                 and w.proven_at > coalesce(s.accepted_at, '-infinity')
                 and d.retired_since is null
               order by w.day, w.state, w.proven_at desc) as newest
       order by state, day desc limit 2`,
-    [streamId, except],
+    [streamId, except, after],
   );
 }
 

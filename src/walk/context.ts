@@ -1,7 +1,8 @@
 /** What proving a window needs, and what becomes of it. */
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import type { Claim, Day, ListEnd, Proof, Span, Stream } from '../model.ts';
+import type { Claim, ListEnd, Proof, Span, Stream } from '../model.ts';
+import type { CanaryDays } from '../store/proven.ts';
 import type { Frame } from './contract.ts';
 import type { PrefetchBudget } from './prefetch/budget.ts';
 import type { AskingContext } from './questions.ts';
@@ -47,11 +48,11 @@ export interface WindowContext extends WalkContext {
   readonly recheckDays: number;
   /**
    * Called before anything new is believed.
-   * @param except days that are in question themselves.
+   * @param days of which days known answers are asked for.
    * @returns whether a known answer is what it was; false: there is none.
    * @throws {WalkError} where known answers are not what they were.
    */
-  readonly checkKnown: (except?: readonly Day[]) => Promise<boolean>;
+  readonly checkKnown: (days?: CanaryDays) => Promise<boolean>;
 }
 
 /** What became of a window. */

@@ -223,7 +223,7 @@ function contextOf(
     knowledge,
     budget,
     believeNothing: (frame, span) => known.believeNothing(frame, span),
-    checkKnown: (except) => known.check(except),
+    checkKnown: (days) => known.check(days),
     onPage: (page) => {
       if (page.records > 0) onFirst();
       onEvent({ kind: 'page', window, ...page });

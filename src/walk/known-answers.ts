@@ -11,10 +11,10 @@ import {
   UnavailableError,
   WalkError,
 } from '../errors.ts';
-import type { Day, PageRequest, Span } from '../model.ts';
+import type { PageRequest, Span } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { noteFrame } from '../store/contracts.ts';
-import { type Canary, readCanaries } from '../store/proven.ts';
+import { type Canary, type CanaryDays, readCanaries } from '../store/proven.ts';
 import type { FetchPage } from './answers.ts';
 import type { Frame } from './contract.ts';
 import { askShorter, type QuestionContext } from './questions.ts';
@@ -42,24 +42,28 @@ export class KnownAnswers {
 
   /**
    * Asks for the middle of two proven windows, where none was as ever in the last ten minutes, not by a look either. One that
-   * shows its middle shows half of what it showed. Those that were seen last more than a week ago may have been forgotten.
-   * @param except days that are in question themselves.
+   * shows its middle shows half of what it showed. Those that were proven more than a week ago may have been forgotten.
+   * @param days of which days.
    * @returns whether one is as ever; false: there is none to ask.
    * @throws {WalkError} where neither does. What the API answers to both, where it answers to neither.
    */
-  async check(except: readonly Day[] = []): Promise<boolean> {
+  async check(days: CanaryDays = {}): Promise<boolean> {
     const { clock, database, knowledge } = this.#context;
-    const now = clock.monotonic();
-    if (knowledge.knownAt !== null && now - knowledge.knownAt < FRESH_MS) return true;
-    const canaries = await readCanaries(database, knowledge.streamId, except);
+    const { knownAt } = knowledge;
+    // What was as ever a moment ago may be an older day.
+    const any = days.after === undefined && knownAt !== null;
+    if (any && clock.monotonic() - knownAt < FRESH_MS) return true;
+    const canaries = await readCanaries(database, knowledge.streamId, days);
     const failures: unknown[] = [];
-    for (const canary of canaries) {
-      // One of them alone that cannot be had says nothing of the source, and is not waited for.
-      const deadline = canary === canaries.at(-1) ? null : clock.timeout(BLAME_MS);
+    const turns = canaries.map((canary) => ({ canary, waits: canary === canaries.at(-1) }));
+    for (const { canary, waits } of turns) {
+      const deadline = waits ? null : clock.timeout(BLAME_MS);
       const shows = await this.#showsMiddle(canary, deadline).catch((error: unknown) => {
-        const isIts = isOfRequest(error) || deadline?.aborted === true;
-        if (this.#context.signal.aborted || !isIts) throw error;
-        failures.push(error);
+        if (this.#context.signal.aborted) throw error;
+        // One of them alone that cannot be had says nothing of the source, and is waited for when the other was asked.
+        if (deadline?.aborted === true) turns.push({ canary, waits: true });
+        else if (isOfRequest(error)) failures.push(error);
+        else throw error;
         return false;
       });
       if (!shows) continue;

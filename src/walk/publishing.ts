@@ -21,7 +21,7 @@ export async function publish(
   requests: number,
 ): Promise<WindowEnd | null> {
   const { database, knowledge } = context;
-  await context.checkKnown([window.day]);
+  await context.checkKnown({ except: [window.day] });
   try {
     const { walkId, stored: nextStart, pages, claims } = walk;
     await proveWindow(database, window, { walkId, nextStart, pages }, proof, claims, requests);

@@ -16,7 +16,7 @@ export async function isRetired(context: WindowContext, window: LeasedWindow): P
   if (!(await showsNothing(context, window))) return false;
   const before = await readShownBefore(database, knowledge.streamId, window.day);
   if (before !== null && !before.retired && !(await showsNothing(context, before))) return false;
-  const known = await context.checkKnown([window.day, before?.day ?? window.day]);
+  const known = await context.checkKnown({ after: window.day });
   if (!known && before?.sinceThatAge !== true) return false;
   log.warn(
     { day: window.day },

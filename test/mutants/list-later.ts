@@ -72,6 +72,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     KNOWN,
   ),
   mutant(
+    'older days vouch for one that shows nothing',
+    RETIREMENT,
+    'checkKnown({ after: window.day })',
+    'checkKnown()',
+    KNOWN,
+  ),
+  mutant(
     'what is refused as too old is not forgotten',
     RETIREMENT,
     'if (error instanceof RequestError) return 0;',
@@ -81,8 +88,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a known answer that cannot be had is that of the source',
     'src/walk/known-answers.ts',
-    'if (this.#context.signal.aborted || !isIts) throw error;',
-    'throw error;',
+    'else if (isOfRequest(error)) failures.push(error);',
+    '',
     KNOWN,
   ),
   mutant(
