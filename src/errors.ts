@@ -97,6 +97,10 @@ export class NoRecordsError extends EnvelopeError {}
 /** A body is larger than the limits allow: ask for less. */
 export class TooLargeError extends DaywalkError {}
 
+/** Whether what was asked for cannot be had: the answer is no page, a refusal, or too large. Others may be had all the same. */
+export const isNoAnswer = (error: unknown): error is EnvelopeError | RequestError | TooLargeError =>
+  error instanceof EnvelopeError || error instanceof RequestError || error instanceof TooLargeError;
+
 /** Why a walk could not end in a proof; a word for machines, stored with the window. */
 export const WALK_FAULTS = [
   'shifted',
@@ -196,12 +200,7 @@ export function outcomeOf(error: unknown): Exclude<RunOutcome, 'done'> {
   if (error instanceof RefusedError) return 'refused';
   if (error instanceof UnavailableError || error instanceof TransientError) return 'unavailable';
   if (error instanceof InterruptedError) return 'interrupted';
-  const ofTheWindow =
-    error instanceof WalkError ||
-    error instanceof EnvelopeError ||
-    error instanceof RequestError ||
-    error instanceof TooLargeError;
-  return ofTheWindow ? 'gaps' : 'unexpected';
+  return error instanceof WalkError || isNoAnswer(error) ? 'gaps' : 'unexpected';
 }
 
 /** The exit code that tells `error` to whoever started the program. */

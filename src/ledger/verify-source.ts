@@ -1,5 +1,5 @@
 /** `verify`: complete windows against the source, with one request each. Nothing is changed. */
-import { EnvelopeError, RequestError, TooLargeError } from '../errors.ts';
+import { isNoAnswer } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { readLearned } from '../store/learned.ts';
@@ -76,11 +76,7 @@ export function eachBy(compare: Compare): CompareAll {
 
 /** An answer that is no page is told with its window; what concerns the whole source ends the run. */
 function notAPage(window: PublishedWindow, error: unknown): WindowVerdict {
-  const ofTheWindow =
-    error instanceof RequestError ||
-    error instanceof EnvelopeError ||
-    error instanceof TooLargeError;
-  if (!ofTheWindow) throw error;
+  if (!isNoAnswer(error)) throw error;
   return { window, state: 'unknown', differences: [error.message] };
 }
 

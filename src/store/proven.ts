@@ -69,7 +69,7 @@ export interface CanaryDays {
   /** None of these, which are in question themselves. */
   readonly except?: readonly Day[];
   /** Newer ones than this. */
-  readonly after?: Day | null;
+  readonly after?: Day;
 }
 
 /** A window that was proven and held records: what is known of the source. */
@@ -87,12 +87,12 @@ export interface Canary extends Span {
  * was last accepted; none that was pruned, as its source may have forgotten it too. Where there are
  * no two such, also those that failed since: a source that shows nothing any more is not believed because it was asked twice. A
  * database clock that was set back makes no window too new.
- * @param among only of days other than these, or newer than one.
+ * @param days of which days; absent: of all.
  */
 export function readCanaries(
   database: Database,
   streamId: number,
-  { except = [], after = null }: CanaryDays = {},
+  days: CanaryDays = {},
 ): Promise<Canary[]> {
   return database.persist(
     `select day, "walkId", "from", "to", "levelFrom", "levelTo", records, state = 'failed' or proven_at > clock_timestamp() - interval '7 days' as fresh
@@ -107,7 +107,7 @@ export function readCanaries(
                 and d.retired_since is null
               order by w.day, w.state, w.proven_at desc) as newest
       order by state, day desc limit 2`,
-    [streamId, except, after],
+    [streamId, days.except ?? [], days.after ?? null],
   );
 }
 

@@ -138,7 +138,6 @@ export async function swapTables(database: Database, signal: AbortSignal): Promi
   );
   const swapped: string[] = [];
   for (const { id, name } of building) {
-    if (!(await isInStep(database, id, signal))) continue;
     while (await does(database, 'select daywalk.keep_pruned_day($1) as done', id, signal))
       signal.throwIfAborted();
     if (await does(database, 'select daywalk.swap_table($1) as done', id, signal))
@@ -146,15 +145,6 @@ export async function swapTables(database: Database, signal: AbortSignal): Promi
   }
   return swapped;
 }
-
-const isInStep = (database: Database, id: number, signal: AbortSignal): Promise<boolean> =>
-  does(
-    database,
-    `select not exists (select from daywalk.record_tables t cross join lateral daywalk.table_work(array[t.stream]) as w
-                         where t.table_id = $1 and w.table_id = $1) as done`,
-    id,
-    signal,
-  );
 
 async function does(
   database: Database,

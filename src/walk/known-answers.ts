@@ -3,14 +3,7 @@
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
 import type { Clock } from '../clock.ts';
-import {
-  EnvelopeError,
-  PageFailedError,
-  RequestError,
-  TooLargeError,
-  UnavailableError,
-  WalkError,
-} from '../errors.ts';
+import { isNoAnswer, PageFailedError, UnavailableError, WalkError } from '../errors.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { noteFrame } from '../store/contracts.ts';
@@ -93,14 +86,10 @@ export class KnownAnswers {
    * Whether a window may be believed to be empty: a known answer with records, of another span, must be repeated now.
    * @throws {WalkError} where none is, or where the answer is of no known kind and no record was ever shown.
    */
-  async believeNothing(frame: Frame, { from, to }: Pick<Span, 'from' | 'to'>): Promise<void> {
-    const { database, stream, knowledge } = this.#context;
-    const canaries = await readCanaries(database, knowledge.streamId);
-    const known = [
-      ...(knowledge.lastGood === null ? [] : [knowledge.lastGood]),
-      ...canaries.map((canary) => ({ ...targetOf(stream, canary), start: 0, length: 1 })),
-    ].filter((other) => other.from !== from || other.to !== to);
-    if (known.length === 0 && !frame.known && !frame.plain) {
+  async believeNothing(frame: Frame, span: Pick<Span, 'from' | 'to'>): Promise<void> {
+    const asked = await this.#firstShown(span);
+    if (asked === null) {
+      if (frame.known || frame.plain) return;
       const { reason, example } = frame;
       throw new WalkError(
         'unknown-answer',
@@ -108,25 +97,42 @@ export class KnownAnswers {
         { hint: reason?.hint, cause: reason ?? undefined },
       );
     }
-    if (known.length > 0 && !(await this.#showsOne(known)))
-      throw wrong(
-        `the window is empty, and so is ${known[0]?.from} to ${known[0]?.to}, which held records`,
-      );
-    if (known.length > 0 && !frame.known)
-      await noteFrame(database, knowledge.streamId, frame.signature, frame.example);
+    const { database, knowledge } = this.#context;
+    if (!frame.known) await noteFrame(database, knowledge.streamId, frame.signature, frame.example);
   }
 
-  /** Whether one of these shows records; asked in turn. */
-  async #showsOne(requests: readonly PageRequest[]): Promise<boolean> {
-    for (const request of requests) {
-      const asked = { ...request, length: this.#lengthFor(request.start) };
-      const shows = await this.#shows(asked).catch((error: unknown) => {
-        if (request === requests.at(-1) || !isOfRequest(error)) throw error;
-        return false;
+  /**
+   * The first of the known answers of other spans that shows records now; null: there is none to ask.
+   * @throws {WalkError} where none shows any. What the API answers to the last one.
+   */
+  async #firstShown(span: Pick<Span, 'from' | 'to'>): Promise<PageRequest | null> {
+    let first: PageRequest | null = null;
+    let failure: unknown = null;
+    for await (const request of this.#others(span)) {
+      first ??= request;
+      const shows = this.#shows({ ...request, length: this.#lengthFor(request.start) });
+      const found = await shows.catch((error: unknown) => {
+        if (!isOfRequest(error)) throw error;
+        return { error };
       });
-      if (shows) return true;
+      if (found === true) return request;
+      failure = found === false ? null : found.error;
     }
-    return false;
+    if (failure !== null) throw failure;
+    if (first === null) return null;
+    throw wrong(`the window is empty, and so is ${first.from} to ${first.to}, which held records`);
+  }
+
+  /** Known answers of other spans than this one: the newest of this process, and only then those of the database. */
+  async *#others({ from, to }: Pick<Span, 'from' | 'to'>): AsyncGenerator<PageRequest> {
+    const { database, stream, knowledge } = this.#context;
+    const isOther = (one: PageRequest) => one.from !== from || one.to !== to;
+    const { lastGood } = knowledge;
+    if (lastGood !== null && isOther(lastGood)) yield lastGood;
+    for (const canary of await readCanaries(database, knowledge.streamId)) {
+      const request = { ...targetOf(stream, canary), start: 0, length: 1 };
+      if (isOther(request)) yield request;
+    }
   }
 
   /** Whether the API answers another question: then the fault is that of the request that fails. */
@@ -186,10 +192,7 @@ export class KnownAnswers {
 
 /** Whether an error may be that of what was asked for alone. */
 const isOfRequest = (error: unknown): boolean =>
-  error instanceof EnvelopeError ||
-  error instanceof RequestError ||
-  error instanceof TooLargeError ||
-  (error instanceof UnavailableError && error.part === 'api');
+  isNoAnswer(error) || (error instanceof UnavailableError && error.part === 'api');
 
 function wrong(reason: string): WalkError {
   return new WalkError('known-answer-wrong', `nothing new is believed: ${reason}`, {

@@ -1,5 +1,5 @@
 /** Looks: later, independent questions whether a complete window is still what is stored. One that differs is walked again. */
-import { EnvelopeError, PageFailedError, RequestError, TooLargeError } from '../errors.ts';
+import { isNoAnswer, PageFailedError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { confirmFrame } from '../store/contracts.ts';
@@ -49,10 +49,7 @@ export async function lookAgain(context: WindowContext, window: LeasedWindow): P
 }
 
 const isRefused = (error: unknown): boolean =>
-  error instanceof EnvelopeError ||
-  error instanceof RequestError ||
-  error instanceof PageFailedError ||
-  error instanceof TooLargeError;
+  isNoAnswer(error) || error instanceof PageFailedError;
 
 /** Whether records that one walk lacked are to be read anew: they may be those of another walk, but for what was learned since. */
 const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWalk): boolean =>

@@ -182,8 +182,8 @@ async function differsElsewhere(
   places: readonly string[],
 ): Promise<boolean> {
   const { database, knowledge, stream } = context;
-  const canaries = await readCanaries(database, knowledge.streamId);
-  const other = canaries.find(({ day }) => day !== first.from.slice(0, 10));
+  const except = [first.from.slice(0, 10)];
+  const [other] = await readCanaries(database, knowledge.streamId, { except });
   if (other === undefined) return false;
   const before = await readFirstRecords(database, other.walkId);
   const request = { ...first, ...targetOf(stream, spanOf(other)) };

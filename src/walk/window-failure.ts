@@ -1,11 +1,5 @@
 /** Which errors are a window's own, and how long it then waits. */
-import {
-  type DaywalkError,
-  EnvelopeError,
-  RequestError,
-  TooLargeError,
-  WalkError,
-} from '../errors.ts';
+import { type DaywalkError, isNoAnswer, WalkError } from '../errors.ts';
 import { BodyRefusedError } from '../store/sqlstate.ts';
 import { BrokenChainError } from '../store/walks.ts';
 
@@ -33,11 +27,7 @@ export function windowFailure(
     error instanceof WalkError ||
     error instanceof BrokenChainError ||
     error instanceof BodyRefusedError;
-  const asked =
-    error instanceof EnvelopeError ||
-    error instanceof RequestError ||
-    error instanceof TooLargeError;
-  if (!judged && !asked) return null;
+  if (!judged && !isNoAnswer(error)) return null;
   const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 20));
   return { reason: reasonText(error), delayMs: delay * (0.75 + random / 2), judged };
 }

@@ -1,4 +1,5 @@
 /** Exports an imagined source into a test database: a stream, its days, one run after the other, and what came of it. */
+import { expect } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import type { Stream } from '../../src/model.ts';
 import { addDays, lastClosedDay } from '../../src/plan/days.ts';
@@ -65,6 +66,22 @@ export async function runOnce(exporting: Exporting): Promise<RunReport> {
   } finally {
     await database.close();
   }
+}
+
+/** Runs so often; nothing complete is anything but exact. */
+export async function exported(exporting: Exporting, runs = 1): Promise<Map<string, WindowResult>> {
+  for (let run = 0; run < runs; run += 1) await runOnce(exporting);
+  return resultsOf(exporting);
+}
+
+/** What came of it; nothing complete is anything but exact. */
+export async function resultsOf({
+  server,
+  source,
+  stream,
+}: Exporting): Promise<Map<string, WindowResult>> {
+  expect(await complaints(server, source, stream)).toEqual([]);
+  return readResults(server, stream);
 }
 
 function runOn(database: Database, exporting: Exporting): Promise<RunReport> {

@@ -1,14 +1,14 @@
 /** What was found once, as tests: evidence that was heard and not believed, days that were called complete and were not, and what got stuck. */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, expireLeases, records } from '../support/store.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { clear, expireLeases, freshStore, records } from '../support/store.ts';
 import {
   closedDays,
-  complaints,
   type Exporting,
+  exported,
   newStream,
-  readResults,
+  resultsOf,
   runOnce,
 } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
@@ -19,10 +19,9 @@ const days = closedDays(6);
 const [first = '', second = ''] = days.slice(-2);
 const ALL = records(1, 60);
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server } = store);
 });
-beforeEach(() => clear(server));
 
 const body = (list: readonly string[], total: number | null, more = '') =>
   `{${total === null ? '' : `"total":${total},`}"data":[${list.join(',')}]${more}}`;
@@ -47,17 +46,6 @@ const exportingOf = (source: ImaginedSource, change: Partial<Exporting> = {}): E
   pageLength: 8,
   ...change,
 });
-
-/** Runs once; nothing complete is anything but exact. */
-async function exported(exporting: Exporting) {
-  await runOnce(exporting);
-  return resultsOf(exporting);
-}
-
-async function resultsOf({ source, stream }: Exporting) {
-  expect(await complaints(server, source, stream)).toEqual([]);
-  return readResults(server, stream);
-}
 
 const dueNow = () =>
   server.query('update daywalk.windows set due_at = clock_timestamp() where due_at is not null');

@@ -6,16 +6,17 @@ import { findContract } from '../../src/source/find-contract.ts';
 /** What a source tells as its total: nothing, the truth, the records of the page, less than there is, more than there is. */
 export type Totals = 'none' | 'exact' | 'page' | 'bound' | 'beyond';
 
+/** The first number in a record, by which tests name it. */
+export const idOf = (record: string): number => Number(/\d+/.exec(record)?.[0] ?? 0);
+
 /** The second of its day at which a record happened: anywhere in the day, the same for the same record. */
 export function secondOf(record: string): number {
-  const id = Number(/\d+/.exec(record)?.[0] ?? 0);
-  return (id * 7_919 + 40_000) % 86_400;
+  return (idOf(record) * 7_919 + 40_000) % 86_400;
 }
 
 /** The level of a record, from 0 to 16. */
 export function levelOf(record: string): number {
-  const id = Number(/\d+/.exec(record)?.[0] ?? 0);
-  return (id * 5 + 3) % 17;
+  return (idOf(record) * 5 + 3) % 17;
 }
 
 /** How a source serves its lists; absent: whole, true and stable. */

@@ -1,17 +1,10 @@
 /** What known answers tell: whose fault an answer is, and whether a source shows nothing because there is nothing. */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, records } from '../support/store.ts';
-import {
-  closedDays,
-  complaints,
-  type Exporting,
-  newStream,
-  readResults,
-  runOnce,
-} from './exporting.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore, records } from '../support/store.ts';
+import { closedDays, type Exporting, newStream, resultsOf, runOnce } from './exporting.ts';
 import { ImaginedSource } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -22,10 +15,9 @@ const LISTS = {
   [third]: records(3_000, 12),
 };
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server } = store);
 });
-beforeEach(() => clear(server));
 
 /** A source in which something may be refused from a moment on, and its export. */
 function exportOf(lists: Readonly<Record<string, readonly string[]>>, recheckDays = 7) {
@@ -44,8 +36,7 @@ function exportOf(lists: Readonly<Record<string, readonly string[]>>, recheckDay
       'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
     );
     await runOnce({ ...exporting, since });
-    expect(await complaints(server, source, exporting.stream)).toEqual([]);
-    const results = await readResults(server, exporting.stream);
+    const results = await resultsOf(exporting);
     return [...results.values()].map(({ state }) => state);
   };
   return {

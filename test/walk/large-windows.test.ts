@@ -1,7 +1,7 @@
 /** Windows of many records: split by time before they are walked, where the source tells a total that can be aimed by. */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear } from '../support/store.ts';
+import { describe, expect, it } from 'vitest';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore } from '../support/store.ts';
 import { closedDays, complaints, newStream, readResults, runOnce } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
 
@@ -14,10 +14,9 @@ let server: TestDatabase;
 const days = closedDays(2);
 const [, day = ''] = days;
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server } = store);
 });
-beforeEach(() => clear(server));
 
 async function exported(habits: Habits, since = day) {
   const source = new ImaginedSource(Object.fromEntries(days.map((one) => [one, list])), habits);

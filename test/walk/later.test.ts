@@ -1,34 +1,17 @@
 /** What a source shows otherwise once a day is complete: late events, edits of all records, days that it keeps no more. */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { audit } from '../support/audit.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, records } from '../support/store.ts';
-import {
-  closedDays,
-  complaints,
-  type Exporting,
-  newStream,
-  readResults,
-  runOnce,
-} from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore, records } from '../support/store.ts';
+import { closedDays, exported, newStream, readResults, runOnce } from './exporting.ts';
+import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [first = '', second = ''] = closedDays(2);
-const idOf = (record: string) => Number(/\d+/.exec(record)?.[0]);
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server } = store);
 });
-beforeEach(() => clear(server));
-
-/** One run; nothing complete is anything but exact. */
-async function exported(exporting: Exporting) {
-  await runOnce(exporting);
-  const { source, stream } = exporting;
-  expect(await complaints(server, source, stream)).toEqual([]);
-  return readResults(server, stream);
-}
 
 describe('late events of the same kinds as those before', () => {
   const event = (id: number, host: string) => `{"at": ${id * 60}, "id": ${id}, "host": "${host}"}`;

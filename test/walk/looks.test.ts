@@ -1,34 +1,17 @@
 /** Looks end: what was found as it is stored is not found otherwise by the next look, whatever the source is like. */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, hastyClock, records } from '../support/store.ts';
-import {
-  closedDays,
-  complaints,
-  type Exporting,
-  newStream,
-  readResults,
-  runOnce,
-} from './exporting.ts';
-import { type Habits, ImaginedSource, secondOf } from './imagined-source.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore, hastyClock, records } from '../support/store.ts';
+import { closedDays, type Exporting, exported, newStream, runOnce } from './exporting.ts';
+import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [first = '', second = ''] = closedDays(2);
-const idOf = (record: string) => Number(/\d+/.exec(record)?.[0]);
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server } = store);
 });
-beforeEach(() => clear(server));
-
-/** One run; nothing complete is anything but exact. */
-async function exported(exporting: Exporting) {
-  await runOnce(exporting);
-  const { source, stream } = exporting;
-  expect(await complaints(server, source, stream)).toEqual([]);
-  return readResults(server, stream);
-}
 
 const LOOK = 'update daywalk.windows set due_at = clock_timestamp() where due_at is not null';
 

@@ -1,37 +1,20 @@
 /** What the rules once overlooked, found by reading them: days that they would have called complete and that were not, or never complete. */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, records } from '../support/store.ts';
-import {
-  closedDays,
-  complaints,
-  type Exporting,
-  newStream,
-  readResults,
-  runOnce,
-} from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore, records } from '../support/store.ts';
+import { closedDays, type Exporting, exported, newStream, runOnce } from './exporting.ts';
+import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [first = '', second = ''] = closedDays(2);
-const idOf = (record: string) => Number(/\d+/.exec(record)?.[0]);
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server } = store);
 });
-beforeEach(() => clear(server));
 
 const body = (list: readonly string[], total: number | null) =>
   `{${total === null ? '' : `"total":${total},`}"data":[${list.join(',')}]}`;
-
-/** Runs so often; nothing complete is anything but exact. */
-async function exported(exporting: Exporting, runs = 1) {
-  for (let run = 0; run < runs; run += 1) await runOnce(exporting);
-  const { source, stream } = exporting;
-  expect(await complaints(server, source, stream)).toEqual([]);
-  return readResults(server, stream);
-}
 
 /** Teaches a stream something, as if a day before had shown it. */
 async function teach(exporting: Exporting, facts: Readonly<Record<string, unknown>>) {

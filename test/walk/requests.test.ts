@@ -1,10 +1,10 @@
 /** What a quiet month costs: its requests by kind, day after day, as docs/completeness.md tells them. */
-import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { PageRequest } from '../../src/model.ts';
 import { paper } from '../docs/markdown.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { clear, records } from '../support/store.ts';
+import { freshStore, records } from '../support/store.ts';
 import { closedDays, complaints, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
 import { ImaginedSource, type Totals } from './imagined-source.ts';
 
@@ -13,10 +13,9 @@ const DAY_MS = 86_400_000;
 const RECHECK_DAYS = 3;
 
 let server: TestDatabase;
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server } = store);
 });
-beforeEach(() => clear(server));
 
 /** What a request is for. */
 const KINDS = ['windows', 'proofs', 'cuts', 'looks', 'known answers'] as const;

@@ -1,8 +1,8 @@
 /** Walks that another process takes up: from every checkpoint, by the contract of the first process, or ended with a reason. */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PageRequest } from '../../src/model.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { clear, expireLeases, records } from '../support/store.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { clear, expireLeases, freshStore, records } from '../support/store.ts';
 import {
   closedDays,
   complaints,
@@ -17,10 +17,9 @@ import { type Gate, Killed } from './perils.ts';
 let server: TestDatabase;
 const [day = ''] = closedDays(1);
 
-beforeAll(async () => {
-  server = await createTestDatabase();
+freshStore((store) => {
+  ({ server } = store);
 });
-beforeEach(() => clear(server));
 
 /** Sources whose process was ended; the next one may ask them. */
 const ended = new WeakSet<ImaginedSource>();
