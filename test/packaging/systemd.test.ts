@@ -52,11 +52,12 @@ testWith(
   },
 );
 
-test('the worker comes back after what may pass, and waits for a person after what may not', () => {
+test('the worker comes back whatever ended it, also where its settings were refused: what they name may be renewed', () => {
   const unit = 'daywalk.service';
   expect(values(unit, 'Type')).toEqual(['simple']);
   expect(values(unit, 'Restart')).toEqual(['on-failure']);
-  expect(values(unit, 'RestartPreventExitStatus')).toEqual([String(EXIT.settings)]);
+  expect(values(unit, 'RestartPreventExitStatus')).toEqual([]);
+  expect(values(unit, 'RestartSec')).toEqual(['5min']);
   expect(values(unit, 'SuccessExitStatus')).toEqual([`${EXIT.SIGINT} ${EXIT.SIGTERM}`]);
   expect(values(unit, 'ExecStart')).toEqual(['/usr/bin/node /opt/daywalk/dist/main.js worker']);
 });
