@@ -1,7 +1,7 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
 import { describeFuture } from '../days/gaps.ts';
-import { DaywalkError, EXIT } from '../errors.ts';
+import { DaywalkError, EXIT, UnavailableError } from '../errors.ts';
 import type { ProcessLogger } from '../log.ts';
 import { type Notifier, openNotifier } from '../notify/notifier.ts';
 import { dayAt } from '../plan/days.ts';
@@ -25,6 +25,9 @@ import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-t
 import type { Invocation } from './verb.ts';
 import { exportParts, openApi } from './walk-wiring.ts';
 import { apiSettingsOf, type Makes, openDatabase, openLog } from './wiring.ts';
+
+/** Between tries to reach a database whose patience is over. */
+const TRY_AGAIN_MS = 5_000;
 
 /** What a verb that exports has before its database answers. */
 export interface SessionStart {
@@ -88,12 +91,11 @@ export async function withExport<T>(
     const open = () =>
       openDatabase(settings, log, signal, {
         makes,
-        ...(daemon === undefined ? {} : { waits: 'forever' }),
         onAway: (error) => page?.waiting(error.message),
       });
-    const opened =
-      invocation.options.dryRun === true ? open() : notifyingFailure(notifier, signal, open);
-    const { database, url, close } = await opened;
+    const telling = () => notifyingFailure(notifier, signal, open);
+    const opening = daemon === undefined ? telling : () => untilReached(telling, open, log, signal);
+    const { database, url, close } = await (invocation.options.dryRun === true ? open : opening)();
     if (budget !== null) budget.database = database;
     if (invocation.options.dryRun !== true) await notifier.attach(database);
     page?.attach(url);
@@ -111,6 +113,23 @@ export async function withExport<T>(
   }
 }
 
+/** Opens the database, again and again while it is away; told is the first time. */
+async function untilReached<T>(
+  telling: () => Promise<T>,
+  open: () => Promise<T>,
+  log: ProcessLogger,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let attempt = telling; ; attempt = open)
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      log.warn({ err: error }, 'the worker goes on trying');
+      await systemClock.sleep(TRY_AGAIN_MS, signal);
+    }
+}
+
 /** Streams that begin in the future, which is a slip of the finger more often than a plan. */
 function notBegun({ streams, since, timezone }: Settings): string[] {
   const today = dayAt(systemClock.now(), timezone);
@@ -119,11 +138,11 @@ function notBegun({ streams, since, timezone }: Settings): string[] {
 
 /** A key that was taken is refused no more. */
 export async function forgetRefusal(
-  { database, settings }: Pick<ExportSession, 'database' | 'settings'>,
+  { database, settings, source }: Pick<ExportSession, 'database' | 'settings' | 'source'>,
   { pages, windowsUnchanged }: RunReport,
 ): Promise<void> {
   if (pages + windowsUnchanged > 0)
-    await forgetRefusedKey(database, new URL(settings.apiUrl).origin);
+    await forgetRefusedKey(database, new URL(settings.apiUrl).origin, await source.currentKey());
 }
 
 /** What is logged with `--quiet`: warnings and errors. */

@@ -89,8 +89,8 @@ const ONE_TRY_MS = 3_000;
 interface Expectation {
   /** What may be made where it is not there; nothing by default. */
   readonly makes?: Makes;
-  /** For how long: one try, the patience of the settings, or until the signal aborts. */
-  readonly waits?: 'once' | 'patiently' | 'forever';
+  /** For how long: one try, or the patience of the settings. */
+  readonly waits?: 'once' | 'patiently';
   /** Told why, each time that it did not answer. */
   readonly onAway?: (error: TransientError) => void;
 }
@@ -110,7 +110,7 @@ export async function openDatabase(
   }: Expectation = {},
 ): Promise<OpenDatabase> {
   const reached = await reachDatabase(settings, log, signal, makes);
-  const patienceMs = { once: 0, patiently: undefined, forever: Number.POSITIVE_INFINITY }[waits];
+  const patienceMs = waits === 'once' ? 0 : undefined;
   const { statementTimeout } = settings;
   const limitMs = waits === 'once' ? Math.min(statementTimeout, ONE_TRY_MS) : statementTimeout;
   const database = new Database({

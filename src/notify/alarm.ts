@@ -49,8 +49,9 @@ export class Alarm {
 
   async #noteThere(database: Database, troubles: readonly Trouble[]): Promise<void> {
     const failing = troubles.length > 0;
-    if (this.#toldAloneSince !== null) {
-      await noteCondition(database, this.#streams, { failing: true, problem: null });
+    const since = this.#toldAloneSince;
+    if (since !== null) {
+      await noteCondition(database, this.#streams, { failing: true, problem: null, since });
       await noteNotified(database, this.#streams, 'failing', true);
       this.#toldAloneSince = null;
     }

@@ -6,6 +6,8 @@ export interface Condition {
   readonly failing: boolean;
   /** What is wrong; null: nothing. */
   readonly problem: string | null;
+  /** When it began to fail; absent: now. */
+  readonly since?: Date;
 }
 
 /** What is to be told, and to whom nobody else is telling it now. */
@@ -24,17 +26,17 @@ const REPEAT_HOURS = 23;
 export async function noteCondition(
   database: Database,
   streams: readonly string[],
-  { failing, problem }: Condition,
+  { failing, problem, since }: Condition,
 ): Promise<void> {
   await database.query(
     `insert into daywalk.alarms as a (streams, failing, problem, failing_since)
-     values ($1::text[], $2, $3, case when $2 then clock_timestamp() end)
+     values ($1::text[], $2, $3, case when $2 then coalesce($4::timestamptz, clock_timestamp()) end)
      on conflict (streams) do update
        set problem = excluded.problem,
            failing = excluded.failing,
            failing_since = case when excluded.failing and not a.failing and not a.told_failing
-                                then clock_timestamp() else a.failing_since end`,
-    [streams, failing, problem],
+                                then excluded.failing_since else a.failing_since end`,
+    [streams, failing, problem, since?.toISOString() ?? null],
   );
 }
 

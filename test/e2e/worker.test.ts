@@ -5,6 +5,7 @@ import { startStopwatch } from '../support/awake.ts';
 import { until } from '../support/condition.ts';
 import { daysAgo } from '../support/days.ts';
 import { closeGate } from '../support/gate.ts';
+import { startHookServer } from '../support/hook-server.ts';
 import { expectExact } from '../support/multiset.ts';
 import { freePort } from '../support/ports.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -61,7 +62,8 @@ test('catches up at the start with all that a downtime left out; SIGTERM while i
   ).toEqual([{ trigger: 'schedule', outcome: 'done' }]);
 });
 
-test('a database that is away at the start: the page is there and says so, and all goes on when it comes', async () => {
+test('a database that is away at the start: the page is there and says so, the webhook is told, and all goes on when it comes', async () => {
+  const hook = await startHookServer();
   const scene = await setScene();
   const [databasePort, pagePort] = [await freePort(), await freePort()];
   const url = new URL(scene.database.url);
@@ -73,8 +75,12 @@ test('a database that is away at the start: the page is there and says so, and a
     DAYWALK_SCHEDULE: '0 0 1 1 *',
     DAYWALK_STATUS_LISTEN: `127.0.0.1:${pagePort}`,
     DATABASE_URL: url.href,
+    DAYWALK_DATABASE_PATIENCE: '0s',
+    DAYWALK_WEBHOOK_URL: `${hook.url}/hook`,
   });
-  await worker.saying(/the database cannot be used now, trying again/);
+  await worker.saying(/the worker goes on trying/);
+  const told = () => hook.got.map(({ body }) => JSON.parse(body).event);
+  expect(told()).toEqual(['failing']);
   const ask = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${pagePort}${path}`);
     return [answer.status, await answer.text()] as const;
@@ -112,6 +118,7 @@ test('a database that is away at the start: the page is there and says so, and a
   expect(await ask('/readyz')).toEqual([200, 'ready\n']);
   expect((await ask('/'))[0]).toBe(200);
   await expectExact(scene, DAYS);
+  expect(told()).toEqual(['failing', 'recovered']);
   await stop(worker);
 });
 

@@ -1,6 +1,7 @@
 /** Alarms: each change is told once, by one process, again after a day, and again when nobody heard it. */
-import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import { UnavailableError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/log.ts';
 import { openNotifier } from '../../src/notify/notifier.ts';
 import { claimNotification, noteCondition, noteNotified } from '../../src/notify/rows.ts';
@@ -86,7 +87,8 @@ it('other streams are another alarm', async () => {
   expect(await claimNotification(database, ['severe'])).toMatchObject({ kind: 'failing' });
 });
 
-it('a state that cannot be read is no recovery', async () => {
+/** A notifier with a webhook, what it told, and a clock that stands where the test puts it. */
+async function openTold() {
   const hook = await startHookServer();
   const settings = load({
     environment: {
@@ -95,16 +97,34 @@ it('a state that cannot be read is no recovery', async () => {
       DAYWALK_WEBHOOK_URL: `${hook.url}/hook`,
     },
   });
-  const notifier = openNotifier(settings, systemClock, silentLogger, (text) => text);
-  await notifier.attach(database);
-  const told = () => hook.got.map(({ body }) => JSON.parse(body).event);
+  const clock = { ...systemClock, now: () => Date.parse('2026-03-01T04:00:00Z') };
+  const notifier = openNotifier(settings, clock, silentLogger, (text) => text);
+  onTestFinished(() => notifier.close());
+  const told = () => hook.got.map(({ body }) => JSON.parse(body));
   const end = (error?: Error) => notifier.begin().ended({ exitCode: 0, text: '', error });
+  return { notifier, told, end };
+}
+
+it('an outage of the database that was told without it is told to be over, since when it was', async () => {
+  const { notifier, told, end } = await openTold();
+  await end(new UnavailableError('database', 'the database is away'));
+  await end(new UnavailableError('database', 'the database is away'));
+  await notifier.attach(database);
+  await end();
+  expect(told()).toMatchObject([
+    { event: 'failing', failing_since: '2026-03-01T04:00:00.000Z' },
+    { event: 'recovered', failing_since: '2026-03-01T04:00:00.000Z' },
+  ]);
+});
+
+it('a state that cannot be read is no recovery', async () => {
+  const { notifier, told, end } = await openTold();
+  await notifier.attach(database);
   await end(new Error('it broke'));
   await server.query('alter table daywalk.days rename to away');
   await end();
-  expect(told()).toEqual(['failing']);
+  expect(told()).toMatchObject([{ event: 'failing' }]);
   await server.query('alter table daywalk.away rename to days');
   await end();
-  expect(told()).toEqual(['failing', 'recovered']);
-  await notifier.close();
+  expect(told()).toMatchObject([{ event: 'failing' }, { event: 'recovered' }]);
 });
