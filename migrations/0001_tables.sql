@@ -506,14 +506,15 @@ comment on column daywalk.rates.origin is 'Scheme, host and port of the API.';
 comment on column daywalk.rates.next_slot is 'The first instant that no worker has taken yet; it may be past.';
 
 create table daywalk.refused_keys (
-  origin     text primary key,
+  origin     text not null,
   salt       uuid not null,
   digest     bytea not null,
   said       text not null,
   since      timestamptz not null default clock_timestamp(),
-  refused_at timestamptz not null default clock_timestamp()
+  refused_at timestamptz not null default clock_timestamp(),
+  primary key (origin, digest)
 );
-comment on table daywalk.refused_keys is 'The key that an API refused, so that no worker sends it again within the hour; the row goes when a key is taken.';
+comment on table daywalk.refused_keys is 'Keys that an API refused, so that no worker sends them again within the hour; the row of a key goes when it is taken.';
 comment on column daywalk.refused_keys.origin is 'Scheme, host and port of the API.';
 comment on column daywalk.refused_keys.salt is 'Random.';
 comment on column daywalk.refused_keys.digest is 'scrypt of the key with the salt, by which the same key is known again; the key is nowhere.';

@@ -225,7 +225,7 @@ create table daywalk.refused_keys (
   said text not null,
   since timestamp with time zone default clock_timestamp() not null,
   refused_at timestamp with time zone default clock_timestamp() not null,
-  constraint refused_keys_pkey PRIMARY KEY (origin)
+  constraint refused_keys_pkey PRIMARY KEY (origin, digest)
 );
 
 create table daywalk.runs (
@@ -3855,7 +3855,7 @@ comment on column daywalk.record_versions.walk_id is 'The walk.';
 comment on column daywalk.record_versions.page_no is 'The page within the walk.';
 comment on column daywalk.record_versions."position" is 'Offset of the record within its window, as the source listed it.';
 
-comment on table daywalk.refused_keys is 'The key that an API refused, so that no worker sends it again within the hour; the row goes when a key is taken.';
+comment on table daywalk.refused_keys is 'Keys that an API refused, so that no worker sends them again within the hour; the row of a key goes when it is taken.';
 comment on column daywalk.refused_keys.origin is 'Scheme, host and port of the API.';
 comment on column daywalk.refused_keys.salt is 'Random.';
 comment on column daywalk.refused_keys.digest is 'scrypt of the key with the salt, by which the same key is known again; the key is nowhere.';

@@ -4,9 +4,9 @@ import type { Redactor } from '../redactor.ts';
 
 export interface Credentials {
   current(): string;
-  /** Every key so far. */
+  /** The newest keys: an answer may still hold one that was rotated just now. */
   keys(): readonly string[];
-  /** Every secret so far, these keys among them. */
+  /** Every secret, these keys among them. */
   secrets(): readonly string[];
   /**
    * Looks for another key after `refused` was refused.
@@ -14,6 +14,9 @@ export interface Credentials {
    */
   renew(refused: string): Promise<boolean>;
 }
+
+/** So many of the last keys are looked for in answers and struck out of what is written: each look costs time for each page. */
+const MOST_KEYS = 4;
 
 /**
  * @param refresh reads the key again from where it came; absent where it cannot change.
@@ -43,7 +46,9 @@ export function openCredentials(
       if (fresh === undefined || fresh === refused || !fitsHeader(fresh))
         return current !== refused;
       redactor.add(fresh);
-      keys = [...keys, fresh];
+      const all = [...keys.filter((known) => known !== fresh), fresh];
+      redactor.forget(...all.slice(0, -MOST_KEYS));
+      keys = all.slice(-MOST_KEYS);
       current = fresh;
       return true;
     },

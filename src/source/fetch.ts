@@ -122,7 +122,9 @@ async function isKeyRenewed(
   spent: FetchSpent,
 ): Promise<boolean> {
   const renewed = error.status === 401 && !spent.freshKey && (await shared.credentials.renew(key));
-  if (!renewed) shared.refusal = { key, at: shared.clock.monotonic(), error };
+  // Who was refused without a request makes that no younger.
+  if (!renewed && shared.refusal?.error !== error)
+    shared.refusal = { key, at: shared.clock.monotonic(), error };
   return renewed;
 }
 

@@ -24,16 +24,15 @@ interface Row extends RefusedKey {
  */
 const digestOf = (key: string, salt: string) => scryptSync(key, salt, 32);
 
-/** The note of this API, where it is about this key, however old. One attempt. */
+/** The note of this key at this API, however old. One attempt. */
 async function readNote(database: Database, origin: string, key: string): Promise<Row | null> {
-  const [row] = await database.query<Row>(
+  const rows = await database.query<Row>(
     `select since, refused_at + interval '1 hour' as until, said, salt, digest,
             refused_at + interval '1 hour' > clock_timestamp() as fresh
-       from daywalk.refused_keys where origin = $1`,
+       from daywalk.refused_keys where origin = $1 order by refused_at desc`,
     [origin],
   );
-  if (row === undefined) return null;
-  return row.digest.equals(digestOf(key, row.salt)) ? row : null;
+  return rows.find(({ salt, digest }) => digest.equals(digestOf(key, salt))) ?? null;
 }
 
 /** Whether this key was refused less than an hour ago; null: it may be sent. One attempt. */
@@ -49,7 +48,7 @@ export async function readRefusedKey(
 /** Without salt and digest. */
 const shown = ({ since, until, said }: Row): RefusedKey => ({ since, until, said });
 
-/** Notes that this key was refused now; one note for each API. One attempt. @param salt is used where the key is a new one. */
+/** Notes that this key was refused now; other workers may have other keys. One attempt. @param salt is used where the key is a new one. */
 export async function noteRefusedKey(
   database: Database,
   origin: string,
@@ -60,16 +59,25 @@ export async function noteRefusedKey(
   const note = await readNote(database, origin, key);
   const used = note?.salt ?? salt;
   await database.query(
-    `insert into daywalk.refused_keys as r (origin, salt, digest, said) values ($1, $2, $3, $4)
-     on conflict (origin) do update
-        set salt = excluded.salt, digest = excluded.digest, said = excluded.said, refused_at = excluded.refused_at,
-            since = case when r.digest = excluded.digest then r.since else excluded.since end`,
+    `insert into daywalk.refused_keys (origin, salt, digest, said) values ($1, $2, $3, $4)
+     on conflict (origin, digest) do update set said = excluded.said, refused_at = excluded.refused_at`,
     [origin, used, note?.digest ?? digestOf(key, used), said],
   );
   return readRefusedKey(database, origin, key);
 }
 
-/** A key was taken. */
-export async function forgetRefusedKey(database: Database, origin: string): Promise<void> {
-  await database.persist('delete from daywalk.refused_keys where origin = $1', [origin]);
+/** This key was taken; of others, what holds no more goes with its note. */
+export async function forgetRefusedKey(
+  database: Database,
+  origin: string,
+  key: string,
+): Promise<void> {
+  await database.retry(async () => {
+    const note = await readNote(database, origin, key);
+    await database.query(
+      `delete from daywalk.refused_keys
+        where origin = $1 and (digest = $2 or refused_at + interval '1 hour' <= clock_timestamp())`,
+      [origin, note?.digest ?? null],
+    );
+  });
 }

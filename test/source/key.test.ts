@@ -49,6 +49,25 @@ describe('a rotated key', () => {
     expect(redactor.secrets()).toEqual(['a-password', 'old-key', NEW]);
   });
 
+  test('hundreds of them: the last four are looked for in answers, the others are forgotten', async () => {
+    let reads = 0;
+    const redactor = openRedactor(['a-password']);
+    const credentials = openCredentials('key-0', async () => `key-${++reads}`, redactor);
+    for (let hour = 0; hour < 300; hour += 1) await credentials.renew(`key-${hour}`);
+    const last = ['key-297', 'key-298', 'key-299', 'key-300'];
+    expect(credentials.keys()).toEqual(last);
+    expect(redactor.secrets()).toEqual(['a-password', ...last]);
+  });
+
+  test('the same one again after another is no new one', async () => {
+    const turns = ['two', 'one', 'two'];
+    const redactor = openRedactor();
+    const credentials = openCredentials('one', async () => turns.shift(), redactor);
+    for (const refused of ['one', 'two', 'one']) await credentials.renew(refused);
+    expect(credentials.keys()).toEqual(['one', 'two']);
+    expect(redactor.secrets()).toEqual(['one', 'two']);
+  });
+
   test.each([
     ['is the same', async () => CANARY],
     ['is gone', async () => undefined],
@@ -102,6 +121,16 @@ describe('a key that is refused while others want to ask', () => {
     await clock.sleep(10_000);
     await fetch().catch(() => {});
     expect(server.heads).toHaveLength(4);
+  });
+
+  test('is tried again ten seconds after it was sent, however often somebody asked meanwhile', async () => {
+    const server = await scriptedServer([answer('', { status: 401 })]);
+    const { fetch, clock } = open(server.url, { refreshKey: async () => CANARY });
+    for (let second = 0; second <= 10; second += 5) {
+      await fetch().catch(() => {});
+      await clock.sleep(5_000);
+    }
+    expect(server.heads).toHaveLength(2);
   });
 
   test('is replaced before any of them goes', async () => {

@@ -58,16 +58,25 @@ test('the same key again is refused since the first time, another one since now'
   expect(again?.until.getTime()).toBeGreaterThanOrEqual(first?.until.getTime() ?? 0);
   const other = await note('another');
   expect(other?.since.getTime()).toBeGreaterThan(first?.since.getTime() ?? 0);
-  expect(await read()).toBeNull();
-  expect(await rows()).toHaveLength(1);
 });
 
-test('goes when a key is taken, of this API only', async () => {
-  await note();
+test('two workers with a key each, both refused: neither hides the note of the other', async () => {
+  const one = await note();
+  const other = await note('another');
+  expect(await read()).toEqual(one);
+  expect(await read('another')).toEqual(other);
+  await forgetRefusedKey(database, API, 'another');
+  expect([await read(), await read('another')]).toEqual([one, null]);
+});
+
+test('goes when the key is taken, of this API only; with it goes what holds no more', async () => {
+  await note('an old one');
   await note(KEY, 'https://other.example');
-  await forgetRefusedKey(database, API);
+  await later(61);
+  await note();
+  await forgetRefusedKey(database, API, KEY);
   expect(await read()).toBeNull();
-  expect(await read(KEY, 'https://other.example')).not.toBeNull();
+  expect(await rows()).toMatchObject([{ origin: 'https://other.example' }]);
 });
 
 test('holds no key, and one key is two digests at two APIs', async () => {
