@@ -14,10 +14,15 @@ export default defineConfig({
     exclude: [
       ...configDefaults.exclude,
       '**/*-property.test.ts',
-      'test/walk/{every-step,found,odd-sources,requests,together}.test.ts',
-      'test/source/{finding-the-limit,real-servers}.test.ts',
-      'test/store/{body-repair,commit,roles}.test.ts',
+      'test/archive/serving.test.ts',
       'test/ledger/verify-*.test.ts',
+      'test/retention/many-days.test.ts',
+      'test/settings/{secrets,yaml}.test.ts',
+      'test/source/{finding-the-limit,real-servers}.test.ts',
+      'test/store/{archive-reads,body-repair*,cancel,closed-days,commit,cuts,growing-numbers,hosts}.test.ts',
+      'test/store/{injection,json-corpus,kept,migrate,pgbouncer,publish,roles,splits,unknown-outcome}.test.ts',
+      'test/walk/{answers,every-step,found,known,large-windows,later,looks,lost-wishes}.test.ts',
+      'test/walk/{odd-sources,old-days,overlooked,requests,resumed-walks,together}.test.ts',
     ],
   },
 });

@@ -37,6 +37,8 @@ export interface LeasedWindow extends Lease {
   readonly rewalk: boolean;
   /** A walk of it was begun before. */
   readonly walked: boolean;
+  /** It was proven once. */
+  readonly proven: boolean;
   /** How often it was looked at since it was proven. */
   readonly looks: number;
   /** Leases since the last page was stored, this one included. */
@@ -104,8 +106,8 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
     select w.* from mine join daywalk.windows w on w.window_id = mine.window_id
   )
   select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
-         level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk, looks, attempts,
-         failures,
+         level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk, proof is not null as proven,
+         looks, attempts, failures,
          current_walk is not null or exists (select from daywalk.walks k where k.window_id = held.window_id) as walked
     from held`;
 const OLDEST_FIRST = acquire('asc');
@@ -231,7 +233,7 @@ export async function readHeldElsewhere(
 
 /**
  * Gives a complete window back that was looked at and found as it is stored; it is looked at again a day later, for
- * `recheckDays`. A wish to have it walked again, come while it was looked at, stays due; so does a cut beside a part that
+ * `recheckDays`. A day that shows its records was not forgotten by its source. A wish to have it walked again, come while it was looked at, stays due; so does a cut beside a part that
  * was proven anew meanwhile. Parts of a calibrated total are
  * looked at together with it.
  */
@@ -241,7 +243,19 @@ export async function noteLooked(
   recheckDays: number,
 ): Promise<void> {
   await database.persist(
-    `update daywalk.windows w
+    `with here as (
+       update daywalk.days d set retired_since = null
+         from daywalk.windows w
+        where w.window_id = $1 and w.lease_id = $2::uuid and w.kind = 'day' and d.stream_id = w.stream_id and d.day = w.day
+          and d.retired_since is not null
+       returning d.stream_id, d.day
+     ), cuts as (
+       update daywalk.windows cut set due_at = clock_timestamp()
+         from here
+        where cut.stream_id = here.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (here.day - 1, here.day)
+          and cut.state = 'complete' and cut.due_at is null
+     )
+     update daywalk.windows w
         set looks = looks + 1, looked_at = clock_timestamp(), attempts = 0, failures = 0, last_error = null,
             due_at = case when w.rewalk or w.state <> 'complete' then w.due_at
                           when (select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from) then null
@@ -250,6 +264,16 @@ export async function noteLooked(
        from daywalk.streams s
       where s.stream_id = w.stream_id and w.window_id = $1 and w.lease_id = $2::uuid`,
     [lease.windowId, lease.leaseId, recheckDays],
+  );
+}
+
+/** A look found a window otherwise than it is stored: until it was walked again it is not complete, whatever comes between. */
+export async function noteDifferent(database: Database, lease: Lease): Promise<void> {
+  await database.persist(
+    `update daywalk.windows
+        set rewalk = true, state = case when split_by is null then 'pending' else state end
+      where window_id = $1 and lease_id = $2::uuid and state = 'complete'`,
+    [lease.windowId, lease.leaseId],
   );
 }
 

@@ -168,7 +168,8 @@ export async function askAgain(
              or (w.state = 'complete' and not w.rewalk and w.lease_id is null and w.proven_at < $4
                  -- What the source has forgotten is not walked any more.
                  and not exists (select from daywalk.days d
-                                  where d.stream_id = w.stream_id and d.day = w.day and d.retired_since is not null)))
+                                  where d.stream_id = w.stream_id and d.day in (w.day, case when w.kind = 'cut' then w.day + 1 end)
+                                    and d.retired_since is not null)))
       returning w.window_id`,
     [streamId, days, rewalk, asked === null ? null : new Date(asked).toISOString()],
   );
@@ -223,9 +224,14 @@ export async function readShownBefore(
 
 /**
  * Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the
- * day stays, it stays complete, and it is not looked at any more.
+ * day stays, and it stays complete, with the cuts at its ends. It is looked at for as long as other days are: what was away for a while comes back.
  */
-export async function retireDay(database: Database, lease: Lease, streamId: number): Promise<void> {
+export async function retireDay(
+  database: Database,
+  lease: Lease,
+  streamId: number,
+  recheckDays: number,
+): Promise<void> {
   await database.persist(
     `with held as (
        select day from daywalk.windows where window_id = $1 and lease_id = $2::uuid
@@ -234,14 +240,16 @@ export async function retireDay(database: Database, lease: Lease, streamId: numb
          from held where d.stream_id = $3 and d.day = held.day
      )
      update daywalk.windows w
-        set due_at = null, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-            state = case when w.state = 'failed' and w.proof is not null then 'complete' else w.state end,
+        set due_at = case when w.window_id = $1 then daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4) end,
+            looked_at = case when w.window_id = $1 then clock_timestamp() else w.looked_at end, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
+            state = case when w.state in ('failed', 'pending') then 'complete' else w.state end,
             lease_id = case when w.window_id <> $1 then w.lease_id end,
             lease_owner = case when w.window_id <> $1 then w.lease_owner end,
             lease_expires = case when w.window_id <> $1 then w.lease_expires end
-       from held
-      where w.stream_id = $3 and w.day = held.day and w.proof is not null and w.state <> 'replaced'`,
-    [lease.windowId, lease.leaseId, streamId],
+       from held join daywalk.streams s on s.stream_id = $3
+      where w.stream_id = $3 and w.proof is not null and w.state <> 'replaced'
+        and (w.day = held.day or (w.day = held.day - 1 and w.kind = 'cut' and w.split_from is null))`,
+    [lease.windowId, lease.leaseId, streamId, recheckDays],
   );
 }
 

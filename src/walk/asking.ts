@@ -55,6 +55,18 @@ export class Asking {
     });
   }
 
+  /**
+   * What comes behind so many records; null: to begin there is refused.
+   * @param mayEnd how a list may end; else it is one that is capped.
+   */
+  behind(records: number, mayEnd: boolean): Promise<Facts<ProbeFacts> | null> {
+    if (!mayEnd) return this.askDeep(records, records, 1);
+    return this.ask(records, 1).catch((error: unknown) => {
+      if (mayRefuseDepth(error)) return null;
+      throw error;
+    });
+  }
+
   /** One record at a time, and the first one again: far behind them there must be another one, or none. @throws {WalkError} */
   async refuseSameFar(records: number): Promise<void> {
     if ((await this.ask(records + FAR, 1)).beginsWithLast) throw ignoresStart();

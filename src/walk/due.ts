@@ -33,6 +33,7 @@ import {
 import { whileLeased } from './lease-keeper.ts';
 import { lookAgain } from './look.ts';
 import { PrefetchBudget } from './prefetch/budget.ts';
+import { isRetired } from './retirement.ts';
 import { walkWindow } from './window.ts';
 import { windowFailure } from './window-failure.ts';
 
@@ -233,7 +234,15 @@ function contextOf(
 
 /** A complete window is looked at first, unless a person asked to walk it again, or a walk of it has begun. */
 async function decide(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
-  const { state, rewalk, splitBy, kind } = window;
+  const { state, rewalk, splitBy, kind, proven } = window;
+  // What its source has forgotten since it was proven is neither walked again nor lost.
+  if (
+    kind === 'day' &&
+    proven &&
+    (rewalk || state === 'failed') &&
+    (await isRetired(context, window))
+  )
+    return { kind: 'unchanged' };
   if (state === 'complete' && !rewalk && (await lookAgain(context, window)))
     return { kind: 'unchanged' };
   if (kind === 'cut') return walkCut(context, window);
@@ -278,12 +287,13 @@ async function settle(
   if (!(told instanceof EnvelopeError) && !(told instanceof RequestError)) return;
   // It may mean "nothing", as long as no page ever came from there.
   if (isMisaddressed(told)) state.misaddressed = told;
+  // One that failed before says nothing new of the others, which would never have their turn.
+  if (leased.failures > 0) return;
   state.failuresInARow += 1;
   if (state.failuresInARow < FAILURES_IN_A_ROW) return;
   const isLong = state.failuresInARow >= MOST_FAILURES_IN_A_ROW;
   // Where a known answer is as ever the failures are those of their windows.
-  if (isLong || !((await known?.isAsEver(true)) ?? true))
-    stopStream(context, state, failure.reason);
+  if (!((await known?.isAsEver(!isLong)) ?? !isLong)) stopStream(context, state, failure.reason);
 }
 
 const keyOf = ({ streamId, purpose }: Pick<LeasedWindow, 'streamId' | 'purpose'>): string =>

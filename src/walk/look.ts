@@ -4,7 +4,7 @@ import type { Span } from '../model.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { confirmFrame } from '../store/contracts.ts';
 import { readHashes } from '../store/evidence.ts';
-import { type LeasedWindow, noteLooked, postponeLook } from '../store/leases.ts';
+import { type LeasedWindow, noteDifferent, noteLooked, postponeLook } from '../store/leases.ts';
 import { type ProvenWalk, readProvenWalk } from '../store/proven.ts';
 import { readSplit } from '../store/splits.ts';
 import type { WindowContext } from './context.ts';
@@ -30,8 +30,10 @@ export async function lookAgain(context: WindowContext, window: LeasedWindow): P
           : await lookAtList(context, window);
     // That says nothing against it either, as long as there is nobody to ask.
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
-    else if (difference !== null && window.kind === 'day' && (await isRetired(context, window)))
-      return true;
+    else if (difference !== null) {
+      await noteDifferent(database, window);
+      if (window.kind === 'day' && (await isRetired(context, window))) return true;
+    }
   } catch (error) {
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;

@@ -22,7 +22,7 @@ export async function isRetired(context: WindowContext, window: LeasedWindow): P
     { day: window.day },
     'the source has forgotten this day, as the oldest ones before; it stays as it was proven',
   );
-  await retireDay(database, window, knowledge.streamId);
+  await retireDay(database, window, knowledge.streamId, context.recheckDays);
   return true;
 }
 

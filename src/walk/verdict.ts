@@ -90,7 +90,7 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
       ? complete('empty', 'C3', 0, 'it was empty, and asked again it was empty again')
       : { kind: 'lacking', rule: 'C3', needs: 'end' };
   if (repeated && !agreed) return { kind: 'lacking', rule: 'C7', needs: 'another length' };
-  const counted = end === 'open' || !evidence.audited ? believedTotal(evidence, learned) : null;
+  const counted = end === 'open' && evidence.audited ? null : believedTotal(evidence, learned);
   if (end === 'open' && counted === null) return { kind: 'lacking', rule: 'C4', needs: 'end' };
   if (unlinked && counted === null && !agreed)
     return { kind: 'lacking', rule: 'C7', needs: 'another length' };
@@ -150,7 +150,12 @@ function against({
     );
   if (claims.some((claim) => claim.start + claim.came > stored && claim.came > 0))
     return says('C1', `a record was shown behind the ${stored} that are stored`);
-  if (claims.some((claim) => claim.more && claim.start + claim.came >= stored))
+  // Of a full page many say that there is more before they have looked.
+  if (
+    claims.some(
+      (claim) => claim.more && claim.came < claim.length && claim.start + claim.came >= stored,
+    )
+  )
     return says(
       'C1',
       `the answer at the end says that there is more than the ${stored} records that are stored`,

@@ -224,7 +224,10 @@ export class Walk {
   async #probe(): Promise<ListEnd | null> {
     const { records, paging, largestPage, pages } = this.#observed;
     if (paging === 'number' || largestPage === 1) {
-      const behind = await this.#asking.askDeep(records, records, 1);
+      const behind = await this.#asking.behind(records, paging === 'number' || records === 1);
+      // One record alone is asked for with a second one, which may be there.
+      if (behind === null)
+        return this.#goOn(await this.#asking.ask(records - 1, paging === 'number' ? 1 : 2));
       if (behind.came === 0) return this.#lastIsThere();
       if (paging === 'offset' || records % largestPage === 0) return this.#page();
       throw new WalkError(

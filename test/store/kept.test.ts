@@ -114,7 +114,7 @@ describe('a source that loses its events', () => {
     expect(missing && gone && missing.since.getTime() - gone.since.getTime()).toBe(3_600_000);
   });
 
-  it('has forgotten a day for good: told as such, not as lost, and not looked at again', async () => {
+  it('has forgotten a day for good: told as such, not as lost, and not looked at when looks are over', async () => {
     const streamId = await planDays(database);
     await publishNext(database, streamId, [upTo(20)]);
     await walkAgain(streamId, []);
@@ -123,6 +123,7 @@ describe('a source that loses its events', () => {
       database,
       await leaseWindow(database, await windowOf(database, streamId, DAY)),
       streamId,
+      0,
     );
     expect(await told()).toMatchObject({
       gone: 20,

@@ -1,9 +1,16 @@
 /** Looks end: what was found as it is stored is not found otherwise by the next look, whatever the source is like. */
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../../src/errors.ts';
+import { RequestError, UnavailableError } from '../../src/errors.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, hastyClock, records } from '../support/store.ts';
-import { closedDays, type Exporting, exported, newStream, runOnce } from './exporting.ts';
+import {
+  closedDays,
+  type Exporting,
+  exported,
+  newStream,
+  readResults,
+  runOnce,
+} from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -118,4 +125,37 @@ describe('a large day by its total, where fractions of a second are compared', (
   it('is walked again where it stands still, and its parts tell more', async () => {
     expect(await looked(records(3_000, 2), 240)).toEqual({ looks: 0, calibrated: false });
   });
+});
+
+it('a day that a look found otherwise is not complete until it was walked again', async () => {
+  const known = records(1_000, 12);
+  let away = false;
+  const source = new ImaginedSource(
+    { [second]: known },
+    {
+      totals: 'exact',
+      before: (_, { start }) => {
+        if (away && start === 0) throw new UnavailableError('api', 'away');
+      },
+    },
+  );
+  const stream = newStream();
+  const exporting = { server, source, stream, since: second, pageLength: 30, recheckDays: 30 };
+  await exported(exporting);
+  source.lists.set(`${second} 00:00:00`, [...known, '{"id": 1999}']);
+  away = true;
+  await server.query(
+    `update daywalk.windows set due_at = case when kind = 'day' then clock_timestamp() end`,
+  );
+  await expect(runOnce(exporting)).rejects.toThrow('away');
+  expect((await readResults(server, stream)).get(second)?.state).toBe('pending');
+
+  // Another replica answers the next time: a look at that one would find nothing.
+  away = false;
+  source.lists.set(`${second} 00:00:00`, known);
+  const asked = source.asked.length;
+  await exported(exporting);
+  expect(source.asked.slice(asked)).toContainEqual(
+    expect.objectContaining({ from: `${second} 00:00:00`, start: 0, length: 30 }),
+  );
 });

@@ -1,6 +1,7 @@
 /** What the rules once overlooked, found by reading them: days that they would have called complete and that were not, or never complete. */
 import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, type Exporting, exported, newStream, runOnce } from './exporting.ts';
@@ -220,4 +221,40 @@ describe('a dense source without totals', () => {
     expect(result).toMatchObject({ state: 'complete', lastError: null });
     expect(source.asked.length).toBeLessThan(1_000);
   });
+});
+
+describe('a window of one record', () => {
+  const lists = { [first]: records(1_000, 1), [second]: records(2_000, 4) };
+  const behind = (
+    { start }: { readonly start: number },
+    source: ImaginedSource,
+    of: PageRequest,
+  ) => {
+    if (start > 0 && start >= source.within(of).length) throw new RequestError(400, 'out of range');
+  };
+
+  it('is whole though a source that was asked for one says that there is more', async () => {
+    const source = new ImaginedSource(lists, {
+      wrap: (list, _, { length }) =>
+        `{"has_more":${list.length === length},"data":[${list.join(',')}]}`,
+    });
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+    for (const { state } of (await exported(exporting, 2)).values()) expect(state).toBe('complete');
+  });
+
+  it.each(['none', 'exact'] as const)(
+    'is no cap where what begins at the end is refused, totals %s',
+    async (totals) => {
+      const source: ImaginedSource = new ImaginedSource(lists, {
+        totals,
+        before: (_, request) => behind(request, source, request),
+      });
+      const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+      for (const { state } of (await exported(exporting, 2)).values())
+        expect(state).toBe('complete');
+      expect(await server.query(`select from daywalk.learned where fact = 'offset_cap'`)).toEqual(
+        [],
+      );
+    },
+  );
 });

@@ -38,6 +38,19 @@ const said = (given: Partial<Evidence>, learned: Partial<Learned> = {}) =>
   verdict(evidence(given), { ...NOTHING, ...learned });
 
 describe('what suffices', () => {
+  it('is a calibrated total alone, but for a window that is audited: its end is asked for all the same', () => {
+    const told = { stored: 9, claims: [claim({ came: 9, total: 9 })] };
+    const calibrated = { calibrated: 12 };
+    expect(said({ ...told, end: 'open' }, calibrated)).toMatchObject({ proof: { kind: 'total' } });
+    expect(said({ ...told, end: 'open', audited: true }, calibrated)).toMatchObject({
+      kind: 'lacking',
+      needs: 'end',
+    });
+    expect(said({ ...told, end: 'last', audited: true }, calibrated)).toMatchObject({
+      proof: { kind: 'total' },
+    });
+  });
+
   it('is an empty window that was empty again', () => {
     expect(said({ end: 'nothing', claims: [claim(), claim()] })).toMatchObject({
       kind: 'complete',

@@ -1,0 +1,111 @@
+/** Days that a source refuses or shows no more because they are old: newer ones are walked, and proven ones stay. */
+import { describe, expect, it } from 'vitest';
+import { RequestError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
+import { backfill } from '../../src/walk/run.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { exporterParts, OPTIONS } from '../support/exporter.ts';
+import { letTimePass } from '../support/pass-time.ts';
+import { freshStore, openDatabase, records } from '../support/store.ts';
+import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
+import { ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+freshStore((store) => {
+  ({ server } = store);
+});
+
+const LATE = '{"id": 4999}';
+
+/** A source of so many days that may refuse requests from some moment on, and its export. */
+function exportOf(count: number, recheckDays = 7) {
+  const days = closedDays(count);
+  let refuse: (request: PageRequest) => void = () => {};
+  const source = new ImaginedSource(
+    Object.fromEntries(days.map((day, index) => [day, records(1_000 * (index + 1), 12)])),
+    { before: (_, request) => refuse(request) },
+  );
+  const stream = newStream();
+  const [since = ''] = days;
+  const exporting = { server, source, stream, since, pageLength: 30, recheckDays };
+  const statesOf = async () =>
+    [...(await readResults(server, stream)).values()].map(({ state }) => state);
+  return {
+    days,
+    source,
+    stream,
+    statesOf,
+    run: () => runOnce(exporting),
+    later: () => letTimePass((sql, values) => server.query(sql, values), '24 hours'),
+    /** From now on days before this one are refused. */
+    keepFrom: (oldest: string) => {
+      refuse = ({ to }) => {
+        if (to < oldest) throw new RequestError(400, 'start time must be within 7 days');
+      };
+    },
+    /** `daywalk backfill --only all` of a day. */
+    backfill: (day: string) =>
+      backfill(
+        exporterParts({ database: openDatabase(server.url), source }),
+        { ...OPTIONS, streams: [stream], since, settleMs: SETTLE_MS, pageLength: 30, recheckDays },
+        { from: day, to: day, newestFirst: false, only: 'all' },
+        new AbortController().signal,
+      ),
+  };
+}
+
+it('a dozen days before the retention of a new source keep no newer day from being walked', async () => {
+  const { days, run, later, statesOf, keepFrom } = exportOf(14);
+  keepFrom(days[12] ?? '');
+  await run();
+  await later();
+  await run();
+  expect((await statesOf()).slice(12)).toEqual(['complete', 'complete']);
+});
+
+it('older days that were away for an hour are looked at again, and what came late is found', async () => {
+  const { days, source, run, later, statesOf, stream } = exportOf(6);
+  await run();
+  await later();
+  const whole = new Map(source.lists);
+  for (const day of days.slice(0, 5)) source.lists.set(`${day} 00:00:00`, []);
+  await run();
+  for (const [day, list] of whole) source.lists.set(day, list);
+  const late = `${days[3]} 00:00:00`;
+  source.lists.set(late, [...(whole.get(late) ?? []), LATE]);
+  for (let day = 0; day < 2; day += 1) {
+    await later();
+    await run();
+  }
+  expect((await readResults(server, stream)).get(days[3] ?? '')?.published).toContain(LATE);
+  expect(await statesOf()).toEqual(days.map(() => 'complete'));
+  expect(await server.query('select from daywalk.days where retired_since is not null')).toEqual(
+    [],
+  );
+});
+
+describe('walking a proven day again that the source', () => {
+  const proven = async () => {
+    const all = exportOf(3);
+    await all.run();
+    await all.later();
+    return { ...all, oldest: all.days[0] ?? '' };
+  };
+
+  it('refuses as too old leaves it as it was proven', async () => {
+    const { days, oldest, backfill, keepFrom, statesOf } = await proven();
+    keepFrom(days[1] ?? '');
+    await backfill(oldest);
+    expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+  });
+
+  it('has forgotten does not tell that its events are lost', async () => {
+    const { source, oldest, backfill, later } = await proven();
+    source.lists.set(`${oldest} 00:00:00`, []);
+    for (let time = 0; time < 2; time += 1) {
+      await backfill(oldest);
+      await later();
+    }
+    expect(await server.query('select gone, lost from daywalk.days where lost > 0')).toEqual([]);
+  });
+});
