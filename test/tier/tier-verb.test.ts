@@ -103,6 +103,38 @@ test('days move by themselves at the end of a run that looked at them', async ()
   expect(await of('looks from daywalk.windows')).toEqual([{ looks: 1 }]);
 });
 
+test('days that a record table of the settings is to keep stay until it is made so', async () => {
+  const { scene, bucket, settings } = await stage();
+  await endLooks(scene.database);
+  const config = join(temporaryFolder(), 'daywalk.yaml');
+  const own = { ...settings, DAYWALK_CONFIG: config, DAYWALK_TIER_AFTER: '30d' };
+  const define = (more: string) =>
+    writeFileSync(config, `tables: { kept: { stream: events, ${more}columns: { id: {} } } }\n`);
+  define('');
+  await scene.succeed(['tables', '--apply'], own);
+  define('retention: forever, ');
+  for (const dry of [['--dry-run'], []]) {
+    const stays = await scene.run(['tier', '--older-than', '1d', ...dry], own);
+    expect(stays, stays.stderr).toMatchObject({ code: 3 });
+    expect(stays.stdout).toMatch(
+      /^stays: events 2026-01-30 to 2026-02-03: the record table kept of the settings is to keep it, and is not made so yet: daywalk tables --apply$/m,
+    );
+  }
+  await scene.succeed(['run'], own);
+  expect([...bucket.objects.keys()]).toEqual([]);
+  const kept = () =>
+    scene.database.query(
+      'select day::text, count(*) from daywalk.kept where day between $1 and $2 group by 1 order by 1',
+      [RANGE.from, RANGE.to],
+    );
+  const before = await kept();
+  expect(before).toHaveLength(5);
+  await scene.succeed(['tables', '--apply'], own);
+  await scene.succeed(['run'], own);
+  expect(bucket.objects.size).toBeGreaterThan(10);
+  expect(await kept()).toEqual(before);
+});
+
 describe('what is wrong is told, and nothing moves', () => {
   test('a key that is refused, a bucket that ignores conditions', async () => {
     const { scene, bucket, settings, secret } = await stage();
