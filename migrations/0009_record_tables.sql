@@ -302,7 +302,8 @@ begin
 end $$;
 comment on function daywalk.ensure_table_partition is 'Makes the partition of a record table that holds a day.';
 
--- Begins to replace a day, within a transaction: removes what the table has of it. False: it is in step already.
+-- Begins to replace a day, within a transaction: removes what the table has of it. False: it is in step already, or its pages went
+-- since it was listed, and the table is to outlive them.
 create function daywalk.begin_table_day(id integer, on_day date) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -313,7 +314,9 @@ begin
   select * into t from daywalk.record_tables r where r.table_id = id;
   -- Another one has taken its place meanwhile.
   if not found then return false; end if;
-  select d.publication into newest from daywalk.days d join daywalk.streams s on s.stream_id = d.stream_id where s.name = t.stream and d.day = on_day;
+  select d.publication into newest from daywalk.days d join daywalk.streams s on s.stream_id = d.stream_id
+   where s.name = t.stream and d.day = on_day
+     and not (t.outlives and exists (select from daywalk.prunings g where g.stream_id = d.stream_id and g.day = d.day and g.what = 'day'));
   if newest is null then return false; end if;
   insert into daywalk.table_days as y (table_id, day, publication, records, faults, synced_at)
   values (id, on_day, gen_random_uuid(), 0, 0, clock_timestamp())
@@ -324,7 +327,7 @@ begin
   execute format('delete from daywalk.%I where day = $1', daywalk.relation_of(t)) using on_day;
   return true;
 end $$;
-comment on function daywalk.begin_table_day is 'Begins to replace a day of a record table; false: it is in step already.';
+comment on function daywalk.begin_table_day is 'Begins to replace a day of a record table; false: it is in step already, or outlives its pages.';
 
 -- The pages of a day that are to be taken in, in pieces of about so many bytes.
 create function daywalk.pieces_of_day(id integer, on_day date, piece_bytes bigint) returns table (walk_id bigint, first_page integer, last_page integer)
@@ -501,13 +504,14 @@ begin
   shared := (
     select string_agg(quote_ident(name), ', ')
       from unnest(same || '{day,walk_id,page_no,place,first_seen,gone_since,revision}' || case when old_one.keep_record and new_one.keep_record then '{record}'::text[] end) as name);
-  perform daywalk.ensure_table_partition(new_one.table_id, lost.day), daywalk.begin_table_day(new_one.table_id, lost.day);
+  perform daywalk.ensure_table_partition(new_one.table_id, lost.day);
   execute format('insert into daywalk.%I (%s) select %2$s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, old_one.name) using lost.day;
   insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
   select new_one.table_id, m.day, m."column", m.walk_id, m.page_no, m.place, m.found, m.reason
     from daywalk.misfits m where m.table_id = old_one.table_id and m.day = lost.day and m."column" = any (same);
   get diagnostics faults = row_count;
-  perform daywalk.end_table_day(new_one.table_id, lost.day, lost.records, faults);
+  insert into daywalk.table_days (table_id, day, publication, records, faults, synced_at)
+  values (new_one.table_id, lost.day, lost.publication, lost.records, faults, clock_timestamp());
   return true;
 end $$;
 comment on function daywalk.keep_pruned_day is 'Copies a day whose pages are pruned from the record table that is replaced; false: none is left.';

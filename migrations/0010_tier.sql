@@ -1,6 +1,7 @@
--- The tier: a day that is complete, in the ledger and old moves to a folder or bucket (docs/tier.md). What is written there is
--- checked before anything here changes; then one statement says that the day is there and not here. For the pages it is a
--- pruning, and they are removed as after one. What is hidden beside the day stays hidden, because the day still shows it.
+-- The tier: a day that is complete, looked at for the last time, in the ledger and old moves to a folder or bucket
+-- (docs/tier.md). What is written there is checked before anything here changes; then one statement says that the day is there
+-- and not here. For the pages it is a pruning, and they are removed as after one. What is hidden beside the day stays hidden,
+-- because the day still shows it.
 
 -- Whether a midnight of a day takes away what the day on its other side would show, too, and that one is not shown yet: which of
 -- the two hides it is found out when both are here.
@@ -29,9 +30,9 @@ begin
   perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(moved.stream_id, moved.day)) order by window_id for update;
   if exists (select from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day) then return 'tiered'; end if;
   if exists (select from daywalk.prunings g where g.stream_id = moved.stream_id and g.day = moved.day and g.what = 'day') then return 'pruned'; end if;
-  -- A wish to walk it again would be lost; and what a first cut shows is of the day before, which is in no object.
+  -- A look, or a wish to walk it again, would be lost; and what a first cut shows is of the day before, which is in no object.
   if exists (select from daywalk.windows_with(moved.stream_id, moved.day) as w
-              where w.rewalk or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
+              where w.rewalk or w.due_at is not null or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
     return 'held';
   end if;
   if daywalk.waits_for_neighbour(moved.stream_id, moved.day) then return 'held'; end if;

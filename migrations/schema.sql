@@ -632,7 +632,9 @@ begin
   select * into t from daywalk.record_tables r where r.table_id = id;
   -- Another one has taken its place meanwhile.
   if not found then return false; end if;
-  select d.publication into newest from daywalk.days d join daywalk.streams s on s.stream_id = d.stream_id where s.name = t.stream and d.day = on_day;
+  select d.publication into newest from daywalk.days d join daywalk.streams s on s.stream_id = d.stream_id
+   where s.name = t.stream and d.day = on_day
+     and not (t.outlives and exists (select from daywalk.prunings g where g.stream_id = d.stream_id and g.day = d.day and g.what = 'day'));
   if newest is null then return false; end if;
   insert into daywalk.table_days as y (table_id, day, publication, records, faults, synced_at)
   values (id, on_day, gen_random_uuid(), 0, 0, clock_timestamp())
@@ -1552,13 +1554,14 @@ begin
   shared := (
     select string_agg(quote_ident(name), ', ')
       from unnest(same || '{day,walk_id,page_no,place,first_seen,gone_since,revision}' || case when old_one.keep_record and new_one.keep_record then '{record}'::text[] end) as name);
-  perform daywalk.ensure_table_partition(new_one.table_id, lost.day), daywalk.begin_table_day(new_one.table_id, lost.day);
+  perform daywalk.ensure_table_partition(new_one.table_id, lost.day);
   execute format('insert into daywalk.%I (%s) select %2$s from daywalk.%I where day = $1', daywalk.relation_of(new_one), shared, old_one.name) using lost.day;
   insert into daywalk.misfits (table_id, day, "column", walk_id, page_no, place, found, reason)
   select new_one.table_id, m.day, m."column", m.walk_id, m.page_no, m.place, m.found, m.reason
     from daywalk.misfits m where m.table_id = old_one.table_id and m.day = lost.day and m."column" = any (same);
   get diagnostics faults = row_count;
-  perform daywalk.end_table_day(new_one.table_id, lost.day, lost.records, faults);
+  insert into daywalk.table_days (table_id, day, publication, records, faults, synced_at)
+  values (new_one.table_id, lost.day, lost.publication, lost.records, faults, clock_timestamp());
   return true;
 end $function$;
 
@@ -1876,9 +1879,9 @@ begin
   perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(moved.stream_id, moved.day)) order by window_id for update;
   if exists (select from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day) then return 'tiered'; end if;
   if exists (select from daywalk.prunings g where g.stream_id = moved.stream_id and g.day = moved.day and g.what = 'day') then return 'pruned'; end if;
-  -- A wish to walk it again would be lost; and what a first cut shows is of the day before, which is in no object.
+  -- A look, or a wish to walk it again, would be lost; and what a first cut shows is of the day before, which is in no object.
   if exists (select from daywalk.windows_with(moved.stream_id, moved.day) as w
-              where w.rewalk or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
+              where w.rewalk or w.due_at is not null or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
     return 'held';
   end if;
   if daywalk.waits_for_neighbour(moved.stream_id, moved.day) then return 'held'; end if;

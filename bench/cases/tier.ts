@@ -64,10 +64,16 @@ const workloadOf = (days: number, pagesPerDay: number): Workload => ({
   pageLength: PAGE_LENGTH,
 });
 
+/** Days move when their looks are over. */
+const endLooks = ({ query }: Scratch) =>
+  query(`update daywalk.windows set due_at = null where state = 'complete'`);
+
 const sizeOf = (workload: Workload | undefined): string =>
   `${((workload?.pagesPerDay ?? 0) * PAGE_LENGTH).toLocaleString('en-US')} events`;
 
-async function inFolder(bench: Bench, { url, query }: Scratch): Promise<Row[]> {
+async function inFolder(bench: Bench, scratch: Scratch): Promise<Row[]> {
+  const { url, query } = scratch;
+  await endLooks(scratch);
   const root = await mkdtemp(join(tmpdir(), 'daywalk-bench-tier-'));
   const database = new Database({
     url,
@@ -210,6 +216,7 @@ async function peaksOf(bench: Bench, workloads: readonly Workload[]): Promise<nu
     peaks.push(
       await withExported(bench, workload, async (scratch, apiUrl) => {
         bench.say(`moving a day of ${sizeOf(workload)}`);
+        await endLooks(scratch);
         const root = await mkdtemp(join(tmpdir(), 'daywalk-bench-tier-'));
         const order = { databaseUrl: scratch.url, apiUrl, concurrency: 4, pageLength: PAGE_LENGTH };
         const environment = { ...environmentOf(order), DAYWALK_TIER_URL: root };

@@ -1,5 +1,5 @@
 /** Answers one request of the served archive: which stream, which days, which pages, in the source's own envelope. */
-import { SettingsError } from '../errors.ts';
+import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Day, FilterName, Filters, Resource } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
 import { type MovedRecords, readMovedDays } from '../store/moved-days.ts';
@@ -8,6 +8,7 @@ import {
   findNewestWalk,
   listSampledDays,
   MOST_SAMPLED,
+  type RecordField,
   readEnvelope,
   readRecordFields,
 } from './envelope-rows.ts';
@@ -183,11 +184,15 @@ export class ServedArchive {
     const names = comparedIn(asked.filters).filter((name) => total === 0 || name === 'hideread');
     const some = days.filter(({ records }) => records > 0);
     if (names.length === 0 || some.length === 0) return;
-    const seen = new Set((await this.#recordFields(asking)).map(({ path }) => path));
+    const here = await this.#recordFields(asking, false);
     for (const name of names) {
-      let found = pathsOf(name, fields).some((path) => seen.has(path.join('.')));
+      const paths = pathsOf(name, fields).map((path) => path.join('.'));
+      const isAmong = (seen: readonly RecordField[]) =>
+        seen.some(({ path }) => paths.includes(path));
+      let found = isAmong(here);
       for (const day of some)
         found ||= (await this.#count(asking, day, presenceOf(name, fields), null)).records > 0;
+      found ||= isAmong(await this.#recordFields(asking));
       if (!found) throw await this.#incomparable(asking, [name], 'no record has it');
     }
   }
@@ -205,20 +210,20 @@ export class ServedArchive {
     return new Refusal(422, `${compared.join('; ')}: ${why}`, hint, { parameters: names, fields });
   }
 
-  /** The fields of some records, spread over all days of the stream, wherever they are. */
-  async #recordFields({ query, stream, signal }: Asking) {
+  /** The fields of some records, spread over all days of the stream; of those that moved as far as these can be reached. */
+  async #recordFields({ query, stream, signal }: Asking, movedToo = true) {
     const days = await listSampledDays(query, stream);
-    const moved = new Map(
-      days.some(({ tiered }) => tiered)
-        ? (await readMovedDays(query, [stream.name], null)).map((day) => [day.day, day])
-        : [],
-    );
+    const away = days.flatMap(({ day, tiered }) => (tiered && movedToo ? [day] : []));
+    const moved = away.length === 0 ? [] : await readMovedDays(query, [stream.name], null);
     const others: string[] = [];
-    for (const { day } of days) {
-      const place = moved.get(day);
-      if (place === undefined) continue;
-      const sample = { day: place, records: this.#moved };
-      others.push(...(await readMoved(sample, 0, MOST_SAMPLED, signal)));
+    for (const day of moved.filter((one) => away.includes(one.day))) {
+      const sample = { day, records: this.#moved };
+      try {
+        others.push(...(await readMoved(sample, 0, MOST_SAMPLED, signal)));
+      } catch (error) {
+        // Nobody asked for this day.
+        if (!(error instanceof SettingsError || error instanceof ObjectStoreError)) throw error;
+      }
     }
     const here = days.flatMap(({ day, tiered }) => (tiered ? [] : [day]));
     return readRecordFields(query, stream, here, others);

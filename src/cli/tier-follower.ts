@@ -4,8 +4,9 @@ import type { Logger } from '../log.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Database } from '../store/database.ts';
 import type { Follower } from '../walk/followers.ts';
+import { claimedByTables } from './claimed-streams.ts';
 
-/** Moves the days that are as old as `tier.after` says. */
+/** Moves the days that are as old as `tier.after` says, but for streams whose days a record table is to have first. */
 export const tiering = (settings: Settings, database: Database, log: Logger): Follower => ({
   what: 'the tier',
   atEnd: true,
@@ -14,6 +15,8 @@ export const tiering = (settings: Settings, database: Database, log: Logger): Fo
     const { movingDays } = await import('../tier/moving.ts');
     const open = () => openTier(settings, database, log);
     const parts = { database, clock: systemClock, log };
-    await movingDays(parts, moveLimits(settings), open).catchUp(streamIds, signal);
+    const claimed = await claimedByTables(database, settings.tables);
+    const limits = moveLimits(settings).filter(({ stream }) => !claimed.has(stream));
+    await movingDays(parts, limits, open).catchUp(streamIds, signal);
   },
 });

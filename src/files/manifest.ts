@@ -34,7 +34,7 @@ export interface ManifestFile extends Written {
   readonly marks: string;
   /** Records among those of the file that the source does not show any more. */
   readonly gone: number;
-  /** Where the day stands in `daywalk.ledger`; null: not yet. */
+  /** Where the day stands in `daywalk.ledger` as it is in the file; null: not yet. */
   readonly ledger: { readonly entry: number; readonly digest: string } | null;
   readonly completedAt: string | null;
   /** When the source was last seen to be as stored. */
@@ -80,9 +80,15 @@ export function aboutDay(day: ArchivedDay) {
   };
 }
 
-/** Whether the file was made of exactly what is shown of the day. */
-export function isOf(file: ManifestFile, day: Pick<ArchivedDay, 'walks' | 'marks'>): boolean {
-  return file.walks.join() === day.walks.join() && file.marks === day.marks;
+/** Whether the file was made of exactly what is shown of the day. After a backup was put back, numbers of walks come again; digests do not. */
+export function isOf(
+  { walks, marks, ledger }: ManifestFile,
+  day: Pick<ArchivedDay, 'walks' | 'marks'> & {
+    readonly ledger: { readonly digest: string } | null;
+  },
+): boolean {
+  const isSame = walks.join() === day.walks.join() && marks === day.marks;
+  return isSame && (ledger === null || ledger.digest === day.ledger?.digest);
 }
 
 /**

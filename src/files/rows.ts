@@ -30,7 +30,7 @@ export interface ArchivedDay {
   readonly completedAt: Date | null;
   readonly lookedAt: Date | null;
   readonly lastError: string | null;
-  /** The newest entry of the ledger about the day; null: it is not in the ledger yet. */
+  /** The newest entry of the ledger about the day; null: it is not in the ledger yet as it is shown. */
   readonly ledger: { readonly entry: number; readonly digest: string } | null;
   /** Of a day of a record table: the key of the publication that it holds. */
   readonly publication?: string;
@@ -45,27 +45,24 @@ export async function listArchivedDays(
   range: { readonly from: Day | null; readonly to: Day | null },
   signal?: AbortSignal,
 ): Promise<ArchivedDay[]> {
-  const rows = await database.persist<
-    Omit<ArchivedDay, 'ledger' | 'publication' | 'moved'> & {
-      entry: number | null;
-      digest: string | null;
-    }
-  >(
+  const rows = await database.persist<ArchivedDay>(
     `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone,
             coalesce(moved.pages, c.pages) as pages, coalesce(moved.bytes, c.bytes) as bytes, c.proof,
             c.completed_at as "completedAt", c.looked_at as "lookedAt", c.last_error as "lastError",
-            shown.walks, encode(daywalk.marks_digest(shown.walks), 'hex') as marks,
-            l.entry, encode(l.digest, 'hex') as digest
+            shown.walks, encode(shown.marks, 'hex') as marks,
+            case when l.walks = shown.walks and l.marks_sha256 = shown.marks
+                 then jsonb_build_object('entry', l.entry, 'digest', encode(l.digest, 'hex')) end as ledger
        from daywalk.coverage c
        join daywalk.streams s on s.name = c.stream
       cross join lateral (
-        select ${shownWalks('s.stream_id', 'c.day')} as walks) as shown
+        select w.walks, daywalk.marks_digest(w.walks) as marks
+          from (select ${shownWalks('s.stream_id', 'c.day')} as walks offset 0) as w offset 0) as shown
        -- Its pages are not here, and were received all the same.
        left join lateral (
         select sum(k.pages)::bigint as pages, sum(k.bytes)::bigint as bytes
           from daywalk.walks k where k.walk_id = any (shown.walks)) as moved on c.state = 'tiered'
        left join lateral (
-        select entry, digest from daywalk.ledger
+        select * from daywalk.ledger
          where stream_id = s.stream_id and day = c.day order by revision desc limit 1) as l on true
       where c.stream = any ($1::text[])
         and ($2::date is null or c.day >= $2::date) and ($3::date is null or c.day <= $3::date)
@@ -73,11 +70,8 @@ export async function listArchivedDays(
     [streamNames, range.from, range.to],
     signal,
   );
-  return rows.map(({ entry, digest, walks, ...row }) => ({
-    ...row,
-    walks: walks.map(Number),
-    ledger: entry === null || digest === null ? null : { entry, digest },
-  }));
+  // Postgres sends the numbers of an array as text.
+  return rows.map((row) => ({ ...row, walks: row.walks.map(Number) }));
 }
 
 /** Whether the day is still complete and made of the same walks and marks; cheap, whatever is stored. */

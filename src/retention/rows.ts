@@ -23,6 +23,8 @@ export interface OldDay {
   /** The walks that are shown and the digest over what is to be said of single records: they name exactly what is shown. */
   readonly walks: readonly number[];
   readonly marks: string;
+  /** The newest entry of the ledger about the day; of one that may go it says what is shown. */
+  readonly ledger: { readonly digest: string } | null;
   /** Of the walks that would go. */
   readonly pages: number;
   readonly records: number;
@@ -59,6 +61,8 @@ export async function listOldDays(
      select o.stream_id as "streamId", o.stream, o.day, shown.walks, encode(daywalk.marks_digest(shown.walks), 'hex') as marks,
             coalesce(o.kept, case when exists (select from due d where d.stream_id = o.stream_id and d.day = o.day)
                                   then 'it is not in the ledger yet: the next run appends it' end) as kept,
+            (select jsonb_build_object('digest', encode(l.digest, 'hex')) from daywalk.ledger l
+              where l.stream_id = o.stream_id and l.day = o.day order by l.revision desc limit 1) as ledger,
             g.pages, g.records, g.bytes
        from old o
       cross join lateral (

@@ -36,6 +36,8 @@ export interface FieldReport {
     readonly stream: string;
     readonly days: number;
     readonly daysStored: number;
+    /** In a folder or bucket: they are not looked at. */
+    readonly daysTiered: number;
     readonly records: number;
     readonly recordsStored: number;
   }[];
@@ -57,7 +59,8 @@ export async function findFields(
   );
   const report = { fields: [] as Field[], looked: [] as FieldReport['looked'][number][] };
   for (const stream of search.streams) {
-    const ours = stored.filter((day) => day.stream === stream);
+    const known = stored.filter((day) => day.stream === stream);
+    const ours = known.filter(({ state }) => state !== 'tiered');
     const days = search.all ? ours : spread(ours, SOME.days);
     const found = new Map<string, Omit<Field, 'share'>>();
     let records = 0;
@@ -75,6 +78,7 @@ export async function findFields(
       stream,
       days: days.length,
       daysStored: ours.length,
+      daysTiered: known.length - ours.length,
       records,
       recordsStored: ours.reduce((sum, day) => sum + day.records, 0),
     });

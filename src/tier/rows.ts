@@ -39,7 +39,8 @@ export function listDaysToMove(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.records, d.bytes,
             case when u.failed then 'it failed'
                  when u.day is not null then 'it is not complete'
-                 when exists (select from daywalk.windows_with(d.stream_id, d.day) as w where w.rewalk) then 'it is to be walked again first'
+                 when exists (select from daywalk.windows_with(d.stream_id, d.day) as w where w.rewalk or w.due_at is not null)
+                 then 'it is to be looked at or walked again first'
                  when exists (select from daywalk.windows_with(d.stream_id, d.day) as w
                                 join daywalk.walks k on k.window_id = w.window_id
                                where w.day <> d.day and k.shown <> 'no') then 'its first midnight shows records of the day before, which would be lost'

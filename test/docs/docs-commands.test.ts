@@ -8,6 +8,7 @@ import { lastDays } from '../chaos/setups.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/ports.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
+import { endLooks } from '../support/publishing.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { commandLines, type Paper, paper, papers } from './markdown.ts';
 
@@ -94,6 +95,7 @@ test('docs/serving.md: an archive is served and copied', async () => {
 test('docs/tier.md: days move, and come back', async () => {
   const folder = temporaryFolder();
   const environment = { ...scene.environment, ...SETTLE, DAYWALK_TIER_URL: join(folder, 'tier') };
+  await endLooks(scene.database);
   const said = [];
   for (const args of linesOf('docs/tier.md')) {
     const ended = await runProgram(args, { environment, folder });

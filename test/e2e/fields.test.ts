@@ -80,7 +80,9 @@ test('what is in a record cannot move the cursor or turn the text round', () => 
         sample: `"\u202egnp\u0085${'x'.repeat(100)}"`,
       },
     ],
-    looked: [{ stream: 'events', days: 1, daysStored: 1, records: 1, recordsStored: 1 }],
+    looked: [
+      { stream: 'events', days: 1, daysStored: 1, daysTiered: 0, records: 1, recordsStored: 1 },
+    ],
   });
   expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(lines.at(-1)).toMatch(/^"a\\\\u001b\[2J" .*"\\u202egnp\\u0085x+…$/);

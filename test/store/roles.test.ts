@@ -7,6 +7,7 @@ import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectExact } from '../support/multiset.ts';
 import { API_KEY, runProgram, startProgram, temporaryFolder } from '../support/program.ts';
+import { endLooks } from '../support/publishing.ts';
 
 const DAYS = { from: '2026-03-01', to: '2026-03-02' };
 const DENIED = '42501';
@@ -257,6 +258,7 @@ describe('a worker that moves days', () => {
       DAYWALK_TIER_URL: temporaryFolder(),
     };
     const range = ['--from', DAYS.from, '--to', DAYS.to];
+    await endLooks(server);
     const said = [];
     for (const args of [
       ['tier', '--older-than', '1d'],

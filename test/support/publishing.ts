@@ -11,6 +11,7 @@ import {
   type WalkedSoFar,
   type WalkPlan,
 } from '../../src/store/walks.ts';
+import type { TestDatabase } from './database.ts';
 import { CONTRACT, EVERYTHING, openedWalk, pageOf, TTL_MS } from './store.ts';
 
 /** The ids of the records of each page. */
@@ -173,7 +174,10 @@ export async function publishNext(
 }
 
 /** Lets time pass: all that was noted of proofs, looks and missing records was so many hours earlier. */
-export async function letHoursPass(database: Database, hours: number): Promise<void> {
+export async function letHoursPass(
+  database: Pick<TestDatabase, 'query'>,
+  hours: number,
+): Promise<void> {
   const by = [`${hours} hours`];
   await database.query(
     'update daywalk.windows set proven_at = proven_at - $1::interval, looked_at = looked_at - $1::interval, due_at = due_at - $1::interval',
@@ -183,5 +187,12 @@ export async function letHoursPass(database: Database, hours: number): Promise<v
   await database.query(
     'update daywalk.publications set published_at = published_at - $1::interval',
     by,
+  );
+}
+
+/** Says that complete windows were looked at for the last time. */
+export async function endLooks(database: Pick<TestDatabase, 'query'>): Promise<void> {
+  await database.query(
+    `update daywalk.windows set due_at = null where state = 'complete' and not rewalk`,
   );
 }

@@ -4,6 +4,7 @@ import { readTables } from '../../src/days/record-table-rows.ts';
 import type { RecordTable } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
 import { compareTables } from '../../src/tables/record-tables.ts';
+import { listTableWork, replaceDay } from '../../src/tables/table-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { publishNext } from '../support/publishing.ts';
 import { DAY, freshStore, planDays } from '../support/store.ts';
@@ -146,6 +147,27 @@ describe('what is pruned', () => {
       { id: 1, kind: null },
       { id: 2, kind: null },
     ]);
+  });
+
+  it('stays in one that outlives the pages also where a worker comes to the day late', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    await seal(streamId);
+    await apply(database, tableOf([column('id', 'bigint')], { retention: null }));
+    const [work] = await listTableWork(database, [streamId], 1);
+    if (work === undefined) throw new Error('nothing is to be done');
+    // Meanwhile another one takes it in, and a person prunes it.
+    await sync(database);
+    expect(await mark(streamId)).toEqual([{ marked: 'pruned' }]);
+    const held = () =>
+      server.query('select records::int, publication, synced_at from daywalk.table_days');
+    const before = await held();
+    expect(await replaceDay(database, work, new AbortController().signal)).toBeNull();
+    expect(await server.query('select id::int from daywalk.alerts order by id')).toEqual([
+      { id: 1 },
+      { id: 2 },
+    ]);
+    expect(await held()).toEqual(before);
   });
 
   it('is taken from the old table where columns are defined the same, with what did not fit', async () => {

@@ -152,4 +152,40 @@ describe('what cannot be believed', () => {
       },
     });
   });
+
+  it('does not matter to days that are here, which a filter finds nothing in', async () => {
+    await makeArchive();
+    const store = new MemoryStore();
+    await moveAll(partsOf(database, store), ['events'], [FIRST]);
+    const whole = [...store.objects];
+    const dates = `fromDate=${NEXT}%2000%3A00%3A00&toDate=${LAST}%2023%3A59%3A59`;
+    for (const spoiled of [false, true]) {
+      if (spoiled) store.objects.clear();
+      for (const moved of [UNREACHED_RECORDS, new StoredRecords(store)]) {
+        const { ask } = await serveStored(server, { organization: [['rule', 'id']] }, moved);
+        store.spent();
+        for (const query of ['agent=nobody', 'manager=nobody', 'rule_level=99'])
+          expect(await ask(`${dates}&${query}`), query).toMatchObject({
+            status: 200,
+            headers: { 'x-total-count': '0' },
+          });
+        // A bucket that is away is not waited for.
+        expect(store.spent().requests).toBe(0);
+        // Of what no record has, as far as can be told.
+        expect(await ask(`${dates}&organization=x`)).toMatchObject({
+          status: 422,
+          body: {
+            error: expect.stringMatching(/no record has it$/),
+            fields: { 'rule.level': ['number'] },
+          },
+        });
+      }
+    }
+    store.objects.clear();
+    for (const [key, object] of whole) store.objects.set(key, object);
+    // What only days that moved have is known as long as they can be reached.
+    await moveAll(partsOf(database, store), ['events'], [LAST]);
+    const { total } = await serveStored(server, {}, new StoredRecords(store));
+    expect(await total('manager=nobody', FIRST)).toBe(0);
+  });
 });

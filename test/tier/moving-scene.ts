@@ -12,6 +12,7 @@ import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
 import { ownedBy } from '../../src/tier/table-owner-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
+  endLooks,
   letHoursPass,
   proveCutOf,
   proveTexts,
@@ -40,7 +41,7 @@ export async function makeDays(database: Database): Promise<void> {
   await makeEdits(database);
 }
 
-/** Proves the cuts that are to be asked, and seals what is shown now. */
+/** Proves the cuts that are to be asked, seals what is shown now, and says that its looks are over. */
 export async function sealAll(database: Database): Promise<void> {
   const cuts = await database.query<{ id: number; hides: boolean }>(
     `select w.window_id as id, coalesce((w.proof ->> 'removed')::integer > 0, false) as hides
@@ -52,6 +53,7 @@ export async function sealAll(database: Database): Promise<void> {
     'select stream_id as "streamId", day from daywalk.ledger_due',
   );
   for (const day of due) await appendToLedger(database, day);
+  await endLooks(database);
 }
 
 /** Both days show the record 3: it is hidden in the later one. */

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readDayStory } from '../../src/days/story-rows.ts';
 import { describeStory } from '../../src/days/story-text.ts';
-import { checkLedger } from '../../src/ledger/rows.ts';
+import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
 import { verifyStored } from '../../src/ledger/verify-stored.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -18,7 +18,14 @@ import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { changedStore, Killed, MemoryStore, mortal } from '../support/memory-store.ts';
-import { proveCutOf, proveTexts, publishNext, textsOf, windowOf } from '../support/publishing.ts';
+import {
+  endLooks,
+  proveCutOf,
+  proveTexts,
+  publishNext,
+  textsOf,
+  windowOf,
+} from '../support/publishing.ts';
 import { DAY, freshStore, hastyClock, planDays } from '../support/store.ts';
 import { openGated } from '../walk/perils.ts';
 import {
@@ -400,12 +407,31 @@ describe('a day that must stay', () => {
     );
     const window = await windowOf(database, row?.stream_id ?? 0, DAY);
     await proveTexts(database, window, [textsOf([1, 2, 3, 4444])]);
-    await server.query('update daywalk.windows set rewalk = false');
+    await server.query('update daywalk.windows set rewalk = false, due_at = null');
     const report = await moveAll(partsOf(database, store), ['events']);
     expect(report.kept).toEqual([
       { stream: 'events', day: DAY, reason: expect.stringMatching(/not in the ledger yet/) },
     ]);
     expect(await tabled(store)).toEqual(await moved(server));
+  });
+
+  it('because its first look is still to come', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    await appendToLedger(database, { streamId, day: DAY });
+    const parts = partsOf(database, store);
+    const reason = 'it is to be looked at or walked again first';
+    expect((await moveAll(parts, ['events'])).kept).toMatchObject([{ day: DAY, reason }]);
+    const [due] = await listDaysToMove(database, [{ stream: 'events', olderThanMs: 0 }], true);
+    if (due === undefined) throw new Error('the day is not listed');
+    // A look that was asked for since the day was listed holds it, too.
+    expect(await moveDays(parts, [{ ...due, kept: null }], signal)).toMatchObject({
+      days: [],
+      kept: [{ day: DAY }],
+    });
+    expect(await tabled(store)).toEqual([]);
+    await endLooks(database);
+    expect((await moveAll(parts, ['events'])).days).toMatchObject([{ day: DAY }]);
   });
 
   it('because it is to be walked again', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectExact, recordTexts } from '../support/multiset.ts';
 import { temporaryFolder } from '../support/program.ts';
+import { endLooks, letHoursPass } from '../support/publishing.ts';
 import { setScene } from '../support/scene.ts';
 import { KEYS, newServer } from './s3-store-scene.ts';
 
@@ -34,6 +35,7 @@ async function stage() {
 
 test('days move, every verb answers, and they come back', async () => {
   const { scene, bucket, settings } = await stage();
+  await endLooks(scene.database);
   const before = (await recordTexts(scene.database, 'events')).sort();
   const dry = await scene.succeed(['tier', '--older-than', '1d', '--dry-run'], settings);
   expect(dry.stdout).toMatch(/^would move: events 2026-01-30 to 2026-02-03$/m);
@@ -85,16 +87,58 @@ test('days move, every verb answers, and they come back', async () => {
   expect(await told('verify', '--offline')).toMatch(/^Everything stored is what was stored/m);
 });
 
-test('days move by themselves at the end of a run', async () => {
+test('days move by themselves at the end of a run that looked at them', async () => {
   const { scene, settings } = await stage();
-  await scene.succeed(['run'], { ...settings, DAYWALK_TIER_AFTER: '30d' });
-  const states = `select distinct state from daywalk.coverage where day between $1 and $2`;
-  expect(await scene.database.query(states, [RANGE.from, RANGE.to])).toEqual([{ state: 'tiered' }]);
+  const run = () => scene.succeed(['run'], { ...settings, DAYWALK_TIER_AFTER: '30d' });
+  const of = (what: string) =>
+    scene.database.query(`select distinct ${what} where day between $1 and $2`, [
+      RANGE.from,
+      RANGE.to,
+    ]);
+  await run();
+  expect(await of('state from daywalk.coverage')).toEqual([{ state: 'complete' }]);
+  await letHoursPass(scene.database, 2);
+  await run();
+  expect(await of('state from daywalk.coverage')).toEqual([{ state: 'tiered' }]);
+  expect(await of('looks from daywalk.windows')).toEqual([{ looks: 1 }]);
+});
+
+test('days that a record table of the settings is to keep stay until it is made so', async () => {
+  const { scene, bucket, settings } = await stage();
+  await endLooks(scene.database);
+  const config = join(temporaryFolder(), 'daywalk.yaml');
+  const own = { ...settings, DAYWALK_CONFIG: config, DAYWALK_TIER_AFTER: '30d' };
+  const define = (more: string) =>
+    writeFileSync(config, `tables: { kept: { stream: events, ${more}columns: { id: {} } } }\n`);
+  define('');
+  await scene.succeed(['tables', '--apply'], own);
+  define('retention: forever, ');
+  for (const dry of [['--dry-run'], []]) {
+    const stays = await scene.run(['tier', '--older-than', '1d', ...dry], own);
+    expect(stays, stays.stderr).toMatchObject({ code: 3 });
+    expect(stays.stdout).toMatch(
+      /^stays: events 2026-01-30 to 2026-02-03: the record table kept of the settings is to keep it, and is not made so yet: daywalk tables --apply$/m,
+    );
+  }
+  await scene.succeed(['run'], own);
+  expect([...bucket.objects.keys()]).toEqual([]);
+  const kept = () =>
+    scene.database.query(
+      'select day::text, count(*) from daywalk.kept where day between $1 and $2 group by 1 order by 1',
+      [RANGE.from, RANGE.to],
+    );
+  const before = await kept();
+  expect(before).toHaveLength(5);
+  await scene.succeed(['tables', '--apply'], own);
+  await scene.succeed(['run'], own);
+  expect(bucket.objects.size).toBeGreaterThan(10);
+  expect(await kept()).toEqual(before);
 });
 
 describe('what is wrong is told, and nothing moves', () => {
   test('a key that is refused, a bucket that ignores conditions', async () => {
     const { scene, bucket, settings, secret } = await stage();
+    await endLooks(scene.database);
     const before = (await recordTexts(scene.database, 'events')).toSorted();
     bucket.manners.ignoresConditions = true;
     const ignoring = await scene.run(['tier', '--older-than', '1d'], settings);

@@ -2,7 +2,7 @@
 
 import { EXIT } from '../../errors.ts';
 import { type Field, type FieldReport, findFields } from '../../tables/fields.ts';
-import { formatCount, printable } from '../../text.ts';
+import { counted, formatCount, printable } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
@@ -32,7 +32,8 @@ export async function fields(invocation: Invocation): Promise<number> {
 
 /** A table for each stream, and how much of it was looked at. */
 export function describeFields({ fields, looked }: FieldReport): string[] {
-  return looked.flatMap(({ stream, days, daysStored, records, recordsStored }, index) => {
+  return looked.flatMap((look, index) => {
+    const { stream, days, daysStored, daysTiered, records, recordsStored } = look;
     const ours = fields
       .filter((field) => field.stream === stream)
       .map(cellsOf)
@@ -42,9 +43,12 @@ export function describeFields({ fields, looked }: FieldReport): string[] {
       Math.max(...rows.map((row) => row[column]?.length ?? 0)),
     );
     const exact = records === recordsStored;
+    const more = exact ? '' : '; --all looks at every one';
+    const away =
+      daysTiered === 0 ? '' : `; ${counted(daysTiered, 'day')} in the tier not looked at`;
     return [
       ...(index === 0 ? [] : ['']),
-      `${stream}: ${exact ? 'all' : `${formatCount(records)} of`} ${formatCount(recordsStored)} records on ${formatCount(days)} of ${formatCount(daysStored)} days${exact ? '' : '; --all looks at every one'}`,
+      `${stream}: ${exact ? 'all' : `${formatCount(records)} of`} ${formatCount(recordsStored)} records on ${formatCount(days)} of ${formatCount(daysStored)} days${more}${away}`,
       ...(ours.length === 0
         ? []
         : rows.map((row) =>

@@ -1,14 +1,13 @@
 /** `daywalk prune`: days that are old enough go; without `--yes` it only says what would. */
 import { resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
-import type { RecordTable, Stream } from '../../model.ts';
+import type { Stream } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
 import type { AgeLimit } from '../../retention/rows.ts';
 import { parseAge } from '../../settings/values/age.ts';
-import type { Database } from '../../store/database.ts';
-import { compareTables } from '../../tables/record-tables.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { chosen } from '../chosen-streams.ts';
+import { claimedByTables } from '../claimed-streams.ts';
 import { daySpans } from '../terminal/day-spans.ts';
 import { print, printJson, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -31,24 +30,6 @@ export async function pruneVerb(invocation: Invocation): Promise<number> {
     else print(...describe(request, { ...plan, days, kept }, done));
     return kept.length === 0 ? EXIT.done : EXIT.gaps;
   });
-}
-
-/** The streams of record tables that are to outlive the pages and are not made so yet: what goes now is lost to them. */
-async function claimedByTables(
-  database: Database,
-  tables: readonly RecordTable[],
-): Promise<ReadonlyMap<string, string>> {
-  const changes = await compareTables(database, tables);
-  const isMade = ({ name }: RecordTable) =>
-    changes.some((one) => one.name === name && one.change === 'none');
-  return new Map(
-    tables
-      .filter((table) => table.retention !== undefined && !isMade(table))
-      .map(({ name, stream }) => [
-        stream,
-        `the record table ${name} of the settings is to keep it, and is not made so yet: daywalk tables --apply`,
-      ]),
-  );
 }
 
 /**

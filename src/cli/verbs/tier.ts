@@ -11,6 +11,7 @@ import { restoreDays } from '../../tier/restore.ts';
 import { type DayToMove, listDaysToMove, listMovedDays, type MovedDay } from '../../tier/rows.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
+import { claimedByTables } from '../claimed-streams.ts';
 import { daySpans } from '../terminal/day-spans.ts';
 import { print, printJson, shortened } from '../terminal/output.ts';
 import { moveLimits, type OpenTier, openTier } from '../tier-wiring.ts';
@@ -41,7 +42,12 @@ export async function tierVerb(invocation: Invocation): Promise<number> {
         const days = await listMovedDays(database, names, restoredRange(options, settings), signal);
         return await restore(invocation, opened, settings, days, onDay(days.length));
       }
-      const days = await listDaysToMove(database, limits, true, signal);
+      const claimed = await claimedByTables(database, settings.tables);
+      const due = await listDaysToMove(database, limits, true, signal);
+      const days = due.map((day) => ({
+        ...day,
+        kept: day.kept ?? claimed.get(day.stream) ?? null,
+      }));
       return await move(invocation, opened, days, onDay(days.length));
     } finally {
       await opened.close();

@@ -1,0 +1,93 @@
+/** Files of an earlier export, after a backup of the database was put back, and before a day is in the ledger. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { recordContents } from '../../src/files/contents.ts';
+import { exportDays } from '../../src/files/export-days.ts';
+import type { Manifest } from '../../src/files/manifest.ts';
+import { appendToLedger } from '../../src/ledger/rows.ts';
+import { planPruning } from '../../src/retention/prune.ts';
+import type { Database } from '../../src/store/database.ts';
+import { UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { temporaryFolder } from '../support/program.ts';
+import { letHoursPass, proveTexts, publishNext, textsOf, windowOf } from '../support/publishing.ts';
+import { clear, DAY, freshStore, planDays } from '../support/store.ts';
+
+let server: TestDatabase;
+let database: Database;
+freshStore((store) => {
+  ({ server, database } = store);
+});
+
+const signal = new AbortController().signal;
+
+/** Exports the day into a folder. Returns what was done, and what the manifest says of its file then. */
+async function exportTo(folder: string) {
+  const contents = recordContents(database, ['events'], UNREACHED_RECORDS);
+  const options = { folder, contents, format: 'ndjson', from: DAY, to: DAY } as const;
+  const { written, skipped } = await exportDays(
+    { database, clock: systemClock },
+    { ...options, checkFiles: false },
+    signal,
+  );
+  const { files } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+  const [file] = files;
+  if (file === undefined) throw new Error('no file was written');
+  const text = readFileSync(join(folder, file.path), 'utf8');
+  return { written, skipped, file, lines: text.split('\n').slice(0, -1) };
+}
+
+/** Why the day must stay in spite of its file; nothing where it may go. */
+async function keptFor(folder: string): Promise<string[]> {
+  const limits = [{ stream: 'events', olderThanMs: 0 }];
+  const plan = await planPruning(database, { kind: 'day', limits, exported: folder }, signal);
+  return plan.kept.map(({ reason }) => reason);
+}
+
+/** Walks the day and puts it into the ledger. */
+async function makeDay(ids: readonly number[]): Promise<void> {
+  const streamId = await planDays(database);
+  await publishNext(database, streamId, [ids]);
+  await appendToLedger(database, { streamId, day: DAY });
+}
+
+it('a day that was walked again after a backup was put back is written anew, and not pruned before', async () => {
+  const folder = temporaryFolder();
+  await makeDay([1, 2, 3]);
+  const before = await exportTo(folder);
+  // The backup is from before the day was walked: ids are given out a second time.
+  await clear(server);
+  await makeDay([1, 2, 4]);
+  expect(await keptFor(folder)).toEqual(['what is shown of it changed since it was exported']);
+  const after = await exportTo(folder);
+  expect(after).toMatchObject({ written: 1, lines: textsOf([1, 2, 4]) });
+  const { walks, marks } = before.file;
+  expect(after.file).toMatchObject({ walks, marks });
+  expect(await keptFor(folder)).toEqual([]);
+  expect(await exportTo(folder)).toMatchObject({ written: 0, skipped: 1 });
+});
+
+it('a day that comes into the ledger after it was exported is not written again for that', async () => {
+  const folder = temporaryFolder();
+  const streamId = await planDays(database);
+  await publishNext(database, streamId, [[1, 2]]);
+  for (const [entry, ids] of [
+    [1, 2],
+    [1, 2, 3],
+  ].entries()) {
+    await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf(ids)]);
+    await letHoursPass(database, 2);
+    expect(await exportTo(folder)).toMatchObject({
+      written: 1,
+      file: { ledger: null },
+      lines: textsOf(ids),
+    });
+    await appendToLedger(database, { streamId, day: DAY });
+    expect(await exportTo(folder)).toMatchObject({
+      skipped: 1,
+      file: { ledger: { entry: entry + 1 } },
+    });
+  }
+});
