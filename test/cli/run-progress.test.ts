@@ -1,9 +1,14 @@
 /** Progress: what events add up to, the rate of the last half minute, what is left, and the frame that shows it. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Progress } from '../../src/cli/terminal/progress.ts';
 import { progressFrame, progressLine, requestsLine } from '../../src/cli/terminal/progress-text.ts';
+import { openEventWriter } from '../../src/cli/terminal/run-events.ts';
 import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
+import { systemClock } from '../../src/clock.ts';
+import { silentLogger } from '../../src/log.ts';
 import type { LimiterState } from '../../src/source/limiter.ts';
+import { violations } from '../support/json-schemas.ts';
 
 const window = (windowId: number, from = '00:00:00', to = '23:59:59') => ({
   windowId,
@@ -84,6 +89,26 @@ describe('the state', () => {
       '3/7 windows · 1 failed · 0 running · 1,500 records · 150/s · about 13.3 s left',
     );
   });
+});
+
+it('the event that tells it is as its schema says', () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  onTestFinished(() => write.mockRestore());
+  const ticks: (() => void)[] = [];
+  const every = (_: number, tick: () => void) => {
+    ticks.push(tick);
+    return () => {};
+  };
+  const clock = { ...systemClock, every };
+  const audience = { events: openEventWriter(clock), requests: () => idle };
+  const progress = new Progress(clock, silentLogger, audience);
+  progress.onEvent({ kind: 'planned', windows: 4 });
+  progress.onEvent({ kind: 'claimed', window: window(2) });
+  progress.onEvent(page(2, 1_000, 2_000));
+  ticks.at(-1)?.();
+  const told = JSON.parse(String(write.mock.lastCall?.[0]));
+  expect(told).toMatchObject({ event: 'progress', running: [{ kind: 'day', records: 1_000 }] });
+  expect(violations('events', told)).toEqual([]);
 });
 
 describe('the frame', () => {
