@@ -26,6 +26,10 @@ export interface StreamDays {
   readonly days: readonly DayInState[];
 }
 
+/** What days add up to. */
+export const sumOf = (days: readonly DayInState[], what: 'records' | 'pages' | 'bytes'): number =>
+  days.reduce((sum, day) => sum + day[what], 0);
+
 /** What is asked: streams by name, and an inclusive range of days. */
 export interface DaysAsked {
   readonly streams: readonly string[];

@@ -3,20 +3,8 @@ import { join } from 'node:path';
 import { type ReadFile, textOf } from './file/file.ts';
 import { type Problems, shownPath, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
-import { SETTINGS, type SettingKey } from './table/table.ts';
+import { SECRET_FILES, SETTINGS, type SettingKey } from './table/table.ts';
 import { mayCarryKey } from './values/url.ts';
-
-/** Secrets that may also come from a file, and the setting that names it. */
-const SECRET_FILES = [
-  ['apiKey', 'apiKeyFile'],
-  ['archiveKey', 'archiveKeyFile'],
-  ['databaseUrl', 'databaseUrlFile'],
-  ['pingUrl', 'pingUrlFile'],
-  ['tierKey', 'tierKeyFile'],
-  ['tierSecret', 'tierSecretFile'],
-  ['tierSessionToken', 'tierSessionTokenFile'],
-  ['webhookUrl', 'webhookUrlFile'],
-] as const satisfies readonly (readonly [SettingKey, SettingKey])[];
 
 /** Reads the secrets whose files are named; of two in the same place, neither is guessed at. */
 export function readSecrets(reading: Reading, readFile: ReadFile, problems: Problems): void {

@@ -1,5 +1,4 @@
 /** Repeats an attempt while its failure may pass by itself: patience is a time, and the pauses that the API names come on top. */
-import pRetry from 'p-retry';
 import type { Clock } from '../clock.ts';
 import { TransientError, UnavailableError } from '../errors.ts';
 import { httpDateMs } from './http-date.ts';
@@ -57,46 +56,42 @@ export async function untilItSucceeds<T>(
   attempt: () => Promise<T>,
   { policy, clock, signal, place, spent, onRetry }: RetryOptions,
 ): Promise<T> {
-  let failures = 0;
-  let waitMs = 0;
   try {
-    return await pRetry(
-      async () => {
-        // Waited for here and not by p-retry, whose timer is not the clock's.
-        if (waitMs > 0) await clock.sleep(waitMs, signal);
+    for (let failures = 1; ; failures += 1) {
+      try {
         return await attempt();
-      },
-      {
-        // `nextWait` ends it.
-        retries: Number.POSITIVE_INFINITY,
-        minTimeout: 0,
-        maxTimeout: 0,
-        shouldRetry: async ({ error }) => {
-          if (!(error instanceof TransientError)) return false;
-          failures += 1;
-          const { retryAfterMs } = error;
-          spent.namedMs += retryAfterMs ?? 0;
-          const random = clock.random();
-          const wait = nextWait(policy, { ...spent, failures, retryAfterMs, random });
-          if (wait === null) return false;
-          const leftMs = policy.timeMs - spent.ms;
-          if (retryAfterMs === undefined) spent.ms += wait;
-          // Who is in everybody's pause waits in the queue.
-          waitMs = spent.pauseMs === null ? wait : 0;
-          await onRetry({ failures, waitMs: wait, leftMs, error });
-          return true;
-        },
-      },
-    );
+      } catch (error) {
+        if (!(error instanceof TransientError)) throw error;
+        const { retryAfterMs } = error;
+        spent.namedMs += retryAfterMs ?? 0;
+        const random = clock.random();
+        const waitMs = nextWait(policy, { ...spent, failures, retryAfterMs, random });
+        if (waitMs === null) throw gaveUp(place, failures, spent, error);
+        const leftMs = policy.timeMs - spent.ms;
+        if (retryAfterMs === undefined) spent.ms += waitMs;
+        // Who is in everybody's pause waits in the queue.
+        const waitsHere = spent.pauseMs === null && waitMs > 0;
+        await onRetry({ failures, waitMs, leftMs, error });
+        if (waitsHere) await clock.sleep(waitMs, signal);
+      }
+    }
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof TransientError)) throw error;
-    const seconds = Math.round((spent.ms + spent.namedMs) / 1000);
-    const tried =
-      failures === 1 ? '' : `gave up after ${failures} attempts in ${seconds} s; the last: `;
-    const hint = error.hint ?? 'what is stored so far is safe; the next run goes on from there';
-    throw new UnavailableError('api', `${place}: ${tried}${error.message}`, { cause: error, hint });
+    throw error;
   }
+}
+
+function gaveUp(
+  place: string,
+  failures: number,
+  spent: Spent,
+  error: TransientError,
+): UnavailableError {
+  const seconds = Math.round((spent.ms + spent.namedMs) / 1000);
+  const tried =
+    failures === 1 ? '' : `gave up after ${failures} attempts in ${seconds} s; the last: `;
+  const hint = error.hint ?? 'what is stored so far is safe; the next run goes on from there';
+  return new UnavailableError('api', `${place}: ${tried}${error.message}`, { cause: error, hint });
 }
 
 /**

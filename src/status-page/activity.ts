@@ -51,9 +51,9 @@ export class Activity {
     this.#endedEarly = why;
   }
 
-  /** The worker waits. */
-  wait(nextTick: Date | null): void {
-    this.#nextTick = nextTick?.getTime() ?? null;
+  /** The worker waits. @param nextTick milliseconds since the epoch. */
+  wait(nextTick: number): void {
+    this.#nextTick = nextTick;
   }
 
   /** What it does now. */

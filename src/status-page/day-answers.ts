@@ -1,24 +1,18 @@
 /** Answers that are read for one day, one month, or for programs. */
 import type { Answer } from '../answer.ts';
-import type { Clock } from '../clock.ts';
 import { readStreamDays } from '../days/covered-days.ts';
-import type { Expectation } from '../days/health.ts';
 import { readDayPages } from '../days/page-rows.ts';
 import { readStatus, statusDocument } from '../days/status.ts';
 import { readDayStory } from '../days/story-rows.ts';
 import type { Day } from '../model.ts';
 import { lastDayOf } from '../plan/days.ts';
-import type { Database } from '../store/database.ts';
+import type { FactsParts } from './facts.ts';
 import { page } from './html.ts';
 import { dayPage, PAGES_SHOWN } from './pages/day-page.ts';
 import { monthPage } from './pages/month-page.ts';
 
 /** What reading them needs. */
-export interface DayParts {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly streams: readonly string[];
-  readonly expectation: Expectation;
+export interface DayParts extends FactsParts {
   readonly version: string;
 }
 

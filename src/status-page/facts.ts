@@ -26,7 +26,6 @@ export interface Standing {
 /** What reading needs. */
 export interface FactsParts {
   readonly database: Database;
-  readonly clock: Clock;
   readonly streams: readonly string[];
   readonly expectation: Expectation;
 }

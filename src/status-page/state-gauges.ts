@@ -1,6 +1,6 @@
 /** Gauges of where the export stands: read from the database when somebody asks, the same in every worker. */
 import { Gauge, type Registry } from 'prom-client';
-import type { DayInState, StreamDays } from '../days/covered-days.ts';
+import { type StreamDays, sumOf } from '../days/covered-days.ts';
 import type { StreamHealth } from '../days/health.ts';
 import type { TableState } from '../days/record-table-rows.ts';
 import { closesAt } from '../plan/days.ts';
@@ -154,20 +154,9 @@ export class StateGauges {
   }
 
   #setStored({ stream, days }: StreamDays): void {
-    const sum = (of: (day: DayInState) => number) =>
-      days.reduce((total, day) => total + of(day), 0);
-    this.#records.set(
-      { stream },
-      sum((day) => day.records),
-    );
-    this.#pages.set(
-      { stream },
-      sum((day) => day.pages),
-    );
-    this.#bytes.set(
-      { stream },
-      sum((day) => day.bytes),
-    );
+    this.#records.set({ stream }, sumOf(days, 'records'));
+    this.#pages.set({ stream }, sumOf(days, 'pages'));
+    this.#bytes.set({ stream }, sumOf(days, 'bytes'));
   }
 
   #setTable({ table, state, behind, records, faults }: TableState): void {

@@ -22,7 +22,7 @@ import {
   readMonthAnswer,
   readStatusDocument,
 } from './day-answers.ts';
-import { type FactsParts, Kept, readStanding, type Standing } from './facts.ts';
+import { Kept, readStanding, type Standing } from './facts.ts';
 import { healthAnswer, readyAnswer, refusedSentence } from './health-answers.ts';
 import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
@@ -122,7 +122,7 @@ class Answering {
 
   constructor(parts: StatusServerParts) {
     this.#parts = parts;
-    const kept = <T>(read: (facts: FactsParts & DayParts) => Promise<T>) =>
+    const kept = <T>(read: (facts: DayParts) => Promise<T>) =>
       new Kept(parts.clock, KEPT_MS, async () => read(this.#facts(this.#shared)));
     this.#standing = kept(readStanding);
     this.#lateness = kept(({ database, streams }) => readLateness(database, streams));

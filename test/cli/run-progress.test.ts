@@ -1,8 +1,14 @@
 /** Progress: what events add up to, the rate of the last half minute, what is left, and the frame that shows it. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Progress } from '../../src/cli/terminal/progress.ts';
 import { progressFrame, progressLine, requestsLine } from '../../src/cli/terminal/progress-text.ts';
+import { openEventWriter } from '../../src/cli/terminal/run-events.ts';
 import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
+import { systemClock } from '../../src/clock.ts';
+import { silentLogger } from '../../src/log.ts';
+import type { LimiterState } from '../../src/source/limiter.ts';
+import { violations } from '../support/json-schemas.ts';
 
 const window = (windowId: number, from = '00:00:00', to = '23:59:59') => ({
   windowId,
@@ -15,7 +21,17 @@ const window = (windowId: number, from = '00:00:00', to = '23:59:59') => ({
 const page = (windowId: number, records: number, total: number | null = null) =>
   ({ kind: 'page', window: window(windowId), records, bytes: records * 10, total }) as const;
 const proof = { kind: 'probe', rule: 'C4', records: 1, why: '' } as const;
-const idle = { limit: 4, underWay: 0, waiting: 0, pausedMs: 0 };
+const idle: LimiterState = {
+  limit: 4,
+  most: 4,
+  underWay: 0,
+  waiting: 0,
+  why: null,
+  pace: null,
+  pausedMs: 0,
+  requests: 0,
+  refused: 0,
+};
 const wide = { width: 100, height: 24, unicode: true };
 
 function halfway(): RunProgress {
@@ -75,9 +91,29 @@ describe('the state', () => {
   });
 });
 
+it('the event that tells it is as its schema says', () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  onTestFinished(() => write.mockRestore());
+  const ticks: (() => void)[] = [];
+  const every = (_: number, tick: () => void) => {
+    ticks.push(tick);
+    return () => {};
+  };
+  const clock = { ...systemClock, every };
+  const audience = { events: openEventWriter(clock), requests: () => idle };
+  const progress = new Progress(clock, silentLogger, audience);
+  progress.onEvent({ kind: 'planned', windows: 4 });
+  progress.onEvent({ kind: 'claimed', window: window(2) });
+  progress.onEvent(page(2, 1_000, 2_000));
+  ticks.at(-1)?.();
+  const told = JSON.parse(String(write.mock.lastCall?.[0]));
+  expect(told).toMatchObject({ event: 'progress', running: [{ kind: 'day', records: 1_000 }] });
+  expect(violations('events', told)).toEqual([]);
+});
+
 describe('the frame', () => {
   it('has a bar for all, a line a window and one for the requests', () => {
-    const requests = { limit: 4, underWay: 1, waiting: 3, pausedMs: 11_500 };
+    const requests = { ...idle, underWay: 1, waiting: 3, pausedMs: 11_500 };
     expect(progressFrame(halfway().state(10_000), requests, wide)).toEqual([
       '██████░░░░░░░░░░░░░░░░░░ 1/4 windows · 2 running · 1,500 records · 150/s · about 16.7 s left',
       '  events  2026-03-05           █████░░░░░  1,000 of 2,000 records, 9.0 s',
@@ -117,12 +153,12 @@ describe('the frame', () => {
       unicode: fc.boolean(),
     });
     fc.assert(
-      fc.property(sizes, fc.nat(30), fc.boolean(), (look, windows, known) => {
+      fc.property(sizes, fc.nat(30), (look, windows) => {
         const run = new RunProgress(0);
         run.add({ kind: 'planned', windows }, 0);
         for (let id = 0; id < windows; id++) run.add({ kind: 'claimed', window: window(id) }, 0);
         if (windows > 0) run.add(page(0, 5, 3), 1);
-        const frame = progressFrame(run.state(2), known ? idle : null, look);
+        const frame = progressFrame(run.state(2), idle, look);
         expect(frame.length).toBeLessThanOrEqual(Math.max(1, look.height - 1));
         for (const line of frame) expect(line.length).toBeLessThan(look.width);
         if (!look.unicode) expect(frame.join('')).toMatch(/^[ -~·–]*$/);

@@ -22,7 +22,8 @@ describe('--json-events', () => {
     const { stdout } = await scene.succeed([...RANGE, '--json-events']);
     const events = eventsOf(stdout);
     expect(broken(events)).toEqual([]);
-    const names = events.map(({ event }) => event);
+    // On a slow machine it is told how far it is, too.
+    const names = events.map(({ event }) => event).filter((name) => name !== 'progress');
     expect(names[0]).toBe('planned');
     expect(new Set(names)).toEqual(
       new Set(['planned', 'claimed', 'page', 'complete', 'following', 'report']),

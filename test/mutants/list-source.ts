@@ -86,8 +86,8 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a pause that the API names uses up patience',
     'src/source/retry.ts',
-    'if (retryAfterMs === undefined) spent.ms += wait;',
-    'spent.ms += wait;',
+    'if (retryAfterMs === undefined) spent.ms += waitMs;',
+    'spent.ms += waitMs;',
     ['test/source/waits.test.ts'],
   ),
   mutant(

@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * Makes it.
- * @param ref a commit of this repository; undefined: the present build.
+ * @param ref a commit of this repository, which finds the packages that are installed here; undefined: the present build.
  * @returns its `main.js`.
  */
 export function makeEarlierBuild(folder: string, ref: string | undefined): string {

@@ -1,6 +1,6 @@
-/** A resolve hook: node-cron is quick-schedule.mjs, but for quick-schedule.mjs itself. */
+/** A resolve hook: the worker gets quick-ticks.mjs for the ticks of its schedule. */
 export function resolve(specifier, context, next) {
-  const stand = new URL('./quick-schedule.mjs', import.meta.url).href;
-  if (specifier !== 'node-cron' || context.parentURL === stand) return next(specifier, context);
-  return { url: stand, shortCircuit: true };
+  const isWorker = /\/verbs\/worker\.js$/.test(context.parentURL ?? '');
+  if (!isWorker || !specifier.endsWith('/days/ticks.js')) return next(specifier, context);
+  return { url: new URL('./quick-ticks.mjs', import.meta.url).href, shortCircuit: true };
 }

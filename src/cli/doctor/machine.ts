@@ -4,6 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { describeFuture } from '../../days/gaps.ts';
 import { closesAt, dayAt, lastClosedDay } from '../../plan/days.ts';
 import type { ApiSettings, Settings } from '../../settings/settings.ts';
+import { SECRET_FILES } from '../../settings/table/table.ts';
 import type { Examination } from './examination.ts';
 import { supportEnded } from './support.ts';
 
@@ -28,17 +29,8 @@ export function examineProgram({ config }: ApiSettings, examination: Examination
 
 /** The files that settings name and that hold a secret: nobody else should read them. */
 export async function examineSecrets(settings: Settings, examination: Examination): Promise<void> {
-  const paths = [
-    settings.apiKeyFile,
-    settings.apiClientKeyFile,
-    settings.databaseUrlFile,
-    settings.archiveKeyFile,
-    settings.tierKeyFile,
-    settings.tierSecretFile,
-    settings.tierSessionTokenFile,
-    settings.pingUrlFile,
-    settings.webhookUrlFile,
-  ].filter((path) => path !== undefined);
+  const named = SECRET_FILES.map(([, file]) => settings[file]);
+  const paths = [...named, settings.apiClientKeyFile].filter((path) => path !== undefined);
   let closed = 0;
   for (const path of paths) {
     // It has been read a moment ago; a pipe has gone since.

@@ -1,19 +1,7 @@
 /** Progress in words: one line for logs, and a frame of lines for a terminal. */
+import type { LimiterState } from '../../source/limiter.ts';
 import { formatCount, formatDuration } from '../../text.ts';
 import type { ProgressState, RunningNow } from './run-progress.ts';
-
-/** What the limiter of requests does, as far as people are told. */
-export interface RequestsNow {
-  readonly limit: number;
-  readonly underWay: number;
-  readonly waiting: number;
-  /** Milliseconds for which nobody asks, because the API refused. */
-  readonly pausedMs: number;
-  /** Why those who wait do. */
-  readonly why?: 'limit' | 'rate' | 'pace' | 'quota' | 'pause' | null;
-  /** Requests a second that the API takes, as was found. */
-  readonly pace?: number | null;
-}
 
 /** What the terminal can show. */
 export interface FrameLook {
@@ -59,7 +47,7 @@ function totalLine(state: ProgressState, look: FrameLook): string {
 }
 
 /** How the API is being asked: requests under way, those that wait, and a pause that the API asked for. */
-export function requestsLine(now: RequestsNow): string {
+export function requestsLine(now: LimiterState): string {
   const { limit, underWay, waiting, pausedMs } = now;
   return [
     `requests: ${underWay} of at most ${limit} under way`,
@@ -71,10 +59,10 @@ export function requestsLine(now: RequestsNow): string {
 }
 
 /** Whether requests wait for something that an operator can look into. */
-export const isHeldBack = (now: RequestsNow): boolean =>
+export const isHeldBack = (now: LimiterState): boolean =>
   now.pausedMs > 0 || reasonOf(now).length > 0;
 
-function reasonOf({ why, pace }: RequestsNow): string[] {
+function reasonOf({ why, pace }: LimiterState): string[] {
   if (why === 'pace') return [`the API takes about ${formatCount(Math.round(pace ?? 0))} a second`];
   if (why === 'quota') return ['the quota of the API is nearly used up'];
   return why === 'rate' ? ['at the rate that is set'] : [];
@@ -83,22 +71,21 @@ function reasonOf({ why, pace }: RequestsNow): string[] {
 /** A bar for the whole, a line for each running window, a line for the requests; none wider or more than fits. */
 export function progressFrame(
   state: ProgressState,
-  requests: RequestsNow | null,
+  requests: LimiterState,
   look: FrameLook,
 ): string[] {
-  const below = requests === null ? [] : [`  ${requestsLine(requests)}`];
   const widest = (textOf: (running: RunningNow) => string) =>
     Math.max(0, ...state.running.map((running) => textOf(running).length));
   const widths = { name: widest(({ stream }) => stream), span: Math.min(19, widest(spanOf)) };
   const windows = state.running.map((running) => windowLine(running, widths, look));
-  // One row stays free, so that the terminal does not scroll.
-  const room = Math.max(0, look.height - 2 - below.length);
+  // Besides: the total, the requests, and one row that stays free, so that the terminal does not scroll.
+  const room = Math.max(0, look.height - 3);
   const hidden = windows.length - room;
   const shown =
     hidden > 0
       ? [...windows.slice(0, Math.max(0, room - 1)), `  and ${hidden + 1} more windows`]
       : windows;
-  const lines = [totalLine(state, look), ...shown, ...below];
+  const lines = [totalLine(state, look), ...shown, `  ${requestsLine(requests)}`];
   return lines.slice(0, Math.max(1, look.height - 1)).map((line) => line.slice(0, look.width - 1));
 }
 

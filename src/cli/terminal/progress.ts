@@ -1,15 +1,10 @@
 /** Shows a run while it goes: live lines on a terminal, a log line every 30 s elsewhere, events for programs. */
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
+import type { LimiterState } from '../../source/limiter.ts';
 import type { RunEvent } from '../../walk/run.ts';
 import type { LiveLines } from './live-lines.ts';
-import {
-  isHeldBack,
-  progressFrame,
-  progressLine,
-  type RequestsNow,
-  requestsLine,
-} from './progress-text.ts';
+import { isHeldBack, progressFrame, progressLine, requestsLine } from './progress-text.ts';
 import type { EventWriter } from './run-events.ts';
 import { type ProgressState, RunProgress } from './run-progress.ts';
 
@@ -23,7 +18,7 @@ export interface Audience {
   readonly live?: { readonly lines: LiveLines; readonly unicode: boolean };
   readonly events?: EventWriter;
   /** What the limiter of the requests does now. */
-  readonly requests?: () => RequestsNow;
+  readonly requests: () => LimiterState;
 }
 
 /** Watches a run. */
@@ -36,7 +31,7 @@ export class Progress {
   readonly #stops: readonly (() => void)[];
   #waitingSaid = false;
 
-  constructor(clock: Clock, log: Logger, audience: Audience = {}) {
+  constructor(clock: Clock, log: Logger, audience: Audience) {
     this.#clock = clock;
     this.#log = log;
     this.#audience = audience;
@@ -123,16 +118,16 @@ export class Progress {
     const { state } = this;
     const [width, height] = lines.size;
     const look = { width, height, unicode };
-    lines.show(progressFrame(state, requests?.() ?? null, look));
+    lines.show(progressFrame(state, requests(), look));
   }
 
   #tell(): void {
     const { running, ...state } = this.state;
-    const requests = this.#audience.requests?.();
-    const held = requests !== undefined && isHeldBack(requests) ? requestsLine(requests) : null;
+    const requests = this.#audience.requests();
+    const line = progressLine({ ...state, running });
     this.#log.info(
-      { ...rounded(state), running: running.length, ...(requests ? { requests } : {}) },
-      [progressLine({ ...state, running }), ...(held === null ? [] : [held])].join(' · '),
+      { ...rounded(state), running: running.length, requests },
+      isHeldBack(requests) ? `${line} · ${requestsLine(requests)}` : line,
     );
   }
 
@@ -140,7 +135,7 @@ export class Progress {
     const { state } = this;
     this.#audience.events?.progress(
       { ...rounded(state), running: state.running.map(rounded) },
-      this.#audience.requests?.() ?? null,
+      this.#audience.requests(),
     );
   }
 }

@@ -1,10 +1,10 @@
 /** The events of a run for programs: one JSON object a line on stdout, described by docs/events.schema.json. */
 import type { Clock } from '../../clock.ts';
 import { DaywalkError, exitCodeOf } from '../../errors.ts';
+import type { LimiterState } from '../../source/limiter.ts';
 import type { RunEvent } from '../../walk/run.ts';
 import { redactor } from '../process-redactor.ts';
 import { printEvent } from './output.ts';
-import type { RequestsNow } from './progress-text.ts';
 import type { ProgressState } from './run-progress.ts';
 
 /** Writes events. */
@@ -12,7 +12,7 @@ export interface EventWriter {
   /** Something happened in the run. */
   happened(event: RunEvent): void;
   /** How far it is. */
-  progress(state: ProgressState, requests: RequestsNow | null): void;
+  progress(state: ProgressState, requests: LimiterState): void;
   /** The last event of a run that came to its end; `report` is what `--json` prints. */
   ended(exitCode: number, report: object): void;
   /** The last event of a run that an error ended. */

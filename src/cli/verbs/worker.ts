@@ -1,6 +1,6 @@
 /** `daywalk worker`: the daemon; a catch-up pass at the start and at every tick of the schedule. */
-import { schedule } from 'node-cron';
 import { systemClock } from '../../clock.ts';
+import { firstTickAfter } from '../../days/ticks.ts';
 import { DaywalkError, EXIT, outcomeOf, RefusedError, SettingsError } from '../../errors.ts';
 import { Activity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
@@ -22,6 +22,9 @@ interface Watchers {
 
 /** While the key is refused, it is looked so often whether there is another one in its file. */
 const LOOK_AGAIN_MS = 5_000;
+
+/** So often it is looked whether the tick has come: the clock may be set, and a machine that sleeps stops timers. */
+const LOOK_AT_CLOCK_MS = 60_000;
 
 /** Runs until it is stopped, or until the settings are refused. */
 export function worker(invocation: Invocation): Promise<number> {
@@ -51,34 +54,19 @@ async function eachTick(
   signal: AbortSignal,
   work: () => Promise<void>,
 ): Promise<void> {
-  let wake: () => void = () => {};
-  let ticked = true;
-  // In UTC, because node-cron skips ticks around changes of the clocks elsewhere.
-  const tick = () => {
-    ticked = true;
-    wake();
-  };
-  const task = schedule(settings.schedule, tick, { timezone: 'UTC', noOverlap: false });
-  // node-cron drops a tick for which it wakes more than a second late, as after a pause of the machine.
-  task.on('execution:missed', tick);
-  signal.addEventListener('abort', () => wake(), { once: true });
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      if (ticked) {
-        ticked = false;
-        await work();
-        continue;
-      }
-      const next = task.getNextRun();
+  for (;;) {
+    signal.throwIfAborted();
+    const began = systemClock.now();
+    await work();
+    for (let isTold = false; ; isTold = true) {
+      const now = systemClock.now();
+      // The clock may have been set back.
+      const next = firstTickAfter(settings.schedule, Math.min(began, now));
+      if (next <= now) break;
       activity.wait(next);
-      log.info({ next }, 'waiting for the next tick');
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+      if (!isTold) log.info({ next: new Date(next) }, 'waiting for the next tick');
+      await systemClock.sleep(Math.min(next - now, LOOK_AT_CLOCK_MS), signal);
     }
-  } finally {
-    await task.destroy();
   }
 }
 

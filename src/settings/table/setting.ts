@@ -96,6 +96,33 @@ export function section(group: Group) {
   });
 }
 
+/**
+ * Makes the rows of a secret and of the file that may hold it, by their keys: `apiKey` and `apiKeyFile`. Both have a value
+ * where the file is named, so that a changed secret can be read again.
+ * @param what what the file holds, as its description says it.
+ */
+export function secretWithFile<const Key extends string, const K extends Kind>(
+  row: ReturnType<typeof section>,
+  key: Key,
+  name: string,
+  kind: K,
+  description: string,
+  what: string,
+  env: Pick<Exceptions, 'env'> = {},
+) {
+  const exceptions = { flag: null, inFile: false, secret: true, ...env };
+  const secret = row(name, kind, null, description, exceptions);
+  const told = `A file that holds ${what} and nothing else.`;
+  const file = row(`${name}_file`, { kind: 'path' }, null, told, {
+    env: [`${secret.env[0]}_FILE`],
+    flag: null,
+    placeholder: '<file>',
+  });
+  return { [key]: secret, [`${key}File`]: file } as Readonly<
+    Record<Key, typeof secret> & Record<`${Key}File`, typeof file>
+  >;
+}
+
 function placeholderOf(kind: Kind): string {
   switch (kind.kind) {
     case 'integer':

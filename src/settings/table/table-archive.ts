@@ -1,5 +1,5 @@
 /** The settings of the served archive: a part of the table in table.ts. */
-import { section } from './setting.ts';
+import { secretWithFile, section } from './setting.ts';
 
 const archive = section('Archive');
 
@@ -12,19 +12,13 @@ export const ARCHIVE = {
     'Where `serve-archive` listens, as `address:port`; the default is this machine only. It speaks plain HTTP: put TLS in front of it.',
     { placeholder: '<address:port>' },
   ),
-  archiveKey: archive(
+  ...secretWithFile(
+    archive,
+    'archiveKey',
     'archive.key',
     { kind: 'apiKey' },
-    null,
     'The key that clients of the archive send as `X-API-Key`; in the environment or in a file, nowhere else.',
-    { flag: null, inFile: false, secret: true },
-  ),
-  archiveKeyFile: archive(
-    'archive.key_file',
-    { kind: 'path' },
-    null,
-    'A file that holds the key of the archive and nothing else.',
-    { flag: null, placeholder: '<file>' },
+    'the key of the archive',
   ),
   archiveFields: archive(
     'archive.fields',

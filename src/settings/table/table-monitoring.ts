@@ -1,6 +1,6 @@
 /** The settings of the status page, the health and the alerts: a part of the table in table.ts. */
 import { DAY, duration } from './kinds.ts';
-import { type Setting, section } from './setting.ts';
+import { type Setting, secretWithFile, section } from './setting.ts';
 
 const statusPage = section('Status page');
 const alerts = section('Alerts');
@@ -28,33 +28,21 @@ export const MONITORING = {
     '6h',
     'How long after the first tick that follows its close a day may take to be proven, before it counts as overdue.',
   ),
-  pingUrl: alerts(
+  ...secretWithFile(
+    alerts,
+    'pingUrl',
     'ping.url',
     { kind: 'url', of: 'hook' },
-    null,
     'A check at healthchecks.io or alike, told when a run starts and how it ends.',
-    { flag: null, inFile: false, secret: true },
+    'the ping URL',
   ),
-  pingUrlFile: alerts(
-    'ping.url_file',
-    { kind: 'path' },
-    null,
-    'A file that holds the ping URL and nothing else.',
-    { flag: null, placeholder: '<file>' },
-  ),
-  webhookUrl: alerts(
+  ...secretWithFile(
+    alerts,
+    'webhookUrl',
     'webhook.url',
     { kind: 'url', of: 'hook' },
-    null,
     'Told when the export begins to fail, once a day while it fails, and when it has recovered.',
-    { flag: null, inFile: false, secret: true },
-  ),
-  webhookUrlFile: alerts(
-    'webhook.url_file',
-    { kind: 'path' },
-    null,
-    'A file that holds the webhook URL and nothing else.',
-    { flag: null, placeholder: '<file>' },
+    'the webhook URL',
   ),
   webhookFormat: alerts(
     'webhook.format',

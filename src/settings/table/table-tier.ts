@@ -1,6 +1,6 @@
 /** The settings of the tier: a part of the table in table.ts. */
 import { DAY, duration, integer, LONGEST_AGE } from './kinds.ts';
-import { section } from './setting.ts';
+import { secretWithFile, section } from './setting.ts';
 
 const tier = section('Tier');
 
@@ -48,48 +48,29 @@ export const TIER = {
     'PEM file of the certificate authorities that may sign the certificate of the server.',
     { flag: null, placeholder: '<file>', unset: 'those of Node.js' },
   ),
-  tierKey: tier(
+  ...secretWithFile(
+    tier,
+    'tierKey',
     'tier.key',
     { kind: 'apiKey' },
-    null,
     'The access key of the bucket; in the environment or in a file, nowhere else.',
-    { flag: null, inFile: false, secret: true },
+    'the access key',
   ),
-  /** Kept beside the key, so that a changed key can be read again. */
-  tierKeyFile: tier(
-    'tier.key_file',
-    { kind: 'path' },
-    null,
-    'A file that holds the access key and nothing else.',
-    { flag: null, placeholder: '<file>' },
-  ),
-  tierSecret: tier(
+  ...secretWithFile(
+    tier,
+    'tierSecret',
     'tier.secret',
     { kind: 'apiKey' },
-    null,
     'The secret key of the bucket; in the environment or in a file, nowhere else.',
-    { flag: null, inFile: false, secret: true },
+    'the secret key',
   ),
-  tierSecretFile: tier(
-    'tier.secret_file',
-    { kind: 'path' },
-    null,
-    'A file that holds the secret key and nothing else.',
-    { flag: null, placeholder: '<file>' },
-  ),
-  tierSessionToken: tier(
+  ...secretWithFile(
+    tier,
+    'tierSessionToken',
     'tier.session_token',
     { kind: 'apiKey' },
-    null,
     'What belongs to keys that are lent for a time (AWS STS); in the environment or in a file, nowhere else.',
-    { flag: null, inFile: false, secret: true },
-  ),
-  tierSessionTokenFile: tier(
-    'tier.session_token_file',
-    { kind: 'path' },
-    null,
-    'A file that holds the session token and nothing else.',
-    { flag: null, placeholder: '<file>' },
+    'the session token',
   ),
   tierAfter: tier(
     'tier.after',

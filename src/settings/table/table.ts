@@ -1,6 +1,6 @@
 /** The one table of every setting; help, validation, `daywalk config` and docs/settings.md come from it. */
 import { DAY, duration, HOUR, integer, LONGEST_AGE, MIB, SECOND } from './kinds.ts';
-import { type Setting, section } from './setting.ts';
+import { type Setting, secretWithFile, section } from './setting.ts';
 import { ARCHIVE } from './table-archive.ts';
 import { MONITORING } from './table-monitoring.ts';
 import { REQUESTS } from './table-requests.ts';
@@ -31,20 +31,13 @@ export const SETTINGS = {
     null,
     'Base URL of the Event Query API, with its path prefix if it has one; `/api/events` is added to it.',
   ),
-  apiKey: api(
+  ...secretWithFile(
+    api,
+    'apiKey',
     'api.key',
     { kind: 'apiKey' },
-    null,
     'The API key; in the environment or in a file, nowhere else.',
-    { flag: null, inFile: false, secret: true },
-  ),
-  /** Kept beside the key, so that a changed key can be read again. */
-  apiKeyFile: api(
-    'api.key_file',
-    { kind: 'path' },
-    null,
-    'A file that holds the API key and nothing else.',
-    { flag: null, placeholder: '<file>' },
+    'the API key',
   ),
   apiAllowHttp: api(
     'api.allow_http',
@@ -96,25 +89,15 @@ export const SETTINGS = {
     { env: ['NO_PROXY', 'no_proxy'], flag: null, inFile: false },
   ),
 
-  /** Unset where `embedded`. */
-  databaseUrl: database(
+  // Unset where `embedded`.
+  ...secretWithFile(
+    database,
+    'databaseUrl',
     'database.url',
     { kind: 'url', of: 'database' },
-    null,
     'The Postgres to export into, as `postgres://user:password@host/database`. Several hosts, as `host1:5432,host2:5432`, are tried until one takes writes. To another machine by TLS, unless `?sslmode=disable` stands behind it.',
-    {
-      env: ['DATABASE_URL'],
-      flag: null,
-      inFile: false,
-      secret: true,
-    },
-  ),
-  databaseUrlFile: database(
-    'database.url_file',
-    { kind: 'path' },
-    null,
-    'A file that holds the database URL and nothing else.',
-    { env: ['DATABASE_URL_FILE'], flag: null, placeholder: '<file>' },
+    'the database URL',
+    { env: ['DATABASE_URL'] },
   ),
   embedded: database(
     'database.embedded',
@@ -135,7 +118,6 @@ export const SETTINGS = {
     duration(0, DAY),
     '30s',
     'How long a database that is away is waited for before the program gives up; the worker tries again at its next tick.',
-    { env: ['DAYWALK_DATABASE_PATIENCE'], flag: '--database-patience' },
   ),
   statementTimeout: database(
     'statement_timeout',
@@ -288,3 +270,12 @@ export const ROWS: readonly SettingRow[] = (Object.keys(SETTINGS) as SettingKey[
   key,
   ...SETTINGS[key],
 }));
+
+/** The keys that name the file of a secret. */
+type SecretFile = Extract<SettingKey, `${SettingKey}File`>;
+
+/** The secrets that a file may hold, each with the key of the setting that names it: `apiKey` and `apiKeyFile`. */
+export const SECRET_FILES = ROWS.flatMap(({ key }) => {
+  const file = `${key}File` as SecretFile;
+  return file in SETTINGS ? [[key, file] as const] : [];
+});

@@ -1,6 +1,6 @@
 /** The page of a month: its days as a table, the calendar for the keyboard and for those who do not see it. */
 
-import type { DayInState } from '../../days/covered-days.ts';
+import { type DayInState, sumOf } from '../../days/covered-days.ts';
 import { kindOfError } from '../../days/gaps.ts';
 import { longDay } from '../../days/health.ts';
 import { DAY_STATE_WORDS } from '../../plan/day-states.ts';
@@ -41,10 +41,9 @@ ${volume({ stream, days })}</section>`,
 
 /** The last row. */
 function sums(days: readonly DayInState[]): Html {
-  const sum = (of: (day: DayInState) => number) => days.reduce((total, day) => total + of(day), 0);
   const closed = days.filter(({ state }) => state !== 'open');
   const complete = closed.filter(({ state }) => state === 'complete' || state === 'empty').length;
-  return html`<tfoot><tr><th scope="row">In all</th><td>${formatCount(complete)} of ${counted(closed.length, 'closed day')} complete</td><td class="n">${formatCount(sum((day) => day.records))}</td><td class="n">${formatCount(sum((day) => day.pages))}</td><td class="n">${formatBytes(sum((day) => day.bytes))}</td><td></td></tr></tfoot>`;
+  return html`<tfoot><tr><th scope="row">In all</th><td>${formatCount(complete)} of ${counted(closed.length, 'closed day')} complete</td><td class="n">${formatCount(sumOf(days, 'records'))}</td><td class="n">${formatCount(sumOf(days, 'pages'))}</td><td class="n">${formatBytes(sumOf(days, 'bytes'))}</td><td></td></tr></tfoot>`;
 }
 
 /** Why a day failed stands below it, unless it is what the day before says. */

@@ -1,5 +1,5 @@
 /** The status page: health in one sentence, what runs now, the coverage, the volume, lateness and the newest runs. */
-import type { StreamDays } from '../../days/covered-days.ts';
+import { type StreamDays, sumOf } from '../../days/covered-days.ts';
 import { type HealthLevel, longDay, type StreamHealth } from '../../days/health.ts';
 import type { Lateness } from '../../days/lateness-rows.ts';
 import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
@@ -93,8 +93,6 @@ ${volume(stream)}
 }
 
 function figures({ days }: StreamDays, health: StreamHealth, at: number): Html {
-  const sum = (of: (day: StreamDays['days'][number]) => number) =>
-    days.reduce((total, day) => total + of(day), 0);
   const newest =
     health.lastComplete === null
       ? 'none'
@@ -102,11 +100,8 @@ function figures({ days }: StreamDays, health: StreamHealth, at: number): Html {
   return html`<dl class="figures">
 <div><dt>Newest complete day</dt><dd>${newest}</dd></div>
 <div><dt>Closed days complete</dt><dd>${formatCount(health.complete)} of ${formatCount(health.closed)} <small>${percent(health.complete, health.closed)}</small></dd></div>
-<div><dt>Records</dt><dd>${formatCount(sum((day) => day.records))}</dd></div>
-<div><dt>Received</dt><dd>${formatBytes(sum((day) => day.bytes))} <small>in ${counted(
-    sum((day) => day.pages),
-    'page',
-  )}</small></dd></div>
+<div><dt>Records</dt><dd>${formatCount(sumOf(days, 'records'))}</dd></div>
+<div><dt>Received</dt><dd>${formatBytes(sumOf(days, 'bytes'))} <small>in ${counted(sumOf(days, 'pages'), 'page')}</small></dd></div>
 </dl>`;
 }
 
