@@ -13,7 +13,7 @@ import { learnPaging } from './paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import type { WalkTarget } from './span.ts';
 import { nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
-import { isPowerOfTwo, UNASKED, verdict } from './verdict.ts';
+import { isPowerOfTwo, verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
@@ -120,14 +120,8 @@ export class Walk {
     if (records === 0 || learned.calibrated === 0 || (lastTotal ?? records) !== records)
       return false;
     const { audited } = this.#manner;
-    const asked = {
-      ...UNASKED,
-      audited,
-      stored: records,
-      end: 'open',
-      claims: this.#heard,
-    } as const;
-    const said = verdict(asked, learned);
+    const claims = this.#heard;
+    const said = verdict({ audited, stored: records, end: 'open', claims }, learned);
     return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';
   }
 

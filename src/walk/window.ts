@@ -15,7 +15,7 @@ import { lacksWhatWasHeard, orderOf, PASSING } from './settle.ts';
 import { splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
 import { proveByUnion, type UnionEnd } from './union.ts';
-import { type Evidence, type HalvesObserved, UNASKED, verdict } from './verdict.ts';
+import { type Evidence, type HalvesObserved, verdict } from './verdict.ts';
 
 /** A window that no worker can get past is left alone after this many leases without a stored page. */
 const FRUITLESS_LEASES = 10;
@@ -280,5 +280,5 @@ function evidenceOf(
   window: LeasedWindow,
   { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
 ): Evidence {
-  return { ...UNASKED, stored, end, claims: heard, audited: isAudited(window) };
+  return { stored, end, claims: heard, audited: isAudited(window) };
 }

@@ -111,8 +111,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'halves that show more than the whole are nothing',
     VERDICT,
-    'if (halves !== null && halves.more > 0)',
-    'if (halves !== null && halves.more < 0)',
+    'if (halves !== undefined && halves.more > 0)',
+    'if (halves !== undefined && halves.more < 0)',
     VERDICT_TESTS,
   ),
   mutant(
