@@ -60,11 +60,6 @@ export class Walk {
     return this.#asking.claims;
   }
 
-  /** Records stored. */
-  get records(): number {
-    return this.#observed.records;
-  }
-
   get #heard(): Claim[] {
     return [...this.#pageClaims, ...this.#asking.claims];
   }
