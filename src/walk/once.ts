@@ -13,7 +13,6 @@ import {
   readOpenWalk,
   type WalkRole,
 } from '../store/walks.ts';
-import { LearnedError } from './asking.ts';
 import type { WalkEnd, WindowContext } from './context.ts';
 import { sameSpan, spanOf, targetOf } from './span.ts';
 import type { WalkManner } from './steps.ts';
@@ -66,18 +65,13 @@ export async function walkToEnd(
     const end = await walk.toEnd();
     return { ...end, walkId: open.walkId, requests: walk.requests };
   } catch (error) {
-    const own =
-      error instanceof WalkError ||
-      error instanceof BrokenChainError ||
-      error instanceof LearnedError;
-    if (!own) throw error;
+    if (!(error instanceof WalkError || error instanceof BrokenChainError)) throw error;
     const moved = error instanceof WalkError && error.fault === 'shifted';
     const { message: reason } = error;
     const { claims, requests } = walk;
     const outcome = moved ? 'shifted' : 'failed';
     await endWalk(database, window, open.walkId, { outcome, reason, end: null, claims, requests });
     log.info({ window: window.from, walk: open.number }, reason);
-    if (error instanceof LearnedError) throw new WalkError('learned', reason, { cause: error });
     if (error instanceof BrokenChainError) throw new WalkError('shifted', reason, { cause: error });
     throw error;
   }

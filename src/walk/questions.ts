@@ -44,32 +44,45 @@ export async function question(
   return (await askShorter(context, request, walkId)).facts;
 }
 
-/**
- * Asks, with ever shorter lengths where the source fails on the length; what works is remembered for a day. Never for one
- * record instead of several: one alone does not show whether there is another one behind it.
- */
-export async function askShorter(
+/** Asks, never for one record instead of several: one alone does not show whether there is another one behind it. */
+export function askShorter(
   context: AskingContext,
   request: PageRequest,
   walkId = 0,
 ): Promise<PageAnswer<ProbeFacts>> {
   const { database, knowledge } = context;
-  for (
-    let { length } = request, refused: { length: number; error: Error } | null = null;
-    ;
-    length = Math.max(2, Math.floor(length / 2))
-  ) {
+  return orShorter(context, request, 2, async (length) => {
     const asked = { ...request, length };
+    const answer = await askPage(context, asked, (page, contract) =>
+      compareProbe(database, walkId, page, contract),
+    );
+    if (answer.facts.came > 0 && request.start === 0) knowledge.lastGood = asked;
+    return answer;
+  });
+}
+
+/**
+ * Asks with ever shorter lengths where the source fails on the length; what works at the beginning of a list is remembered for
+ * a day.
+ * @param request as it is asked for at first.
+ * @param least no shorter than this.
+ * @throws the last error.
+ */
+export async function orShorter<T>(
+  context: AskingContext,
+  request: PageRequest,
+  least: number,
+  ask: (length: number) => Promise<T>,
+): Promise<T> {
+  let refused: { readonly length: number; readonly error: Error } | null = null;
+  for (let { length } = request; ; length = Math.max(least, Math.floor(length / 2))) {
     try {
-      const answer = await askPage(context, asked, (page, contract) =>
-        compareProbe(database, walkId, page, contract),
-      );
-      if (answer.facts.came > 0 && request.start === 0) knowledge.lastGood = asked;
+      const answer = await ask(length);
       if (refused !== null && request.start === 0)
         await learnLength(context, { ...request, length: refused.length }, refused.error, length);
       return answer;
     } catch (error) {
-      if (length <= 2 || !refusesLength(error)) throw error;
+      if (length <= least || !refusesLength(error)) throw error;
       refused = { length, error: error as Error };
     }
   }
@@ -79,7 +92,7 @@ export async function askShorter(
  * Remembers for a day that pages longer than `length` fail. What was refused at once is asked for again first: a refusal may
  * be of the moment.
  */
-export async function learnLength(
+async function learnLength(
   { fetchPage, signal, priority, knowledge }: AskingContext,
   refused: PageRequest,
   error: Error,

@@ -6,7 +6,7 @@ import { listPagesObserved, storePage } from '../store/pages.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
-import { Asking, claimOf, LearnedError } from './asking.ts';
+import { Asking, claimOf } from './asking.ts';
 import type { WalkContext, WalkEnd } from './context.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './observed.ts';
 import { learnPaging } from './paging.ts';
@@ -65,8 +65,7 @@ export class Walk {
   }
 
   /**
-   * @throws {WalkError} where the list moved, cannot be paged, or is capped.
-   * @throws {LearnedError} where it is to be begun anew.
+   * @throws {WalkError} where the list moved, cannot be paged, is capped, or is to be begun anew for what was learned.
    * @throws {EnvelopeError} where an answer is no page.
    * @throws {BrokenChainError} where the stored pages are not those that the checkpoint counts.
    * @throws whatever fetching and storing throw.
@@ -278,7 +277,7 @@ export class Walk {
     const { walkId, pageLength } = this.#walk;
     const first = { ...this.#target, start: 0, length: pageLength };
     const learned = await learnPaging(this.#context, first, walkId);
-    if (learned !== null) throw new LearnedError(learned);
+    if (learned !== null) throw new WalkError('learned', learned);
     throw new WalkError(
       'shifted',
       `the page after record ${records} does not begin with that record`,
