@@ -43,7 +43,7 @@ export interface WindowContext extends WalkContext {
   readonly pageLength: number;
   /** A window whose total is larger is split before it is walked; absent: none is. */
   readonly windowRecords?: number;
-  /** How many walks a window gets before it fails. */
+  /** So often a window is walked again whose walk came to no end, or was contradicted. */
   readonly walkAttempts: number;
   readonly recheckDays: number;
   /**

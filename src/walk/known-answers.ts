@@ -195,7 +195,7 @@ const isOfRequest = (error: unknown): boolean =>
   isNoAnswer(error) || (error instanceof UnavailableError && error.part === 'api');
 
 function wrong(reason: string): WalkError {
-  return new WalkError('known-answer-wrong', `nothing new is believed: ${reason}`, {
+  return new WalkError('contradicted', `nothing new is believed: ${reason}`, {
     hint: 'Was the key narrowed, or the source re-installed? If it really lost its events: daywalk accept.',
   });
 }

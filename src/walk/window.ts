@@ -29,7 +29,7 @@ const MOST_WALKS = 8;
 export async function walkWindow(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
   if (window.attempts > FRUITLESS_LEASES)
     throw new WalkError(
-      'fruitless',
+      'contradicted',
       `leased ${window.attempts} times without storing a page: its workers end before they finish one`,
     );
   let walks = window.walked ? await readWalks(context.database, window) : [];
