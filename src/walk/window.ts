@@ -13,7 +13,7 @@ import { isRestless, totalsCount } from './questions.ts';
 import { lacksWhatWasHeard, orderOf, PASSING } from './settle.ts';
 import { splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
-import { proveByUnion, type UnionEnd } from './union.ts';
+import { proveByUnion, walkOnePage } from './union.ts';
 import { type Evidence, type HalvesObserved, verdict } from './verdict.ts';
 
 /** A window that no worker can get past is left alone after this many leases without a stored page. */
@@ -175,18 +175,16 @@ async function byUnion(
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
-  let found: UnionEnd | null;
+  const end = await proveByUnion(context, window, wholes);
+  if (end !== 'again') return end;
   try {
-    found = await proveByUnion(context, window, wholes);
+    await walkOnePage(context, window, wholes);
+    return null;
   } catch (error) {
     if (!(error instanceof WalkError) || !(PASSING.has(error.fault) || error.fault === 'capped'))
       throw error;
     return ended(context, window, error);
   }
-  if (found === null) return null;
-  if ('split' in found)
-    return splitUp(context, window, { reason: found.split, total: null, size: found.size });
-  return publish(context, window, found.walk, found.proof, 0);
 }
 
 /** Walks the whole window. The first walk is most often all that it needs: then nothing is noted before it is published. */
