@@ -2,43 +2,24 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Claim, ListEnd, Proof, Span, Stream } from '../model.ts';
+import type { Database } from '../store/database.ts';
 import type { CanaryDays } from '../store/proven.ts';
+import type { AnswerContext } from './answers.ts';
 import type { Frame } from './contract.ts';
+import type { Knowledge } from './knowledge.ts';
 import type { PrefetchBudget } from './prefetch/budget.ts';
-import type { AskingContext } from './questions.ts';
 
-/** What a walk needs; the wiring fills it. */
-export interface WalkContext extends AskingContext {
-  readonly leaseTtlMs: number;
-  readonly keepBytes: boolean;
-  /**
-   * Told of a window that showed nothing, and nothing again.
-   * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
-   */
-  readonly believeNothing: (frame: Frame, span: Pick<Span, 'from' | 'to'>) => Promise<void>;
-  /** What this walk and the others of the process share for pages ahead. */
-  readonly budget: PrefetchBudget;
-  /** Told of every page that was stored. */
-  readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
-}
-
-/** A walk at the end of its list. */
-export interface WalkEnd {
-  readonly end: ListEnd;
-  readonly stored: number;
-  readonly pages: number;
-  readonly largestPage: number;
-  /** Of every answer of the walk. */
-  readonly heard: readonly Claim[];
-  /** Of the answers that are no stored pages; those of pages are in their rows. */
-  readonly claims: readonly Claim[];
-}
-
-/** What proving a window needs besides what a walk needs. */
-export interface WindowContext extends WalkContext {
+/** What asking about a stream needs, and learning from the answers. */
+export interface AskingContext extends AnswerContext {
+  readonly database: Database;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly stream: Stream;
+  readonly knowledge: Knowledge;
+}
+
+/** What proving a window needs, and each of its walks. */
+export interface WindowContext extends AskingContext {
+  readonly log: Logger;
   readonly timeZone: string;
   readonly pageLength: number;
   /** A window whose total is larger is split before it is walked; absent: none is. */
@@ -46,6 +27,17 @@ export interface WindowContext extends WalkContext {
   /** So often a window is walked again whose walk came to no end, or was contradicted. */
   readonly walkAttempts: number;
   readonly recheckDays: number;
+  readonly leaseTtlMs: number;
+  readonly keepBytes: boolean;
+  /** What this walk and the others of the process share for pages ahead. */
+  readonly budget: PrefetchBudget;
+  /** Told of every page that was stored. */
+  readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
+  /**
+   * Told of a window that showed nothing, and nothing again.
+   * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
+   */
+  readonly believeNothing: (frame: Frame, span: Pick<Span, 'from' | 'to'>) => Promise<void>;
   /**
    * Called before anything new is believed.
    * @param days of which days known answers are asked for.
@@ -65,6 +57,18 @@ export type WindowEnd =
       readonly parts: number;
       readonly reason: string;
     };
+
+/** A walk at the end of its list. */
+export interface WalkEnd {
+  readonly end: ListEnd;
+  readonly stored: number;
+  readonly pages: number;
+  readonly largestPage: number;
+  /** Of every answer of the walk. */
+  readonly heard: readonly Claim[];
+  /** Of the answers that are no stored pages; those of pages are in their rows. */
+  readonly claims: readonly Claim[];
+}
 
 /** A walk to be published. */
 export interface WalkToPublish {

@@ -205,22 +205,16 @@ function contextOf(
 ): WindowContext {
   const { database, clock, log, options, onEvent, budget, fetchPage } = context;
   const priority = { purpose: leased.purpose };
-  const asking = { fetchPage, priority, signal: context.signal, contract };
+  const asking = { fetchPage, priority, signal, database, clock, stream, contract, knowledge };
   const key = keyOf(leased);
   const known =
-    context.knownAnswers.get(key) ??
-    new KnownAnswers({ ...asking, database, clock, stream, knowledge });
+    context.knownAnswers.get(key) ?? new KnownAnswers({ ...asking, signal: context.signal });
   context.knownAnswers.set(key, known);
   return {
     ...options,
     ...asking,
     fetchPage: blaming(fetchPage, known),
-    signal,
-    database,
-    clock,
     log,
-    stream,
-    knowledge,
     budget,
     believeNothing: (frame, span) => known.believeNothing(frame, span),
     checkKnown: (days) => known.check(days),

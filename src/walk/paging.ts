@@ -1,12 +1,12 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
-import type { Clock } from '../clock.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { recordsIn } from '../source/find-contract.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { readCanaries } from '../store/proven.ts';
+import type { AskingContext } from './context.ts';
 import type { Knowledge } from './knowledge.ts';
-import { type AskingContext, askShorter, type QuestionContext } from './questions.ts';
+import { askShorter } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import {
   pairsOf,
@@ -129,7 +129,7 @@ function fewestPlaces(
  * come to differ in the same places, by other values.
  */
 export async function learnIgnoredSince(
-  context: QuestionContext & { readonly clock: Clock },
+  context: AskingContext,
   first: PageRequest,
   walkId: number,
 ): Promise<void> {
@@ -148,7 +148,7 @@ export async function learnIgnoredSince(
 
 /** Whether three answers to one question differ from each other in these places; asked a second apart, as a time may be told by the second. */
 async function differsEachTime(
-  context: QuestionContext & { readonly clock: Clock },
+  context: AskingContext,
   first: PageRequest,
   now: readonly unknown[],
   places: readonly string[],
@@ -168,7 +168,7 @@ async function differsEachTime(
 
 /** Whether also a known answer of another day has come to differ in these places, each answer in more than one value: what somebody sets in all records is one. */
 async function differsElsewhere(
-  context: QuestionContext,
+  context: AskingContext,
   first: PageRequest,
   [stored, now]: readonly [readonly unknown[], readonly unknown[]],
   places: readonly string[],
@@ -195,7 +195,7 @@ async function differsElsewhere(
  * @returns whether something was learned; then walks before do not compare.
  */
 export async function learnIgnoredInParts(
-  context: QuestionContext,
+  context: AskingContext,
   whole: Span,
   parts: readonly (Span & { readonly walkId: number; readonly stored: number })[],
 ): Promise<boolean> {
@@ -245,7 +245,7 @@ export async function learnIgnoredAcross(
 
 /** The same for a span that fits into a page, and its halves: all are asked for now, the span before and after them. */
 export async function learnIgnoredInHalves(
-  context: QuestionContext,
+  context: AskingContext,
   first: PageRequest,
   halves: readonly Span[],
 ): Promise<void> {

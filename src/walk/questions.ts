@@ -1,30 +1,12 @@
 /** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
 import { RequestError } from '../errors.ts';
-import type { Claim, PageRequest, Span, Stream } from '../model.ts';
-import type { Database } from '../store/database.ts';
+import type { Claim, PageRequest, Span } from '../model.ts';
 import { compareProbe, type ProbeFacts } from '../store/probes.ts';
-import { type AnswerContext, askPage, type PageAnswer } from './answers.ts';
+import { askPage, type PageAnswer } from './answers.ts';
+import type { AskingContext, WindowContext } from './context.ts';
 import type { Facts } from './contract.ts';
-import type { Knowledge } from './knowledge.ts';
 import { refusesLength } from './refusals.ts';
 import { MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
-
-/** What asking needs, and learning from the answers. */
-export interface AskingContext extends AnswerContext {
-  readonly database: Database;
-  readonly knowledge: Knowledge;
-}
-
-/** What asking for spans of a stream needs. */
-export interface QuestionContext extends AskingContext {
-  readonly stream: Stream;
-}
-
-/** What looking at parts of a window needs. */
-export interface PartsContext extends QuestionContext {
-  readonly timeZone: string;
-  readonly pageLength: number;
-}
 
 /** Calibrations that are tried before totals are left alone. */
 const CALIBRATIONS = 5;
@@ -34,7 +16,7 @@ const CALIBRATIONS = 5;
  * @param walkId the walk that the records are compared with; 0: none.
  */
 export async function question(
-  context: QuestionContext,
+  context: AskingContext,
   span: Span,
   start: number,
   length: number,
@@ -114,7 +96,7 @@ async function learnLength(
  * counts the page, or the records up to its end, fails here.
  */
 export async function calibrate(
-  context: PartsContext,
+  context: WindowContext,
   span: Span,
   { stored, heard }: { readonly stored: number; readonly heard: readonly Claim[] },
 ): Promise<void> {
@@ -131,7 +113,7 @@ export async function calibrate(
 }
 
 /** Whether one question gets different records at once: an order that moves, or replicas that differ. */
-export async function isRestless(context: PartsContext, span: Span): Promise<boolean> {
+export async function isRestless(context: WindowContext, span: Span): Promise<boolean> {
   const { knowledge, pageLength } = context;
   const length = knowledge.pageLength(pageLength);
   const one = await question(context, span, 0, length);
@@ -160,7 +142,7 @@ export async function isRestless(context: PartsContext, span: Span): Promise<boo
  * the process lives.
  */
 export async function totalsCount(
-  context: PartsContext,
+  context: WindowContext,
   window: Span & { readonly day: string },
   total: number | null,
 ): Promise<boolean> {
@@ -170,7 +152,7 @@ export async function totalsCount(
 }
 
 async function countRecords(
-  context: PartsContext,
+  context: WindowContext,
   window: Span & { readonly day: string },
   total: number | null,
 ): Promise<boolean> {
@@ -193,7 +175,7 @@ async function countRecords(
 }
 
 /** Whether a part that fits into one answer shows what its total tells; one that comes empty by chance is asked again. */
-async function showsAsMany(context: PartsContext, part: Span, told: number): Promise<boolean> {
+async function showsAsMany(context: WindowContext, part: Span, told: number): Promise<boolean> {
   const { knowledge, pageLength } = context;
   for (let time = 0; time < knowledge.repeats; time += 1) {
     const { came, total } = await question(context, part, 0, knowledge.pageLength(pageLength));

@@ -7,7 +7,7 @@ import type { ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
 import { Asking, claimOf } from './asking.ts';
-import type { WalkContext, WalkEnd } from './context.ts';
+import type { WalkEnd, WindowContext } from './context.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './observed.ts';
 import { learnPaging } from './paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
@@ -17,7 +17,7 @@ import { isPowerOfTwo, verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
-  readonly #context: WalkContext;
+  readonly #context: WindowContext;
   readonly #lease: Lease;
   readonly #target: WalkTarget;
   readonly #walk: OpenWalk;
@@ -30,7 +30,7 @@ export class Walk {
   #believed: string | null = null;
 
   constructor(
-    context: WalkContext,
+    context: WindowContext,
     lease: Lease,
     target: WalkTarget,
     walk: OpenWalk,
