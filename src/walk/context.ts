@@ -22,8 +22,8 @@ export interface WindowContext extends AskingContext {
   readonly log: Logger;
   readonly timeZone: string;
   readonly pageLength: number;
-  /** A window whose total is larger is split before it is walked; absent: none is. */
-  readonly windowRecords?: number;
+  /** A window whose total is larger is split before it is walked. */
+  readonly windowRecords: number;
   /** So often a window is walked again whose walk came to no end, or was contradicted. */
   readonly walkAttempts: number;
   readonly recheckDays: number;

@@ -54,11 +54,11 @@ export interface WalkOptions {
   readonly concurrency: number;
   /** Windows walked at a time, where something else bounds the requests; absent: as many as `concurrency`. */
   readonly windows?: number;
-  /** Bytes of pages that are fetched ahead and not stored yet; absent: 32 MiB. */
-  readonly aheadBytes?: number;
+  /** Bytes of pages that are fetched ahead and not stored yet. */
+  readonly aheadBytes: number;
   readonly pageLength: number;
-  /** A window whose total is larger is split before it is walked; absent: none is. */
-  readonly windowRecords?: number;
+  /** A window whose total is larger is split before it is walked. */
+  readonly windowRecords: number;
   readonly leaseTtlMs: number;
   readonly walkAttempts: number;
   /** IANA name; windows are never split inside an hour that its clocks repeat. */
@@ -73,7 +73,6 @@ export interface WalkOptions {
 const FAILURES_IN_A_ROW = 3;
 /** Where no known answer tells otherwise, it is given up after so many. */
 const MOST_FAILURES_IN_A_ROW = 10;
-const AHEAD_BYTES = 32 * 1024 * 1024;
 /** Pages ahead that wait for the limiter's word. */
 const IN_LINE = 2;
 /** Waits for other processes' leases: their ends, within these bounds. */
@@ -116,7 +115,7 @@ export async function runDueWindows(
   const budget = new PrefetchBudget({
     requests: options.concurrency,
     inLine: IN_LINE,
-    bytes: options.aheadBytes ?? AHEAD_BYTES,
+    bytes: options.aheadBytes,
   });
   const context: RunContext = {
     ...parts,

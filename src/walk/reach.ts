@@ -118,7 +118,7 @@ async function findSecond(
 ): Promise<string | null> {
   let left: Span = span;
   for (let halving = 0; halving < MOST_HALVINGS && secondsOf(left) > 1; halving += 1) {
-    const [one, other] = splitByTime(left, 2, [])?.parts ?? [];
+    const [one, other] = splitByTime(left, 2, [], 0)?.parts ?? [];
     if (one === undefined || other === undefined) return null;
     const [tried, else_] = side === 'first' ? [one, other] : [other, one];
     left = (await question(context, tried, 0, 1)).came > 0 ? tried : else_;

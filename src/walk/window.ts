@@ -225,7 +225,7 @@ async function ended(
   const claim = walks.at(-1)?.claims.at(-1);
   if (fault === 'large') {
     const total = claim?.total ?? null;
-    return splitUp(context, window, { reason, total, size: windowRecords ?? null });
+    return splitUp(context, window, { reason, total, size: windowRecords });
   }
   const wholes = walks.filter(({ role }) => role === 'whole');
   const size = knowledge.offsetCap ?? Math.max(1, ...wholes.map(({ stored }) => stored));
@@ -240,7 +240,7 @@ async function ended(
 }
 
 function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWindow) {
-  const mostRecords = knowledge.totalsCount === false ? null : (windowRecords ?? null);
+  const mostRecords = knowledge.totalsCount === false ? null : windowRecords;
   const bySecond = secondsOf(window) > 1;
   return { audited: isAudited(window), onePage: false, mostRecords: bySecond ? mostRecords : null };
 }
