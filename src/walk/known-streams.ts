@@ -1,9 +1,9 @@
 /** What is known of the streams while their windows are run. */
-import { RequestError, SettingsError, WalkError } from '../errors.ts';
+import { RequestError, SettingsError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
-import { listFailed, unfail } from '../store/leases.ts';
+import { unfail } from '../store/leases.ts';
 import { readLargest } from '../store/proven.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './knowledge.ts';
@@ -23,8 +23,8 @@ export interface StreamState {
   firstAnswer: Promise<void> | null;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
-  /** Windows that failed by answers of which it cannot be told whether they mean "nothing". */
-  readonly failedUntold: number[];
+  /** Windows may have failed by answers of which it could not be told whether they mean "nothing", also in a process before. */
+  untold: boolean;
 }
 
 /** A stream with its contract and what was learned of it. */
@@ -46,8 +46,7 @@ export async function openStream(
     contract,
     failuresInARow: 0,
     stopped: false,
-    // Those of a process that was killed before any answer showed records are not known apart any more.
-    failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
+    untold: contract.known === null,
     firstAnswer: null,
   };
 }
@@ -75,23 +74,11 @@ export async function afterFirstAnswer<T>(
   return work(onFirst).finally(onFirst);
 }
 
-/** Notes a window whose answer may have meant "nothing": what such answers look like is told by the first one with records. */
-export function noteUntold(
-  { contract, failedUntold }: StreamState,
-  { windowId }: { readonly windowId: number },
-  error: unknown,
-): void {
-  if (contract.known !== null || !(error instanceof WalkError)) return;
-  if (error.fault === 'unknown-answer' || isMisaddressed(error.cause)) failedUntold.push(windowId);
-}
-
 /** Has what failed before any answer showed records walked again: what an answer without records means is known now. */
-export async function retryUntold(
-  database: Database,
-  { contract, failedUntold }: StreamState,
-): Promise<void> {
-  if (contract.known !== null && failedUntold.length > 0)
-    await unfail(database, failedUntold.splice(0));
+export async function retryUntold(database: Database, state: StreamState): Promise<void> {
+  if (!state.untold || state.contract.known === null) return;
+  state.untold = false;
+  await unfail(database, [state.streamId]);
 }
 
 /** Whether an answer says that the address is wrong, not the window. */
@@ -111,9 +98,10 @@ export async function refuseMisaddressed(
   const isWrong = ({ misaddressed, stopped, contract }: StreamState) =>
     misaddressed !== undefined && (stopped || contract.known === null);
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
+  const unknown = states.filter(({ contract }) => contract.known === null);
   await unfail(
     database,
-    states.flatMap(({ failedUntold }) => failedUntold),
+    unknown.map(({ streamId }) => streamId),
   );
   throw new SettingsError(first.misaddressed.message, {
     cause: first.misaddressed,
