@@ -5,6 +5,7 @@ import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
 import { unfail } from '../store/leases.ts';
 import { readLargest } from '../store/proven.ts';
+import { FirstAlone } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './knowledge.ts';
 
@@ -20,7 +21,7 @@ export interface StreamState {
   failuresInARow: number;
   stopped: boolean;
   /** Ends when the first answer with records has shown how answers look, or the window that asked for it has ended. */
-  firstAnswer: Promise<void> | null;
+  readonly firstAnswer: FirstAlone;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
   /** Windows may have failed by answers of which it could not be told whether they mean "nothing", also in a process before. */
@@ -47,7 +48,7 @@ export async function openStream(
     failuresInARow: 0,
     stopped: false,
     untold: contract.known === null,
-    firstAnswer: null,
+    firstAnswer: new FirstAlone(),
   };
 }
 
@@ -56,21 +57,10 @@ export async function openStream(
  * answer without records means is told by one that has some.
  */
 export async function afterFirstAnswer<T>(
-  state: StreamState,
+  { contract, firstAnswer }: StreamState,
   work: (onFirst: () => void) => Promise<T>,
 ): Promise<T> {
-  while (state.contract.known === null && state.firstAnswer !== null) await state.firstAnswer;
-  if (state.contract.known !== null) return work(() => {});
-  let resolve = (): void => {};
-  const first = new Promise<void>((shown) => {
-    resolve = shown;
-  });
-  const onFirst = (): void => {
-    // Who waits looks again: it must not find what has ended.
-    if (state.firstAnswer === first) state.firstAnswer = null;
-    resolve();
-  };
-  state.firstAnswer = first;
+  const onFirst = await firstAnswer.begin(() => contract.known !== null);
   return work(onFirst).finally(onFirst);
 }
 

@@ -72,8 +72,9 @@ async function judgeInTurn(
 ): Promise<WindowEnd | null> {
   const { learned, firstProof } = context.knowledge;
   const tells = newest.claims.some(({ total, lowerBound }) => total !== null && !lowerBound);
-  const end = learned.calibrated === 0 && tells ? await firstProof.begin() : null;
-  return judge(context, window, wholes, newest).finally(() => end?.());
+  const isFree = learned.calibrated > 0 || !tells;
+  const end = await firstProof.begin(() => isFree || firstProof.done);
+  return judge(context, window, wholes, newest).finally(end);
 }
 
 /** Judges the newest walk, and gets what it lacks. */
