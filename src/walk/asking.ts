@@ -5,9 +5,9 @@ import type { ProbeFacts } from '../store/probes.ts';
 import type { OpenWalk } from '../store/walks.ts';
 import type { AskingContext } from './context.ts';
 import type { Facts, Frame } from './contract.ts';
+import { mayRefuseDepth, refusesLength } from './failures.ts';
 import type { WalkObserved } from './observed.ts';
 import { askShorter, orShorter } from './questions.ts';
-import { mayRefuseDepth, refusesLength } from './refusals.ts';
 import type { WalkTarget } from './span.ts';
 import { ignoresStart } from './steps.ts';
 

@@ -20,6 +20,7 @@ import type { WindowContext, WindowEnd } from './context.ts';
 import type { Reader } from './contract.ts';
 import { walkCut } from './cuts.ts';
 import type { WalkEvent, WindowName } from './events.ts';
+import { windowFailure } from './failures.ts';
 import { blaming, KnownAnswers } from './known-answers.ts';
 import {
   afterFirstAnswer,
@@ -33,7 +34,6 @@ import { whileLeased } from './lease-keeper.ts';
 import { lookAgain } from './look.ts';
 import { PrefetchBudget } from './prefetch/budget.ts';
 import { walkWindow } from './window.ts';
-import { windowFailure } from './window-failure.ts';
 
 /** What running windows needs; the wiring fills it. */
 export interface WalkParts {

@@ -2,7 +2,7 @@
  * Known answers: windows that were proven and held records, asked again. Nothing new is believed while they are not what
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
-import { isNoAnswer, PageFailedError, UnavailableError, WalkError } from '../errors.ts';
+import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { noteFrame } from '../store/contracts.ts';
@@ -10,8 +10,8 @@ import { type Canary, type CanaryDays, readCanaries } from '../store/proven.ts';
 import type { FetchPage } from './answers.ts';
 import type { AskingContext } from './context.ts';
 import type { Frame } from './contract.ts';
+import { isOfRequest, mayRefuseDepth } from './failures.ts';
 import { askShorter } from './questions.ts';
-import { mayRefuseDepth } from './refusals.ts';
 import { targetOf } from './span.ts';
 
 /** A known answer is good for so long. */
@@ -184,10 +184,6 @@ export class KnownAnswers {
     return false;
   }
 }
-
-/** Whether an error may be that of what was asked for alone. */
-const isOfRequest = (error: unknown): boolean =>
-  isNoAnswer(error) || (error instanceof UnavailableError && error.part === 'api');
 
 function wrong(reason: string): WalkError {
   return new WalkError('contradicted', `nothing new is believed: ${reason}`, {

@@ -5,7 +5,7 @@ import { compareProbe, type ProbeFacts } from '../store/probes.ts';
 import { askPage, type PageAnswer } from './answers.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import type { Facts } from './contract.ts';
-import { refusesLength } from './refusals.ts';
+import { refusesLength } from './failures.ts';
 import { MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
 
 /** Calibrations that are tried before totals are left alone. */

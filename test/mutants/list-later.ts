@@ -5,7 +5,6 @@ const KNOWN = ['test/walk/known.test.ts'];
 const LATER = ['test/walk/later.test.ts'];
 const LOOKS = ['test/walk/looks.test.ts'];
 const LOOK = 'src/walk/look.ts';
-const RETIREMENT = 'src/walk/retirement.ts';
 
 export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
@@ -24,7 +23,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a day that shows nothing is forgotten by its source though the one before it shows',
-    'src/walk/retirement.ts',
+    LOOK,
     'if (before !== null && !before.retired &&',
     'if (before !== null && before.retired &&',
     LATER,
@@ -66,21 +65,21 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'days are forgotten by their source without a known answer',
-    RETIREMENT,
+    LOOK,
     'if (!known && before?.sinceThatAge !== true) return false;',
     'if (!known) {}',
     KNOWN,
   ),
   mutant(
     'older days vouch for one that shows nothing',
-    RETIREMENT,
+    LOOK,
     'checkKnown({ after: window.day })',
     'checkKnown()',
     KNOWN,
   ),
   mutant(
     'what is refused as too old is not forgotten',
-    RETIREMENT,
+    LOOK,
     'if (error instanceof RequestError) return 0;',
     'if (error === 0) return 0;',
     KNOWN,
