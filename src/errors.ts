@@ -101,22 +101,17 @@ export class TooLargeError extends DaywalkError {}
 export const isNoAnswer = (error: unknown): error is EnvelopeError | RequestError | TooLargeError =>
   error instanceof EnvelopeError || error instanceof RequestError || error instanceof TooLargeError;
 
-/** Why a walk could not end in a proof; a word for machines, stored with the window. */
-export const WALK_FAULTS = [
-  'shifted',
-  'start-ignored',
-  'unsettled',
-  'contradicted',
-  'capped',
-  'beyond-known-cap',
-  'large',
-  'learned',
-  'unknown-answer',
-  'known-answer-wrong',
-  'page-failed',
-  'fruitless',
-] as const;
-export type WalkFault = (typeof WALK_FAULTS)[number];
+/** Why a walk could not end in a proof, as far as it matters for what follows: `contradicted` is all that fails its window at once. */
+export type WalkFault =
+  | 'shifted'
+  | 'learned'
+  | 'unsettled'
+  | 'capped'
+  | 'beyond-known-cap'
+  | 'large'
+  | 'page-failed'
+  | 'unknown-answer'
+  | 'contradicted';
 
 /** A walk ended without a proof, or with proof that the window was not seen whole. */
 export class WalkError extends DaywalkError {

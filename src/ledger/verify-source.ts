@@ -1,4 +1,5 @@
 /** `verify`: complete windows against the source, with one request each. Nothing is changed. */
+import type { Clock } from '../clock.ts';
 import { isNoAnswer } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
@@ -7,16 +8,17 @@ import type { PublishedWindow } from '../store/proven.ts';
 import { readStreams } from '../store/streams.ts';
 import type { FetchPage } from '../walk/answers.ts';
 import { mapConcurrent } from '../walk/concurrency.ts';
+import type { AskingContext } from '../walk/context.ts';
 import { type Reader, StreamContract } from '../walk/contract.ts';
 import { lookAtEnd } from '../walk/end.ts';
 import { Knowledge } from '../walk/knowledge.ts';
-import type { QuestionContext } from '../walk/questions.ts';
 
 /** What a comparison with the source needs; the wiring fills it. */
 export interface SourceCheckParts {
   readonly database: Database;
   readonly fetchPage: FetchPage;
   readonly reader: Reader;
+  readonly clock: Clock;
 }
 
 /** A window against the source. */
@@ -94,7 +96,7 @@ async function look(
 ): Promise<WindowVerdict> {
   const walk = window.walks.at(-1);
   if (walk === undefined) throw new Error(`window ${window.windowId} has no published walk`);
-  const context = await questionContext(parts, stream, signal);
+  const context = await askingContext(parts, stream, signal);
   const difference = await lookAtEnd(context, window, walk, LOOK_LENGTH);
   if (difference !== null) return { window, state: 'changed', differences: [difference] };
   // No record has a place to be looked at.
@@ -106,16 +108,16 @@ async function look(
 }
 
 /** What is known of the stream, as it was left by the newest run. */
-export async function questionContext(
-  { database, fetchPage, reader }: SourceCheckParts,
+export async function askingContext(
+  { database, fetchPage, reader, clock }: SourceCheckParts,
   stream: Stream,
   signal: AbortSignal,
-): Promise<QuestionContext> {
+): Promise<AskingContext> {
   const [known] = await readStreams(database, [stream.name]);
   if (known === undefined) throw new Error(`stream ${stream.name} was never planned`);
   const { streamId } = known;
   const knowledge = new Knowledge(database, streamId, await readLearned(database, [streamId]));
   const contract = await StreamContract.open(database, reader, { streamId, ...stream });
   const priority = { purpose: 'look' } as const;
-  return { database, stream, knowledge, contract, fetchPage, priority, signal };
+  return { database, clock, stream, knowledge, contract, fetchPage, priority, signal };
 }

@@ -22,8 +22,6 @@ const MOST_PARTS_EXPECTED = 16;
 const MIDDLE_LEVEL = 7;
 const LOWEST_LEVEL = 0;
 const HIGHEST_LEVEL = 16;
-/** Seconds that requests reach beyond a cut, at most: none may end in a time that is not clear. */
-const REACH = 120;
 /** Enough for a day in which the clocks change more than once. */
 const MOST_CHANGES = 4;
 
@@ -31,7 +29,7 @@ const MOST_CHANGES = 4;
  * How many parts: as many as the total needs below the cap; without one, as many as the records expected need, but few,
  * because what is expected of a burst elsewhere is not here; two where nothing is known.
  */
-export function partsWanted(total: number | null, cap: number | null, expected = 0): number {
+export function partsWanted(total: number | null, cap: number | null, expected: number): number {
   const records = total ?? expected;
   if (cap === null || records <= cap) return 2;
   const wanted = Math.max(2, Math.ceil(records / Math.max(1, cap * FILL)));
@@ -47,29 +45,29 @@ export function secondsOf(span: Pick<Span, 'from' | 'to'>): number {
  * Cuts a span into parts: by time where it is long enough; else, and where all of it lies in a time that is not clear, by
  * level.
  * @param least seconds below which a span is not cut by time; more than one where requests must reach beyond a cut.
- * @param reach seconds that they reach beyond it.
+ * @param reach seconds that they reach beyond it: none may end in a time that is not clear.
  * @returns null when it can be cut no further.
  */
 export function split(
   span: Span,
   parts: number,
   unclear: readonly UnclearTime[],
-  least = 2,
-  reach = REACH,
+  least: number,
+  reach: number,
 ): Split | null {
   const byTime = secondsOf(span) < least ? null : splitByTime(span, parts, unclear, reach);
   return byTime ?? splitByLevel(span);
 }
 
 /**
- * Cuts by time, into so many parts or fewer; a cut never lies in a time that is not clear, nor next to it.
+ * Cuts by time, into so many parts or fewer; a cut never lies in a time that is not clear, nor within reach of it.
  * @returns null when no cut fits.
  */
 export function splitByTime(
   span: Span,
   parts: number,
   unclear: readonly UnclearTime[],
-  reach = REACH,
+  reach: number,
 ): Split | null {
   const clear = reach + 1;
   if (span.levelFrom !== null || span.levelTo !== null) return null;

@@ -2,6 +2,7 @@
 import type { Claim, ListEnd, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import { isLowerBound } from './page-facts.ts';
 import type { WalkRole } from './walks.ts';
 
 /** A walk that has ended. */
@@ -23,13 +24,15 @@ export interface EndedWalk extends Span {
 }
 
 /** The walks of a window since it was last proven or given up, oldest first. */
-export function readWalks(database: Database, lease: Lease): Promise<EndedWalk[]> {
-  return database.persist(
+export async function readWalks(database: Database, lease: Lease): Promise<EndedWalk[]> {
+  const walks = await database.persist<
+    EndedWalk & { pageClaims: (Omit<Claim, 'lowerBound'> & { relation: string | null })[] }
+  >(
     `select walk.walk_id as "walkId", walk.number, walk.role, walk.outcome, walk.reason,
             walk.next_start as stored, walk.pages, walk.page_length as "pageLength",
             walk.from_time as "from", walk.to_time as "to", walk.level_from as "levelFrom", walk.level_to as "levelTo",
             coalesce(seen.first_page, 0) as "firstPage", coalesce(seen.largest_page, 0) as "largestPage",
-            walk.proof ->> 'end' as "end", coalesce(seen.claims, '[]') || walk.claims as claims
+            walk.proof ->> 'end' as "end", coalesce(seen.claims, '[]') as "pageClaims", walk.claims
        from daywalk.walks as walk
        join daywalk.windows as owner using (window_id)
       cross join lateral (
@@ -37,14 +40,20 @@ export function readWalks(database: Database, lease: Lease): Promise<EndedWalk[]
                max(page.records + page.skip) as largest_page,
                jsonb_agg(jsonb_build_object(
                  'start', page.start, 'length', page.length, 'came', page.records + page.skip, 'total', page.total,
-                 'lowerBound', page.relation is not null and lower(page.relation) not in ('eq', '='),
-                 'totalMissing', page.total_missing, 'more', page.more) order by page.page_no) as claims
+                 'relation', page.relation, 'totalMissing', page.total_missing, 'more', page.more) order by page.page_no) as claims
           from daywalk.pages as page where page.walk_id = walk.walk_id and page.day = walk.day) as seen
       where walk.window_id = $1 and walk.outcome in ('ended', 'shifted', 'failed')
         and walk.number > owner.judged
       order by walk.number`,
     [lease.windowId],
   );
+  return walks.map(({ pageClaims, claims, ...walk }) => {
+    const ofPages = pageClaims.map(({ relation, ...claim }) => ({
+      ...claim,
+      lowerBound: isLowerBound(relation),
+    }));
+    return { ...walk, claims: [...ofPages, ...claims] };
+  });
 }
 
 /** The hashes of the records of a walk, in order. */

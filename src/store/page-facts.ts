@@ -112,6 +112,6 @@ export const factsOf = (row: FactsRow | undefined, skip: number): PageFacts => {
   };
 };
 
-/** Whether the word beside a total (`gte`) says that it may be more; `eq` says that it is exact. */
+/** Whether the word beside a total (`gte`) says that it may be more; `eq`, also in capitals, and `=` say that it is exact. */
 export const isLowerBound = (relation: string | null): boolean =>
-  relation !== null && relation !== 'eq';
+  relation !== null && !['eq', '='].includes(relation.toLowerCase());

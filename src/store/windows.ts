@@ -78,7 +78,7 @@ export async function listDays(
 
 /**
  * Makes windows for these days, the cuts at their ends, and the partitions that they need; what exists stays as it is.
- * Returns how many days are new.
+ * @returns how many days are new.
  */
 export async function planWindows(
   database: Database,
@@ -114,27 +114,6 @@ export async function planWindows(
     ],
   );
   return rows.filter(({ kind }) => kind === 'day').length;
-}
-
-/**
- * How many days of the range lack their window, or the cut at one of their ends: a failover may take away what was
- * planned last.
- */
-export async function countMissing(
-  database: Database,
-  streamIds: readonly number[],
-  { from, to }: DayRange,
-): Promise<number> {
-  const [row] = await database.persist<{ missing: number }>(
-    `select count(*) as missing
-       from unnest($1::integer[]) as s (stream_id)
-      cross join generate_series($2::date, $3::date, interval '1 day') as d (day)
-      where (select count(*) from daywalk.windows w
-              where w.stream_id = s.stream_id and w.split_from is null
-                and (w.day = d.day::date or (w.day = d.day::date - 1 and w.kind = 'cut'))) < 3`,
-    [streamIds, from, to],
-  );
-  return row?.missing ?? 0;
 }
 
 /**

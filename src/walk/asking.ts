@@ -1,20 +1,18 @@
 /** Asking on behalf of a walk: lengths that the source takes, and claims of the answers that are no stored pages. */
-import { DaywalkError, WalkError } from '../errors.ts';
+import { WalkError } from '../errors.ts';
 import type { Claim, ListEnd, Page } from '../model.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import type { OpenWalk } from '../store/walks.ts';
+import type { AskingContext } from './context.ts';
 import type { Facts, Frame } from './contract.ts';
+import { mayRefuseDepth, refusesLength } from './failures.ts';
 import type { WalkObserved } from './observed.ts';
-import { type AskingContext, askShorter, learnLength } from './questions.ts';
-import { mayRefuseDepth, refusesLength } from './refusals.ts';
+import { askShorter, orShorter } from './questions.ts';
 import type { WalkTarget } from './span.ts';
 import { ignoresStart } from './steps.ts';
 
 /** Records behind the newest one, so far that no list of one record a page is walked there. */
 const FAR = 1_000_000;
-
-/** Something was learned of the source that a walk must know from its beginning: it is begun anew, which counts as no try. */
-export class LearnedError extends DaywalkError {}
 
 /** The questions of one walk, and what their answers claimed. */
 export class Asking {
@@ -51,7 +49,7 @@ export class Asking {
   /** @throws {WalkError} `capped` behind so many records where not even so few can be had there. */
   askDeep(records: number, start: number, length: number): Promise<Facts<ProbeFacts>> {
     return this.ask(start, length).catch(async (error: unknown) => {
-      throw mayRefuseDepth(error) ? await this.capped(records, (error as Error).message) : error;
+      throw await this.#cappedBy(records, error);
     });
   }
 
@@ -96,44 +94,34 @@ export class Asking {
   }
 
   /**
-   * Tries shorter pages where the source fails on the length, and remembers for a day what works.
-   * @throws {WalkError} `capped` where only what lies deep in the list fails; {LearnedError} by number.
+   * Tries shorter pages where the source fails on the length.
+   * @throws {WalkError} `capped` where only what lies deep in the list fails; `learned` by number.
    */
   async withLength<T>(observed: WalkObserved, askFor: (length: number) => Promise<T>): Promise<T> {
-    const { knowledge } = this.#context;
-    let length = knowledge.pageLength(this.#walk.pageLength);
-    let refused: { readonly length: number; readonly error: Error } | null = null;
-    for (;;) {
-      try {
-        const answer = await askFor(length);
-        if (refused !== null && observed.records === 0)
-          await learnLength(
-            this.#context,
-            { ...this.#target, start: 0, length: refused.length },
-            refused.error,
-            length,
-          );
-        return answer;
-      } catch (error) {
-        const deep = observed.records > 0;
-        if (length > 1 && refusesLength(error)) {
-          if (deep && observed.paging === 'number')
-            await this.#learnShorter(observed, error as Error);
-          refused = { length, error: error as Error };
-          length = Math.floor(length / 2);
-        } else if (deep && mayRefuseDepth(error)) {
-          throw await this.capped(observed.records, (error as Error).message);
-        } else throw refused?.error ?? error;
-      }
+    const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
+    const { records: start, paging } = observed;
+    const byNumber = start > 0 && paging === 'number';
+    const request = { ...this.#target, start, length };
+    try {
+      return await orShorter(this.#context, request, byNumber ? length : 1, askFor);
+    } catch (error) {
+      if (byNumber && length > 1 && refusesLength(error))
+        throw await this.#learnedShorter(observed, error as Error);
+      throw start > 0 ? await this.#cappedBy(start, error) : error;
     }
   }
 
-  /** Pages by number are of one length from the first on. @throws {LearnedError} always. */
-  async #learnShorter({ largestPage }: WalkObserved, error: Error): Promise<never> {
+  /** Pages by number are of one length from the first on. */
+  async #learnedShorter({ largestPage }: WalkObserved, error: Error): Promise<WalkError> {
     const told = `pages by number of ${largestPage} records fail: ${error.message}`;
     const length = Math.max(1, Math.floor(largestPage / 2));
     await this.#context.knowledge.learn('page_length', length, told);
-    throw new LearnedError(told, { cause: error });
+    return new WalkError('learned', told, { cause: error });
+  }
+
+  /** What an error behind so many records means; one that is not of the depth is what it is. */
+  async #cappedBy(records: number, error: unknown): Promise<unknown> {
+    return mayRefuseDepth(error) ? this.capped(records, (error as Error).message) : error;
   }
 
   /** Whether single records can be had at the start and not here: paging has an end, and the window is to be split. */

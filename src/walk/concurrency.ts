@@ -72,20 +72,29 @@ export class OneAtATime {
   }
 }
 
-/** What one does first, while the others wait until it has ended, well or not; once. */
-export class First {
-  #ended: Promise<void> | null = null;
+/** What one does while the others wait, until it is over; where one ends before it is, the next one does it. */
+export class FirstAlone {
+  /** Somebody has done it, well or not. */
+  done = false;
+  #underWay: Promise<void> | null = null;
 
-  /** Waits for who is first. @returns what to call at the end, for who is; null for the others. */
-  async begin(): Promise<(() => void) | null> {
-    if (this.#ended !== null) {
-      await this.#ended;
-      return null;
-    }
-    let end = (): void => {};
-    this.#ended = new Promise((resolve) => {
-      end = resolve;
+  /**
+   * Waits until it is over, or nobody is at it.
+   * @returns what to call at the end, well or not.
+   */
+  async begin(isOver: () => boolean): Promise<() => void> {
+    while (this.#underWay !== null && !isOver()) await this.#underWay;
+    if (isOver()) return () => {};
+    let resolve = (): void => {};
+    const mine = new Promise<void>((ended) => {
+      resolve = ended;
     });
-    return end;
+    this.#underWay = mine;
+    return () => {
+      this.done = true;
+      // Who waits looks again: it must not find what has ended.
+      if (this.#underWay === mine) this.#underWay = null;
+      resolve();
+    };
   }
 }

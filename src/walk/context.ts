@@ -2,50 +2,42 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Claim, ListEnd, Proof, Span, Stream } from '../model.ts';
+import type { Database } from '../store/database.ts';
 import type { CanaryDays } from '../store/proven.ts';
+import type { AnswerContext } from './answers.ts';
 import type { Frame } from './contract.ts';
+import type { Knowledge } from './knowledge.ts';
 import type { PrefetchBudget } from './prefetch/budget.ts';
-import type { AskingContext } from './questions.ts';
 
-/** What a walk needs; the wiring fills it. */
-export interface WalkContext extends AskingContext {
+/** What asking about a stream needs, and learning from the answers. */
+export interface AskingContext extends AnswerContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly stream: Stream;
+  readonly knowledge: Knowledge;
+}
+
+/** What proving a window needs, and each of its walks. */
+export interface WindowContext extends AskingContext {
+  readonly log: Logger;
+  readonly timeZone: string;
+  readonly pageLength: number;
+  /** A window whose total is larger is split before it is walked. */
+  readonly windowRecords: number;
+  /** So often a window is walked again whose walk came to no end, or was contradicted. */
+  readonly walkAttempts: number;
+  readonly recheckDays: number;
   readonly leaseTtlMs: number;
   readonly keepBytes: boolean;
+  /** What this walk and the others of the process share for pages ahead. */
+  readonly budget: PrefetchBudget;
+  /** Told of every page that was stored. */
+  readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
   /**
    * Told of a window that showed nothing, and nothing again.
    * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
    */
   readonly believeNothing: (frame: Frame, span: Pick<Span, 'from' | 'to'>) => Promise<void>;
-  /** What this walk and the others of the process share for pages ahead. */
-  readonly budget: PrefetchBudget;
-  /** Told of every page that was stored. */
-  readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
-}
-
-/** A walk at the end of its list. */
-export interface WalkEnd {
-  readonly end: ListEnd;
-  readonly stored: number;
-  readonly pages: number;
-  readonly largestPage: number;
-  /** Of every answer of the walk. */
-  readonly heard: readonly Claim[];
-  /** Of the answers that are no stored pages; those of pages are in their rows. */
-  readonly claims: readonly Claim[];
-}
-
-/** What proving a window needs besides what a walk needs. */
-export interface WindowContext extends WalkContext {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly stream: Stream;
-  readonly timeZone: string;
-  readonly pageLength: number;
-  /** A window whose total is larger is split before it is walked; absent: none is. */
-  readonly windowRecords?: number;
-  /** How many walks a window gets before it fails. */
-  readonly walkAttempts: number;
-  readonly recheckDays: number;
   /**
    * Called before anything new is believed.
    * @param days of which days known answers are asked for.
@@ -59,12 +51,26 @@ export interface WindowContext extends WalkContext {
 export type WindowEnd =
   | { readonly kind: 'complete'; readonly proof: Proof }
   | { readonly kind: 'unchanged' }
+  /** Nothing could be told of it. */
+  | { readonly kind: 'released' }
   | {
       readonly kind: 'split';
       readonly by: 'time' | 'level';
       readonly parts: number;
       readonly reason: string;
     };
+
+/** A walk at the end of its list. */
+export interface WalkEnd {
+  readonly end: ListEnd;
+  readonly stored: number;
+  readonly pages: number;
+  readonly largestPage: number;
+  /** Of every answer of the walk. */
+  readonly heard: readonly Claim[];
+  /** Of the answers that are no stored pages; those of pages are in their rows. */
+  readonly claims: readonly Claim[];
+}
 
 /** A walk to be published. */
 export interface WalkToPublish {

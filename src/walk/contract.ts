@@ -11,6 +11,7 @@ import {
 import type { Database } from '../store/database.ts';
 import type { PageFacts } from '../store/page-facts.ts';
 import { readFault } from '../store/probes.ts';
+import { FirstAlone } from './concurrency.ts';
 
 /** Who looks through a first page, and shows texts of the source without its key; a source fits. */
 export interface Reader {
@@ -43,8 +44,8 @@ const NOWHERE: Contract = { recordsPath: [''], totalPath: null, relationPath: nu
 export class StreamContract {
   /** Null until an answer with records has shown it. */
   #known: Contract | null;
-  /** Until a page that was looked through is read; looking takes several times its memory. Never rejects. */
-  #finding: Promise<void> | null = null;
+  /** One page is looked through and read at a time: looking takes several times its memory. */
+  readonly #finding = new FirstAlone();
   #laterTotalLearned = false;
   readonly #database: Database;
   readonly #reader: Reader;
@@ -87,14 +88,10 @@ export class StreamContract {
    * @throws {WalkError} where list and total are elsewhere than on the pages before of its walk.
    */
   async understand<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {
-    while (this.#known === null && this.#finding !== null) await this.#finding;
-    if (this.#known !== null) return this.#readAt(this.#known, page, read, null);
-    const found = this.#find(page, read);
-    const over = (): void => {
-      this.#finding = null;
-    };
-    this.#finding = found.then(over, over);
-    return found;
+    const end = await this.#finding.begin(() => this.#known !== null);
+    const facts =
+      this.#known === null ? this.#find(page, read) : this.#readAt(this.#known, page, read, null);
+    return facts.finally(end);
   }
 
   async #find<R extends PageFacts>(page: Page, read: Read<R>): Promise<Facts<R>> {

@@ -20,22 +20,20 @@ import type { WindowContext, WindowEnd } from './context.ts';
 import type { Reader } from './contract.ts';
 import { walkCut } from './cuts.ts';
 import type { WalkEvent, WindowName } from './events.ts';
+import { windowFailure } from './failures.ts';
 import { blaming, KnownAnswers } from './known-answers.ts';
 import {
   afterFirstAnswer,
   isMisaddressed,
-  noteUntold,
   openStream,
   refuseMisaddressed,
   retryUntold,
   type StreamState,
 } from './known-streams.ts';
 import { whileLeased } from './lease-keeper.ts';
-import { lookAgain } from './look.ts';
+import { isRetired, lookAgain } from './look.ts';
 import { PrefetchBudget } from './prefetch/budget.ts';
-import { isRetired } from './retirement.ts';
 import { walkWindow } from './window.ts';
-import { windowFailure } from './window-failure.ts';
 
 /** What running windows needs; the wiring fills it. */
 export interface WalkParts {
@@ -55,11 +53,11 @@ export interface WalkOptions {
   readonly concurrency: number;
   /** Windows walked at a time, where something else bounds the requests; absent: as many as `concurrency`. */
   readonly windows?: number;
-  /** Bytes of pages that are fetched ahead and not stored yet; absent: 32 MiB. */
-  readonly aheadBytes?: number;
+  /** Bytes of pages that are fetched ahead and not stored yet. */
+  readonly aheadBytes: number;
   readonly pageLength: number;
-  /** A window whose total is larger is split before it is walked; absent: none is. */
-  readonly windowRecords?: number;
+  /** A window whose total is larger is split before it is walked. */
+  readonly windowRecords: number;
   readonly leaseTtlMs: number;
   readonly walkAttempts: number;
   /** IANA name; windows are never split inside an hour that its clocks repeat. */
@@ -74,7 +72,6 @@ export interface WalkOptions {
 const FAILURES_IN_A_ROW = 3;
 /** Where no known answer tells otherwise, it is given up after so many. */
 const MOST_FAILURES_IN_A_ROW = 10;
-const AHEAD_BYTES = 32 * 1024 * 1024;
 /** Pages ahead that wait for the limiter's word. */
 const IN_LINE = 2;
 /** Waits for other processes' leases: their ends, within these bounds. */
@@ -117,7 +114,7 @@ export async function runDueWindows(
   const budget = new PrefetchBudget({
     requests: options.concurrency,
     inLine: IN_LINE,
-    bytes: options.aheadBytes ?? AHEAD_BYTES,
+    bytes: options.aheadBytes,
   });
   const context: RunContext = {
     ...parts,
@@ -188,7 +185,7 @@ async function runWindow(context: RunContext, leased: LeasedWindow): Promise<voi
         decide(contextOf(context, state, leased, window, signal, onFirst), leased),
       ),
     );
-    state.failuresInARow = 0;
+    if (end.kind !== 'released') state.failuresInARow = 0;
     onEvent({ ...end, window });
     await retryUntold(database, state);
   } catch (error) {
@@ -206,22 +203,16 @@ function contextOf(
 ): WindowContext {
   const { database, clock, log, options, onEvent, budget, fetchPage } = context;
   const priority = { purpose: leased.purpose };
-  const asking = { fetchPage, priority, signal: context.signal, contract };
+  const asking = { fetchPage, priority, signal, database, clock, stream, contract, knowledge };
   const key = keyOf(leased);
   const known =
-    context.knownAnswers.get(key) ??
-    new KnownAnswers({ ...asking, database, clock, stream, knowledge });
+    context.knownAnswers.get(key) ?? new KnownAnswers({ ...asking, signal: context.signal });
   context.knownAnswers.set(key, known);
   return {
     ...options,
     ...asking,
     fetchPage: blaming(fetchPage, known),
-    signal,
-    database,
-    clock,
     log,
-    stream,
-    knowledge,
     budget,
     believeNothing: (frame, span) => known.believeNothing(frame, span),
     checkKnown: (days) => known.check(days),
@@ -243,8 +234,10 @@ async function decide(context: WindowContext, window: LeasedWindow): Promise<Win
     (await isRetired(context, window))
   )
     return { kind: 'unchanged' };
-  if (state === 'complete' && !rewalk && (await lookAgain(context, window)))
-    return { kind: 'unchanged' };
+  if (state === 'complete' && !rewalk) {
+    const found = await lookAgain(context, window);
+    if (found !== 'different') return { kind: found === 'as stored' ? 'unchanged' : 'released' };
+  }
   if (kind === 'cut') return walkCut(context, window);
   return splitBy === null ? walkWindow(context, window) : closeWindow(context, window);
 }
@@ -280,7 +273,6 @@ async function settle(
     throw error;
   }
   await failWindow(database, leased, failure.reason, failure.delayMs, failure.judged);
-  noteUntold(state, leased, error);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
   const told = error instanceof WalkError ? error.cause : error;

@@ -5,8 +5,9 @@ import type { Span } from '../model.ts';
 import { readHashes } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import type { ProvenWalk } from '../store/proven.ts';
+import type { AskingContext } from './context.ts';
 import type { Facts } from './contract.ts';
-import { type QuestionContext, question } from './questions.ts';
+import { question } from './questions.ts';
 
 /** The walk that a look is compared with. */
 export type LookedAt = Pick<ProvenWalk, 'walkId' | 'records' | 'proof' | 'lastTotal'>;
@@ -17,7 +18,7 @@ export type LookedAt = Pick<ProvenWalk, 'walkId' | 'records' | 'proof' | 'lastTo
  * @returns what differs; null: nothing, as far as one answer can tell.
  */
 export async function lookAtEnd(
-  context: QuestionContext,
+  context: AskingContext,
   window: Span,
   walk: LookedAt,
   length: number,
@@ -54,7 +55,7 @@ export async function lookAtEnd(
 }
 
 async function lookAtUnion(
-  context: QuestionContext,
+  context: AskingContext,
   window: Span,
   walk: LookedAt,
   length: number,
@@ -71,7 +72,7 @@ async function lookAtUnion(
 
 /** An answer for a look; a list that has become shorter may answer with an error behind its end. */
 export async function askForLook(
-  context: QuestionContext,
+  context: AskingContext,
   span: Span,
   start: number,
   length: number,

@@ -2,7 +2,7 @@
 import type { PageRequest } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { type Fact, forget, type LearnedFact, learn } from '../store/learned.ts';
-import { First, OneAtATime } from './concurrency.ts';
+import { FirstAlone, OneAtATime } from './concurrency.ts';
 import type { Paging } from './observed.ts';
 import { Trust } from './prefetch/following.ts';
 import type { Learned } from './verdict.ts';
@@ -40,7 +40,7 @@ export class Knowledge {
   reachTried = 0;
   readonly reachLearning = new OneAtATime();
   /** The first window that tells a total is proven without it, and calibrates the totals of the others. */
-  readonly firstProof = new First();
+  readonly firstProof = new FirstAlone();
   /** Windows that were tried in vain to calibrate totals with. */
   calibrationsTried = 0;
   /** What the windows proven so far hold, and for how long: what to expect of others. */

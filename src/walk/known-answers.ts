@@ -2,22 +2,17 @@
  * Known answers: windows that were proven and held records, asked again. Nothing new is believed while they are not what
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
-import type { Clock } from '../clock.ts';
-import { isNoAnswer, PageFailedError, UnavailableError, WalkError } from '../errors.ts';
+import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { addDays } from '../plan/days.ts';
 import { noteFrame } from '../store/contracts.ts';
 import { type Canary, type CanaryDays, readCanaries } from '../store/proven.ts';
 import type { FetchPage } from './answers.ts';
+import type { AskingContext } from './context.ts';
 import type { Frame } from './contract.ts';
-import { askShorter, type QuestionContext } from './questions.ts';
-import { mayRefuseDepth } from './refusals.ts';
+import { isOfRequest, mayRefuseDepth } from './failures.ts';
+import { askShorter } from './questions.ts';
 import { targetOf } from './span.ts';
-
-/** What asking for known answers needs. */
-export interface KnownAnswersContext extends QuestionContext {
-  readonly clock: Clock;
-}
 
 /** A known answer is good for so long. */
 const FRESH_MS = 10 * 60_000;
@@ -26,10 +21,10 @@ const BLAME_MS = 30_000;
 
 /** The known answers of a stream. */
 export class KnownAnswers {
-  readonly #context: KnownAnswersContext;
+  readonly #context: AskingContext;
   #asked = 0;
 
-  constructor(context: KnownAnswersContext) {
+  constructor(context: AskingContext) {
     this.#context = context;
   }
 
@@ -190,12 +185,8 @@ export class KnownAnswers {
   }
 }
 
-/** Whether an error may be that of what was asked for alone. */
-const isOfRequest = (error: unknown): boolean =>
-  isNoAnswer(error) || (error instanceof UnavailableError && error.part === 'api');
-
 function wrong(reason: string): WalkError {
-  return new WalkError('known-answer-wrong', `nothing new is believed: ${reason}`, {
+  return new WalkError('contradicted', `nothing new is believed: ${reason}`, {
     hint: 'Was the key narrowed, or the source re-installed? If it really lost its events: daywalk accept.',
   });
 }

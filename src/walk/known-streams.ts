@@ -1,10 +1,11 @@
 /** What is known of the streams while their windows are run. */
-import { RequestError, SettingsError, WalkError } from '../errors.ts';
+import { RequestError, SettingsError, UnavailableError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
-import { listFailed, unfail } from '../store/leases.ts';
+import { unfail } from '../store/leases.ts';
 import { readLargest } from '../store/proven.ts';
+import { FirstAlone } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
 import { Knowledge } from './knowledge.ts';
 
@@ -20,11 +21,11 @@ export interface StreamState {
   failuresInARow: number;
   stopped: boolean;
   /** Ends when the first answer with records has shown how answers look, or the window that asked for it has ended. */
-  firstAnswer: Promise<void> | null;
+  readonly firstAnswer: FirstAlone;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
-  /** Windows that failed by answers of which it cannot be told whether they mean "nothing". */
-  readonly failedUntold: number[];
+  /** Windows may have failed by answers of which it could not be told whether they mean "nothing", also in a process before. */
+  untold: boolean;
 }
 
 /** A stream with its contract and what was learned of it. */
@@ -46,9 +47,8 @@ export async function openStream(
     contract,
     failuresInARow: 0,
     stopped: false,
-    // Those of a process that was killed before any answer showed records are not known apart any more.
-    failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
-    firstAnswer: null,
+    untold: contract.known === null,
+    firstAnswer: new FirstAlone(),
   };
 }
 
@@ -57,41 +57,18 @@ export async function openStream(
  * answer without records means is told by one that has some.
  */
 export async function afterFirstAnswer<T>(
-  state: StreamState,
+  { contract, firstAnswer }: StreamState,
   work: (onFirst: () => void) => Promise<T>,
 ): Promise<T> {
-  while (state.contract.known === null && state.firstAnswer !== null) await state.firstAnswer;
-  if (state.contract.known !== null) return work(() => {});
-  let resolve = (): void => {};
-  const first = new Promise<void>((shown) => {
-    resolve = shown;
-  });
-  const onFirst = (): void => {
-    // Who waits looks again: it must not find what has ended.
-    if (state.firstAnswer === first) state.firstAnswer = null;
-    resolve();
-  };
-  state.firstAnswer = first;
+  const onFirst = await firstAnswer.begin(() => contract.known !== null);
   return work(onFirst).finally(onFirst);
 }
 
-/** Notes a window whose answer may have meant "nothing": what such answers look like is told by the first one with records. */
-export function noteUntold(
-  { contract, failedUntold }: StreamState,
-  { windowId }: { readonly windowId: number },
-  error: unknown,
-): void {
-  if (contract.known !== null || !(error instanceof WalkError)) return;
-  if (error.fault === 'unknown-answer' || isMisaddressed(error.cause)) failedUntold.push(windowId);
-}
-
 /** Has what failed before any answer showed records walked again: what an answer without records means is known now. */
-export async function retryUntold(
-  database: Database,
-  { contract, failedUntold }: StreamState,
-): Promise<void> {
-  if (contract.known !== null && failedUntold.length > 0)
-    await unfail(database, failedUntold.splice(0));
+export async function retryUntold(database: Database, state: StreamState): Promise<void> {
+  if (!state.untold || state.contract.known === null) return;
+  state.untold = false;
+  await unfail(database, [state.streamId]);
 }
 
 /** Whether an answer says that the address is wrong, not the window. */
@@ -102,6 +79,7 @@ export function isMisaddressed(error: unknown): error is RequestError {
 /**
  * The windows that failed by a wrong address are as good as before then.
  * @throws {SettingsError} where the address of every stream does not exist: it was told so, and no page ever came.
+ * {UnavailableError} where pages came from there before: what stands in front of the API may pass.
  */
 export async function refuseMisaddressed(
   database: Database,
@@ -111,12 +89,14 @@ export async function refuseMisaddressed(
   const isWrong = ({ misaddressed, stopped, contract }: StreamState) =>
     misaddressed !== undefined && (stopped || contract.known === null);
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
+  const unknown = states.filter(({ contract }) => contract.known === null);
   await unfail(
     database,
-    states.flatMap(({ failedUntold }) => failedUntold),
+    unknown.map(({ streamId }) => streamId),
   );
-  throw new SettingsError(first.misaddressed.message, {
-    cause: first.misaddressed,
-    hint: first.misaddressed.hint ?? 'Check api.url (DAYWALK_API_URL).',
-  });
+  const { message, hint = 'Check api.url (DAYWALK_API_URL).' } = first.misaddressed;
+  const details = { cause: first.misaddressed, hint };
+  throw unknown.length === states.length
+    ? new SettingsError(message, details)
+    : new UnavailableError('api', message, details);
 }

@@ -1,5 +1,8 @@
-/** Looks: later, independent questions whether a complete window is still what is stored. One that differs is walked again. */
-import { isNoAnswer, PageFailedError } from '../errors.ts';
+/**
+ * Looks: later, independent questions whether a complete window is still what is stored. One that differs is walked again,
+ * unless its source forgets its oldest day first: then the day stays shown, and is looked at no more.
+ */
+import { RequestError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { confirmFrame } from '../store/contracts.ts';
@@ -7,18 +10,22 @@ import { readHashes } from '../store/evidence.ts';
 import { type LeasedWindow, noteDifferent, noteLooked, postponeLook } from '../store/leases.ts';
 import { type ProvenWalk, readProvenWalk } from '../store/proven.ts';
 import { readSplit } from '../store/splits.ts';
+import { readShownBefore, retireDay } from '../store/windows.ts';
 import type { WindowContext } from './context.ts';
 import { askForLook, lookAtEnd } from './end.ts';
+import { isRefused } from './failures.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { learnIgnoredInHalves, learnIgnoredSince } from './paging.ts';
 import { question } from './questions.ts';
-import { isRetired } from './retirement.ts';
 import { spanOf, splitSpan, targetOf } from './span.ts';
 
 const LEARNED_SINCE = 'something was learned since that it is to be walked with';
 
-/** @returns whether the window is as it is stored; noted and given back then. */
-export async function lookAgain(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+/** @returns how the window was found; unless it is different it is noted so, and given back. */
+export async function lookAgain(
+  context: WindowContext,
+  window: LeasedWindow,
+): Promise<'as stored' | 'not looked at' | 'different'> {
   const { database, log, recheckDays } = context;
   let difference: string | null;
   try {
@@ -32,26 +39,23 @@ export async function lookAgain(context: WindowContext, window: LeasedWindow): P
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
     else if (difference !== null) {
       await noteDifferent(database, window);
-      if (window.kind === 'day' && (await isRetired(context, window))) return true;
+      if (window.kind === 'day' && (await isRetired(context, window))) return 'as stored';
     }
   } catch (error) {
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
-    log.info({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
+    log.warn({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
     await postponeLook(database, window, recheckDays);
-    return true;
+    return 'not looked at';
   }
   if (difference !== null) {
     await learnWhatDiffers(context, window);
     log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
-    return false;
+    return 'different';
   }
   await noteLooked(database, window, recheckDays);
-  return true;
+  return 'as stored';
 }
-
-const isRefused = (error: unknown): boolean =>
-  isNoAnswer(error) || error instanceof PageFailedError;
 
 /** Whether records that one walk lacked are to be read anew: they may be those of another walk, but for what was learned since. */
 const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWalk): boolean =>
@@ -140,4 +144,42 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
 
 function otherLength({ knowledge, pageLength }: WindowContext, { looks }: LeasedWindow): number {
   return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
+}
+
+/**
+ * Whether this day was taken by the source's retention: it shows nothing any more, neither does the day with records before
+ * it, and a known answer of a newer day is what it was; where there is none, days of this age were forgotten before
+ * (docs/completeness.md, "What is kept"). Noted then.
+ */
+export async function isRetired(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+  const { database, knowledge, log } = context;
+  if (!(await showsNothing(context, window))) return false;
+  const before = await readShownBefore(database, knowledge.streamId, window.day);
+  if (before !== null && !before.retired && !(await showsNothing(context, before))) return false;
+  const known = await context.checkKnown({ after: window.day });
+  if (!known && before?.sinceThatAge !== true) return false;
+  log.warn(
+    { day: window.day },
+    'the source has forgotten this day, as the oldest ones before; it stays as it was proven',
+  );
+  await retireDay(database, window, knowledge.streamId, context.recheckDays);
+  return true;
+}
+
+/**
+ * Asked as often as an answer without records must come to be believed, each time for another length, so that no cache answers.
+ * What is refused for every length, as too old, is not shown either.
+ */
+async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
+  for (let time = 0; time < context.knowledge.repeats; time += 1) {
+    const came = await question(context, span, 0, 2 + time).then(
+      (answer) => answer.came,
+      (error: unknown) => {
+        if (error instanceof RequestError) return 0;
+        throw error;
+      },
+    );
+    if (came > 0) return false;
+  }
+  return true;
 }

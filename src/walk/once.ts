@@ -13,7 +13,6 @@ import {
   readOpenWalk,
   type WalkRole,
 } from '../store/walks.ts';
-import { LearnedError } from './asking.ts';
 import type { WalkEnd, WindowContext } from './context.ts';
 import { sameSpan, spanOf, targetOf } from './span.ts';
 import type { WalkManner } from './steps.ts';
@@ -21,8 +20,6 @@ import { Walk } from './walk.ts';
 
 /** One window in so many is asked for its end even where its total would do. */
 const AUDIT_EVERY = 50;
-
-const PLAIN: WalkManner = { audited: false, onePage: false, mostRecords: null };
 
 /** Whether this window's total is not enough for once. */
 export function isAudited({ windowId }: LeasedWindow): boolean {
@@ -45,59 +42,49 @@ export async function walkOnce(
   window: LeasedWindow,
   role: WalkRole,
   span: Span,
-  earlier: readonly EndedWalk[] = [],
-  manner: WalkManner = PLAIN,
-): Promise<WalkedOnce> {
-  const open = await openOrResume(context, window, role, span, earlier);
-  const pass = walkOf(context, window, open, manner);
-  const done = await finish(context, window, open, pass);
-  await endWalk(context.database, window, open.walkId, {
-    outcome: 'ended',
-    reason: null,
-    end: { end: done.end },
-    claims: done.claims,
-    requests: done.requests,
-  });
-  return done;
+  earlier: readonly EndedWalk[],
+  manner: WalkManner,
+): Promise<void> {
+  await noteEnd(context, window, await walkToEnd(context, window, role, span, earlier, manner));
 }
 
-/** A walk in progress, ready to go on. Walks for comparison bring nothing that readers will see. */
-export function walkOf(
+/** As {@link walkOnce}, but for an end that is not noted yet. Walks for comparison bring nothing that readers will see. */
+export async function walkToEnd(
   context: WindowContext,
   window: LeasedWindow,
-  open: OpenWalk,
+  role: WalkRole,
+  span: Span,
+  earlier: readonly EndedWalk[],
   manner: WalkManner,
-): Walk {
-  const told = open.role === 'whole' ? context : { ...context, onPage: () => {} };
-  return new Walk(told, window, targetOf(context.stream, open), open, manner);
-}
-
-/** Walks to the end of the list; where there is none, that is noted before it is thrown. */
-export async function finish(
-  { database, log }: WindowContext,
-  window: LeasedWindow,
-  open: OpenWalk,
-  pass: Walk,
 ): Promise<WalkedOnce> {
+  const { database, log, stream } = context;
+  const open = await openOrResume(context, window, role, span, earlier);
+  const told = role === 'whole' ? context : { ...context, onPage: () => {} };
+  const walk = new Walk(told, window, targetOf(stream, open), open, manner);
   try {
-    const end = await pass.toEnd();
-    return { ...end, walkId: open.walkId, requests: pass.requests };
+    const end = await walk.toEnd();
+    return { ...end, walkId: open.walkId, requests: walk.requests };
   } catch (error) {
-    const own =
-      error instanceof WalkError ||
-      error instanceof BrokenChainError ||
-      error instanceof LearnedError;
-    if (!own) throw error;
+    if (!(error instanceof WalkError || error instanceof BrokenChainError)) throw error;
     const moved = error instanceof WalkError && error.fault === 'shifted';
     const { message: reason } = error;
-    const { claims, requests } = pass;
+    const { claims, requests } = walk;
     const outcome = moved ? 'shifted' : 'failed';
     await endWalk(database, window, open.walkId, { outcome, reason, end: null, claims, requests });
     log.info({ window: window.from, walk: open.number }, reason);
-    if (error instanceof LearnedError) throw new WalkError('learned', reason, { cause: error });
     if (error instanceof BrokenChainError) throw new WalkError('shifted', reason, { cause: error });
     throw error;
   }
+}
+
+/** Notes how a walk has ended. */
+export function noteEnd(
+  { database }: WindowContext,
+  window: LeasedWindow,
+  { walkId, end, claims, requests }: WalkedOnce,
+): Promise<void> {
+  const note = { outcome: 'ended', reason: null, end: { end }, claims, requests } as const;
+  return endWalk(database, window, walkId, note);
 }
 
 /**
@@ -117,7 +104,7 @@ export function nextPageLength(
 }
 
 /** @throws {LeaseLostError} where another worker holds the window now. */
-export async function openOrResume(
+async function openOrResume(
   { database, knowledge, pageLength, signal }: WindowContext,
   window: LeasedWindow,
   role: WalkRole,

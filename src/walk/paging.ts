@@ -1,12 +1,12 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
-import type { Clock } from '../clock.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { recordsIn } from '../source/find-contract.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { readCanaries } from '../store/proven.ts';
+import type { AskingContext } from './context.ts';
 import type { Knowledge } from './knowledge.ts';
-import { type AskingContext, askShorter, type QuestionContext } from './questions.ts';
+import { askShorter } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import {
   pairsOf,
@@ -106,29 +106,21 @@ async function lookAt(
   return { facts, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }
 
-/** A list of records held against another one from several places of it on: where they are the same, the fewest places differ. */
-class Alignments {
-  /** The places; none: nothing differs, or nothing alike. */
-  fewest: readonly string[] = [];
-  #agesOnly = false;
-  readonly #part: readonly unknown[];
-  readonly #ignored: readonly string[];
-
-  constructor(part: readonly unknown[], ignored: readonly string[]) {
-    this.#part = part;
-    this.#ignored = ignored;
-  }
-
-  /** @param whole the other list, from the place on. */
-  compare(whole: readonly unknown[]): void {
-    if (!this.#agesOnly && sharesRecords(this.#part, whole, this.#ignored)) {
-      this.#agesOnly = true;
-      this.fewest = [];
-    }
-    const paths = volatilePaths(pairsOf(this.#part, whole), this.#agesOnly) ?? [];
-    const { length } = this.fewest;
-    if (paths.length > 0 && (length === 0 || paths.length < length)) this.fewest = paths;
-  }
+/**
+ * A list of records held against others, which are another list from several places of it on: where they are the same, the
+ * fewest places in the records differ. None: nothing differs, or nothing alike.
+ */
+function fewestPlaces(
+  part: readonly unknown[],
+  others: readonly (readonly unknown[])[],
+  ignored: readonly string[],
+): readonly string[] {
+  const shared = others.findIndex((other) => sharesRecords(part, other, ignored));
+  const found = others
+    .slice(Math.max(0, shared))
+    .map((other) => volatilePaths(pairsOf(part, other), shared !== -1) ?? [])
+    .filter((places) => places.length > 0);
+  return found.sort((one, other) => one.length - other.length)[0] ?? [];
 }
 
 /**
@@ -137,7 +129,7 @@ class Alignments {
  * come to differ in the same places, by other values.
  */
 export async function learnIgnoredSince(
-  context: QuestionContext & { readonly clock: Clock },
+  context: AskingContext,
   first: PageRequest,
   walkId: number,
 ): Promise<void> {
@@ -156,7 +148,7 @@ export async function learnIgnoredSince(
 
 /** Whether three answers to one question differ from each other in these places; asked a second apart, as a time may be told by the second. */
 async function differsEachTime(
-  context: QuestionContext & { readonly clock: Clock },
+  context: AskingContext,
   first: PageRequest,
   now: readonly unknown[],
   places: readonly string[],
@@ -176,7 +168,7 @@ async function differsEachTime(
 
 /** Whether also a known answer of another day has come to differ in these places, each answer in more than one value: what somebody sets in all records is one. */
 async function differsElsewhere(
-  context: QuestionContext,
+  context: AskingContext,
   first: PageRequest,
   [stored, now]: readonly [readonly unknown[], readonly unknown[]],
   places: readonly string[],
@@ -203,24 +195,25 @@ async function differsElsewhere(
  * @returns whether something was learned; then walks before do not compare.
  */
 export async function learnIgnoredInParts(
-  context: QuestionContext,
+  context: AskingContext,
   whole: Span,
   parts: readonly (Span & { readonly walkId: number; readonly stored: number })[],
 ): Promise<boolean> {
   for (const part of parts) {
     const stored = await readFirstRecords(context.database, part.walkId);
     if (stored.length < 2) continue;
-    const found = new Alignments(stored, context.knowledge.ignored);
+    const lists: (readonly unknown[])[] = [];
     // Where the part begins in the whole, whichever part comes first.
     for (const start of new Set([0, ...parts.map((other) => other.stored)])) {
       // A page by number begins nowhere but at a multiple of its length.
       const before = context.knowledge.paging === 'number' ? start : 0;
       const length = before + stored.length;
       const first = { ...targetOf(context.stream, spanOf(whole)), start: start - before, length };
-      found.compare((await lookAt(context, first, 0)).list.slice(before));
+      lists.push((await lookAt(context, first, 0)).list.slice(before));
     }
-    const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${found.fewest.join(', ')} only`;
-    if (await context.knowledge.ignore(found.fewest, evidence)) return true;
+    const places = fewestPlaces(stored, lists, context.knowledge.ignored);
+    const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${places.join(', ')} only`;
+    if (await context.knowledge.ignore(places, evidence)) return true;
   }
   return false;
 }
@@ -240,18 +233,19 @@ export async function learnIgnoredAcross(
   for (const walkId of sides) {
     const part = await readFirstRecords(database, walkId);
     parts.push(part);
-    const found = new Alignments(part, knowledge.ignored);
     // Records that no side shows may lie between.
-    for (let at = 0; at + part.length <= whole.length; at += 1) found.compare(whole.slice(at));
-    const evidence = `on one side of a cut, records differ from those across it in ${found.fewest.join(', ')} only`;
-    if (await knowledge.ignore(found.fewest, evidence)) return;
+    const starts = Math.max(0, whole.length - part.length + 1);
+    const lists = Array.from({ length: starts }, (_, at) => whole.slice(at));
+    const places = fewestPlaces(part, lists, knowledge.ignored);
+    const evidence = `on one side of a cut, records differ from those across it in ${places.join(', ')} only`;
+    if (await knowledge.ignore(places, evidence)) return;
   }
   if (steady) await ignoreRowNumber(knowledge, parts, whole);
 }
 
 /** The same for a span that fits into a page, and its halves: all are asked for now, the span before and after them. */
 export async function learnIgnoredInHalves(
-  context: QuestionContext,
+  context: AskingContext,
   first: PageRequest,
   halves: readonly Span[],
 ): Promise<void> {

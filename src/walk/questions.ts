@@ -1,30 +1,12 @@
 /** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
 import { RequestError } from '../errors.ts';
-import type { Claim, PageRequest, Span, Stream } from '../model.ts';
-import type { Database } from '../store/database.ts';
+import type { Claim, PageRequest, Span } from '../model.ts';
 import { compareProbe, type ProbeFacts } from '../store/probes.ts';
-import { type AnswerContext, askPage, type PageAnswer } from './answers.ts';
+import { askPage, type PageAnswer } from './answers.ts';
+import type { AskingContext, WindowContext } from './context.ts';
 import type { Facts } from './contract.ts';
-import type { Knowledge } from './knowledge.ts';
-import { refusesLength } from './refusals.ts';
+import { refusesLength } from './failures.ts';
 import { MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
-
-/** What asking needs, and learning from the answers. */
-export interface AskingContext extends AnswerContext {
-  readonly database: Database;
-  readonly knowledge: Knowledge;
-}
-
-/** What asking for spans of a stream needs. */
-export interface QuestionContext extends AskingContext {
-  readonly stream: Stream;
-}
-
-/** What looking at parts of a window needs. */
-export interface PartsContext extends QuestionContext {
-  readonly timeZone: string;
-  readonly pageLength: number;
-}
 
 /** Calibrations that are tried before totals are left alone. */
 const CALIBRATIONS = 5;
@@ -34,7 +16,7 @@ const CALIBRATIONS = 5;
  * @param walkId the walk that the records are compared with; 0: none.
  */
 export async function question(
-  context: QuestionContext,
+  context: AskingContext,
   span: Span,
   start: number,
   length: number,
@@ -44,32 +26,45 @@ export async function question(
   return (await askShorter(context, request, walkId)).facts;
 }
 
-/**
- * Asks, with ever shorter lengths where the source fails on the length; what works is remembered for a day. Never for one
- * record instead of several: one alone does not show whether there is another one behind it.
- */
-export async function askShorter(
+/** Asks, never for one record instead of several: one alone does not show whether there is another one behind it. */
+export function askShorter(
   context: AskingContext,
   request: PageRequest,
   walkId = 0,
 ): Promise<PageAnswer<ProbeFacts>> {
   const { database, knowledge } = context;
-  for (
-    let { length } = request, refused: { length: number; error: Error } | null = null;
-    ;
-    length = Math.max(2, Math.floor(length / 2))
-  ) {
+  return orShorter(context, request, 2, async (length) => {
     const asked = { ...request, length };
+    const answer = await askPage(context, asked, (page, contract) =>
+      compareProbe(database, walkId, page, contract),
+    );
+    if (answer.facts.came > 0 && request.start === 0) knowledge.lastGood = asked;
+    return answer;
+  });
+}
+
+/**
+ * Asks with ever shorter lengths where the source fails on the length; what works at the beginning of a list is remembered for
+ * a day.
+ * @param request as it is asked for at first.
+ * @param least no shorter than this.
+ * @throws the last error.
+ */
+export async function orShorter<T>(
+  context: AskingContext,
+  request: PageRequest,
+  least: number,
+  ask: (length: number) => Promise<T>,
+): Promise<T> {
+  let refused: { readonly length: number; readonly error: Error } | null = null;
+  for (let { length } = request; ; length = Math.max(least, Math.floor(length / 2))) {
     try {
-      const answer = await askPage(context, asked, (page, contract) =>
-        compareProbe(database, walkId, page, contract),
-      );
-      if (answer.facts.came > 0 && request.start === 0) knowledge.lastGood = asked;
+      const answer = await ask(length);
       if (refused !== null && request.start === 0)
         await learnLength(context, { ...request, length: refused.length }, refused.error, length);
       return answer;
     } catch (error) {
-      if (length <= 2 || !refusesLength(error)) throw error;
+      if (length <= least || !refusesLength(error)) throw error;
       refused = { length, error: error as Error };
     }
   }
@@ -79,7 +74,7 @@ export async function askShorter(
  * Remembers for a day that pages longer than `length` fail. What was refused at once is asked for again first: a refusal may
  * be of the moment.
  */
-export async function learnLength(
+async function learnLength(
   { fetchPage, signal, priority, knowledge }: AskingContext,
   refused: PageRequest,
   error: Error,
@@ -101,7 +96,7 @@ export async function learnLength(
  * counts the page, or the records up to its end, fails here.
  */
 export async function calibrate(
-  context: PartsContext,
+  context: WindowContext,
   span: Span,
   { stored, heard }: { readonly stored: number; readonly heard: readonly Claim[] },
 ): Promise<void> {
@@ -118,7 +113,7 @@ export async function calibrate(
 }
 
 /** Whether one question gets different records at once: an order that moves, or replicas that differ. */
-export async function isRestless(context: PartsContext, span: Span): Promise<boolean> {
+export async function isRestless(context: WindowContext, span: Span): Promise<boolean> {
   const { knowledge, pageLength } = context;
   const length = knowledge.pageLength(pageLength);
   const one = await question(context, span, 0, length);
@@ -147,7 +142,7 @@ export async function isRestless(context: PartsContext, span: Span): Promise<boo
  * the process lives.
  */
 export async function totalsCount(
-  context: PartsContext,
+  context: WindowContext,
   window: Span & { readonly day: string },
   total: number | null,
 ): Promise<boolean> {
@@ -157,7 +152,7 @@ export async function totalsCount(
 }
 
 async function countRecords(
-  context: PartsContext,
+  context: WindowContext,
   window: Span & { readonly day: string },
   total: number | null,
 ): Promise<boolean> {
@@ -180,7 +175,7 @@ async function countRecords(
 }
 
 /** Whether a part that fits into one answer shows what its total tells; one that comes empty by chance is asked again. */
-async function showsAsMany(context: PartsContext, part: Span, told: number): Promise<boolean> {
+async function showsAsMany(context: WindowContext, part: Span, told: number): Promise<boolean> {
   const { knowledge, pageLength } = context;
   for (let time = 0; time < knowledge.repeats; time += 1) {
     const { came, total } = await question(context, part, 0, knowledge.pageLength(pageLength));

@@ -4,8 +4,9 @@ import { RequestError, WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { around, type Split, secondsOf, splitByTime } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
+import type { WindowContext } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
-import { type PartsContext, question } from './questions.ts';
+import { question } from './questions.ts';
 import { MOST_HALVINGS, SHORTEST_CUT, splitSpan } from './span.ts';
 
 const REACH_ATTEMPTS = 3;
@@ -20,7 +21,7 @@ export const ignoresTime = (): WalkError =>
 
 /** As {@link splitSpan}; where the parts would be short, it is learned first how short they may be. */
 export async function divide(
-  context: PartsContext,
+  context: WindowContext,
   window: LeasedWindow,
   span: Span,
   parts: number,
@@ -36,7 +37,7 @@ export async function divide(
  * asked for: what happened then shows however a source rounds. One window learns it, and the others wait for that.
  * @throws {WalkError} where the source ignores the time of day.
  */
-export async function learnReach(context: PartsContext, span: Span): Promise<void> {
+export async function learnReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;
   await knowledge.reachLearning.run(async () => {
     if (knowledge.reach === null && knowledge.reachTried < REACH_ATTEMPTS)
@@ -45,7 +46,7 @@ export async function learnReach(context: PartsContext, span: Span): Promise<voi
   if (knowledge.reach === 'day') throw ignoresTime();
 }
 
-async function tryReach(context: PartsContext, span: Span): Promise<void> {
+async function tryReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;
   knowledge.reachTried += 1;
   try {
@@ -75,7 +76,7 @@ async function tryReach(context: PartsContext, span: Span): Promise<void> {
 }
 
 /** Two spans of a minute, far apart, with the very records of both: nobody has that by chance. */
-async function ignoresTimeOfDay(context: PartsContext, span: Span): Promise<boolean> {
+async function ignoresTimeOfDay(context: WindowContext, span: Span): Promise<boolean> {
   const length = context.knowledge.pageLength(context.pageLength);
   const day = span.from.slice(0, 10);
   const minute = (hour: string): Span => ({
@@ -92,7 +93,7 @@ async function ignoresTimeOfDay(context: PartsContext, span: Span): Promise<bool
 
 /** As {@link findSecond}, for one that is no round time; null: none was found soon. */
 async function findOddSecond(
-  context: PartsContext,
+  context: WindowContext,
   span: Span,
   side: 'first' | 'last',
 ): Promise<string | null> {
@@ -111,13 +112,13 @@ async function findOddSecond(
 
 /** The first or the last second of a span that shows a record, by halving. */
 async function findSecond(
-  context: PartsContext,
+  context: WindowContext,
   span: Span,
   side: 'first' | 'last',
 ): Promise<string | null> {
   let left: Span = span;
   for (let halving = 0; halving < MOST_HALVINGS && secondsOf(left) > 1; halving += 1) {
-    const [one, other] = splitByTime(left, 2, [])?.parts ?? [];
+    const [one, other] = splitByTime(left, 2, [], 0)?.parts ?? [];
     if (one === undefined || other === undefined) return null;
     const [tried, else_] = side === 'first' ? [one, other] : [other, one];
     left = (await question(context, tried, 0, 1)).came > 0 ? tried : else_;
@@ -125,7 +126,7 @@ async function findSecond(
   return left.from;
 }
 
-async function isExactAround(context: PartsContext, second: string): Promise<boolean> {
+async function isExactAround(context: WindowContext, second: string): Promise<boolean> {
   const length = context.knowledge.pageLength(context.pageLength);
   const hashesOf = async (before: number, after: number) =>
     (await question(context, around(second, before, after), 0, length)).hashes;

@@ -16,14 +16,7 @@ import { countDue } from '../store/leases.ts';
 import { readGone } from '../store/publications.ts';
 import { beginRun, endRun, type RunCounts, type RunTrigger } from '../store/runs.ts';
 import { type RegisteredStream, registerStreams } from '../store/streams.ts';
-import {
-  askAgain,
-  countMissing,
-  databaseNow,
-  listDays,
-  listKnownSpans,
-  planWindows,
-} from '../store/windows.ts';
+import { askAgain, databaseNow, listDays, listKnownSpans, planWindows } from '../store/windows.ts';
 import { runDueWindows, type WalkOptions, type WalkParts } from './due.ts';
 import type { WalkEvent } from './events.ts';
 import { type Follower, Followers } from './followers.ts';
@@ -159,12 +152,8 @@ async function planAgain(
     const own = steps.filter((step) => step.stream === name);
     const rewalked = own.filter((step) => step.action === 'rewalk').map(({ window }) => window.day);
     planned += await askAgain(database, streamId, rewalked, true, calendar.now);
-    const windows = own.map((step) => step.window);
-    const days = windows.map(({ day }) => day).sort();
-    const [from, to] = [days[0], days.at(-1)];
-    if (from === undefined || to === undefined) continue;
-    if ((await countMissing(database, [streamId], { from, to })) > 0)
-      planned += await planWindows(database, streamId, 'backfill', windows);
+    const windows = own.map(({ window }) => window);
+    planned += await planWindows(database, streamId, 'backfill', windows);
   }
   return planned;
 }

@@ -11,7 +11,7 @@ import type { WindowContext } from './context.ts';
 import { isUnlinked } from './observed.ts';
 import { walkOnce } from './once.ts';
 import { sameSpan } from './span.ts';
-import { type Evidence, UNASKED, verdict } from './verdict.ts';
+import { type Evidence, verdict } from './verdict.ts';
 
 /** What walks for comparison are walked for. */
 export type ComparedRole = Exclude<WalkRole, 'whole'>;
@@ -52,31 +52,25 @@ export async function settleSpan(
   }
 }
 
-/** The newest walk that can stand for its span. */
+/** The newest walk, where it can stand for its span. */
 async function findSettled(
-  { database, knowledge }: WindowContext,
+  context: WindowContext,
   walks: readonly EndedWalk[],
 ): Promise<EndedWalk | null> {
   const ended = walks.filter(({ outcome }) => outcome === 'ended');
   const newest = ended.at(-1);
   if (newest === undefined) return null;
-  const unlinked = ended.some((walk) => isUnlinked(walk, knowledge.paging));
-  const evidence = { ...UNASKED, ...newest, unlinked, end: newest.end ?? 'open' };
-  const said = verdict(evidence, knowledge.learned);
+  const order = await orderOf(context, ended, newest);
+  if (order === 'disagree') return null;
+  const evidence = { ...newest, ...order, end: newest.end ?? 'open' };
+  const said = verdict(evidence, context.knowledge.learned);
   if (said.kind === 'against') return null;
-  const single = isSinglePage(newest);
   const lacks = said.kind === 'lacking' ? said.needs : null;
-  const lacksEnd = lacks === 'end';
-  if (!lacksEnd && lacks !== 'another length') {
-    if (newest.pages < 2 || !(await isRepeated(database, newest.walkId))) return newest;
-  }
-  if (lacksEnd && !single) return null;
-  const others = ended.filter((walk) =>
-    lacksEnd ? walk !== newest && isSinglePage(walk) : walk.firstPage !== newest.firstPage,
-  );
-  for (const { walkId } of others)
-    if (await walksAgree(database, newest.walkId, walkId)) return newest;
-  return null;
+  // Halves are for the window that it is compared with.
+  if (lacks !== 'end' && lacks !== 'another length') return newest;
+  if (lacks !== 'end' || !isSinglePage(newest)) return null;
+  const others = endedBeside(newest, ended).filter(isSinglePage);
+  return (await agreesWithOne(context.database, newest, others)) ? newest : null;
 }
 
 /** Whether the pages may not be those of one list, and another walk with other boundaries agrees all the same. */

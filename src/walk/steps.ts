@@ -93,6 +93,6 @@ export function refuseSamePage(
 /** The error of a source that cannot be paged. */
 export const ignoresStart = (): WalkError =>
   new WalkError(
-    'start-ignored',
+    'contradicted',
     'the source answers with the same page whatever `start` is: it cannot be paged',
   );

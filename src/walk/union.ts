@@ -4,10 +4,12 @@ import type { Proof } from '../model.ts';
 import { countUnion } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import type { WalkToPublish, WindowContext } from './context.ts';
+import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
 import { CHANCE } from './knowledge.ts';
 import { walkOnce } from './once.ts';
+import { publish } from './publishing.ts';
 import { splitSpan } from './span.ts';
+import { splitUp } from './splitting.ts';
 import { LEAST_CAP } from './verdict.ts';
 
 const MOST_WALKS = 30;
@@ -16,36 +18,34 @@ const GROWTHS = 6;
 const LEAST_SHARE = 0.5;
 const LARGEST_SHARE = 0.95;
 
-/** What a union calls for. */
-export type UnionEnd =
-  | { readonly walk: WalkToPublish; readonly proof: Proof }
-  | { readonly split: string; readonly size: number };
+/** The walks of one page that count. */
+const singlePages = (wholes: readonly EndedWalk[]) =>
+  wholes.filter(({ outcome, end, pages }) => outcome === 'ended' && end === 'open' && pages === 1);
 
 /**
- * Looks at the single-page walks of a window so far, and walks once more where they do not suffice.
- * @returns null: look again.
+ * Looks at the single-page walks of a window so far; publishes what they hold together, or splits it.
+ * @returns 'again': another one is needed. null: look again.
+ * @throws {WalkError} `unsettled` where no further one will do.
  */
 export async function proveByUnion(
   context: WindowContext,
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
-): Promise<UnionEnd | null> {
+): Promise<WindowEnd | 'again' | null> {
   const { database, knowledge } = context;
-  const passes = wholes.filter(
-    ({ outcome, end, pages }) => outcome === 'ended' && end === 'open' && pages === 1,
-  );
+  const passes = singlePages(wholes);
   const most = Math.max(0, ...passes.map(({ stored }) => stored));
   const told = Math.max(
     0,
     ...passes.flatMap(({ claims }) => claims.map(({ total }) => total ?? 0)),
   );
+  const split = (reason: string) => splitUp(context, window, { reason, total: null, size: most });
   const mayBeSplit = splitSpan(window, window, context, 2)?.by === 'time';
   const length = knowledge.pageLength(context.pageLength);
   const full = passes.some(
     (pass) => (pass.stored >= Math.min(pass.pageLength, length) && pass.stored > 0) || goesOn(pass),
   );
-  if (full && mayBeSplit)
-    return { split: 'the order does not hold, and it is more than a page', size: most };
+  if (full && mayBeSplit) return split('the order does not hold, and it is more than a page');
   const ids = passes.map(({ walkId }) => walkId);
   const records = await countUnion(database, ids);
   const { calibrated } = knowledge.learned;
@@ -54,9 +54,9 @@ export async function proveByUnion(
   if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {
     const capped = records >= LEAST_CAP && records >= knowledge.largestAnswer && !counted;
     if (!capped && (calibrated === 0 || told === 0 || counted))
-      return { walk: lastOf(passes), proof: unionProof(passes, records, counted) };
+      return publish(context, window, lastOf(passes), unionProof(passes, records, counted), 0);
     if (capped && mayBeSplit)
-      return { split: `the union of ${ids.length} walks is as large as any answer`, size: most };
+      return split(`the union of ${ids.length} walks is as large as any answer`);
   }
   if (passes.length >= GROWTHS && passes.every(isMoreThanBefore))
     throw new WalkError(
@@ -64,7 +64,7 @@ export async function proveByUnion(
       `the list grows while it is walked: from ${passes[0]?.stored} to ${most} records in ${passes.length} walks`,
     );
   if (passes.length >= MOST_WALKS || wholes.length >= MOST_WALKS * 2) {
-    if (mayBeSplit) return { split: `${ids.length} walks do not settle`, size: most };
+    if (mayBeSplit) return split(`${ids.length} walks do not settle`);
     throw new WalkError(
       'unsettled',
       `the union of ${ids.length} walks holds ${records} records${told === 0 ? '' : `, where the total says ${told}`}`,
@@ -73,17 +73,18 @@ export async function proveByUnion(
       },
     );
   }
+  return 'again';
+}
+
+/** One more page, of another length than the one before. @throws {WalkError} as {@link walkOnce}. */
+export async function walkOnePage(
+  context: WindowContext,
+  window: LeasedWindow,
+  wholes: readonly EndedWalk[],
+): Promise<void> {
+  const pageLength = Math.max(2, context.pageLength - (singlePages(wholes).length % 3));
   const manner = { audited: false, onePage: true, mostRecords: null };
-  const shorter = [0, 1, 2][passes.length % 3] ?? 0;
-  await walkOnce(
-    { ...context, pageLength: Math.max(2, context.pageLength - shorter) },
-    window,
-    'whole',
-    window,
-    [],
-    manner,
-  );
-  return null;
+  await walkOnce({ ...context, pageLength }, window, 'whole', window, [], manner);
 }
 
 /** How many of the newest walks added nothing. */

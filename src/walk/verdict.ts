@@ -19,7 +19,7 @@ export interface HalvesObserved {
   readonly walks: readonly number[];
 }
 
-/** What is known of a walk that came to the end of its list, and of everything that was heard since it began. */
+/** What is known of a walk that came to the end of its list, and of everything that was heard since it began; absent: not so, or not asked. */
 export interface Evidence {
   /** Records that it stored. */
   readonly stored: number;
@@ -27,27 +27,17 @@ export interface Evidence {
   /** Of every answer since it began. */
   readonly claims: readonly Claim[];
   /** A content stands on more than one of its pages. */
-  readonly repeated: boolean;
+  readonly repeated?: boolean;
   /** It has several pages, of which none begins with the last record of the one before: pages are counted by number. */
-  readonly unlinked: boolean;
+  readonly unlinked?: boolean;
   /** A walk with other page boundaries brought the same records. */
-  readonly agreed: boolean;
-  readonly halves: HalvesObserved | null;
-  /** The sum of the totals of both halves and of the correction of the cut between them; null: not asked. */
-  readonly totalOfHalves: number | null;
+  readonly agreed?: boolean;
+  readonly halves?: HalvesObserved;
+  /** The sum of the totals of both halves and of the correction of the cut between them. */
+  readonly totalOfHalves?: number;
   /** One window in fifty is asked for its end even where its total would do. */
-  readonly audited: boolean;
+  readonly audited?: boolean;
 }
-
-/** As long as nothing but pages and their end was asked for. */
-export const UNASKED = {
-  repeated: false,
-  unlinked: false,
-  agreed: false,
-  halves: null,
-  totalOfHalves: null,
-  audited: false,
-} as const;
 
 /** What was learned of the stream; all of it expires. */
 export interface Learned {
@@ -112,7 +102,7 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
       'from its last record on the source shows exactly that one',
     );
   }
-  if (halves !== null && halves.more === 0 && halves.less === 0 && !halves.oneSided) {
+  if (halves !== undefined && halves.more === 0 && halves.less === 0 && !halves.oneSided) {
     const why = 'its two halves and the cut between them hold exactly its records';
     return {
       kind: 'complete',
@@ -124,7 +114,7 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
     const { proof } = complete('total', 'C5', stored, why, stored);
     return { kind: 'complete', proof: { ...proof, summed: true } };
   }
-  if (counted !== null && evidence.totalOfHalves === null)
+  if (counted !== null && evidence.totalOfHalves === undefined)
     return { kind: 'lacking', rule: 'C5', needs: 'totals of halves' };
   return { kind: 'lacking', rule: 'C6', needs: 'halves' };
 }
@@ -162,12 +152,12 @@ function against({
     );
   if (claims.some((claim) => claim.totalMissing))
     return says('C2', 'an answer lacks the total that the others of this source tell');
-  if (halves !== null && halves.more > 0)
+  if (halves !== undefined && halves.more > 0)
     return says(
       'C1',
       `the halves of the window show ${halves.more} records that the whole does not`,
     );
-  if (halves !== null && halves.less > 0)
+  if (halves !== undefined && halves.less > 0)
     return says('C1', `the halves of the window lack ${halves.less} records of the whole`);
   return null;
 }

@@ -6,18 +6,18 @@ import { listPagesObserved, storePage } from '../store/pages.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
-import { Asking, claimOf, LearnedError } from './asking.ts';
-import type { WalkContext, WalkEnd } from './context.ts';
+import { Asking, claimOf } from './asking.ts';
+import type { WalkEnd, WindowContext } from './context.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './observed.ts';
 import { learnPaging } from './paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import type { WalkTarget } from './span.ts';
 import { nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
-import { isPowerOfTwo, UNASKED, verdict } from './verdict.ts';
+import { isPowerOfTwo, verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
-  readonly #context: WalkContext;
+  readonly #context: WindowContext;
   readonly #lease: Lease;
   readonly #target: WalkTarget;
   readonly #walk: OpenWalk;
@@ -30,7 +30,7 @@ export class Walk {
   #believed: string | null = null;
 
   constructor(
-    context: WalkContext,
+    context: WindowContext,
     lease: Lease,
     target: WalkTarget,
     walk: OpenWalk,
@@ -60,18 +60,12 @@ export class Walk {
     return this.#asking.claims;
   }
 
-  /** Records stored. */
-  get records(): number {
-    return this.#observed.records;
-  }
-
   get #heard(): Claim[] {
     return [...this.#pageClaims, ...this.#asking.claims];
   }
 
   /**
-   * @throws {WalkError} where the list moved, cannot be paged, or is capped.
-   * @throws {LearnedError} where it is to be begun anew.
+   * @throws {WalkError} where the list moved, cannot be paged, is capped, or is to be begun anew for what was learned.
    * @throws {EnvelopeError} where an answer is no page.
    * @throws {BrokenChainError} where the stored pages are not those that the checkpoint counts.
    * @throws whatever fetching and storing throw.
@@ -120,14 +114,8 @@ export class Walk {
     if (records === 0 || learned.calibrated === 0 || (lastTotal ?? records) !== records)
       return false;
     const { audited } = this.#manner;
-    const asked = {
-      ...UNASKED,
-      audited,
-      stored: records,
-      end: 'open',
-      claims: this.#heard,
-    } as const;
-    const said = verdict(asked, learned);
+    const claims = this.#heard;
+    const said = verdict({ audited, stored: records, end: 'open', claims }, learned);
     return said.kind === 'lacking' ? said.needs !== 'end' : said.kind === 'complete';
   }
 
@@ -292,7 +280,7 @@ export class Walk {
     const { walkId, pageLength } = this.#walk;
     const first = { ...this.#target, start: 0, length: pageLength };
     const learned = await learnPaging(this.#context, first, walkId);
-    if (learned !== null) throw new LearnedError(learned);
+    if (learned !== null) throw new WalkError('learned', learned);
     throw new WalkError(
       'shifted',
       `the page after record ${records} does not begin with that record`,

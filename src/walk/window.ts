@@ -4,18 +4,17 @@ import type { Claim } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import { endWalk } from '../store/walks.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
 import { compareHalves, sumTotalsOfHalves } from './halves.ts';
-import { finish, isAudited, openOrResume, walkOf, walkOnce } from './once.ts';
+import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { publish } from './publishing.ts';
 import { isRestless, totalsCount } from './questions.ts';
 import { lacksWhatWasHeard, orderOf, PASSING } from './settle.ts';
 import { splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
-import { proveByUnion, type UnionEnd } from './union.ts';
-import { type Evidence, type HalvesObserved, UNASKED, verdict } from './verdict.ts';
+import { proveByUnion, walkOnePage } from './union.ts';
+import { type Evidence, type HalvesObserved, verdict } from './verdict.ts';
 
 /** A window that no worker can get past is left alone after this many leases without a stored page. */
 const FRUITLESS_LEASES = 10;
@@ -30,34 +29,15 @@ const MOST_WALKS = 8;
 export async function walkWindow(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
   if (window.attempts > FRUITLESS_LEASES)
     throw new WalkError(
-      'fruitless',
+      'contradicted',
       `leased ${window.attempts} times without storing a page: its workers end before they finish one`,
     );
-  if (!window.walked && !context.knowledge.restless) {
-    const end = await firstWalk(context, window);
-    if (end !== null) return end;
-  }
+  let walks = window.walked ? await readWalks(context.database, window) : [];
   for (;;) {
-    const walks = await readWalks(context.database, window);
     const end = await advance(context, window, walks);
     if (end !== null) return end;
+    walks = await readWalks(context.database, window);
   }
-}
-
-/** The first walk of a window is most often all that it needs: then nothing is noted before it is published. */
-async function firstWalk(context: WindowContext, window: LeasedWindow): Promise<WindowEnd | null> {
-  const open = await openOrResume(context, window, 'whole', window, []);
-  const pass = walkOf(context, window, open, mannerOf(context, window));
-  const done = await finish(context, window, open, pass).catch((error: unknown) =>
-    ended(context, window, error, pass.records),
-  );
-  if (done === null || 'kind' in done) return done;
-  const said = done.pages < 2 ? verdict(evidenceOf(window, done), context.knowledge.learned) : null;
-  if (said?.kind === 'complete') return publish(context, window, done, said.proof, done.requests);
-  const { claims, requests } = done;
-  const end = { outcome: 'ended', reason: null, end: { end: done.end }, claims, requests } as const;
-  await endWalk(context.database, window, open.walkId, end);
-  return null;
 }
 
 /** What the walks so far call for. @returns null: look at the walks again. */
@@ -92,8 +72,9 @@ async function judgeInTurn(
 ): Promise<WindowEnd | null> {
   const { learned, firstProof } = context.knowledge;
   const tells = newest.claims.some(({ total, lowerBound }) => total !== null && !lowerBound);
-  const end = learned.calibrated === 0 && tells ? await firstProof.begin() : null;
-  return judge(context, window, wholes, newest).finally(() => end?.());
+  const isFree = learned.calibrated > 0 || !tells;
+  const end = await firstProof.begin(() => isFree || firstProof.done);
+  return judge(context, window, wholes, newest).finally(end);
 }
 
 /** Judges the newest walk, and gets what it lacks. */
@@ -195,34 +176,34 @@ async function byUnion(
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
-  let found: UnionEnd | null;
+  const end = await proveByUnion(context, window, wholes);
+  if (end !== 'again') return end;
   try {
-    found = await proveByUnion(context, window, wholes);
+    await walkOnePage(context, window, wholes);
+    return null;
   } catch (error) {
     if (!(error instanceof WalkError) || !(PASSING.has(error.fault) || error.fault === 'capped'))
       throw error;
-    return ended(context, window, error, Math.max(1, ...wholes.map(({ stored }) => stored)));
+    return ended(context, window, error);
   }
-  if (found === null) return null;
-  if ('split' in found)
-    return splitUp(context, window, { reason: found.split, total: null, size: found.size });
-  return publish(context, window, found.walk, found.proof, 0);
 }
 
-/** Walks the whole window once more. */
+/** Walks the whole window. The first walk is most often all that it needs: then nothing is noted before it is published. */
 async function again(
   context: WindowContext,
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
   const manner = mannerOf(context, window);
-  try {
-    await walkOnce(context, window, 'whole', window, wholes, manner);
-    return null;
-  } catch (error) {
-    const most = Math.max(1, ...wholes.map(({ stored }) => stored));
-    return ended(context, window, error, most);
-  }
+  const done = await walkToEnd(context, window, 'whole', window, wholes, manner).catch(
+    (error: unknown) => ended(context, window, error),
+  );
+  if (done === null || 'kind' in done) return done;
+  const alone = wholes.length === 0 && done.pages < 2;
+  const said = alone ? verdict(evidenceOf(window, done), context.knowledge.learned) : null;
+  if (said?.kind === 'complete') return publish(context, window, done, said.proof, done.requests);
+  await noteEnd(context, window, done);
+  return null;
 }
 
 /** Faults that smaller windows may not meet. */
@@ -233,45 +214,34 @@ async function ended(
   context: WindowContext,
   window: LeasedWindow,
   error: unknown,
-  records: number,
 ): Promise<WindowEnd | null> {
   if (!(error instanceof WalkError)) throw error;
   if (PASSING.has(error.fault)) return null;
-  if (error.fault === 'large') {
-    if (!(await totalsCount(context, window, null))) return null;
-    const total = (await newestClaim(context, window))?.total ?? null;
-    const size = context.windowRecords ?? null;
-    return splitUp(context, window, { reason: error.message, total, size });
+  const { message: reason, fault } = error;
+  const { knowledge, windowRecords } = context;
+  const halved = fault === 'page-failed' && window.kind === 'day';
+  if (!SPLITS.has(fault) && !halved) throw error;
+  if (fault === 'large' && !(await totalsCount(context, window, null))) return null;
+  const walks = await readWalks(context.database, window);
+  const claim = walks.at(-1)?.claims.at(-1);
+  if (fault === 'large') {
+    const total = claim?.total ?? null;
+    return splitUp(context, window, { reason, total, size: windowRecords });
   }
-  const halved = error.fault === 'page-failed' && window.kind === 'day';
-  if (!SPLITS.has(error.fault) && !halved) throw error;
-  const { offsetCap, learned } = context.knowledge;
-  const claim = await newestClaim(context, window);
-  const exact = learned.calibrated > 0 && claim?.lowerBound === false;
+  const wholes = walks.filter(({ role }) => role === 'whole');
+  const size = knowledge.offsetCap ?? Math.max(1, ...wholes.map(({ stored }) => stored));
+  const exact = knowledge.learned.calibrated > 0 && claim?.lowerBound === false;
   try {
-    return await splitUp(context, window, {
-      reason: error.message,
-      total: exact ? claim.total : null,
-      size: offsetCap ?? records,
-    });
+    return await splitUp(context, window, { reason, total: exact ? claim.total : null, size });
   } catch (impossible) {
     // A window must not fail because of a limit that may be gone, or never was one.
-    if (error.fault === 'beyond-known-cap' && (await context.knowledge.doubt('offset_cap')))
-      return null;
+    if (fault === 'beyond-known-cap' && (await knowledge.doubt('offset_cap'))) return null;
     throw impossible;
   }
 }
 
-/** What the newest answer of the newest walk said. */
-async function newestClaim(
-  { database }: WindowContext,
-  window: LeasedWindow,
-): Promise<Claim | undefined> {
-  return (await readWalks(database, window)).at(-1)?.claims.at(-1);
-}
-
 function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWindow) {
-  const mostRecords = knowledge.totalsCount === false ? null : (windowRecords ?? null);
+  const mostRecords = knowledge.totalsCount === false ? null : windowRecords;
   const bySecond = secondsOf(window) > 1;
   return { audited: isAudited(window), onePage: false, mostRecords: bySecond ? mostRecords : null };
 }
@@ -280,5 +250,5 @@ function evidenceOf(
   window: LeasedWindow,
   { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
 ): Evidence {
-  return { ...UNASKED, stored, end, claims: heard, audited: isAudited(window) };
+  return { stored, end, claims: heard, audited: isAudited(window) };
 }

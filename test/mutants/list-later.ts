@@ -4,8 +4,8 @@ import { type Mutant, mutant } from './mutant.ts';
 const KNOWN = ['test/walk/known.test.ts'];
 const LATER = ['test/walk/later.test.ts'];
 const LOOKS = ['test/walk/looks.test.ts'];
+const OLD_DAYS = ['test/walk/old-days.test.ts'];
 const LOOK = 'src/walk/look.ts';
-const RETIREMENT = 'src/walk/retirement.ts';
 
 export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
@@ -24,10 +24,38 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a day that shows nothing is forgotten by its source though the one before it shows',
-    'src/walk/retirement.ts',
+    LOOK,
     'if (before !== null && !before.retired &&',
     'if (before !== null && before.retired &&',
     LATER,
+  ),
+  mutant(
+    'what a look found is forgotten when the walk behind it is interrupted',
+    LOOK,
+    '      await noteDifferent(database, window);',
+    '      // Nothing is noted.',
+    LOOKS,
+  ),
+  mutant(
+    'a day that was forgotten is not looked at again',
+    'src/store/windows.ts',
+    'then daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4) end,',
+    'then null end,',
+    OLD_DAYS,
+  ),
+  mutant(
+    'a proven day that its source has forgotten is walked again where somebody asks for it',
+    'src/walk/due.ts',
+    "(rewalk || state === 'failed') &&",
+    "(rewalk && state === 'failed') &&",
+    OLD_DAYS,
+  ),
+  mutant(
+    'old days that are refused in every run stop the stream in every run',
+    'src/walk/due.ts',
+    'if (leased.failures > 0) return;',
+    'if (leased.failures > 99) return;',
+    OLD_DAYS,
   ),
   mutant(
     'values that somebody set in all records differ as scores do',
@@ -66,21 +94,21 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'days are forgotten by their source without a known answer',
-    RETIREMENT,
+    LOOK,
     'if (!known && before?.sinceThatAge !== true) return false;',
     'if (!known) {}',
     KNOWN,
   ),
   mutant(
     'older days vouch for one that shows nothing',
-    RETIREMENT,
+    LOOK,
     'checkKnown({ after: window.day })',
     'checkKnown()',
     KNOWN,
   ),
   mutant(
     'what is refused as too old is not forgotten',
-    RETIREMENT,
+    LOOK,
     'if (error instanceof RequestError) return 0;',
     'if (error === 0) return 0;',
     KNOWN,

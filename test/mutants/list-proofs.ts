@@ -97,8 +97,22 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'an answer that says that there is more is not heard',
     VERDICT,
-    'claim.more && claim.start + claim.came >= stored',
+    'claim.more && claim.came < claim.length',
     'claim.more && claim.start < 0',
+    VERDICT_TESTS,
+  ),
+  mutant(
+    'a full page that says that there is more is believed',
+    VERDICT,
+    'claim.more && claim.came < claim.length',
+    'claim.more',
+    ['test/walk/overlooked.test.ts'],
+  ),
+  mutant(
+    'an audited window is complete by its total before its end was asked for',
+    VERDICT,
+    "end === 'open' && evidence.audited ? null",
+    "end === 'open' && evidence.audited && stored < 0 ? null",
     VERDICT_TESTS,
   ),
   mutant(
@@ -111,8 +125,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'halves that show more than the whole are nothing',
     VERDICT,
-    'if (halves !== null && halves.more > 0)',
-    'if (halves !== null && halves.more < 0)',
+    'if (halves !== undefined && halves.more > 0)',
+    'if (halves !== undefined && halves.more < 0)',
     VERDICT_TESTS,
   ),
   mutant(

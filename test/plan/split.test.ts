@@ -6,9 +6,9 @@ import { dayWindow } from '../../src/plan/days.ts';
 import {
   around,
   partsWanted,
-  split,
   splitByLevel,
-  splitByTime,
+  splitByTime as splitByTimeWithin,
+  split as splitWithin,
   type UnclearTime,
   unclearTimes,
 } from '../../src/plan/split.ts';
@@ -19,6 +19,13 @@ const secondOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 10
 const textOf = (second: number) =>
   new Date(second * 1000).toISOString().slice(0, 19).replace('T', ' ');
 const wholeDay = (day: string) => open(dayWindow(day).from, dayWindow(day).to);
+
+/** As requests reach at first. */
+const REACH = 120;
+const split = (whole: Span, count: number, unclear: readonly UnclearTime[], least = 2) =>
+  splitWithin(whole, count, unclear, least, REACH);
+const splitByTime = (whole: Span, count: number, unclear: readonly UnclearTime[]) =>
+  splitByTimeWithin(whole, count, unclear, REACH);
 
 /** A span of a day. */
 const span = fc
@@ -286,15 +293,15 @@ describe('how many parts', () => {
   it('is enough for the cap, with room, and never more than 500 nor fewer than two', () => {
     fc.assert(
       fc.property(fc.nat(100_000_000), fc.nat(1_000_000), (total, cap) => {
-        const wanted = partsWanted(total, cap);
+        const wanted = partsWanted(total, cap, 0);
         expect(wanted).toBeGreaterThanOrEqual(2);
         expect(wanted).toBeLessThanOrEqual(500);
         if (cap > 0 && wanted < 500) expect(total / wanted).toBeLessThanOrEqual(cap);
       }),
     );
-    expect(partsWanted(null, 10_000)).toBe(2);
-    expect(partsWanted(70_000, null)).toBe(2);
-    expect(partsWanted(70_000, 10_000)).toBe(10);
+    expect(partsWanted(null, 10_000, 0)).toBe(2);
+    expect(partsWanted(70_000, null, 0)).toBe(2);
+    expect(partsWanted(70_000, 10_000, 0)).toBe(10);
   });
 });
 

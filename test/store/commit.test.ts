@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EnvelopeError, LeaseLostError, TooLargeError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
+import { readWalks } from '../../src/store/evidence.ts';
 import type { PageFacts } from '../../src/store/page-facts.ts';
-import { storePage } from '../../src/store/pages.ts';
+import { listPagesObserved, storePage } from '../../src/store/pages.ts';
+import { compareProbe } from '../../src/store/probes.ts';
 import { endWalk } from '../../src/store/walks.ts';
 import { databaseNow } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
@@ -154,6 +156,34 @@ describe('a page', () => {
   ])('tells its total as a number or not at all: %s', async (_, inside, total) => {
     expect(await store(pageOfBody(0, `{${inside}}`))).toMatchObject({ stored: true, total });
   });
+});
+
+describe('the word beside a total', () => {
+  it.each([
+    ['eq', false],
+    ['EQ', false],
+    ['=', false],
+    ['gte', true],
+    ['>=', true],
+  ])(
+    '%s: a lower bound is %s, as the page comes and whenever it is read again',
+    async (word, is) => {
+      const contract = { ...CONTRACT, relationPath: ['relation'] };
+      const page = pageOfBody(0, `{"data":[{"id":1}],"total":1,"relation":"${word}"}`);
+      const { walkId } = begun.checkpoint;
+      const probe = await compareProbe(database, walkId, page, contract);
+      const stored = await store(page, {}, contract);
+      const [observed] = await listPagesObserved(database, walkId);
+      const end = { outcome: 'ended', reason: null, end: { end: 'last' }, requests: 0 } as const;
+      const { start, length, came, total, lowerBound, totalMissing, more } = { ...page, ...probe };
+      const heard = { start, length, came, total, lowerBound, totalMissing, more };
+      await endWalk(database, begun.window, walkId, { ...end, claims: [heard] });
+      const [walk] = await readWalks(database, begun.window);
+      const claims = [probe, stored, observed?.claim, ...(walk?.claims ?? [])];
+      expect(claims.map((claim) => claim?.lowerBound)).toEqual([is, is, is, is, is]);
+      expect(walk?.claims[0]).toEqual(heard);
+    },
+  );
 });
 
 describe('an answer that is no page', () => {

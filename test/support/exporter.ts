@@ -16,7 +16,9 @@ export const OPTIONS: ExportOptions = {
   recheckDays: 7,
   keepBytes: false,
   concurrency: 2,
+  aheadBytes: 32 * 1024 * 1024,
   pageLength: 100,
+  windowRecords: Number.POSITIVE_INFINITY,
   leaseTtlMs: 60_000,
   walkAttempts: 4,
 };

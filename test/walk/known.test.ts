@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
+import type { RunReport } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, type Exporting, newStream, resultsOf, runOnce } from './exporting.ts';
@@ -31,17 +32,20 @@ function exportOf(lists: Readonly<Record<string, readonly string[]>>, recheckDay
     pageLength: 30,
     recheckDays,
   };
+  let report: RunReport | undefined;
   const run = async (since = first) => {
     await server.query(
       'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
     );
-    await runOnce({ ...exporting, since });
+    report = await runOnce({ ...exporting, since });
     const results = await resultsOf(exporting);
     return [...results.values()].map(({ state }) => state);
   };
   return {
     source,
     run,
+    /** Of the last run. */
+    report: () => report,
     refuse: (now: typeof refuse) => {
       refuse = now;
     },
@@ -149,6 +153,34 @@ describe('a source that shows nothing any more', () => {
 
 /** What is shown still is not what the source shows. */
 const runAndIgnore = (run: () => Promise<unknown>) => run().catch(() => {});
+
+describe('a page that stands in front of the API for a while', () => {
+  it('is no answer to a look: nothing was found as it is stored', async () => {
+    const { run, refuse, report } = exportOf(LISTS);
+    await run();
+    await run();
+    expect(report()?.windowsUnchanged).toBe(3);
+    refuse(() => {
+      throw new EnvelopeError('answered 200 with an HTML page: "Please log in"');
+    });
+    expect(await run()).toEqual(['complete', 'complete', 'complete']);
+    expect(report()?.windowsUnchanged).toBe(0);
+  });
+
+  it.each([302, 404])(
+    'is answered %i everywhere: the API is away, its address is not wrong',
+    async (status) => {
+      const { run, refuse } = exportOf(LISTS);
+      expect(await run(second)).toEqual(['complete', 'complete']);
+      refuse(() => {
+        throw new RequestError(status, 'maintenance');
+      });
+      await expect(run()).rejects.toThrow(UnavailableError);
+      refuse(() => {});
+      expect(await run()).toEqual(['complete', 'complete', 'complete']);
+    },
+  );
+});
 
 describe('one day', () => {
   it.each([404, 410, 302])('that is answered %i fails, and no other', async (status) => {

@@ -204,6 +204,13 @@ describe('a source that keeps its events for some days', () => {
 
   it('has not forgotten a day as long as it shows the one before', async () => {
     const { source, lookAt } = await archived();
+    source.lists.set(`${before} 00:00:00`, []);
+    await lookAt(before);
+    expect(await retired()).toEqual([]);
+  });
+
+  it('has not forgotten the newest day, of which no newer one tells', async () => {
+    const { source, lookAt } = await archived();
     for (const day of [oldest, newest]) source.lists.set(`${day} 00:00:00`, []);
     await lookAt(newest);
     expect(await retired()).toEqual([]);

@@ -1,6 +1,6 @@
 /** Sources that do not page as they should: a named failure in bounded requests, never a loop and never a loss (docs/completeness.md). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RequestError, UnavailableError } from '../../src/errors.ts';
+import { RefusedError, RequestError, UnavailableError } from '../../src/errors.ts';
 import { around } from '../../src/plan/split.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -110,6 +110,19 @@ describe('a length that is refused', () => {
         "select value::int, evidence from daywalk.learned where fact = 'page_length'",
       ),
     ).toEqual([{ value: 3, evidence: '7 was too long: at most 3' }]);
+  });
+});
+
+describe('a failure after a length that was refused', () => {
+  it.each([
+    ['a refused key', new RefusedError(401, 'the key was refused')],
+    ['an API that is away', new UnavailableError('api', 'the API is away')],
+  ])('stops the run as ever: %s', async (_, error) => {
+    const before: Habits['before'] = (__, { length }, number) => {
+      if (number === 1) throw new RequestError(400, `${length} is too long`);
+      throw error;
+    };
+    await expect(exportDay(records(1, 3), { before })).rejects.toThrow(error);
   });
 });
 

@@ -20,18 +20,7 @@ function claim(given: Partial<Claim> = {}): Claim {
 }
 
 function evidence(given: Partial<Evidence> = {}): Evidence {
-  return {
-    stored: 0,
-    end: 'last',
-    claims: [],
-    repeated: false,
-    unlinked: false,
-    agreed: false,
-    halves: null,
-    totalOfHalves: null,
-    audited: false,
-    ...given,
-  };
+  return { stored: 0, end: 'last', claims: [], ...given };
 }
 
 const said = (given: Partial<Evidence>, learned: Partial<Learned> = {}) =>
@@ -145,24 +134,25 @@ describe('for the same stored records', () => {
     totalMissing: fc.boolean(),
     more: fc.boolean(),
   });
-  const evidences = fc.record({
-    stored: fc.nat(40),
-    end: fc.constantFrom('last' as const, 'nothing' as const, 'open' as const),
-    claims: fc.array(claims, { maxLength: 4 }),
-    repeated: fc.boolean(),
-    unlinked: fc.boolean(),
-    agreed: fc.boolean(),
-    halves: fc.option(
-      fc.record({
+  const evidences = fc.record(
+    {
+      stored: fc.nat(40),
+      end: fc.constantFrom('last' as const, 'nothing' as const, 'open' as const),
+      claims: fc.array(claims, { maxLength: 4 }),
+      repeated: fc.boolean(),
+      unlinked: fc.boolean(),
+      agreed: fc.boolean(),
+      halves: fc.record({
         more: fc.nat(1),
         less: fc.nat(1),
         oneSided: fc.boolean(),
         walks: fc.constant([]),
       }),
-    ),
-    totalOfHalves: fc.option(fc.nat(60)),
-    audited: fc.boolean(),
-  });
+      totalOfHalves: fc.nat(60),
+      audited: fc.boolean(),
+    },
+    { requiredKeys: ['stored', 'end', 'claims'] },
+  );
   const learned = fc.record({
     calibrated: fc.nat(60),
     lowerBoundFrom: fc.option(fc.nat(60)),

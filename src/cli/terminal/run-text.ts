@@ -8,8 +8,8 @@ const MOST_LINES = 10;
 
 /** The exit code of a finished run. */
 export function exitCodeOfRun(report: RunReport): number {
-  const { gaps, failures, lost } = report;
-  return gaps.length + failures.length + lost.length === 0 ? EXIT.done : EXIT.gaps;
+  const { gaps, failures, lost, stopped } = report;
+  return gaps.length + failures.length + lost.length + stopped.length === 0 ? EXIT.done : EXIT.gaps;
 }
 
 /** The lines that a person reads at the end of a run. */

@@ -10,7 +10,7 @@ import { notified, notifyingFailure } from '../notifying.ts';
 import { openStatusPage } from '../open-status-page.ts';
 import { type ExportSession, forgetRefusal, withExport } from '../pass.ts';
 import { Progress } from '../terminal/progress.ts';
-import { describeRun } from '../terminal/run-text.ts';
+import { describeRun, exitCodeOfRun } from '../terminal/run-text.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
 
@@ -117,7 +117,7 @@ async function pass(
     );
     await forgetRefusal(session, report);
     const { gaps, failures, stopped, lost, ...counts } = report;
-    const good = gaps.length + failures.length + lost.length === 0;
+    const good = exitCodeOfRun(report) === EXIT.done;
     metrics.onRunEnd(good ? 'done' : 'gaps');
     log[good ? 'info' : 'warn'](
       { ...counts, gaps: gaps.length, lost: lost.length, stopped },

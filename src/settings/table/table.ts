@@ -238,7 +238,7 @@ export const SETTINGS = {
     'walk_attempts',
     integer(1, 100),
     '4',
-    'How often a window is walked whose list shifts under the walk, before it fails.',
+    'How often a window is walked again whose walk came to no end, or was contradicted by another answer, before it fails.',
   ),
 
   ...ARCHIVE,

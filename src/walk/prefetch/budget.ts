@@ -4,8 +4,8 @@
 export interface PrefetchLimits {
   /** Pages are fetched ahead while fewer requests than this are under way in the process. */
   readonly requests: number;
-  /** So many more may stand in the limiter's line, so that one goes in the very moment in which another ends; absent: 0. */
-  readonly inLine?: number;
+  /** So many more may stand in the limiter's line, so that one goes in the very moment in which another ends. */
+  readonly inLine: number;
   /** Bytes of pages that are fetched ahead, under way or waiting to be stored. */
   readonly bytes: number;
 }
@@ -67,7 +67,7 @@ export class PrefetchBudget {
 
   /** Lets walks fetch ahead while there is room. */
   offer(): void {
-    const { requests, inLine = 0 } = this.limits;
+    const { requests, inLine } = this.limits;
     while (this.#underWay < requests + inLine) {
       const next = this.#next();
       if (next === null) return;

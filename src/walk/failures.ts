@@ -1,0 +1,72 @@
+/** What errors say: of the length, the depth or the span that was asked for, or of the window, and how long it then waits; pure. */
+import {
+  type DaywalkError,
+  isNoAnswer,
+  PageFailedError,
+  RequestError,
+  TooLargeError,
+  UnavailableError,
+  WalkError,
+} from '../errors.ts';
+import { BodyRefusedError } from '../store/sqlstate.ts';
+import { BrokenChainError } from '../store/walks.ts';
+
+/** Answers with which services refuse a length; deep in a list the same ones may refuse the start. */
+const LENGTH_REFUSED: ReadonlySet<number> = new Set([400, 413, 414, 422]);
+
+/** Whether a shorter page may fare better. */
+export function refusesLength(error: unknown): boolean {
+  return (
+    error instanceof TooLargeError ||
+    error instanceof PageFailedError ||
+    (error instanceof RequestError && LENGTH_REFUSED.has(error.status))
+  );
+}
+
+/** Whether it may be the depth of the list that is refused. */
+export function mayRefuseDepth(error: unknown): boolean {
+  return error instanceof PageFailedError || (error instanceof RequestError && error.status >= 400);
+}
+
+/** Whether what was asked for cannot be had, and says nothing against what is stored of it. */
+export const isRefused = (error: unknown): boolean =>
+  isNoAnswer(error) || error instanceof PageFailedError;
+
+/** Whether an error may be that of what was asked for alone. */
+export const isOfRequest = (error: unknown): boolean =>
+  isNoAnswer(error) || (error instanceof UnavailableError && error.part === 'api');
+
+/** Why a window failed, and how long to wait before it is walked again. */
+export interface WindowFailure {
+  readonly reason: string;
+  readonly delayMs: number;
+  /** What was walked settles nothing; else an answer could not be had, and what was walked before it counts. */
+  readonly judged: boolean;
+}
+
+const FIRST_DELAY_MS = 5 * 60_000;
+const LONGEST_DELAY_MS = 6 * 3_600_000;
+
+/**
+ * Whether an error is this window's own, with the wait before the next try: it doubles, is bounded and spread by chance.
+ * @returns null for errors that stop more than the window.
+ */
+export function windowFailure(
+  error: unknown,
+  failures: number,
+  random: number,
+): WindowFailure | null {
+  const judged =
+    error instanceof WalkError ||
+    error instanceof BrokenChainError ||
+    error instanceof BodyRefusedError;
+  if (!judged && !isNoAnswer(error)) return null;
+  const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 20));
+  return { reason: reasonText(error), delayMs: delay * (0.75 + random / 2), judged };
+}
+
+function reasonText(error: DaywalkError): string {
+  return error.hint === undefined
+    ? error.message
+    : `${error.message} (${error.hint.replace(/\.$/, '')})`;
+}
