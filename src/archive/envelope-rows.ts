@@ -77,7 +77,7 @@ export async function findNewestWalk(
        left join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0 and k.pruning is null
       where k.shown <> 'no' and k.pages > 0
         and case when p.walk_id is null then ${isTiered('$1', 'w.day')} else jsonb_typeof(p.body #> k.records_path) = 'array' end
-      order by k.records > 0 desc, k.walk_id desc limit 1`,
+      order by k.records > 0 desc, p.walk_id is null, k.walk_id desc limit 1`,
     [streamId],
   );
   return walk;

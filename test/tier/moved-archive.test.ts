@@ -153,6 +153,13 @@ describe('what cannot be believed', () => {
     });
   });
 
+  it('does not matter to older days that are here, of which the newest ones moved', async () => {
+    await makeArchive();
+    await moveAll(partsOf(database, new MemoryStore()), ['events'], [LAST]);
+    const { get } = await serveStored(server, {}, UNREACHED_RECORDS);
+    expect(await get('length=1', FIRST)).toMatchObject({ status: 200 });
+  });
+
   it('does not matter to days that are here, which a filter finds nothing in', async () => {
     await makeArchive();
     const store = new MemoryStore();
