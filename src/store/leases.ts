@@ -170,13 +170,22 @@ export async function failWindow(
   );
 }
 
-/** Makes windows of these streams due that have failed, and were never complete, as if they had not been tried. */
-export async function unfail(database: Database, streamIds: readonly number[]): Promise<void> {
+/** The windows of a stream that have failed, and were never complete. */
+export async function listFailed(database: Database, streamId: number): Promise<number[]> {
+  const rows = await database.persist<{ windowId: number }>(
+    `select window_id as "windowId" from daywalk.windows where stream_id = $1 and state = 'failed' and proof is null`,
+    [streamId],
+  );
+  return rows.map(({ windowId }) => windowId);
+}
+
+/** Makes windows due that have failed, and were never complete, as if they had not been tried. */
+export async function unfail(database: Database, windowIds: readonly number[]): Promise<void> {
   await database.persist(
     `update daywalk.windows
         set state = 'pending', due_at = clock_timestamp(), failures = 0, attempts = 0, last_error = null, last_failed_at = null
-      where stream_id = any ($1::integer[]) and state = 'failed' and proof is null`,
-    [streamIds],
+      where window_id = any ($1::bigint[]) and state = 'failed' and proof is null`,
+    [windowIds],
   );
 }
 

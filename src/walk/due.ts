@@ -25,6 +25,7 @@ import { blaming, KnownAnswers } from './known-answers.ts';
 import {
   afterFirstAnswer,
   isMisaddressed,
+  noteUntold,
   openStream,
   refuseMisaddressed,
   retryUntold,
@@ -273,6 +274,7 @@ async function settle(
     throw error;
   }
   await failWindow(database, leased, failure.reason, failure.delayMs, failure.judged);
+  noteUntold(state, leased, error);
   onEvent({ kind: 'failed', window, reason: failure.reason });
   // A window that cannot be proven says nothing of others; an answer that is no page, or a refused request, may.
   const told = error instanceof WalkError ? error.cause : error;

@@ -1,9 +1,9 @@
 /** What is known of the streams while their windows are run. */
-import { RequestError, SettingsError, UnavailableError } from '../errors.ts';
+import { RequestError, SettingsError, UnavailableError, WalkError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { LearnedFact } from '../store/learned.ts';
-import { unfail } from '../store/leases.ts';
+import { listFailed, unfail } from '../store/leases.ts';
 import { readLargest } from '../store/proven.ts';
 import { FirstAlone } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
@@ -24,8 +24,8 @@ export interface StreamState {
   readonly firstAnswer: FirstAlone;
   /** The answer that says that this stream's address does not exist. */
   misaddressed?: RequestError;
-  /** Windows may have failed by answers of which it could not be told whether they mean "nothing", also in a process before. */
-  untold: boolean;
+  /** Windows that failed by answers of which it cannot be told whether they mean "nothing". */
+  readonly failedUntold: number[];
 }
 
 /** A stream with its contract and what was learned of it. */
@@ -47,7 +47,8 @@ export async function openStream(
     contract,
     failuresInARow: 0,
     stopped: false,
-    untold: contract.known === null,
+    // Those of a process that was killed before any answer showed records are not known apart any more.
+    failedUntold: contract.known === null ? await listFailed(database, streamId) : [],
     firstAnswer: new FirstAlone(),
   };
 }
@@ -64,11 +65,23 @@ export async function afterFirstAnswer<T>(
   return work(onFirst).finally(onFirst);
 }
 
+/** Notes a window whose answer may have meant "nothing": what such answers look like is told by the first one with records. */
+export function noteUntold(
+  { contract, failedUntold }: StreamState,
+  { windowId }: { readonly windowId: number },
+  error: unknown,
+): void {
+  if (contract.known !== null || !(error instanceof WalkError)) return;
+  if (error.fault === 'unknown-answer' || isMisaddressed(error.cause)) failedUntold.push(windowId);
+}
+
 /** Has what failed before any answer showed records walked again: what an answer without records means is known now. */
-export async function retryUntold(database: Database, state: StreamState): Promise<void> {
-  if (!state.untold || state.contract.known === null) return;
-  state.untold = false;
-  await unfail(database, [state.streamId]);
+export async function retryUntold(
+  database: Database,
+  { contract, failedUntold }: StreamState,
+): Promise<void> {
+  if (contract.known !== null && failedUntold.length > 0)
+    await unfail(database, failedUntold.splice(0));
 }
 
 /** Whether an answer says that the address is wrong, not the window. */
@@ -89,14 +102,13 @@ export async function refuseMisaddressed(
   const isWrong = ({ misaddressed, stopped, contract }: StreamState) =>
     misaddressed !== undefined && (stopped || contract.known === null);
   if (first?.misaddressed === undefined || !states.every(isWrong)) return;
-  const unknown = states.filter(({ contract }) => contract.known === null);
   await unfail(
     database,
-    unknown.map(({ streamId }) => streamId),
+    states.flatMap(({ failedUntold }) => failedUntold),
   );
   const { message, hint = 'Check api.url (DAYWALK_API_URL).' } = first.misaddressed;
   const details = { cause: first.misaddressed, hint };
-  throw unknown.length === states.length
+  throw states.every(({ contract }) => contract.known === null)
     ? new SettingsError(message, details)
     : new UnavailableError('api', message, details);
 }
