@@ -425,7 +425,7 @@ comment on column daywalk.days.proof is 'Kinds of proof of its windows.';
 comment on column daywalk.days.revision is 'How often what is shown of it has changed.';
 comment on column daywalk.days.unsealed is 'Something changed since the ledger was last compared with the day.';
 comment on column daywalk.days.publication is 'The key of its newest publication.';
-comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not looked at.';
+comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not walked again for nothing.';
 comment on column daywalk.days.restored_at is 'When the day was brought back from a folder or bucket; null: never.';
 
 create table daywalk.publications (

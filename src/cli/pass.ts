@@ -28,6 +28,7 @@ import { apiSettingsOf, type Makes, openDatabase, openLog } from './wiring.ts';
 
 /** Between tries to reach a database whose patience is over. */
 const TRY_AGAIN_MS = 5_000;
+const TELL_AGAIN_MS = 3_600_000;
 
 /** What a verb that exports has before its database answers. */
 export interface SessionStart {
@@ -113,21 +114,24 @@ export async function withExport<T>(
   }
 }
 
-/** Opens the database, again and again while it is away; told is the first time. */
+/** Opens the database, again and again while it is away; that is told once an hour, as far as it was not heard yet. */
 async function untilReached<T>(
   telling: () => Promise<T>,
   open: () => Promise<T>,
   log: ProcessLogger,
   signal: AbortSignal,
 ): Promise<T> {
-  for (let attempt = telling; ; attempt = open)
+  for (let toldAt = Number.NEGATIVE_INFINITY; ; ) {
+    const tells = systemClock.monotonic() - toldAt >= TELL_AGAIN_MS;
+    if (tells) toldAt = systemClock.monotonic();
     try {
-      return await attempt();
+      return await (tells ? telling : open)();
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       log.warn({ err: error }, 'the worker goes on trying');
       await systemClock.sleep(TRY_AGAIN_MS, signal);
     }
+  }
 }
 
 /** Streams that begin in the future, which is a slip of the finger more often than a plan. */

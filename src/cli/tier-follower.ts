@@ -16,6 +16,7 @@ export const tiering = (settings: Settings, database: Database, log: Logger): Fo
     const open = () => openTier(settings, database, log);
     const parts = { database, clock: systemClock, log };
     const claimed = await claimedByTables(database, settings.tables);
+    for (const [stream, reason] of claimed) log.warn({ stream }, `its days do not move: ${reason}`);
     const limits = moveLimits(settings).filter(({ stream }) => !claimed.has(stream));
     await movingDays(parts, limits, open).catchUp(streamIds, signal);
   },

@@ -37,7 +37,7 @@ export interface LeasedWindow extends Lease {
   readonly rewalk: boolean;
   /** A walk of it was begun before. */
   readonly walked: boolean;
-  /** It was proven once. */
+  /** It was proven once, with records. */
   readonly proven: boolean;
   /** How often it was looked at since it was proven. */
   readonly looks: number;
@@ -106,7 +106,8 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
     select w.* from mine join daywalk.windows w on w.window_id = mine.window_id
   )
   select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
-         level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk, proof is not null as proven,
+         level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk,
+         coalesce((proof ->> 'records')::bigint, 0) > 0 as proven,
          looks, attempts, failures,
          current_walk is not null or exists (select from daywalk.walks k where k.window_id = held.window_id) as walked
     from held`;
@@ -233,9 +234,9 @@ export async function readHeldElsewhere(
 
 /**
  * Gives a complete window back that was looked at and found as it is stored; it is looked at again a day later, for
- * `recheckDays`. A day that shows its records was not forgotten by its source. A wish to have it walked again, come while it was looked at, stays due; so does a cut beside a part that
- * was proven anew meanwhile. Parts of a calibrated total are
- * looked at together with it.
+ * `recheckDays`. A day that shows its records was not forgotten by its source: its midnights and parts are looked at again,
+ * too. A wish to have it walked again, come while it was looked at, stays due; so does a cut beside a part that was proven anew
+ * meanwhile. Parts of a calibrated total are looked at together with it.
  */
 export async function noteLooked(
   database: Database,
@@ -249,11 +250,13 @@ export async function noteLooked(
         where w.window_id = $1 and w.lease_id = $2::uuid and w.kind = 'day' and d.stream_id = w.stream_id and d.day = w.day
           and d.retired_since is not null
        returning d.stream_id, d.day
-     ), cuts as (
-       update daywalk.windows cut set due_at = clock_timestamp()
+     ), others as (
+       update daywalk.windows other set due_at = clock_timestamp()
          from here
-        where cut.stream_id = here.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (here.day - 1, here.day)
-          and cut.state = 'complete' and cut.due_at is null
+        where other.stream_id = here.stream_id and other.window_id <> $1 and other.state = 'complete' and other.due_at is null
+          and case when other.split_from is null then other.kind = 'cut' and other.day in (here.day - 1, here.day)
+                   else other.day = here.day and other.split_by is null
+                        and not (select p.split_calibrated from daywalk.windows p where p.window_id = other.split_from) end
      )
      update daywalk.windows w
         set looks = looks + 1, looked_at = clock_timestamp(), attempts = 0, failures = 0, last_error = null,
@@ -271,7 +274,7 @@ export async function noteLooked(
 export async function noteDifferent(database: Database, lease: Lease): Promise<void> {
   await database.persist(
     `update daywalk.windows
-        set rewalk = true, state = case when split_by is null then 'pending' else state end
+        set rewalk = true, state = case when split_by is null then 'pending' else 'split' end
       where window_id = $1 and lease_id = $2::uuid and state = 'complete'`,
     [lease.windowId, lease.leaseId],
   );

@@ -193,7 +193,8 @@ export async function readShownBefore(
             d.retired_since is not null as retired,
             coalesce(clock_timestamp() - $2::date >= d.retired_since - d.day, false) as "sinceThatAge"
        from daywalk.days d
-       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.state = 'complete'
+       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day'
+                             and w.state in ('complete', 'pending', 'failed') and w.proof is not null
       where d.stream_id = $1 and d.day < $2::date and d.records > 0
       order by d.day desc limit 1`,
     [streamId, day],
@@ -203,7 +204,8 @@ export async function readShownBefore(
 
 /**
  * Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the
- * day stays, and it stays complete, with the cuts at its ends. It is looked at for as long as other days are: what was away for a while comes back.
+ * day stays, and it stays complete, with the cuts at its ends. It is looked at for as long as other days are: what was away
+ * for a while comes back.
  */
 export async function retireDay(
   database: Database,
@@ -220,11 +222,11 @@ export async function retireDay(
      )
      update daywalk.windows w
         set due_at = case when w.window_id = $1 then daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4) end,
-            looked_at = case when w.window_id = $1 then clock_timestamp() else w.looked_at end, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-            state = case when w.state in ('failed', 'pending') then 'complete' else w.state end,
-            lease_id = case when w.window_id <> $1 then w.lease_id end,
-            lease_owner = case when w.window_id <> $1 then w.lease_owner end,
-            lease_expires = case when w.window_id <> $1 then w.lease_expires end
+            looked_at = case when w.window_id = $1 then clock_timestamp() else w.looked_at end,
+            rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
+            state = case when w.state in ('failed', 'pending') or w.window_id = $1 then 'complete' else w.state end,
+            -- What another worker finds out about its midnights or parts now is nothing any more.
+            lease_id = null, lease_owner = null, lease_expires = null
        from held join daywalk.streams s on s.stream_id = $3
       where w.stream_id = $3 and w.proof is not null and w.state <> 'replaced'
         and (w.day = held.day or (w.day = held.day - 1 and w.kind = 'cut' and w.split_from is null))`,

@@ -32,7 +32,7 @@ import {
   type StreamState,
 } from './known-streams.ts';
 import { whileLeased } from './lease-keeper.ts';
-import { isRetired, lookAgain } from './look.ts';
+import { isForgotten, lookAgain } from './look.ts';
 import { PrefetchBudget } from './prefetch/budget.ts';
 import { walkWindow } from './window.ts';
 
@@ -232,7 +232,7 @@ async function decide(context: WindowContext, window: LeasedWindow): Promise<Win
     kind === 'day' &&
     proven &&
     (rewalk || state === 'failed') &&
-    (await isRetired(context, window))
+    (await isForgotten(context, window))
   )
     return { kind: 'unchanged' };
   if (state === 'complete' && !rewalk) {

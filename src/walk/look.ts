@@ -1,6 +1,6 @@
 /**
  * Looks: later, independent questions whether a complete window is still what is stored. One that differs is walked again,
- * unless its source forgets its oldest day first: then the day stays shown, and is looked at no more.
+ * unless its source forgets its oldest day first: then the day stays shown, and is not walked for nothing.
  */
 import { RequestError } from '../errors.ts';
 import type { Span } from '../model.ts';
@@ -39,11 +39,17 @@ export async function lookAgain(
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
     else if (difference !== null) {
       await noteDifferent(database, window);
-      if (window.kind === 'day' && (await isRetired(context, window))) return 'as stored';
+      if (window.kind === 'day' && (await isForgotten(context, window))) return 'as stored';
     }
   } catch (error) {
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
+    if (
+      error instanceof RequestError &&
+      window.kind === 'day' &&
+      (await isForgotten(context, window))
+    )
+      return 'as stored';
     log.warn({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
     await postponeLook(database, window, recheckDays);
     return 'not looked at';
@@ -146,12 +152,19 @@ function otherLength({ knowledge, pageLength }: WindowContext, { looks }: Leased
   return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
 }
 
+/** As {@link isRetired}; what cannot be asked for now was not. */
+export const isForgotten = (context: WindowContext, window: LeasedWindow): Promise<boolean> =>
+  isRetired(context, window).catch((error: unknown) => {
+    if (!isRefused(error)) throw error;
+    return false;
+  });
+
 /**
  * Whether this day was taken by the source's retention: it shows nothing any more, neither does the day with records before
  * it, and a known answer of a newer day is what it was; where there is none, days of this age were forgotten before
  * (docs/completeness.md, "What is kept"). Noted then.
  */
-export async function isRetired(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+async function isRetired(context: WindowContext, window: LeasedWindow): Promise<boolean> {
   const { database, knowledge, log } = context;
   if (!(await showsNothing(context, window))) return false;
   const before = await readShownBefore(database, knowledge.streamId, window.day);

@@ -247,14 +247,20 @@ async function runAndReport(
       scope.range,
     );
     const lost = await readLost(database, options.streams);
-    await end(gaps.length === 0 && lost.length === 0 ? 'done' : 'gaps', null);
-    return { ...tally.counts, gaps, lost, failures: tally.failures, stopped: tally.stopped };
+    const { counts, failures, stopped } = tally;
+    const report = { ...counts, gaps, lost, failures, stopped };
+    await end(isDone(report) ? 'done' : 'gaps', null);
+    return report;
   } catch (error) {
     await followers.stop();
     await end(outcomeOf(error), error instanceof Error ? error.message : String(error));
     throw error;
   }
 }
+
+/** Whether a run left nothing to do and nothing to tell. */
+export const isDone = ({ gaps, lost, failures, stopped }: RunReport): boolean =>
+  gaps.length + lost.length + failures.length + stopped.length === 0;
 
 async function readLost(database: Database, streams: readonly Stream[]): Promise<LostDay[]> {
   const names = streams.map((stream) => stream.name);

@@ -37,6 +37,27 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     LOOKS,
   ),
   mutant(
+    'a day that is walked again is no known answer meanwhile',
+    'src/store/proven.ts',
+    "w.state in ('failed', 'pending')",
+    "w.state = 'failed'",
+    KNOWN,
+  ),
+  mutant(
+    'a split day that a look found otherwise stays complete',
+    'src/store/leases.ts',
+    "when split_by is null then 'pending' else 'split' end",
+    "when split_by is null then 'pending' else state end",
+    LOOKS,
+  ),
+  mutant(
+    'what another worker finds out about a midnight counts after its day was given up',
+    'src/store/windows.ts',
+    'lease_id = null, lease_owner = null, lease_expires = null\n       from held join',
+    'lease_id = case when w.window_id <> $1 then w.lease_id end, lease_expires = case when w.window_id <> $1 then w.lease_expires end\n       from held join',
+    OLD_DAYS,
+  ),
+  mutant(
     'a day that was forgotten is not looked at again',
     'src/store/windows.ts',
     'then daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4) end,',

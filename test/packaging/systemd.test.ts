@@ -57,7 +57,7 @@ test('the worker comes back whatever ended it, also where its settings were refu
   expect(values(unit, 'Type')).toEqual(['simple']);
   expect(values(unit, 'Restart')).toEqual(['on-failure']);
   expect(values(unit, 'RestartPreventExitStatus')).toEqual([]);
-  expect(values(unit, 'RestartSec')).toEqual(['5min']);
+  expect(values(unit, 'RestartSec')).toEqual(['15min']);
   expect(values(unit, 'SuccessExitStatus')).toEqual([`${EXIT.SIGINT} ${EXIT.SIGTERM}`]);
   expect(values(unit, 'ExecStart')).toEqual(['/usr/bin/node /opt/daywalk/dist/main.js worker']);
 });

@@ -21,7 +21,11 @@ freshStore((store) => {
 });
 
 /** A source in which something may be refused from a moment on, and its export. */
-function exportOf(lists: Readonly<Record<string, readonly string[]>>, recheckDays = 7) {
+function exportOf(
+  lists: Readonly<Record<string, readonly string[]>>,
+  recheckDays = 7,
+  change: Partial<Exporting> = {},
+) {
   let refuse: (request: PageRequest) => void = () => {};
   const source = new ImaginedSource(lists, { before: (_, request) => refuse(request) });
   const exporting: Exporting = {
@@ -31,6 +35,7 @@ function exportOf(lists: Readonly<Record<string, readonly string[]>>, recheckDay
     since: first,
     pageLength: 30,
     recheckDays,
+    ...change,
   };
   let report: RunReport | undefined;
   const run = async (since = first) => {
@@ -180,6 +185,19 @@ describe('a page that stands in front of the API for a while', () => {
       expect(await run()).toEqual(['complete', 'complete', 'complete']);
     },
   );
+});
+
+describe('all days that are known', () => {
+  it('come empty at once, while several windows are looked at: none of them is believed', async () => {
+    const { source, run } = exportOf(LISTS, 7, { concurrency: 4 });
+    await run();
+    for (const day of source.lists.keys()) source.lists.set(day, []);
+    await runAndIgnore(run);
+    const shown = await server.query(
+      `select count(*)::int as gone from daywalk.windows where kind = 'day' and state = 'complete' and (proof ->> 'records')::int = 0`,
+    );
+    expect(shown).toEqual([{ gone: 0 }]);
+  });
 });
 
 describe('one day', () => {

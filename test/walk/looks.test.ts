@@ -159,3 +159,32 @@ it('a day that a look found otherwise is not complete until it was walked again'
     expect.objectContaining({ from: `${second} 00:00:00`, start: 0, length: 30 }),
   );
 });
+
+it('nor is one that was split, while its parts may have changed', async () => {
+  const lists = { [first]: records(1_000, 12), [second]: records(2_000, 240) };
+  let away = false;
+  const source = new ImaginedSource(lists, {
+    totals: 'exact',
+    before: (_, { length }) => {
+      if (away && length === 1) throw new UnavailableError('api', 'away');
+    },
+  });
+  const stream = newStream();
+  const sizes = { pageLength: 30, windowRecords: 60 };
+  const exporting = { server, source, stream, since: first, ...sizes, recheckDays: 30 };
+  const stateOf = async () => (await readResults(server, stream)).get(second)?.state;
+  await exported(exporting);
+  expect(await server.query('select from daywalk.windows where split_calibrated')).toHaveLength(1);
+  expect(await stateOf()).toBe('complete');
+  source.lists.set(`${second} 00:00:00`, [...(lists[second] ?? []), '{"id": 2999}']);
+  away = true;
+  await server.query(
+    `update daywalk.windows set due_at = case when kind = 'day' and day = $1 then clock_timestamp() end`,
+    [second],
+  );
+  await expect(runOnce(exporting)).rejects.toThrow('away');
+  expect(await stateOf()).not.toBe('complete');
+  away = false;
+  await exported(exporting, 2);
+  expect(await stateOf()).toBe('complete');
+});

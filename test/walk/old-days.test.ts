@@ -15,12 +15,19 @@ freshStore((store) => {
   ({ server } = store);
 });
 
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const isRetired = async (day: string) =>
+  (
+    await server.query('select from daywalk.days where day = $1 and retired_since is not null', [
+      day,
+    ])
+  ).length > 0;
 const LATE = '{"id": 4999}';
 
 /** A source of so many days that may refuse requests from some moment on, and its export. */
 function exportOf(count: number, recheckDays = 7) {
   const days = closedDays(count);
-  let refuse: (request: PageRequest) => void = () => {};
+  let refuse: (request: PageRequest) => void | Promise<void> = () => {};
   const source = new ImaginedSource(
     Object.fromEntries(days.map((day, index) => [day, records(1_000 * (index + 1), 12)])),
     { before: (_, request) => refuse(request) },
@@ -43,11 +50,32 @@ function exportOf(count: number, recheckDays = 7) {
         if (to < oldest) throw new RequestError(400, 'start time must be within 7 days');
       };
     },
+    /** The midnights at the ends of this day are answered when the day itself was given up. */
+    holdCuts: (day: string) => {
+      const refused = refuse;
+      const isDay = ({ from, to }: PageRequest) =>
+        from === `${day} 00:00:00` && to.endsWith('23:59:59');
+      refuse = async (request) => {
+        while (!isDay(request) && request.to < `${day} 23` && !(await isRetired(day)))
+          await nextTurn();
+        return refused(request);
+      };
+    },
     /** `daywalk backfill --only all` of a day. */
-    backfill: (day: string) =>
+    backfill: (day: string, concurrency = 1) =>
       backfill(
         exporterParts({ database: openDatabase(server.url), source }),
-        { ...OPTIONS, streams: [stream], since, settleMs: SETTLE_MS, pageLength: 30, recheckDays },
+        {
+          ...OPTIONS,
+          ...{
+            streams: [stream],
+            since,
+            settleMs: SETTLE_MS,
+            pageLength: 30,
+            recheckDays,
+            concurrency,
+          },
+        },
         { from: day, to: day, newestFirst: false, only: 'all' },
         new AbortController().signal,
       ),
@@ -97,6 +125,27 @@ describe('walking a proven day again that the source', () => {
     keepFrom(days[1] ?? '');
     await backfill(oldest);
     expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+  });
+
+  it('refuses, with another worker at its midnight, leaves both as they were proven', async () => {
+    const { days, oldest, keepFrom, statesOf, backfill, holdCuts } = await proven();
+    keepFrom(days[1] ?? '');
+    holdCuts(oldest);
+    await backfill(oldest, 4);
+    expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+  });
+
+  it('never had events of does not tell that it has forgotten them', async () => {
+    const { days, source, run, later, backfill, statesOf } = exportOf(3);
+    const [oldest = ''] = days;
+    source.lists.set(`${oldest} 00:00:00`, []);
+    await run();
+    await later();
+    await backfill(oldest);
+    expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+    expect(await server.query('select from daywalk.days where retired_since is not null')).toEqual(
+      [],
+    );
   });
 
   it('has forgotten does not tell that its events are lost', async () => {

@@ -1,15 +1,14 @@
 /** What a run did, in sentences, and the exit code that follows from it. */
 import { EXIT } from '../../errors.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
-import type { RunReport } from '../../walk/run.ts';
+import { isDone, type RunReport } from '../../walk/run.ts';
 import type { ProgressState } from './run-progress.ts';
 
 const MOST_LINES = 10;
 
 /** The exit code of a finished run. */
 export function exitCodeOfRun(report: RunReport): number {
-  const { gaps, failures, lost, stopped } = report;
-  return gaps.length + failures.length + lost.length + stopped.length === 0 ? EXIT.done : EXIT.gaps;
+  return isDone(report) ? EXIT.done : EXIT.gaps;
 }
 
 /** The lines that a person reads at the end of a run. */

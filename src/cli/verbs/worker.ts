@@ -1,16 +1,16 @@
 /** `daywalk worker`: the daemon; a catch-up pass at the start and at every tick of the schedule. */
-import { systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
 import { DaywalkError, EXIT, outcomeOf, RefusedError, SettingsError } from '../../errors.ts';
 import { Activity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
 import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
-import { catchUp, type RunEvent } from '../../walk/run.ts';
+import { catchUp, isDone, type RunEvent } from '../../walk/run.ts';
 import { notified, notifyingFailure } from '../notifying.ts';
 import { openStatusPage } from '../open-status-page.ts';
 import { type ExportSession, forgetRefusal, withExport } from '../pass.ts';
 import { Progress } from '../terminal/progress.ts';
-import { describeRun, exitCodeOfRun } from '../terminal/run-text.ts';
+import { describeRun } from '../terminal/run-text.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
 
@@ -58,15 +58,33 @@ async function eachTick(
     signal.throwIfAborted();
     const began = systemClock.now();
     await work();
-    for (let isTold = false; ; isTold = true) {
-      const now = systemClock.now();
-      // The clock may have been set back.
-      const next = firstTickAfter(settings.schedule, Math.min(began, now));
-      if (next <= now) break;
+    let told: number | null = null;
+    await untilTick(systemClock, settings.schedule, began, signal, (next) => {
       activity.wait(next);
-      if (!isTold) log.info({ next: new Date(next) }, 'waiting for the next tick');
-      await systemClock.sleep(Math.min(next - now, LOOK_AT_CLOCK_MS), signal);
-    }
+      if (told !== next) log.info({ next: new Date(next) }, 'waiting for the next tick');
+      told = next;
+    });
+  }
+}
+
+/**
+ * Waits for the first tick after an instant; where the clock is set back meanwhile, after what it shows then.
+ * @param onNext is told when it comes, each time that the clock is looked at.
+ */
+export async function untilTick(
+  clock: Clock,
+  schedule: string,
+  sinceMs: number,
+  signal: AbortSignal,
+  onNext: (next: number) => void,
+): Promise<void> {
+  for (let since = sinceMs; ; ) {
+    const now = clock.now();
+    since = Math.min(since, now);
+    const next = firstTickAfter(schedule, since);
+    if (next <= now) return;
+    onNext(next);
+    await clock.sleep(Math.min(next - now, LOOK_AT_CLOCK_MS), signal);
   }
 }
 
@@ -117,7 +135,7 @@ async function pass(
     );
     await forgetRefusal(session, report);
     const { gaps, failures, stopped, lost, ...counts } = report;
-    const good = exitCodeOfRun(report) === EXIT.done;
+    const good = isDone(report);
     metrics.onRunEnd(good ? 'done' : 'gaps');
     log[good ? 'info' : 'warn'](
       { ...counts, gaps: gaps.length, lost: lost.length, stopped },
