@@ -178,7 +178,7 @@ export interface SpanOfDay extends Span {
 }
 
 /**
- * The newest complete day before another one that holds records, with whether its source was found to have forgotten it, and
+ * The newest proven day before another one that holds records, with whether its source was found to have forgotten it, and
  * whether the other one is as old now as it was then; null: none.
  */
 export async function readShownBefore(
@@ -193,8 +193,7 @@ export async function readShownBefore(
             d.retired_since is not null as retired,
             coalesce(clock_timestamp() - $2::date >= d.retired_since - d.day, false) as "sinceThatAge"
        from daywalk.days d
-       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day'
-                             and w.state in ('complete', 'pending', 'failed') and w.proof is not null
+       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.proof is not null
       where d.stream_id = $1 and d.day < $2::date and d.records > 0
       order by d.day desc limit 1`,
     [streamId, day],
