@@ -24,6 +24,9 @@ const SHUT_DOWN = /database system is shut down\n$/;
 
 const logOf = (directory: string) => readFile(join(directory, 'postgres.log'), 'utf8');
 
+/** The lock that the watcher holds. */
+const WATCHED = [0x6461_7977, 2];
+
 /** Until a program and the watcher have taken their places. */
 async function untilWatched(url: string): Promise<void> {
   const sql = `select count(*)::int as held from pg_locks where locktype = 'advisory'`;
@@ -168,6 +171,37 @@ describe.runIf(seesProcesses)('what is killed', () => {
     await second.release({ untilStopped: true });
     await untilNothingRuns(directory);
     expect(await logOf(directory)).toMatch(SHUT_DOWN);
+  });
+
+  test('the watcher, whose lock outlives it by a moment: whoever leaves last sees to the end', async () => {
+    const directory = await folderWithData();
+    const first = await startElsewhere(directory);
+    await untilWatched(first.said);
+    process.kill(await watcherPid(directory), 'SIGKILL');
+    // As its connection may hold it until Postgres notices: that of a killed process is not gone at once.
+    const { client: dying } = await observe(first.said);
+    await vi.waitFor(
+      async () =>
+        expect(
+          (await dying.query('select pg_try_advisory_lock($1, $2) as held', WATCHED)).rows,
+        ).toEqual([{ held: true }]),
+      { ...LONGEST_WAIT, interval: 50 },
+    );
+    const second = await startHere(directory);
+    await killElsewhere(first);
+    await dying.end();
+    await vi.waitFor(
+      async () =>
+        expect(
+          await ask(
+            second.url,
+            `select from pg_locks where locktype = 'advisory' and objid = ${WATCHED[1]}`,
+          ),
+        ).toEqual([]),
+      { ...LONGEST_WAIT, interval: 50 },
+    );
+    await second.release({ untilStopped: true });
+    await untilNothingRuns(directory);
   });
 
   test('Postgres: it comes back under the same URL, with what was committed', async () => {

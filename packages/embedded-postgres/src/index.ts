@@ -5,7 +5,7 @@ import { EmbeddedPostgresError, OWN_DATABASE_HINT, reasonOf } from './errors.ts'
 import { type Folder, type Identity, openFolder, openLog } from './folder.ts';
 import { isRunning, type Postmaster, provePostmaster, untilGone } from './postmaster.ts';
 import { startServer, startWatcher } from './server.ts';
-import { databaseUrl, join, type Use } from './session.ts';
+import { databaseUrl, isWatched, join, type Use } from './session.ts';
 
 export { EmbeddedPostgresError } from './errors.ts';
 
@@ -81,7 +81,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     async release({ untilStopped = false } = {}) {
       if (released.signal.aborted) return;
       released.abort();
-      const goodbye = held.client.end().catch(() => undefined);
+      const goodbye = leave(folder, held).catch(() => undefined);
       const enough = new AbortController();
       const late = sleep(GOODBYE_MS, undefined, { signal: enough.signal }).catch(() => undefined);
       await Promise.race([goodbye, late]);
@@ -126,6 +126,15 @@ async function joinOrStart(folder: Folder, signal: AbortSignal): Promise<Held> {
       await startServer(folder, signal);
       started = true;
     } else await sleep(RETRY_MS, undefined, { signal });
+  }
+}
+
+/** A watcher that was killed just before this use began may have looked alive then: nobody would stop the server. */
+async function leave(folder: Folder, { client, postmaster }: Held): Promise<void> {
+  try {
+    if (!(await isWatched(client))) await watchAgain(folder, postmaster.pid);
+  } finally {
+    await client.end();
   }
 }
 

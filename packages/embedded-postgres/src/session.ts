@@ -70,15 +70,10 @@ export async function join(postmaster: Postmaster): Promise<Use | undefined> {
   let client: pg.Client | undefined;
   try {
     client = await connect(postmaster);
-    const { rows } = await client.query<{ held: boolean; watched: boolean }>(
-      `select pg_catalog.pg_try_advisory_lock_shared($1, $2) as held,
-              exists (select from pg_catalog.pg_locks
-                       where locktype = 'advisory' and classid = $1::bigint and objid = $3::bigint and granted) as watched`,
-      [LOCKS, IN_USE, WATCHED],
-    );
-    if (rows[0]?.held) {
+    const sql = 'select pg_catalog.pg_try_advisory_lock_shared($1, $2) as held';
+    if ((await client.query(sql, [LOCKS, IN_USE])).rows[0].held) {
       await ensureDatabase(client);
-      return { client, watched: rows[0].watched };
+      return { client, watched: await isWatched(client) };
     }
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
@@ -105,6 +100,16 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
 export async function lockAlone(client: pg.Client, lock: number): Promise<boolean> {
   const sql = 'select pg_catalog.pg_try_advisory_lock($1, $2) as held';
   return (await client.query(sql, [LOCKS, lock])).rows[0].held;
+}
+
+/** Whether there is a watcher. */
+export async function isWatched(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ watched: boolean }>(
+    `select exists (select from pg_catalog.pg_locks
+                     where locktype = 'advisory' and classid = $1::bigint and objid = $2::bigint and granted) as watched`,
+    [LOCKS, WATCHED],
+  );
+  return rows[0]?.watched === true;
 }
 
 /** Whether anyone else is connected: a program, or a person with psql. */
