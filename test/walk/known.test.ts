@@ -26,7 +26,7 @@ function exportOf(
   recheckDays = 7,
   change: Partial<Exporting> = {},
 ) {
-  let refuse: (request: PageRequest) => void = () => {};
+  let refuse: (request: PageRequest) => void | Promise<void> = () => {};
   const source = new ImaginedSource(lists, { before: (_, request) => refuse(request) });
   const exporting: Exporting = {
     server,
@@ -189,9 +189,19 @@ describe('a page that stands in front of the API for a while', () => {
 
 describe('all days that are known', () => {
   it('come empty at once, while several windows are looked at: none of them is believed', async () => {
-    const { source, run } = exportOf(LISTS, 7, { concurrency: 4 });
+    const { source, run, refuse } = exportOf(LISTS, 7, { concurrency: 4 });
     await run();
     for (const day of source.lists.keys()) source.lists.set(day, []);
+    // What a look is followed by waits until all of them have found their day different.
+    let isKnown = false;
+    refuse(async ({ from, to, start }) => {
+      while (!isKnown && start === 0 && from.endsWith('00:00:00') && to.endsWith('23:59:59')) {
+        const found = await server.query(
+          `select from daywalk.windows where kind = 'day' and state <> 'complete'`,
+        );
+        isKnown = found.length === 3;
+      }
+    });
     await runAndIgnore(run);
     const shown = await server.query(
       `select count(*)::int as gone from daywalk.windows where kind = 'day' and state = 'complete' and (proof ->> 'records')::int = 0`,
