@@ -171,7 +171,7 @@ export class ServedArchive {
     }
     if (undecided === 0) return { ...counts, wanted };
     const why = `${undecided} records of ${day.day} hold something else`;
-    throw await this.#incomparable(asking, comparedIn(asked.filters), why);
+    throw this.#incomparable(await this.#recordFields(asking), comparedIn(asked.filters), why);
   }
 
   /**
@@ -185,6 +185,7 @@ export class ServedArchive {
     const some = days.filter(({ records }) => records > 0);
     if (names.length === 0 || some.length === 0) return;
     const here = await this.#recordFields(asking, false);
+    let everywhere: readonly RecordField[] | null = null;
     for (const name of names) {
       const paths = pathsOf(name, fields).map((path) => path.join('.'));
       const isAmong = (seen: readonly RecordField[]) =>
@@ -192,14 +193,14 @@ export class ServedArchive {
       let found = isAmong(here);
       for (const day of some)
         found ||= (await this.#count(asking, day, presenceOf(name, fields), null)).records > 0;
-      found ||= isAmong(await this.#recordFields(asking));
-      if (!found) throw await this.#incomparable(asking, [name], 'no record has it');
+      if (found) continue;
+      everywhere ??= await this.#recordFields(asking);
+      if (!isAmong(everywhere)) throw this.#incomparable(everywhere, [name], 'no record has it');
     }
   }
 
   /** The refusal of filters on what records do not have, or have as another type: it names what there is. */
-  async #incomparable(asking: Asking, names: readonly FilterName[], why: string) {
-    const found = await this.#recordFields(asking);
+  #incomparable(found: readonly RecordField[], names: readonly FilterName[], why: string): Refusal {
     const compared = names.map((name) => {
       const paths = pathsOf(name, this.#options.fields).filter(([key]) => key !== '_source');
       return `${name} is compared with ${paths.map((path) => path.join('.')).join(', ')}`;
