@@ -228,12 +228,7 @@ function contextOf(
 async function decide(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
   const { state, rewalk, splitBy, kind, proven } = window;
   // What its source has forgotten since it was proven is neither walked again nor lost.
-  if (
-    kind === 'day' &&
-    proven &&
-    (rewalk || state === 'failed') &&
-    (await isForgotten(context, window))
-  )
+  if (proven && (rewalk || state === 'failed') && (await isForgotten(context, window)))
     return { kind: 'unchanged' };
   if (state === 'complete' && !rewalk) {
     const found = await lookAgain(context, window);

@@ -39,17 +39,12 @@ export async function lookAgain(
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
     else if (difference !== null) {
       await noteDifferent(database, window);
-      if (window.kind === 'day' && (await isForgotten(context, window))) return 'as stored';
+      if (await isForgotten(context, window)) return 'as stored';
     }
   } catch (error) {
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
-    if (
-      error instanceof RequestError &&
-      window.kind === 'day' &&
-      (await isForgotten(context, window))
-    )
-      return 'as stored';
+    if (error instanceof RequestError && (await isForgotten(context, window))) return 'as stored';
     log.warn({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
     await postponeLook(database, window, recheckDays);
     return 'not looked at';
@@ -152,12 +147,14 @@ function otherLength({ knowledge, pageLength }: WindowContext, { looks }: Leased
   return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
 }
 
-/** As {@link isRetired}; what cannot be asked for now was not. */
-export const isForgotten = (context: WindowContext, window: LeasedWindow): Promise<boolean> =>
-  isRetired(context, window).catch((error: unknown) => {
+/** Whether the window is a whole day, and {@link isRetired}; what cannot be asked for now was not. */
+export async function isForgotten(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+  if (window.kind !== 'day') return false;
+  return isRetired(context, window).catch((error: unknown) => {
     if (!isRefused(error)) throw error;
     return false;
   });
+}
 
 /**
  * Whether this day was taken by the source's retention: it shows nothing any more, neither does the day with records before
