@@ -84,8 +84,8 @@ export interface Canary extends Span {
 
 /**
  * Two windows with records of the newest different days among those that were proven in the last two weeks and since the source
- * was last accepted; none that was pruned, as its source may have forgotten it too. Where there are
- * no two such, also those that failed since, or are being walked again: a source that shows nothing any more is not believed because it was asked twice. A
+ * was last accepted; none that was pruned, as its source may have forgotten it too. Where there are no two such, also those that
+ * failed since, or are being walked again: a source that shows nothing any more is not believed because it was asked twice. A
  * database clock that was set back makes no window too new.
  * @param days of which days; absent: of all.
  */

@@ -4,24 +4,13 @@ import { LimitNews, tellAway } from '../../src/cli/limit-news.ts';
 import { isHeldBack, requestsLine } from '../../src/cli/terminal/progress-text.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { LimiterState } from '../../src/source/limiter.ts';
-
-const idle: LimiterState = {
-  limit: 4,
-  most: 4,
-  underWay: 0,
-  waiting: 0,
-  why: null,
-  pace: null,
-  pausedMs: 0,
-  requests: 0,
-  refused: 0,
-};
+import { IDLE } from '../support/idle-limiter.ts';
 
 function told(...states: Partial<LimiterState>[]): string[] {
   const lines: string[] = [];
   const note = (...line: unknown[]) => void lines.push(String(line.at(-1)));
   const news = new LimitNews({ ...silentLogger, info: note, warn: note });
-  for (const state of states) news.onLimits({ ...idle, ...state });
+  for (const state of states) news.onLimits({ ...IDLE, ...state });
   return lines;
 }
 
@@ -67,8 +56,8 @@ test.each<[Partial<LimiterState>, string]>([
   [{ why: 'quota' }, 'the quota of the API is nearly used up'],
   [{ why: 'rate' }, 'at the rate that is set'],
 ])('progress tells why requests wait: %j', (limits, words) => {
-  expect(requestsLine({ ...idle, waiting: 2, ...limits })).toBe(
+  expect(requestsLine({ ...IDLE, waiting: 2, ...limits })).toBe(
     `requests: 0 of at most 4 under way · 2 waiting · ${words}`,
   );
-  expect([isHeldBack({ ...idle, ...limits }), isHeldBack(idle)]).toEqual([true, false]);
+  expect([isHeldBack({ ...IDLE, ...limits }), isHeldBack(IDLE)]).toEqual([true, false]);
 });

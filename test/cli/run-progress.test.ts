@@ -7,7 +7,7 @@ import { openEventWriter } from '../../src/cli/terminal/run-events.ts';
 import { RunProgress } from '../../src/cli/terminal/run-progress.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
-import type { LimiterState } from '../../src/source/limiter.ts';
+import { IDLE } from '../support/idle-limiter.ts';
 import { violations } from '../support/json-schemas.ts';
 
 const window = (windowId: number, from = '00:00:00', to = '23:59:59') => ({
@@ -21,17 +21,6 @@ const window = (windowId: number, from = '00:00:00', to = '23:59:59') => ({
 const page = (windowId: number, records: number, total: number | null = null) =>
   ({ kind: 'page', window: window(windowId), records, bytes: records * 10, total }) as const;
 const proof = { kind: 'probe', rule: 'C4', records: 1, why: '' } as const;
-const idle: LimiterState = {
-  limit: 4,
-  most: 4,
-  underWay: 0,
-  waiting: 0,
-  why: null,
-  pace: null,
-  pausedMs: 0,
-  requests: 0,
-  refused: 0,
-};
 const wide = { width: 100, height: 24, unicode: true };
 
 function halfway(): RunProgress {
@@ -100,7 +89,7 @@ it('the event that tells it is as its schema says', () => {
     return () => {};
   };
   const clock = { ...systemClock, every };
-  const audience = { events: openEventWriter(clock), requests: () => idle };
+  const audience = { events: openEventWriter(clock), requests: () => IDLE };
   const progress = new Progress(clock, silentLogger, audience);
   progress.onEvent({ kind: 'planned', windows: 4 });
   progress.onEvent({ kind: 'claimed', window: window(2) });
@@ -113,14 +102,14 @@ it('the event that tells it is as its schema says', () => {
 
 describe('the frame', () => {
   it('has a bar for all, a line a window and one for the requests', () => {
-    const requests = { ...idle, underWay: 1, waiting: 3, pausedMs: 11_500 };
+    const requests = { ...IDLE, underWay: 1, waiting: 3, pausedMs: 11_500 };
     expect(progressFrame(halfway().state(10_000), requests, wide)).toEqual([
       '██████░░░░░░░░░░░░░░░░░░ 1/4 windows · 2 running · 1,500 records · 150/s · about 16.7 s left',
       '  events  2026-03-05           █████░░░░░  1,000 of 2,000 records, 9.0 s',
       '  events  2026-03-05 23:59:59–00:00:00              0 records, 500 ms',
       '  requests: 1 of at most 4 under way · 3 waiting · all paused for 11.5 s, as the API refused',
     ]);
-    expect(requestsLine(idle)).toBe('requests: 0 of at most 4 under way');
+    expect(requestsLine(IDLE)).toBe('requests: 0 of at most 4 under way');
   });
 
   it.each([
@@ -133,7 +122,7 @@ describe('the frame', () => {
     [40, '1/4 windows · about 16.7 s left'],
   ])('keeps the time left in %i columns, and the records of each window', (width, line) => {
     const state = halfway().state(10_000);
-    const [total, events = ''] = progressFrame(state, idle, { ...wide, width });
+    const [total, events = ''] = progressFrame(state, IDLE, { ...wide, width });
     expect(total).toBe(line);
     if (width >= 60) expect(events).toMatch(/^ {2}events {2}2026-03-05 .*1,000 of 2,000 records/);
   });
@@ -141,7 +130,7 @@ describe('the frame', () => {
   it('says how many windows there is no room for', () => {
     const run = new RunProgress(0);
     for (let id = 0; id < 40; id++) run.add({ kind: 'claimed', window: window(id) }, 0);
-    const frame = progressFrame(run.state(1), idle, { ...wide, height: 10 });
+    const frame = progressFrame(run.state(1), IDLE, { ...wide, height: 10 });
     expect(frame).toHaveLength(9);
     expect(frame.at(-2)).toBe('  and 34 more windows');
   });
@@ -158,7 +147,7 @@ describe('the frame', () => {
         run.add({ kind: 'planned', windows }, 0);
         for (let id = 0; id < windows; id++) run.add({ kind: 'claimed', window: window(id) }, 0);
         if (windows > 0) run.add(page(0, 5, 3), 1);
-        const frame = progressFrame(run.state(2), idle, look);
+        const frame = progressFrame(run.state(2), IDLE, look);
         expect(frame.length).toBeLessThanOrEqual(Math.max(1, look.height - 1));
         for (const line of frame) expect(line.length).toBeLessThan(look.width);
         if (!look.unicode) expect(frame.join('')).toMatch(/^[ -~·–]*$/);

@@ -6,6 +6,7 @@ import { Activity } from '../../src/status-page/activity.ts';
 import { Metrics } from '../../src/status-page/metrics.ts';
 import { openStatusServer, type StatusServer } from '../../src/status-page/status-server.ts';
 import type { TestDatabase } from './database.ts';
+import { IDLE } from './idle-limiter.ts';
 
 /** A server, and what it watches. */
 export interface StatusScene extends StatusServer {
@@ -45,7 +46,7 @@ export async function serveStatus(
     version: '0.0.0-test',
     activity,
     metrics,
-    limits: () => ({ limit: 4, underWay: 0, waiting: 0, pausedMs: 0 }) as never,
+    limits: () => IDLE,
     clock: given.clock ?? patientClock,
     log: given.log ?? silentLogger,
     strike: (text) => text,
