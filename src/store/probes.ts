@@ -11,14 +11,23 @@ export interface ProbeFacts extends PageFacts {
   readonly hashes: readonly string[];
 }
 
+/** What a probe is compared with. */
+export interface ComparedWith {
+  readonly streamId: number;
+  /** 0: no walk. */
+  readonly walkId: number;
+}
+
 /** Reads a probe's answer and compares it with the walk, without what is ignored in its records; stores nothing. */
 export async function compareProbe(
   database: Database,
-  walkId: number,
+  { streamId, walkId }: ComparedWith,
   page: Page,
   contract: Contract,
 ): Promise<ProbeFacts> {
-  return readAsJsonb(page.body, ({ body }) => readProbe(database, walkId, page, body, contract));
+  return readAsJsonb(page.body, ({ body }) =>
+    readProbe(database, { streamId, walkId }, page, body, contract),
+  );
 }
 
 /**
@@ -41,16 +50,14 @@ export async function readFault(
 
 async function readProbe(
   database: Database,
-  walkId: number,
+  { streamId, walkId }: ComparedWith,
   page: Page,
   body: Buffer,
   { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<ProbeFacts> {
   const [row] = await database.persist<FactsRow & { begins_with_last: boolean; hashes: string[] }>(
     `with walk as materialized (
-       select k.walk_id, k.day, k.ignored, w.stream_id
-         from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-        where k.walk_id = $4
+       select k.walk_id, k.day, k.ignored from daywalk.walks k where k.walk_id = $4
      ), last as (
        select p.record_hashes[cardinality(p.record_hashes)] as hash
          from walk join daywalk.pages p on p.walk_id = walk.walk_id and p.day = walk.day
@@ -58,15 +65,15 @@ async function readProbe(
         order by p.page_no desc limit 1
      )
      select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless,
-            f.came > 0 and f.total is null and daywalk.tells_total(walk.stream_id, $2, $5) as total_missing,
-            daywalk.knows_frame(walk.stream_id, f.signature) as frame_known,
+            f.came > 0 and f.total is null and daywalk.tells_total($8, $2, $5) as total_missing,
+            daywalk.knows_frame($8, f.signature) as frame_known,
             pg_catalog.hash_array_extended(f.hashes, 0)::text as digest, f.hashes::text[] as hashes,
             f.hashes[1]::text as first_hash, f.hashes[f.came]::text as last_hash,
             true as continues, true as fits, false as stored,
             coalesce((select hash from last) = f.hashes[1], false) as begins_with_last
        from (select) as one left join walk on true
       cross join lateral daywalk.read_page($7::text::jsonb, $6, $1, $2, $3, coalesce(walk.ignored, '{}'), null) as f`,
-    [recordsPath, totalPath, relationPath, walkId, page.start, page.status ?? 200, body],
+    [recordsPath, totalPath, relationPath, walkId, page.start, page.status ?? 200, body, streamId],
   );
   return {
     ...factsOf(row, 0),

@@ -77,16 +77,16 @@ export interface Canary extends Span {
   readonly day: Day;
   /** The walk that proved it. */
   readonly walkId: number;
-  /** Proven in the last week, or failed since: another one may have been forgotten by its source. */
+  /** It was as stored less than a week ago, or before it was found otherwise: an older one may have been forgotten by its source. */
   readonly fresh: boolean;
   readonly records: number;
 }
 
 /**
- * Two windows with records of the newest different days among those that were proven in the last two weeks and since the source
- * was last accepted; none that was pruned, as its source may have forgotten it too. Where there are no two such, also those that
- * failed since, or are being walked again: a source that shows nothing any more is not believed because it was asked twice. A
- * database clock that was set back makes no window too new.
+ * Two windows with records of the newest different days among those that were proven in the two weeks before the stream's last
+ * proof, however long it rested since, and since the source was last accepted; none that was pruned, as its source may have
+ * forgotten it too. Where there are no two such, also those that failed since, or are being walked again: a source that shows
+ * nothing any more is not believed because it was asked twice. A database clock that was set back makes no window too new.
  * @param days of which days; absent: of all.
  */
 export function readCanaries(
@@ -95,14 +95,16 @@ export function readCanaries(
   days: CanaryDays = {},
 ): Promise<Canary[]> {
   return database.persist(
-    `select day, "walkId", "from", "to", "levelFrom", "levelTo", records, state <> 'complete' or proven_at > clock_timestamp() - interval '7 days' as fresh
-       from (select distinct on (w.day) w.day, k.walk_id as "walkId", ${spanOf('w')}, k.records, w.state, w.proven_at
+    `select day, "walkId", "from", "to", "levelFrom", "levelTo", records, stored_at > coalesce(doubted_at, clock_timestamp()) - interval '7 days' as fresh
+       from (select distinct on (w.day) w.day, k.walk_id as "walkId", ${spanOf('w')}, k.records, w.state, w.doubted_at,
+                    case w.state when 'complete' then w.proven_at else w.looked_at end as stored_at
                from daywalk.windows w
                join daywalk.streams s on s.stream_id = w.stream_id
                join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null
                left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
+              cross join (select least(clock_timestamp(), max(proven_at)) as proof from daywalk.windows where stream_id = $1 and kind <> 'cut') as last
               where w.stream_id = $1 and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3) and w.kind <> 'cut' and w.split_by is null
-                and (w.state in ('failed', 'pending') or (w.state = 'complete' and w.proven_at > clock_timestamp() - interval '14 days'))
+                and w.state <> 'replaced' and w.proven_at > last.proof - interval '14 days'
                 and w.proven_at > coalesce(s.accepted_at, '-infinity')
                 and d.retired_since is null
               order by w.day, w.state, w.proven_at desc) as newest

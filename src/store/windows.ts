@@ -214,16 +214,19 @@ export async function retireDay(
 ): Promise<void> {
   await database.persist(
     `with held as (
-       select day from daywalk.windows where window_id = $1 and lease_id = $2::uuid
+       select w.day, (w.state <> 'complete' or w.rewalk) and d.retired_since is null as doubted
+         from daywalk.windows w left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
+        where w.window_id = $1 and w.lease_id = $2::uuid
      ), retired as (
        update daywalk.days d set retired_since = coalesce(d.retired_since, clock_timestamp())
          from held where d.stream_id = $3 and d.day = held.day
      )
      update daywalk.windows w
-        set due_at = case when w.window_id = $1 then daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4) end,
-            looked_at = case when w.window_id = $1 then clock_timestamp() else w.looked_at end,
-            rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-            state = case when w.state in ('failed', 'pending') or w.window_id = $1 then 'complete' else w.state end,
+        set due_at = case w.kind when 'day' then coalesce(
+              daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4),
+              case when held.doubted then clock_timestamp() + interval '1 day' end) end,
+            rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null, doubted_at = null,
+            state = 'complete',
             -- What another worker finds out about its midnights or parts now is nothing any more.
             lease_id = null, lease_owner = null, lease_expires = null
        from held join daywalk.streams s on s.stream_id = $3

@@ -11,17 +11,21 @@ const ATTEMPTS = 4;
 
 /**
  * Closes a split window whose parts are complete, or says which of them are walked again.
+ * @param differs a look found something else, which is in one of its parts, whatever their sum is.
  * @throws {WalkError} with the numbers, where they do not add up: then none of it is complete.
  */
 export async function closeWindow(
   context: WindowContext,
   window: LeasedWindow,
+  differs: boolean,
 ): Promise<WindowEnd> {
   const { database, knowledge } = context;
   const split = await readSplit(database, window);
   if (split === null)
     throw new WalkError('contradicted', 'it was split, and its parts are not there');
-  const { came, total } = await question(context, window, 0, 1);
+  const changed = differs ? await movedParts(context, split) : [];
+  if (changed.length > 0) return again(context, window, split, 'a look found more', changed);
+  const { came, total, totalMissing } = await question(context, window, 0, 1);
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
   const exact =
@@ -29,7 +33,8 @@ export async function closeWindow(
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
   const isTold =
     split.by === 'level' || (split.cuts.length > 0 && split.cuts.every(({ told }) => told));
-  const addsUp = exact ? total === records : isTold && (total === null || total <= records);
+  const isCovered = isTold && !totalMissing && (total === null || total <= records);
+  const addsUp = exact ? total === records : isCovered;
   if (exact && came > 0 && total < records && split.by === 'time' && isTold) {
     // Records may have gone from the source since a part was walked.
     const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split, total) : [];

@@ -227,15 +227,16 @@ function contextOf(
 /** A complete window is looked at first, unless a person asked to walk it again, or a walk of it has begun. */
 async function decide(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
   const { state, rewalk, splitBy, kind, proven } = window;
+  const isLook = state === 'complete' && !rewalk;
   // What its source has forgotten since it was proven is neither walked again nor lost.
-  if (proven && (rewalk || state === 'failed') && (await isForgotten(context, window)))
-    return { kind: 'unchanged' };
-  if (state === 'complete' && !rewalk) {
+  if (proven && !isLook && (await isForgotten(context, window))) return { kind: 'released' };
+  if (isLook) {
     const found = await lookAgain(context, window);
     if (found !== 'different') return { kind: found === 'as stored' ? 'unchanged' : 'released' };
   }
   if (kind === 'cut') return walkCut(context, window);
-  return splitBy === null ? walkWindow(context, window) : closeWindow(context, window);
+  if (splitBy === null) return walkWindow(context, window);
+  return closeWindow(context, window, isLook || rewalk);
 }
 
 /** A lost lease is nobody's fault; a window's own error fails the window; anything else stops the run. */

@@ -4,6 +4,7 @@
  */
 import { RequestError } from '../errors.ts';
 import type { Span } from '../model.ts';
+import { dayWindow } from '../plan/days.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { confirmFrame } from '../store/contracts.ts';
 import { readHashes } from '../store/evidence.ts';
@@ -25,7 +26,7 @@ const LEARNED_SINCE = 'something was learned since that it is to be walked with'
 export async function lookAgain(
   context: WindowContext,
   window: LeasedWindow,
-): Promise<'as stored' | 'not looked at' | 'different'> {
+): Promise<'as stored' | 'forgotten' | 'not looked at' | 'different'> {
   const { database, log, recheckDays } = context;
   let difference: string | null;
   try {
@@ -39,12 +40,12 @@ export async function lookAgain(
     if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
     else if (difference !== null) {
       await noteDifferent(database, window);
-      if (await isForgotten(context, window)) return 'as stored';
+      if (await isForgotten(context, window)) return 'forgotten';
     }
   } catch (error) {
     // Nothing was said against the window: it is looked at later.
     if (!isRefused(error)) throw error;
-    if (error instanceof RequestError && (await isForgotten(context, window))) return 'as stored';
+    if (error instanceof RequestError && (await isForgotten(context, window))) return 'forgotten';
     log.warn({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
     await postponeLook(database, window, recheckDays);
     return 'not looked at';
@@ -147,9 +148,9 @@ function otherLength({ knowledge, pageLength }: WindowContext, { looks }: Leased
   return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
 }
 
-/** Whether the window is a whole day, and {@link isRetired}; what cannot be asked for now was not. */
+/** Whether it is the window of a day or a part of it that {@link isRetired}; what cannot be asked for now was not. */
 export async function isForgotten(context: WindowContext, window: LeasedWindow): Promise<boolean> {
-  if (window.kind !== 'day') return false;
+  if (window.kind === 'cut') return false;
   return isRetired(context, window).catch((error: unknown) => {
     if (!isRefused(error)) throw error;
     return false;
@@ -157,13 +158,14 @@ export async function isForgotten(context: WindowContext, window: LeasedWindow):
 }
 
 /**
- * Whether this day was taken by the source's retention: it shows nothing any more, neither does the day with records before
- * it, and a known answer of a newer day is what it was; where there is none, days of this age were forgotten before
- * (docs/completeness.md, "What is kept"). Noted then.
+ * Whether the day of this window was taken by the source's retention: it shows nothing any more, neither does the day with
+ * records before it, and a known answer of a newer day is what it was; where there is none, days of this age were forgotten
+ * before (docs/completeness.md, "What is kept"). Noted then.
  */
 async function isRetired(context: WindowContext, window: LeasedWindow): Promise<boolean> {
   const { database, knowledge, log } = context;
-  if (!(await showsNothing(context, window))) return false;
+  const wholeDay = { ...dayWindow(window.day), levelFrom: null, levelTo: null };
+  if (!(await showsNothing(context, wholeDay))) return false;
   const before = await readShownBefore(database, knowledge.streamId, window.day);
   if (before !== null && !before.retired && !(await showsNothing(context, before))) return false;
   const known = await context.checkKnown({ after: window.day });

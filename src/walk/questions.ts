@@ -36,7 +36,7 @@ export function askShorter(
   return orShorter(context, request, 2, async (length) => {
     const asked = { ...request, length };
     const answer = await askPage(context, asked, (page, contract) =>
-      compareProbe(database, walkId, page, contract),
+      compareProbe(database, { streamId: knowledge.streamId, walkId }, page, contract),
     );
     if (answer.facts.came > 0 && request.start === 0) knowledge.lastGood = asked;
     return answer;

@@ -133,7 +133,7 @@ async function page(
 
 const probe = ({ context }: Answering, start = 0, walk = walks[0] ?? 0) =>
   askPage(context, { ...request, start }, (answer, contract) =>
-    compareProbe(database, walk, answer, contract),
+    compareProbe(database, { streamId, walkId: walk }, answer, contract),
   ).then(({ facts }) => facts);
 
 const stored = async () => {
@@ -455,7 +455,7 @@ describe('the contract', () => {
     const read = async (answer: Page, contract: Contract) => {
       if (source.context.contract.known === null) atOnce = Math.max(atOnce, ++reading);
       await letOthersGo(1);
-      const facts = await compareProbe(database, 0, answer, contract);
+      const facts = await compareProbe(database, { streamId, walkId: 0 }, answer, contract);
       reading = 0;
       found.push(source.context.contract.known);
       return facts;

@@ -4,6 +4,7 @@ import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.
 import type { PageRequest } from '../../src/model.ts';
 import type { RunReport } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, type Exporting, newStream, resultsOf, runOnce } from './exporting.ts';
 import { ImaginedSource } from './imagined-source.ts';
@@ -133,27 +134,71 @@ describe('a quiet source that keeps its events for a week', () => {
   });
 });
 
-describe('a source that shows nothing any more', () => {
-  it('is not believed after a week away either, and no day is forgotten', async () => {
-    const { source, run, refuse } = exportOf(LISTS);
-    refuse((request) => {
-      if (isOf(request, third)) throw new RequestError(400, 'not yet');
-    });
-    expect(await run()).toEqual(['complete', 'complete', 'failed']);
-    await server.query(`update daywalk.windows set proven_at = proven_at - interval '8 days'`);
-    refuse(() => {});
-    const lists = new Map(source.lists);
-    for (const day of source.lists.keys()) source.lists.set(day, []);
-    await runAndIgnore(run);
-    expect(await retired()).toEqual([]);
-    const [row] = await server.query(
-      `select state from daywalk.windows where kind = 'day' and day = $1`,
-      [third],
+describe('a source that keeps its events for a few days', () => {
+  it.each(['8 days', '40 days'])(
+    'has forgotten all known days after %s away: new ones are believed',
+    async (pause) => {
+      const { source, run, refuse } = exportOf(LISTS);
+      refuse((request) => {
+        if (isOf(request, third)) throw new RequestError(400, 'not yet');
+      });
+      await run();
+      await letTimePass((sql, values) => server.query(sql, values), pause);
+      refuse(() => {});
+      for (const day of [first, second]) source.lists.set(`${day} 00:00:00`, []);
+      await runAndIgnore(run);
+      await runAndIgnore(run);
+      expect(await retired()).toEqual([first, second]);
+      expect(
+        await server.query('select day::text, state from daywalk.coverage order by day'),
+      ).toEqual([first, second, third].map((day) => ({ day, state: 'complete' })));
+    },
+  );
+
+  it('refuses an old day that is walked again, which keeps no new one from being believed', async () => {
+    const { run, refuse } = exportOf({ ...LISTS, [second]: [] });
+    const refuseDays = (...days: string[]) =>
+      refuse((request) => {
+        if (days.some((day) => isOf(request, day)))
+          throw new RequestError(400, 'not within 30 days');
+      });
+    refuseDays(third);
+    await run();
+    await server.query(
+      `update daywalk.windows set proven_at = proven_at - interval '60 days', rewalk = true where day = $1`,
+      [first],
     );
-    expect(row).toEqual({ state: 'failed' });
-    for (const [day, list] of lists) source.lists.set(day, list);
-    expect(await run()).toEqual(['complete', 'complete', 'complete']);
+    refuseDays(first, third);
+    await run();
+    refuseDays(first);
+    expect((await run()).at(-1)).toBe('complete');
   });
+});
+
+describe('a source that shows nothing any more', () => {
+  it.each(['8 days', '40 days'])(
+    'is not believed after %s away either, and no day is forgotten',
+    async (pause) => {
+      const { source, run, refuse } = exportOf(LISTS);
+      refuse((request) => {
+        if (isOf(request, third)) throw new RequestError(400, 'not yet');
+      });
+      expect(await run()).toEqual(['complete', 'complete', 'failed']);
+      await letTimePass((sql, values) => server.query(sql, values), pause);
+      refuse(() => {});
+      const lists = new Map(source.lists);
+      for (const day of source.lists.keys()) source.lists.set(day, []);
+      await runAndIgnore(run);
+      expect(await retired()).toEqual([]);
+      const [row] = await server.query(
+        `select state from daywalk.windows where kind = 'day' and day = $1`,
+        [third],
+      );
+      expect(row).toEqual({ state: 'failed' });
+      for (const [day, list] of lists) source.lists.set(day, list);
+      expect(await run()).toEqual(['complete', 'complete', 'complete']);
+    },
+  );
 });
 
 /** What is shown still is not what the source shows. */

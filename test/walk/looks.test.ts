@@ -104,7 +104,7 @@ describe('a large day by its total, where fractions of a second are compared', (
     source.lists.set(`${second} 00:00:00`, [...records(1_000, 240), ...late]);
     const looks = 'update daywalk.windows set due_at = clock_timestamp() where due_at is not null';
     await server.query(looks);
-    await runOnce(exporting);
+    await exported(exporting);
     const [day] = await server.query(
       `select looks, split_calibrated as calibrated from daywalk.windows where kind = 'day'`,
     );

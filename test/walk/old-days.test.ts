@@ -24,17 +24,36 @@ const isRetired = async (day: string) =>
   ).length > 0;
 const LATE = '{"id": 4999}';
 
+interface Days {
+  readonly recheckDays?: number;
+  /** Records of each day. */
+  readonly size?: number;
+  readonly totals?: 'exact' | 'none';
+  /** The source begins no page beyond. */
+  readonly depth?: number;
+}
+
 /** A source of so many days that may refuse requests from some moment on, and its export. */
-function exportOf(count: number, recheckDays = 7) {
+function exportOf(
+  count: number,
+  { recheckDays = 7, size = 12, totals = 'none', depth = 1_000 }: Days = {},
+) {
   const days = closedDays(count);
   let refuse: (request: PageRequest) => void | Promise<void> = () => {};
   const source = new ImaginedSource(
-    Object.fromEntries(days.map((day, index) => [day, records(1_000 * (index + 1), 12)])),
-    { before: (_, request) => refuse(request) },
+    Object.fromEntries(days.map((day, index) => [day, records(1_000 * (index + 1), size)])),
+    {
+      totals,
+      before: (_, request) => {
+        if (request.start >= depth) throw new RequestError(400, 'too deep');
+        return refuse(request);
+      },
+    },
   );
   const stream = newStream();
   const [since = ''] = days;
-  const exporting = { server, source, stream, since, pageLength: 30, recheckDays };
+  const sizes = { pageLength: 30, windowRecords: 60 };
+  const exporting = { server, source, stream, since, ...sizes, recheckDays };
   const statesOf = async () =>
     [...(await readResults(server, stream)).values()].map(({ state }) => state);
   return {
@@ -71,7 +90,7 @@ function exportOf(count: number, recheckDays = 7) {
             streams: [stream],
             since,
             settleMs: SETTLE_MS,
-            pageLength: 30,
+            ...sizes,
             recheckDays,
             concurrency,
           },
@@ -91,12 +110,14 @@ it('a dozen days before the retention of a new source keep no newer day from bei
   expect((await statesOf()).slice(12)).toEqual(['complete', 'complete']);
 });
 
-it('older days that were away for an hour are looked at again, and what came late is found', async () => {
+it('older days that were away for a day are looked at again, and what came late is found', async () => {
   const { days, source, run, later, statesOf, stream } = exportOf(6);
   await run();
   await later();
   const whole = new Map(source.lists);
   for (const day of days.slice(0, 5)) source.lists.set(`${day} 00:00:00`, []);
+  await run();
+  await later();
   await run();
   for (const [day, list] of whole) source.lists.set(day, list);
   const late = `${days[3]} 00:00:00`;
@@ -112,49 +133,84 @@ it('older days that were away for an hour are looked at again, and what came lat
   );
 });
 
-describe('walking a proven day again that the source', () => {
-  const proven = async () => {
-    const all = exportOf(3);
-    await all.run();
-    await all.later();
-    return { ...all, oldest: all.days[0] ?? '' };
-  };
+describe.each<Days>([{}, { size: 240, totals: 'exact' }, { size: 240, depth: 100 }])(
+  'walking a proven day again (%o) that the source',
+  (kind) => {
+    const proven = async (change: Days = {}) => {
+      const all = exportOf(3, { ...kind, ...change });
+      await all.run();
+      await all.later();
+      return { ...all, oldest: all.days[0] ?? '' };
+    };
 
-  it('refuses as too old leaves it as it was proven', async () => {
-    const { days, oldest, backfill, keepFrom, statesOf } = await proven();
-    keepFrom(days[1] ?? '');
-    await backfill(oldest);
-    expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
-  });
-
-  it('refuses, with another worker at its midnight, leaves both as they were proven', async () => {
-    const { days, oldest, keepFrom, statesOf, backfill, holdCuts } = await proven();
-    keepFrom(days[1] ?? '');
-    holdCuts(oldest);
-    await backfill(oldest, 4);
-    expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
-  });
-
-  it('never had events of does not tell that it has forgotten them', async () => {
-    const { days, source, run, later, backfill, statesOf } = exportOf(3);
-    const [oldest = ''] = days;
-    source.lists.set(`${oldest} 00:00:00`, []);
-    await run();
-    await later();
-    await backfill(oldest);
-    expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
-    expect(await server.query('select from daywalk.days where retired_since is not null')).toEqual(
-      [],
-    );
-  });
-
-  it('has forgotten does not tell that its events are lost', async () => {
-    const { source, oldest, backfill, later } = await proven();
-    source.lists.set(`${oldest} 00:00:00`, []);
-    for (let time = 0; time < 2; time += 1) {
+    it('refuses as too old leaves it as it was proven', async () => {
+      const { days, oldest, backfill, keepFrom, statesOf } = await proven();
+      keepFrom(days[1] ?? '');
       await backfill(oldest);
+      expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+    });
+
+    it('refuses, with another worker at its midnight, leaves both as they were proven', async () => {
+      const { days, oldest, keepFrom, statesOf, backfill, holdCuts } = await proven();
+      keepFrom(days[1] ?? '');
+      holdCuts(oldest);
+      await backfill(oldest, 4);
+      expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+    });
+
+    it('has forgotten, as a look finds, is not told as seen like it is stored', async () => {
+      const { source, oldest, run, later, statesOf } = await proven();
+      source.lists.set(`${oldest} 00:00:00`, []);
+      await run();
       await later();
-    }
-    expect(await server.query('select gone, lost from daywalk.days where lost > 0')).toEqual([]);
-  });
-});
+      await run();
+      expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+      expect(
+        await server.query(
+          'select gone::int, looked_at < retired_since as before from daywalk.coverage where retired_since is not null',
+        ),
+      ).toEqual([{ gone: 0, before: true }]);
+    });
+
+    it('never had events of does not tell that it has forgotten them', async () => {
+      const { days, source, run, later, backfill, statesOf } = exportOf(3, kind);
+      const [oldest = ''] = days;
+      source.lists.set(`${oldest} 00:00:00`, []);
+      await run();
+      await later();
+      await backfill(oldest);
+      expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+      expect(
+        await server.query('select from daywalk.days where retired_since is not null'),
+      ).toEqual([]);
+    });
+
+    it('has forgotten does not tell that its events are lost', async () => {
+      const { source, oldest, backfill, later, statesOf } = await proven();
+      source.lists.set(`${oldest} 00:00:00`, []);
+      for (let time = 0; time < 2; time += 1) {
+        await backfill(oldest);
+        await later();
+      }
+      expect(await server.query('select gone, lost from daywalk.days where lost > 0')).toEqual([]);
+      expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+    });
+
+    it('has forgotten since, while it was in doubt, is looked at once more', async () => {
+      const { days, source, stream, oldest, run, backfill, later } = await proven({
+        recheckDays: 0,
+      });
+      await run();
+      const list = source.lists.get(`${oldest} 00:00:00`) ?? [];
+      source.lists.set(`${oldest} 00:00:00`, []);
+      await backfill(oldest);
+      expect(await isRetired(oldest)).toBe(true);
+      await server.query('update daywalk.windows set due_at = null where day > $1', [oldest]);
+      source.lists.set(`${oldest} 00:00:00`, [...list, LATE]);
+      await later();
+      await run();
+      await run();
+      expect((await readResults(server, stream)).get(days[0] ?? '')?.published).toContain(LATE);
+    });
+  },
+);

@@ -77,6 +77,31 @@ describe('a split whose cuts nobody asked for', () => {
   });
 });
 
+it('a split whose parts hold less than the total is not complete once an answer lacks it', async () => {
+  const isDay = ({ from, to }: PageRequest) => from.endsWith('00:00:00') && to.endsWith('23:59:59');
+  let lacks = false;
+  const source: ImaginedSource = new ImaginedSource(
+    { [second]: records(2_000, 240) },
+    {
+      before: (_, { start }) => {
+        if (start >= 73) throw new RequestError(400, 'too deep');
+      },
+      wrap: (list, _, request) => {
+        const told = source.within(request).length + (isDay(request) ? 10 : 0);
+        return body(list, lacks && isDay(request) ? null : told);
+      },
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: second, pageLength: 30 };
+  await teach(exporting, { calibrated: 300 });
+  expect((await exported(exporting, 2)).get(second)?.state).toBe('failed');
+  lacks = true;
+  await server.query(
+    `update daywalk.windows set due_at = clock_timestamp() where state = 'failed'`,
+  );
+  expect((await exported(exporting)).get(second)?.state).toBe('failed');
+});
+
 describe('pages that are counted by number, without totals', () => {
   it('between which a record goes do not hide the one that moves up', async () => {
     const byNumber: Habits['arrange'] = (list, _, { start, length }) => {
