@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../src/model.ts';
+import { isAudited } from '../../src/walk/once.ts';
 import { type Evidence, isRound, type Learned, verdict } from '../../src/walk/verdict.ts';
 
 const NOTHING: Learned = { calibrated: 0, lowerBoundFrom: null, provenSize: 0 };
@@ -25,6 +26,19 @@ function evidence(given: Partial<Evidence> = {}): Evidence {
 
 const said = (given: Partial<Evidence>, learned: Partial<Learned> = {}) =>
   verdict(evidence(given), { ...NOTHING, ...learned });
+
+it('one window in fifty is audited, of each of several streams, which take turns with their numbers', () => {
+  const numbers = { first: fc.nat(1_000_000), streams: fc.integer({ min: 1, max: 5 }) };
+  fc.assert(
+    fc.property(fc.record({ ...numbers, perDay: fc.integer({ min: 1, max: 12 }) }), (given) => {
+      const { first, streams, perDay } = given;
+      const days = Array.from({ length: 1_000 }, (_, day) => first + day * streams * perDay);
+      const audited = days.filter((windowId) => isAudited({ windowId })).length;
+      expect(audited).toBeGreaterThanOrEqual(10);
+      expect(audited).toBeLessThanOrEqual(40);
+    }),
+  );
+});
 
 describe('what suffices', () => {
   it('is a calibrated total alone, but for a window that is audited: its end is asked for all the same', () => {
