@@ -79,7 +79,7 @@ export async function askForLook(
   walk: LookedAt,
 ): Promise<Facts<ProbeFacts> | string> {
   const { knowledge } = context;
-  const times = knowledge.givesEmptiesInVain && walk.records > 0 ? knowledge.repeats : 1;
+  const times = knowledge.givesEmptiesInVain ? knowledge.repeats : 1;
   try {
     let answer = await question(context, span, start, length, walk.walkId);
     for (let time = 1; time < times && answer.came === 0; time += 1)

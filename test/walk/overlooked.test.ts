@@ -193,6 +193,36 @@ describe('a source that answers one question in different ways, and shows nothin
   });
 });
 
+describe('a source that answers one question in five with nothing', () => {
+  const isDay = ({ from, to }: PageRequest) =>
+    from === `${second} 00:00:00` && to === `${second} 23:59:59`;
+  const isAcross = ({ from, to }: PageRequest) => from < `${second} 00` && to > `${second} 00:00`;
+
+  it.each([
+    ['an empty day', second, 43_200, isDay],
+    // In the fraction behind the last second, which no window shows.
+    ['an empty midnight', first, 86_399.7, isAcross],
+  ] as const)('is asked more than once whether %s is still empty', async (_, day, at, isOf) => {
+    let away = 0;
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 12), [second]: [] },
+      {
+        at: (record) => (idOf(record) === 1_999 ? at : 30_000 + idOf(record)),
+        arrange: (list, _, request) => (isOf(request) && away-- > 0 ? [] : list),
+      },
+    );
+    const shared = { server, source, stream: newStream(), since: first };
+    const exporting = { ...shared, pageLength: 30, recheckDays: 7 };
+    await teach(exporting, { empties: 0.2 });
+    for (const { state } of (await exported(exporting, 2)).values()) expect(state).toBe('complete');
+    const list = source.lists.get(`${day} 00:00:00`) ?? [];
+    source.lists.set(`${day} 00:00:00`, [...list, '{"id": 1999}']);
+    await server.query('update daywalk.windows set due_at = clock_timestamp()');
+    away = 4;
+    expect((await exported(exporting, 2)).get(day)?.published).toContain('{"id": 1999}');
+  });
+});
+
 describe('replicas, one of which lags for some answers', () => {
   it('do not hide a record that an answer before told of', async () => {
     let answers = 0;
