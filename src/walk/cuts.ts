@@ -19,7 +19,7 @@ import { learnIgnoredAcross, learnIgnoredAnyOrder, learnIgnoredInParts } from '.
 import { ignoresTime, learnReach } from './reach.ts';
 import { settleSpan } from './settle.ts';
 import { targetOf } from './span.ts';
-import { LEAST_CAP } from './verdict.ts';
+import { isPowerOfTwo, LEAST_CAP } from './verdict.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */
 export interface CutWalks {
@@ -162,8 +162,8 @@ async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<W
     await learnIgnoredInParts(context, across, [before, after]);
     since = across.walkId;
   }
-  // Once: what one of them holds was edited, or came late.
-  if (window.failures === 0) await askNeighboursAgain(database, window);
+  // What one of them holds was edited, or came late. At growing distances, since it may differ for ever.
+  if (isPowerOfTwo(window.failures + 1)) await askNeighboursAgain(database, window);
   throw new WalkError(
     'unsettled',
     `what lies across ${window.from} is not what the windows on both sides hold of it`,

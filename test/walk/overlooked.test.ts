@@ -1,7 +1,8 @@
 /** What the rules once overlooked, found by reading them: days that they would have called complete and that were not, or never complete. */
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../../src/errors.ts';
+import { EnvelopeError, RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
+import { around } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, type Exporting, exported, newStream, runOnce } from './exporting.ts';
@@ -220,6 +221,53 @@ describe('a source that answers one question in five with nothing', () => {
     await server.query('update daywalk.windows set due_at = clock_timestamp()');
     away = 4;
     expect((await exported(exporting, 2)).get(day)?.published).toContain('{"id": 1999}');
+  });
+});
+
+describe('a record of the last second, which both days show, edited after their cut had failed for something else', () => {
+  const edited = (read: boolean) => `{"id": 3001, "read": ${read}}`;
+
+  /** @param stale whether whole days show for ever what it was. */
+  async function retried(times: number, stale: boolean) {
+    let away = true;
+    // Windows show one second more on either side.
+    const source: ImaginedSource = new ImaginedSource(
+      { [first]: [...records(1_000, 5), edited(false)], [second]: records(2_000, 5) },
+      {
+        at: (record) => (idOf(record) > 3_000 ? 86_399 : 30_000 + idOf(record)),
+        arrange: (_, __, { from, to, filters }) => {
+          const isWhole = from.endsWith('00:00:00') && to.endsWith('23:59:59');
+          return source
+            .within({ from: around(from, -1, 0).from, to: around(to, 0, 1).to, filters })
+            .map((record) => (stale && isWhole && idOf(record) > 3_000 ? edited(false) : record));
+        },
+        before: (_, { from, to }) => {
+          const isMidnight = from < `${second} 00` && to > `${second} 00`;
+          if (away && isMidnight) throw new EnvelopeError('<html>');
+        },
+      },
+    );
+    const stream = newStream({ idPath: ['id'] });
+    const exporting = { server, source, stream, since: first, pageLength: 30 };
+    await exported(exporting);
+    source.lists.set(`${first} 00:00:00`, [...records(1_000, 5), edited(true)]);
+    away = false;
+    for (let time = 0; time < times; time += 1) {
+      await server.query(
+        `update daywalk.windows set due_at = clock_timestamp() where state = 'failed'`,
+      );
+      await exported(exporting);
+    }
+    return [...(await exported(exporting)).values()];
+  }
+
+  it('is shown as it is now', async () => {
+    for (const { state } of await retried(2, false)) expect(state).toBe('complete');
+  });
+
+  it('has both days walked again ever more rarely, where that does not settle it', async () => {
+    for (const { state, walks } of await retried(9, true))
+      expect({ state, walks }).toEqual({ state: 'failed', walks: 4 });
   });
 });
 
