@@ -236,11 +236,14 @@ export async function retireDay(
   );
 }
 
-/** A person says that the source is right as it is: what was proven before is no known answer any more. */
+/** A person says that the source is right as it is: what was proven before is no known answer any more, and what failed is due. */
 export async function acceptSource(database: Database, streamId: number): Promise<void> {
   await database.persist(
     `with accepted as (
        update daywalk.streams set accepted_at = clock_timestamp() where stream_id = $1
+     ), tried as (
+       update daywalk.windows set due_at = clock_timestamp()
+        where stream_id = $1 and state = 'failed' and due_at > clock_timestamp()
      )
      update daywalk.days set lost = 0 where stream_id = $1 and lost <> 0`,
     [streamId],

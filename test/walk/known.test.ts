@@ -2,11 +2,20 @@
 import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
+import { readStreams } from '../../src/store/streams.ts';
+import { acceptSource } from '../../src/store/windows.ts';
 import type { RunReport } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { freshStore, records } from '../support/store.ts';
-import { closedDays, type Exporting, newStream, resultsOf, runOnce } from './exporting.ts';
+import { freshStore, openDatabase, records } from '../support/store.ts';
+import {
+  closedDays,
+  type Exporting,
+  newStream,
+  readResults,
+  resultsOf,
+  runOnce,
+} from './exporting.ts';
 import { ImaginedSource } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -49,7 +58,13 @@ function exportOf(
   };
   return {
     source,
+    stream: exporting.stream,
     run,
+    /** A run of what is due by itself; what is gone from the source stays shown. */
+    runOn: async () => {
+      await runOnce(exporting).catch(() => {});
+      return [...(await readResults(server, exporting.stream)).values()].map(({ state }) => state);
+    },
     /** Of the last run. */
     report: () => report,
     refuse: (now: typeof refuse) => {
@@ -176,6 +191,18 @@ describe('a source that keeps its events for a few days', () => {
 });
 
 describe('a source that shows nothing any more', () => {
+  it('is believed by the next run after a person accepted it', async () => {
+    const { source, stream, run, runOn } = exportOf(LISTS);
+    await run();
+    for (const day of source.lists.keys()) source.lists.set(day, []);
+    await runAndIgnore(run);
+    expect(await runOn()).toContain('failed');
+    const database = openDatabase(server.url);
+    for (const { streamId } of await readStreams(database, [stream.name]))
+      await acceptSource(database, streamId);
+    expect(await runOn()).toEqual(['complete', 'complete', 'complete']);
+  });
+
   it.each(['8 days', '40 days'])(
     'is not believed after %s away either, and no day is forgotten',
     async (pause) => {

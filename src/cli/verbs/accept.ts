@@ -16,10 +16,11 @@ export async function accept(invocation: Invocation): Promise<number> {
   const names = chosen(settings.streams, options.stream).map(({ name }) => name);
   return withStore(settings, signal, async (database) => {
     for (const { name, streamId } of await readStreams(database, names)) {
-      await acceptSource(database, streamId);
+      // First: a worker may take up at once what is due then.
       await forgetContract(database, streamId);
+      await acceptSource(database, streamId);
       print(
-        `${name}: accepted. From the next run on, new days are compared with what is proven from now on, and list and total are looked for anew. Nothing that is stored is taken away.`,
+        `${name}: accepted. From the next run on, days that failed are walked again, new days are compared with what is proven from now on, and list and total are looked for anew. Nothing that is stored is taken away.`,
       );
     }
     return EXIT.done;
