@@ -243,7 +243,7 @@ create procedure daywalk.store_page(
   took_requests integer, received_bytes integer, received_sha256 bytea, kept_bytes bytea, changed jsonb, content jsonb,
   out came integer, out list_type text, out total bigint, out relation text, out total_missing boolean, out fault text,
   out more boolean, out signature text, out wordless boolean, out frame_known boolean, out continues boolean, out fits boolean,
-  out digest text, out first_hash text, out last_hash text, out tried boolean, out stored boolean)
+  out digest text, out tried boolean, out stored boolean)
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   hashes bigint[];
@@ -265,8 +265,6 @@ begin
     into came, list_type, total, relation, fault, more, signature, wordless, hashes, identities
     from daywalk.read_page(content, http_status, list_at, total_at, relation_at, coalesce(its_ignored, '{}'), its_id_path) as f;
   digest := hash_array_extended(hashes, 0);
-  first_hash := hashes[1];
-  last_hash := hashes[came];
   continues := its_day is null or skip_first = 0 or hashes[1] is not distinct from
     (select p.record_hashes[cardinality(p.record_hashes)]
        from daywalk.pages p

@@ -2748,7 +2748,7 @@ begin
   return 'split';
 end $function$;
 
-CREATE OR REPLACE PROCEDURE daywalk.store_page(IN target bigint, IN lease uuid, IN ttl_ms double precision, IN walk bigint, IN at_start bigint, IN at_page integer, IN skip_first integer, IN list_at text[], IN total_at text[], IN relation_at text[], IN believes text, IN http_status integer, IN asked_length integer, IN took_ms integer, IN took_requests integer, IN received_bytes integer, IN received_sha256 bytea, IN kept_bytes bytea, IN changed jsonb, IN content jsonb, OUT came integer, OUT list_type text, OUT total bigint, OUT relation text, OUT total_missing boolean, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT frame_known boolean, OUT continues boolean, OUT fits boolean, OUT digest text, OUT first_hash text, OUT last_hash text, OUT tried boolean, OUT stored boolean)
+CREATE OR REPLACE PROCEDURE daywalk.store_page(IN target bigint, IN lease uuid, IN ttl_ms double precision, IN walk bigint, IN at_start bigint, IN at_page integer, IN skip_first integer, IN list_at text[], IN total_at text[], IN relation_at text[], IN believes text, IN http_status integer, IN asked_length integer, IN took_ms integer, IN took_requests integer, IN received_bytes integer, IN received_sha256 bytea, IN kept_bytes bytea, IN changed jsonb, IN content jsonb, OUT came integer, OUT list_type text, OUT total bigint, OUT relation text, OUT total_missing boolean, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT frame_known boolean, OUT continues boolean, OUT fits boolean, OUT digest text, OUT tried boolean, OUT stored boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
@@ -2773,8 +2773,6 @@ begin
     into came, list_type, total, relation, fault, more, signature, wordless, hashes, identities
     from daywalk.read_page(content, http_status, list_at, total_at, relation_at, coalesce(its_ignored, '{}'), its_id_path) as f;
   digest := hash_array_extended(hashes, 0);
-  first_hash := hashes[1];
-  last_hash := hashes[came];
   continues := its_day is null or skip_first = 0 or hashes[1] is not distinct from
     (select p.record_hashes[cardinality(p.record_hashes)]
        from daywalk.pages p

@@ -8,7 +8,6 @@ import type { WalkRole } from './walks.ts';
 /** A walk that has ended. */
 export interface EndedWalk extends Span {
   readonly walkId: number;
-  readonly number: number;
   readonly role: WalkRole;
   readonly outcome: 'ended' | 'shifted' | 'failed';
   /** Why it did not end well. */
@@ -28,7 +27,7 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
   const walks = await database.persist<
     EndedWalk & { pageClaims: (Omit<Claim, 'lowerBound'> & { relation: string | null })[] }
   >(
-    `select walk.walk_id as "walkId", walk.number, walk.role, walk.outcome, walk.reason,
+    `select walk.walk_id as "walkId", walk.role, walk.outcome, walk.reason,
             walk.next_start as stored, walk.pages, walk.page_length as "pageLength",
             walk.from_time as "from", walk.to_time as "to", walk.level_from as "levelFrom", walk.level_to as "levelTo",
             coalesce(seen.first_page, 0) as "firstPage", coalesce(seen.largest_page, 0) as "largestPage",

@@ -18,8 +18,6 @@ export interface PageFacts {
   readonly more: boolean;
   /** Equal for pages with equal records in equal order. */
   readonly digest: string;
-  readonly first: string | null;
-  readonly last: string | null;
   /** The first record is the last one stored, where that was asked for again. */
   readonly continues: boolean;
   /** List and total are where they were on the pages before. */
@@ -76,8 +74,6 @@ export interface FactsRow {
   relation: string | null;
   more: boolean;
   digest: string;
-  first_hash: string | null;
-  last_hash: string | null;
   continues: boolean;
   fits: boolean;
   fault: string | null;
@@ -99,8 +95,6 @@ export const factsOf = (row: FactsRow | undefined, skip: number): PageFacts => {
     totalMissing: row.total_missing,
     more: row.more,
     digest: row.digest,
-    first: row.first_hash,
-    last: row.last_hash,
     continues: row.continues,
     fits: row.fits,
     fault: row.fault,

@@ -68,7 +68,7 @@ async function commitPage(
   const [row] = await database.query<FactsRow & { tried: boolean }>(
     `call daywalk.store_page($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
                              $20::text::jsonb,
-                             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null)`,
+                             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null)`,
     [
       lease.windowId,
       lease.leaseId,

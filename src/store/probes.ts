@@ -68,7 +68,6 @@ async function readProbe(
             f.came > 0 and f.total is null and daywalk.tells_total($8, $2, $5) as total_missing,
             daywalk.knows_frame($8, f.signature) as frame_known,
             pg_catalog.hash_array_extended(f.hashes, 0)::text as digest, f.hashes::text[] as hashes,
-            f.hashes[1]::text as first_hash, f.hashes[f.came]::text as last_hash,
             true as continues, true as fits, false as stored,
             coalesce((select hash from last) = f.hashes[1], false) as begins_with_last
        from (select) as one left join walk on true

@@ -493,17 +493,16 @@ describe('a probe', () => {
       given({ data: rows(1, 2, 9) }),
       given({ data: rows(7, 3, 4) }),
     ]);
-    const stored = await page(source);
+    await page(source);
     const last = await probe(source, 2);
     const known = await readHashes(database, walks[0] ?? 0);
     expect(last).toMatchObject({ beginsWithLast: true, came: 1, stored: false });
-    expect(known).toContain(last.hashes[0]);
-    expect(last.hashes).toEqual([stored.last]);
+    expect(last.hashes).toEqual(known.slice(-1));
     const inside = await probe(source, 1);
     expect(inside.beginsWithLast).toBe(false);
     expect(known).toContain(inside.hashes[0]);
     const next = await page(source, { nextStart: 3, pages: 1, skip: 1 });
-    expect(next).toMatchObject({ continues: true, stored: true, records: 1, first: stored.last });
+    expect(next).toMatchObject({ continues: true, stored: true, records: 1 });
   });
 
   it('hashes what identifies a record, where the stream says', async () => {
