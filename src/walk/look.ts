@@ -2,7 +2,7 @@
  * Looks: later, independent questions whether a complete window is still what is stored. One that differs is walked again,
  * unless its source forgets its oldest day first: then the day stays shown, and is not walked for nothing.
  */
-import { RequestError } from '../errors.ts';
+import { RequestError, WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { dayWindow } from '../plan/days.ts';
 import { around, secondsOf } from '../plan/split.ts';
@@ -148,11 +148,11 @@ function otherLength({ knowledge, pageLength }: WindowContext, { looks }: Leased
   return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
 }
 
-/** Whether it is the window of a day or a part of it that {@link isRetired}; what cannot be asked for now was not. */
+/** Whether it is the window of a day or a part of it that {@link isRetired}; not where that cannot be told now. */
 export async function isForgotten(context: WindowContext, window: LeasedWindow): Promise<boolean> {
   if (window.kind === 'cut') return false;
   return isRetired(context, window).catch((error: unknown) => {
-    if (!isRefused(error)) throw error;
+    if (!isRefused(error) && !(error instanceof WalkError)) throw error;
     return false;
   });
 }

@@ -244,6 +244,21 @@ describe('a page that stands in front of the API for a while', () => {
     expect(report()?.windowsUnchanged).toBe(0);
   });
 
+  it('that refuses an old day while newer ones are gone makes it no failed one', async () => {
+    const { source, run, refuse } = exportOf({ ...LISTS, [first]: records(1_000, 1) });
+    await run();
+    for (const day of [second, third]) source.lists.set(`${day} 00:00:00`, []);
+    refuse((request) => {
+      if (isOf(request, first)) throw new RequestError(400, 'a moment of the gateway');
+    });
+    await runAndIgnore(run);
+    expect(
+      await server.query(`select state from daywalk.windows where kind = 'day' and day = $1`, [
+        first,
+      ]),
+    ).toEqual([{ state: 'complete' }]);
+  });
+
   it.each([302, 404])(
     'is answered %i everywhere: the API is away, its address is not wrong',
     async (status) => {
