@@ -140,12 +140,7 @@ function against({
     );
   if (claims.some((claim) => claim.start + claim.came > stored && claim.came > 0))
     return says('C1', `a record was shown behind the ${stored} that are stored`);
-  // Of a full page many say that there is more before they have looked.
-  if (
-    claims.some(
-      (claim) => claim.more && claim.came < claim.length && claim.start + claim.came >= stored,
-    )
-  )
+  if (saysMore(claims, stored))
     return says(
       'C1',
       `the answer at the end says that there is more than the ${stored} records that are stored`,
@@ -160,6 +155,17 @@ function against({
   if (halves !== undefined && halves.less > 0)
     return says('C1', `the halves of the window lack ${halves.less} records of the whole`);
   return null;
+}
+
+/**
+ * Whether the end says that there is more. Of a full page many say so before they have looked: of one as long as was asked for,
+ * and of one as long as any, which may be full by the measure of the source, where a shorter answer tells of the end, too.
+ */
+function saysMore(claims: readonly Claim[], stored: number): boolean {
+  const longest = claims.reduce((most, { came }) => Math.max(most, came), 0);
+  const atEnd = claims.filter(({ start, length, came }) => came < length && start + came >= stored);
+  const shorter = atEnd.filter(({ came }) => came < longest);
+  return (shorter.length > 0 ? shorter : atEnd).some(({ more }) => more);
 }
 
 /** "There is a record at offset s" and "there are N", as the least number of records. */

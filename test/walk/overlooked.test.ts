@@ -361,3 +361,32 @@ describe('a window of one record', () => {
     },
   );
 });
+
+describe('a day as long as the longest page of its source', () => {
+  const MOST = 12;
+  const saysMore = (more: (records: number, request: PageRequest) => boolean): Habits => ({
+    clamp: MOST,
+    wrap: (list, _, request) =>
+      `{"has_more":${more(list.length, request)},"data":[${list.join(',')}]}`,
+  });
+  const exportOf = (list: readonly string[], habits: Habits): Exporting => {
+    const source = new ImaginedSource({ [first]: list, [second]: records(2_000, 5) }, habits);
+    return { server, source, stream: newStream(), since: first, pageLength: 30 };
+  };
+
+  it('is whole though of each full page it says that there is more', async () => {
+    const habits = saysMore((came, { length }) => came === Math.min(length, MOST));
+    const results = await exported(exportOf(records(1_000, MOST), habits), 2);
+    for (const { state } of results.values()) expect(state).toBe('complete');
+  });
+
+  it('is not whole where the end says so, too', async () => {
+    const habits = saysMore((came, { from, start }) => from < second && start + came >= MOST);
+    const cut = { ...habits, arrange: (list: readonly string[]) => list.slice(0, MOST) };
+    const exporting = exportOf(records(1_000, 3 * MOST), cut);
+    await teach(exporting, { proven_size: 50, reach: 'day' });
+    const result = (await exported(exporting, 2)).get(first);
+    expect(result).toMatchObject({ state: 'failed' });
+    expect(result?.lastError).toMatch(/says that there is more/);
+  });
+});

@@ -121,6 +121,18 @@ describe('what speaks against a window', () => {
     });
   });
 
+  it('is what each answer at the end says, and not what only those say that are as long as any', () => {
+    const page = claim({ length: 1_000, came: 100, more: true });
+    const end = claim({ length: 1_000, start: 99, came: 1 });
+    const heard = (...claims: Claim[]) => said({ stored: 100, claims }, { provenSize: 200 }).kind;
+    expect(heard(page)).toBe('against');
+    expect(heard(page, { ...end, more: true })).toBe('against');
+    expect(heard(page, { ...end, more: true }, claim({ start: 100 }))).toBe('against');
+    expect(heard(page, { ...page, more: false })).toBe('against');
+    expect(heard(page, end)).toBe('lacking');
+    expect(heard(page, end, { ...end, length: 1, more: true })).toBe('lacking');
+  });
+
   it('is a half that shows what the whole does not, or lacks what it does', () => {
     for (const difference of [
       { more: 1, less: 0 },
