@@ -71,7 +71,7 @@ export interface WalkOptions {
 
 /** So many windows of a stream in a row with an error of their own: the rest of the stream may meet it too. */
 const FAILURES_IN_A_ROW = 3;
-/** Where no known answer tells otherwise, it is given up after so many. */
+/** Where there is no known answer, the newest day is asked for after so many. */
 const MOST_FAILURES_IN_A_ROW = 10;
 /** Pages ahead that wait for the limiter's word. */
 const IN_LINE = 2;
@@ -254,7 +254,7 @@ async function settle(
     return;
   }
   const known = context.knownAnswers.get(keyOf(leased));
-  // Where a known answer still comes from there, it is that of one window.
+  // Where a known answer still comes from there, or the newest day, it is that of one window.
   if (isMisaddressed(error) && !(await known?.isAsEver(false))) {
     // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
     await releaseLease(database, leased).catch(() => {});
@@ -282,7 +282,7 @@ async function settle(
   state.failuresInARow += 1;
   if (state.failuresInARow < FAILURES_IN_A_ROW) return;
   const isLong = state.failuresInARow >= MOST_FAILURES_IN_A_ROW;
-  // Where a known answer is as ever the failures are those of their windows.
+  // Where a known answer is as ever, or the newest day is there, the failures are those of their windows.
   if (!((await known?.isAsEver(!isLong)) ?? !isLong)) stopStream(context, state, failure.reason);
 }
 

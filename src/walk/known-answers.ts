@@ -3,10 +3,11 @@
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
 import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
-import type { PageRequest, Span } from '../model.ts';
-import { addDays } from '../plan/days.ts';
+import type { Day, PageRequest, Span } from '../model.ts';
+import { addDays, dayWindow } from '../plan/days.ts';
 import { noteFrame } from '../store/contracts.ts';
 import { type Canary, type CanaryDays, readCanaries } from '../store/proven.ts';
+import { listKnownSpans } from '../store/windows.ts';
 import type { FetchPage } from './answers.ts';
 import type { AskingContext } from './context.ts';
 import type { Frame } from './contract.ts';
@@ -66,13 +67,13 @@ export class KnownAnswers {
   }
 
   /**
-   * Whether a known answer can be had now, and is what it was.
-   * @param orNone what it is where there is none yet.
+   * Whether a known answer can be had now, and is what it was; where there is none yet, whether the newest day can.
+   * @param orNone where there is none yet, nothing is asked for, and it is.
    */
   isAsEver(orNone: boolean): Promise<boolean> {
     this.#context.knowledge.knownAt = null;
     return this.check().then(
-      (asked) => asked || orNone,
+      async (asked) => asked || orNone || this.#answers(await this.#newestDay(null)),
       () => false,
     );
   }
@@ -132,19 +133,32 @@ export class KnownAnswers {
 
   /** Whether the API answers another question: then the fault is that of the request that fails. */
   async answersElsewhere(failing: PageRequest): Promise<boolean> {
-    const { clock, stream, database, knowledge, fetchPage, priority } = this.#context;
     const day = failing.from.slice(0, 10);
-    const canaries = await readCanaries(database, knowledge.streamId);
-    const span = canaries.find((canary) => canary.day !== day) ?? {
-      from: `${addDays(day, -1)} 00:00:00`,
-      to: `${addDays(day, -1)} 23:59:59`,
-      levelFrom: null,
-      levelTo: null,
-    };
+    const canaries = await readCanaries(this.#context.database, this.#context.knowledge.streamId);
+    return this.#answers(
+      canaries.find((canary) => canary.day !== day) ?? (await this.#newestDay(day)),
+    );
+  }
+
+  /** The newest day that is planned: of all of them a source forgets it last. Where it is the one that fails, the day before. */
+  async #newestDay(failing: Day | null): Promise<Span> {
+    const { database, knowledge } = this.#context;
+    const spans = await listKnownSpans(database, [knowledge.streamId]);
+    const newest = spans
+      .map(({ to }) => to)
+      .sort()
+      .at(-1) as Day;
+    const day = newest === failing ? addDays(newest, -1) : newest;
+    return { ...dayWindow(day), levelFrom: null, levelTo: null };
+  }
+
+  /** Whether a span is answered with a page; an empty one in a frame of no known kind may say anything. */
+  async #answers(span: Span): Promise<boolean> {
+    const { clock, stream } = this.#context;
     const request = { ...targetOf(stream, span), start: 0, length: 1 };
     const signal = AbortSignal.any([this.#context.signal, clock.timeout(BLAME_MS)]);
-    return fetchPage(request, { signal, priority }).then(
-      () => true,
+    return askShorter({ ...this.#context, signal }, request).then(
+      ({ facts: { frame } }) => frame === null || frame.known || frame.plain,
       () => false,
     );
   }

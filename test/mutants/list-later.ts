@@ -191,6 +191,20 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     KNOWN,
   ),
   mutant(
+    'days before the retention of a new source are the whole address',
+    'src/walk/known-answers.ts',
+    'asked || orNone || this.#answers(await this.#newestDay(null))',
+    'asked || orNone',
+    ['test/walk/old-days.test.ts'],
+  ),
+  mutant(
+    'the day before one that is not kept any more tells that the API is away',
+    'src/walk/known-answers.ts',
+    'newest === failing ? addDays(newest, -1) : newest',
+    'failing === null ? newest : addDays(failing, -1)',
+    ['test/walk/old-days.test.ts'],
+  ),
+  mutant(
     'an answer that cannot be had makes evidence of none of the walks before',
     'src/store/leases.ts',
     'judged = case when $5 then',

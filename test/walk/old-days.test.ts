@@ -1,6 +1,6 @@
 /** Days that a source refuses or shows no more because they are old: newer ones are walked, and proven ones stay. */
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../../src/errors.ts';
+import { RequestError, SettingsError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -23,6 +23,7 @@ const isRetired = async (day: string) =>
     ])
   ).length > 0;
 const LATE = '{"id": 4999}';
+const TOO_OLD = new RequestError(400, 'start time must be within 7 days');
 
 interface Days {
   readonly recheckDays?: number;
@@ -64,9 +65,9 @@ function exportOf(
     run: () => runOnce(exporting),
     later: () => letTimePass((sql, values) => server.query(sql, values), '24 hours'),
     /** From now on days before this one are refused. */
-    keepFrom: (oldest: string) => {
+    keepFrom: (oldest: string, error: Error = TOO_OLD) => {
       refuse = ({ to }) => {
-        if (to < oldest) throw new RequestError(400, 'start time must be within 7 days');
+        if (to < oldest) throw error;
       };
     },
     /** The midnights at the ends of this day are answered when the day itself was given up. */
@@ -108,6 +109,38 @@ it('a dozen days before the retention of a new source keep no newer day from bei
   await later();
   await run();
   expect((await statesOf()).slice(12)).toEqual(['complete', 'complete']);
+});
+
+describe('the days before the retention of a new source', () => {
+  const answered = (status: number) =>
+    status < 500 ? new RequestError(status, 'gone') : new UnavailableError('api', 'answered 500');
+
+  it.each([302, 400, 404, 410, 500])(
+    'that are answered %i keep no newer day from being walked',
+    async (status) => {
+      const { days, run, statesOf, keepFrom } = exportOf(14);
+      keepFrom(days[12] ?? '', answered(status));
+      const { stopped } = await run();
+      expect(stopped).toEqual([]);
+      expect((await statesOf()).slice(11)).toEqual(['failed', 'complete', 'complete']);
+    },
+  );
+
+  it.each([
+    [404, SettingsError, 2],
+    [500, UnavailableError, 2],
+  ])('are no excuse where all days are answered %i', async (status, error, most) => {
+    const { source, run, keepFrom } = exportOf(14);
+    keepFrom('9999', answered(status));
+    await expect(run()).rejects.toThrow(error);
+    expect(source.asked.length).toBeLessThanOrEqual(most);
+  });
+
+  it('are no excuse where all days are refused', async () => {
+    const { run, keepFrom } = exportOf(14);
+    keepFrom('9999');
+    expect((await run()).stopped).toHaveLength(1);
+  });
 });
 
 it('older days that were away for a day are looked at again, and what came late is found', async () => {
