@@ -1,8 +1,9 @@
 /** Before all tests: builds dist, and gives the tests a Postgres (DATABASE_URL, else an embedded one) with a migrated template database. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
+import { mkdtemp, statfs } from 'node:fs/promises';
+import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,6 +20,8 @@ export interface TestServer {
   readonly prefix: string;
   /** The migrated database that the tests clone. */
   readonly template: string;
+  /** How a database is cloned here, as SQL. */
+  readonly cloning: string;
   readonly problem?: string;
 }
 
@@ -29,6 +32,8 @@ declare module 'vitest' {
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const MEMORY = '/dev/shm';
+const PLENTY = 4 * 2 ** 30;
 
 /** Runs before all tests; what it returns runs after them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -40,11 +45,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     server = await givePostgres();
     await inDatabase(server.adminUrl, `create database ${template}`);
     await migrate(urlOf(server.adminUrl, template));
-    project.provide('testServer', { adminUrl: server.adminUrl, prefix, template });
+    const { adminUrl, cloning } = server;
+    project.provide('testServer', { adminUrl, cloning, prefix, template });
   } catch (error) {
     const problem = `the tests have no database with the schema in it: ${(error as Error).stack}`;
     console.error(problem);
-    project.provide('testServer', { adminUrl: server?.adminUrl ?? '', prefix, template, problem });
+    const { adminUrl, cloning } = server ?? { adminUrl: '', cloning: '' };
+    project.provide('testServer', { adminUrl, cloning, prefix, template, problem });
   }
   return async () => {
     if (!server) return;
@@ -75,13 +82,18 @@ async function build(): Promise<void> {
 
 interface Postgres {
   readonly adminUrl: string;
+  readonly cloning: string;
   stop(kept: readonly string[]): Promise<void>;
 }
 
 async function givePostgres(): Promise<Postgres> {
   const given = process.env.DATABASE_URL;
-  if (given) return { adminUrl: given, stop: async () => {} };
-  const directory = await mkdtemp(join(tmpdir(), 'daywalk-test-'));
+  // Its checkpoints may be dear, and Postgres 14 knows one way only.
+  if (given) return { adminUrl: given, cloning: '', stop: async () => {} };
+  const directory = await mkdtemp(join(await roomyFolder(), 'daywalk-test-'));
+  // Also after Ctrl-C; whoever watches the server then ends it, as its data is gone.
+  const remove = () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', remove);
   const first = await startEmbedded({ directory });
   const password = randomBytes(16).toString('hex');
   const port = await freePort();
@@ -89,6 +101,8 @@ async function givePostgres(): Promise<Postgres> {
     // Nothing of this has to outlive the machine.
     fsync: 'off',
     full_page_writes: 'off',
+    // It may be memory that this fills.
+    max_wal_size: '256MB',
     // Proxies that break, delay and count connections stand between the tests and the server.
     listen_addresses: '127.0.0.1',
     port,
@@ -100,18 +114,30 @@ async function givePostgres(): Promise<Postgres> {
   const embedded = await startEmbedded({ directory });
   return {
     adminUrl: `postgres://daywalk:${password}@127.0.0.1:${port}/daywalk`,
+    // Half the work of the default, which writes all that it copies into the WAL.
+    cloning: 'strategy file_copy',
     async stop(kept) {
       await embedded.release({ untilStopped: true });
-      if (kept.length === 0) await rm(directory, { recursive: true, force: true });
+      process.off('exit', remove);
+      if (kept.length === 0) remove();
       else console.error(howToLook(directory, kept));
     },
   };
 }
 
+/** Where the server goes: into memory where there is plenty, as files on a disk cost the kernel far more when they come and go. */
+async function roomyFolder(): Promise<string> {
+  const room = await statfs(MEMORY).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  );
+  return Math.min(room, freemem()) < PLENTY ? tmpdir() : MEMORY;
+}
+
 /** How to reach the databases of failed tests after the run. */
 function howToLook(directory: string, kept: readonly string[]): string {
   const script = `import { startEmbedded } from '${ROOT}packages/embedded-postgres/dist/index.js'; console.log((await startEmbedded({ directory: '${directory}' })).url); process.stdin.resume();`;
-  return `kept for you: ${kept.join(', ')}; to start their server: node --input-type=module -e "${script}"`;
+  return `kept for you: ${kept.join(', ')}; to start their server: node --input-type=module -e "${script}"; once done: rm -r ${directory}`;
 }
 
 /** One statement in the database at `url`. */

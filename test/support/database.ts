@@ -53,10 +53,10 @@ export function server() {
 }
 
 async function create(template: string): Promise<TestDatabase> {
-  const { adminUrl, prefix } = server();
+  const { adminUrl, cloning, prefix } = server();
   made += 1;
   const name = `${prefix}_${process.pid}_${made}`;
-  await asAdmin(adminUrl, `create database ${name} template ${template}`);
+  await asAdmin(adminUrl, `create database ${name} template ${template} ${cloning}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 5 });
