@@ -10,7 +10,7 @@ const SMALL = ['demo', '--days', '2', '--events', '3000'];
 /** Its Postgres ends by itself a moment after the last program that used it. */
 async function nothingGoesOn(folder: string): Promise<void> {
   if (process.platform !== 'linux') return;
-  await until('nothing of it to run', async () => (await processesOf(folder)).length === 0);
+  await until('nothing of it to run', () => processesOf(folder).length === 0);
 }
 
 test('exports through refused requests and a kill, shows the calendar and the counts, and can be repeated', async () => {

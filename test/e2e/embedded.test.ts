@@ -55,11 +55,11 @@ test.runIf(process.platform === 'linux')(
       ];
       const both = [startProgram(range(9, 7), more), startProgram(range(6, 4), more)];
       await api.received(asked + 3);
-      for (const line of await processesOf(folder)) expect(line).not.toContain(API_KEY);
+      for (const line of processesOf(folder)) expect(line).not.toContain(API_KEY);
       for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
       const shown = await runProgram(['status', '--json'], more);
       expect(JSON.parse(shown.stdout).streams).toMatchObject([{ complete: 9 }, { complete: 9 }]);
-      await until('the end of its Postgres', async () => (await processesOf(folder)).length === 0);
+      await until('the end of its Postgres', () => processesOf(folder).length === 0);
     } finally {
       await api.close();
     }

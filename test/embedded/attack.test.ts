@@ -22,8 +22,8 @@ import { ask } from '../support/ask.ts';
 import {
   folderWithData,
   isRoot,
+  pidsWith,
   postmasterPid,
-  processesWith,
   ROOT,
   startElsewhere,
   startHere,
@@ -100,7 +100,7 @@ describe.runIf(process.platform === 'linux')('whoever takes the names first', ()
   test('no process of ours listens on TCP, and none has an abstract socket', async () => {
     const directory = await folderWithData();
     await startHere(directory);
-    for (const pid of await processesWith(directory))
+    for (const pid of pidsWith(directory))
       if (pid !== process.pid) expect(await listenersOf(pid)).toEqual([]);
   });
 });

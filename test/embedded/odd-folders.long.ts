@@ -7,8 +7,8 @@ import {
   folderWithData,
   LONGEST_WAIT,
   observe,
+  pidsWith,
   postmasterPid,
-  processesWith,
   releaseElsewhere,
   startElsewhere,
   startHere,
@@ -33,9 +33,10 @@ describe('the embedded Postgres', () => {
       const second = await startHere(directory);
       expect(await ask(second.url, `select to_regclass('old') as old`)).toEqual([{ old: null }]);
       // The old server, which ends now, does not take the new one's socket with it.
-      await vi.waitFor(async () => {
-        expect(await processesWith(directory)).not.toContain(old);
-      }, LONGEST_WAIT);
+      await vi.waitFor(() => expect(pidsWith(directory)).not.toContain(old), {
+        ...LONGEST_WAIT,
+        interval: 100,
+      });
       expect(await ask(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
     },
   );

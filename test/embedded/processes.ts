@@ -1,7 +1,7 @@
 /** What the tests of the embedded Postgres need of the system: daywalk processes that use it, and a look at which processes there are. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,6 +13,7 @@ import {
   startEmbedded,
 } from '../../packages/embedded-postgres/src/index.ts';
 import { ask } from '../support/ask.ts';
+import { processesOf, processesWith } from '../support/processes.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The built package, which other processes run. */
@@ -131,19 +132,13 @@ export async function postmasterPid(directory: string): Promise<number> {
 }
 
 /** The numbers of the processes whose command line holds all of `parts`. */
-export async function processesWith(...parts: string[]): Promise<number[]> {
-  const found: number[] = [];
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const line = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
-    if (parts.every((part) => line.includes(part))) found.push(Number(name));
-  }
-  return found;
+export function pidsWith(...parts: readonly string[]): number[] {
+  return processesWith(...parts).map(({ pid }) => pid);
 }
 
 /** The watcher of a folder. */
-export async function watcherPid(directory: string): Promise<number> {
-  const [pid] = await processesWith('watcher.js', directory);
+export function watcherPid(directory: string): number {
+  const [pid] = pidsWith('watcher.js', directory);
   if (pid === undefined) throw new Error(`no watcher runs for ${directory}`);
   return pid;
 }
@@ -151,9 +146,9 @@ export async function watcherPid(directory: string): Promise<number> {
 /** Waits until neither a watcher nor a Postgres is left for a folder. */
 export async function untilNothingRuns(directory: string): Promise<void> {
   await vi.waitFor(
-    async () => {
-      const left = (await processesWith(directory)).filter((pid) => pid !== process.pid);
-      if (left.length > 0) throw new Error(`still there: ${left}`);
+    () => {
+      const left = processesOf(directory);
+      if (left.length > 0) throw new Error(`still there: ${left.join('; ')}`);
     },
     { timeout: 60_000, interval: 100 },
   );

@@ -9,8 +9,8 @@ import {
   killElsewhere,
   LONGEST_WAIT,
   observe,
+  pidsWith,
   postmasterPid,
-  processesWith,
   releaseElsewhere,
   startElsewhere,
   startHere,
@@ -117,10 +117,10 @@ describe('several processes', () => {
     expect(new Set(processes.map((one) => ('said' in one ? one.said : one.url))).size).toBe(1);
     // One that found the place taken may not have ended yet.
     if (seesProcesses)
-      await vi.waitFor(
-        async () => expect(await processesWith('watcher.js', directory)).toHaveLength(1),
-        LONGEST_WAIT,
-      );
+      await vi.waitFor(() => expect(pidsWith('watcher.js', directory)).toHaveLength(1), {
+        ...LONGEST_WAIT,
+        interval: 100,
+      });
     expect((await readdir(directory)).sort()).toEqual([
       '.gitignore',
       'data',
@@ -163,7 +163,7 @@ describe.runIf(seesProcesses)('what is killed', () => {
     const directory = await folderWithData();
     const first = await startElsewhere(directory);
     const server = await postmasterPid(directory);
-    process.kill(await watcherPid(directory), 'SIGKILL');
+    process.kill(watcherPid(directory), 'SIGKILL');
     await killElsewhere(first);
     const second = await startHere(directory);
     expect(second.url).toBe(first.said);
@@ -177,7 +177,7 @@ describe.runIf(seesProcesses)('what is killed', () => {
     const directory = await folderWithData();
     const first = await startElsewhere(directory);
     await untilWatched(first.said);
-    process.kill(await watcherPid(directory), 'SIGKILL');
+    process.kill(watcherPid(directory), 'SIGKILL');
     // As its connection may hold it until Postgres notices: that of a killed process is not gone at once.
     const { client: dying } = await observe(first.said);
     await vi.waitFor(
@@ -242,7 +242,7 @@ describe.runIf(seesProcesses)('what is killed', () => {
       { ...LONGEST_WAIT, interval: 2 },
     );
     process.kill(first as number, 'SIGKILL');
-    for (const pid of await processesWith('initdb', directory)) process.kill(pid, 'SIGKILL');
+    for (const pid of pidsWith('initdb', directory)) process.kill(pid, 'SIGKILL');
     await expect(starting).rejects.toThrow();
     expect(await readdir(directory)).not.toContain('data');
 
@@ -255,7 +255,7 @@ describe.runIf(seesProcesses)('what is killed', () => {
     const directory = await folderWithData();
     const database = await startHere(directory);
     await untilWatched(database.url);
-    const watcher = await watcherPid(directory);
+    const watcher = watcherPid(directory);
     for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.kill(watcher, signal);
     expect(await ask(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
     await database.release({ untilStopped: true });
@@ -270,7 +270,7 @@ describe.runIf(seesProcesses)('the processes', () => {
   test('have nothing of our environment, and a session of their own', async () => {
     const directory = await folderWithData();
     await startElsewhere(directory, { key: 'the-api-key' });
-    for (const pid of [await watcherPid(directory), await postmasterPid(directory)]) {
+    for (const pid of [watcherPid(directory), await postmasterPid(directory)]) {
       const seen =
         (await readFile(`/proc/${pid}/cmdline`, 'utf8')) +
         (await readFile(`/proc/${pid}/environ`, 'utf8'));

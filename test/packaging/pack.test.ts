@@ -89,7 +89,7 @@ test(
     });
     expect(shown.stdout).toMatch(/^events: 1 of 1 days complete/m);
     if (process.platform === 'linux')
-      await until('the end of its Postgres', async () => (await processesOf(app)).length === 0);
+      await until('the end of its Postgres', () => processesOf(app).length === 0);
   },
   LONGEST_MS,
 );
