@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { startStopwatch } from '../support/awake.ts';
-import { until } from '../support/condition.ts';
+import { untilMoment } from '../support/condition.ts';
 import { expectExact, expectNoFalseCompleteness } from '../support/multiset.ts';
 import { CLOSED_PORT } from '../support/ports.ts';
 import { API_KEY, type Ended, temporaryFolder } from '../support/program.ts';
@@ -96,7 +96,7 @@ test('a key that is changed in mid-run is read again from its file, once; the ru
   writeFileSync(file, `${API_KEY}\n`);
   const environment = { DAYWALK_API_KEY: undefined, DAYWALK_API_KEY_FILE: file };
   const program = scene.start(BACKFILL, environment);
-  await until('pages', () => scene.api.counts.pages >= 8);
+  await untilMoment('pages', () => scene.api.counts.pages >= 8);
   writeFileSync(file, 'the-next-key-5150\n');
   scene.api.set({ key: 'the-next-key-5150' });
   const ended = await program.ended;
@@ -113,7 +113,7 @@ test('a key that is withdrawn in mid-run: exit code 4, the checkpoints are safe'
   writeFileSync(file, `${API_KEY}\n`);
   const environment = { DAYWALK_API_KEY: undefined, DAYWALK_API_KEY_FILE: file };
   const program = scene.start(BACKFILL, environment);
-  await until('pages', () => scene.api.counts.pages >= 8);
+  await untilMoment('pages', () => scene.api.counts.pages >= 8);
   scene.api.set({ key: 'the-next-key-5150' });
   const ended = await program.ended;
   expect(ended, ended.stderr).toMatchObject({ code: 4 });

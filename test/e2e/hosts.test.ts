@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { audit } from '../support/audit.ts';
 import { CLUSTER, databaseIn, startCluster } from '../support/cluster.ts';
-import { until } from '../support/condition.ts';
+import { untilMoment } from '../support/condition.ts';
 import { layLine } from '../support/line.ts';
 import { expectExact } from '../support/multiset.ts';
 import { setScene } from '../support/scene.ts';
@@ -46,7 +46,7 @@ testWith(
       new RegExp(`^✓ database host +127.0.0.1:${primary.port} takes writes$`, 'm'),
     );
     const program = scene.start(BACKFILL, environment);
-    await until('some pages', async () => {
+    await untilMoment('some pages', async () => {
       const [row] = await scene.database.query('select count(*)::int as n from daywalk.pages');
       return Number(row?.n) >= 8;
     });

@@ -1,6 +1,6 @@
 /** Several processes on one database share the windows; one that is killed or paused takes nothing away and adds nothing. */
 import { expect, test } from 'vitest';
-import { until } from '../support/condition.ts';
+import { until, untilMoment } from '../support/condition.ts';
 import { daysAgo } from '../support/days.ts';
 import { closeGate } from '../support/gate.ts';
 import { expectExact } from '../support/multiset.ts';
@@ -58,7 +58,7 @@ async function whereBothBegin(
  * because a statement that was under way when its process was stopped still renews one.
  */
 function untilTakenFrom({ database }: Scene, ...programs: readonly Program[]): Promise<unknown> {
-  return until('others to take the windows over', async () => {
+  return untilMoment('others to take the windows over', async () => {
     const rows = await database.query(
       `update daywalk.windows set lease_expires = clock_timestamp() - interval '1 s'
         where split_part(lease_owner, ':', 2) = any ($1::text[]) returning window_id`,
@@ -128,7 +128,7 @@ test('of four, one is killed and one paused past its lease; the paused one store
 test('a paused process that comes back while another walks its windows stands down (I2)', async () => {
   const scene = await setScene({ latency: [10, 30] });
   const paused = run(scene);
-  await until(
+  await untilMoment(
     'a page',
     async () => (await scene.database.query('select from daywalk.pages limit 1')).length,
   );

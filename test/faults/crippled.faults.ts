@@ -7,7 +7,7 @@ import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import { audit } from '../support/audit.ts';
 import { CLUSTER, databaseIn, startCluster } from '../support/cluster.ts';
-import { until } from '../support/condition.ts';
+import { untilMoment } from '../support/condition.ts';
 import { expectExact } from '../support/multiset.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { plainUser, testWith } from '../support/tool.ts';
@@ -111,7 +111,7 @@ testWith(
     const cluster = await startCluster();
     const scene = await setScene({ latency: 10 }, await databaseIn(cluster));
     const program = scene.start(BACKFILL, PATIENT);
-    await until('some pages', async () => (await pages(scene)) >= 8);
+    await untilMoment('some pages', async () => (await pages(scene)) >= 8);
     await cluster.ask('alter system set default_transaction_read_only = on');
     await cluster.ask('select pg_reload_conf()');
     await program.saying(/read-only transaction \(25006\)/);

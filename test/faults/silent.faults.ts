@@ -1,7 +1,7 @@
 /** Statements that get no answer: the server cancels them, somebody holds the rows, or the line is a black hole (I1, I4). */
 import { expect, test } from 'vitest';
 import { audit } from '../support/audit.ts';
-import { until } from '../support/condition.ts';
+import { untilMoment } from '../support/condition.ts';
 import { layLine } from '../support/line.ts';
 import { expectExact } from '../support/multiset.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -25,7 +25,7 @@ test('a line that goes silent in mid-run, and is mended: goes on over new connec
     DAYWALK_STATEMENT_TIMEOUT: '1s',
     DAYWALK_LEASE: '5s',
   });
-  await until('some pages', async () => (await pages(scene)) >= 8);
+  await untilMoment('some pages', async () => (await pages(scene)) >= 8);
   line.freeze();
   await program.saying(/Postgres did not answer within 1000 ms/);
   line.thaw();
@@ -44,7 +44,10 @@ test('a line that is cut again and again: goes on (D03, D04)', async () => {
     DATABASE_URL: line.over(scene.database.url),
   });
   for (let page = 4; page <= 40; page += 4) {
-    await until(`page ${page}`, async () => !program.running() || (await pages(scene)) >= page);
+    await untilMoment(
+      `page ${page}`,
+      async () => !program.running() || (await pages(scene)) >= page,
+    );
     line.cut();
   }
   const ended = await program.ended;
@@ -67,7 +70,7 @@ test('the server cancels every statement (57014): waits, and goes on when it let
     );
   };
   const program = scene.start(BACKFILL, PATIENT);
-  await until('some pages', async () => (await pages(scene)) >= 8);
+  await untilMoment('some pages', async () => (await pages(scene)) >= 8);
   // A lock on the pages makes every statement that writes one last longer than it may.
   const holder = await scene.database.pool.connect();
   await holder.query('begin');

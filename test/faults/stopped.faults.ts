@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { audit } from '../support/audit.ts';
 import { CLUSTER, databaseIn, type StopMode, startCluster } from '../support/cluster.ts';
-import { until } from '../support/condition.ts';
+import { until, untilMoment } from '../support/condition.ts';
 import { closeGate } from '../support/gate.ts';
 import { layLine } from '../support/line.ts';
 import { expectExact } from '../support/multiset.ts';
@@ -26,7 +26,7 @@ for (const mode of ['fast', 'immediate'] satisfies StopMode[])
       const scene = await setScene(SLOW, await databaseIn(cluster));
       const program = scene.start(BACKFILL, { DAYWALK_DATABASE_PATIENCE: '60s' });
       for (const page of [5, 20, 35]) {
-        await until(`page ${page}`, async () => (await pages(scene)) >= page);
+        await untilMoment(`page ${page}`, async () => (await pages(scene)) >= page);
         await cluster.stop(mode);
         await cluster.start();
       }
@@ -49,7 +49,7 @@ testWith(
       DAYWALK_DATABASE_PATIENCE: '2s',
       DAYWALK_LEASE: '5s',
     });
-    await until('some pages', async () => (await pages(scene)) >= 8);
+    await untilMoment('some pages', async () => (await pages(scene)) >= 8);
     await cluster.stop('immediate');
     const at = performance.now();
     const ended = await program.ended;
@@ -103,7 +103,7 @@ testWith(
     const cluster = await startCluster();
     const scene = await setScene({ latency: 40 }, await databaseIn(cluster));
     const worker = scene.start(['worker'], WORKER);
-    await until('some pages', async () => (await pages(scene)) >= 4);
+    await untilMoment('some pages', async () => (await pages(scene)) >= 4);
     await cluster.stop('immediate');
     await worker.saying(/the pass ended early; the next tick goes on/);
     await worker.saying(/waiting for the next tick/);
@@ -140,13 +140,13 @@ testWith(
       DAYWALK_DATABASE_PATIENCE: '60s',
       DAYWALK_LEASE: '5s',
     });
-    await until('some pages', async () => (await pages(scene)) >= 6);
+    await untilMoment('some pages', async () => (await pages(scene)) >= 6);
     // An asynchronous standby that lags: it stands still while the primary acknowledges more pages.
     await standby.ask('select pg_wal_replay_pause()');
     await standby.stop('fast');
     const seen = await pages(scene);
     standbyGone.open();
-    await until(
+    await untilMoment(
       'pages that the standby will never see',
       async () => (await pages(scene)) >= seen + 6,
     );
