@@ -27,6 +27,8 @@ interface Open {
 
 const open = new Set<Open>();
 let made = 0;
+/** Makes and drops the databases of this file, one after the other. */
+let admin: pg.Pool | undefined;
 
 /** A database with the current schema in it. */
 export function createTestDatabase(): Promise<TestDatabase> {
@@ -56,7 +58,7 @@ async function create(template: string): Promise<TestDatabase> {
   const { adminUrl, cloning, prefix } = server();
   made += 1;
   const name = `${prefix}_${process.pid}_${made}`;
-  await asAdmin(adminUrl, `create database ${name} template ${template} ${cloning}`);
+  await asAdmin(`create database ${name} template ${template} ${cloning}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 5 });
@@ -77,7 +79,7 @@ async function create(template: string): Promise<TestDatabase> {
       async drop() {
         if (!open.delete(entry)) return;
         await pool.end();
-        await asAdmin(adminUrl, `drop database if exists ${name} with (force)`);
+        await asAdmin(`drop database if exists ${name} with (force)`);
       },
     },
   };
@@ -85,15 +87,13 @@ async function create(template: string): Promise<TestDatabase> {
   return entry.database;
 }
 
-async function asAdmin(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+async function asAdmin(statement: string): Promise<void> {
+  admin ??= new pg.Pool({
+    connectionString: server().adminUrl,
+    max: 1,
+    idleTimeoutMillis: 0,
+  }).on('error', () => undefined);
+  await admin.query(statement);
 }
 
 afterEach(({ task }) => {
@@ -108,4 +108,6 @@ afterEach(({ task }) => {
 
 afterAll(async () => {
   for (const { kept, database } of [...open]) await (kept ? database.pool.end() : database.drop());
+  await admin?.end();
+  admin = undefined;
 });
