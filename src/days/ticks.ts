@@ -11,6 +11,9 @@ const DAY_MS = 86_400_000;
  */
 export function firstTickAfter(expression: string, afterMs: number): number {
   const { minute, hour, dayOfMonth, month, dayOfWeek } = parse(expression);
+  // A list is in the order in which it is written.
+  const hours = [...hour].sort(ascending);
+  const minutes = [...minute].sort(ascending);
   const midnight = Math.floor(afterMs / DAY_MS) * DAY_MS;
   for (let day = midnight; day <= midnight + MOST_DAYS * DAY_MS; day += DAY_MS) {
     const date = new Date(day);
@@ -19,11 +22,13 @@ export function firstTickAfter(expression: string, afterMs: number): number {
       dayOfMonth.includes(date.getUTCDate()) &&
       dayOfWeek.includes(date.getUTCDay());
     if (!due) continue;
-    for (const h of hour)
-      for (const m of minute) {
+    for (const h of hours)
+      for (const m of minutes) {
         const tick = day + (h * 60 + m) * 60_000;
         if (tick > afterMs) return tick;
       }
   }
   throw new Error(`${expression} never ticks`);
 }
+
+const ascending = (a: number, b: number): number => a - b;
