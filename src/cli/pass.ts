@@ -96,9 +96,11 @@ export async function withExport<T>(
       });
     const telling = () => notifyingFailure(notifier, signal, open);
     const opening = daemon === undefined ? telling : () => untilReached(telling, open, log, signal);
-    const { database, url, close } = await (invocation.options.dryRun === true ? open : opening)();
+    // Who makes nothing exports nothing, so that how it fares says nothing of the export.
+    const tells = makes !== 'nothing';
+    const { database, url, close } = await (tells ? opening : open)();
     if (budget !== null) budget.database = database;
-    if (invocation.options.dryRun !== true) await notifier.attach(database);
+    if (tells) await notifier.attach(database);
     page?.attach(url);
     try {
       const parts = exportParts(database, source, log, settings);

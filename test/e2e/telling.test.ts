@@ -113,6 +113,19 @@ test('a database that is away is told as well: exit status 5, and the webhook', 
   });
 });
 
+test('a verification that finds no database is no failure of the export: nobody is told', async () => {
+  const hook = await startHookServer();
+  const scene = await setScene();
+  const ended = await scene.run(['verify'], {
+    ...SETTINGS,
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+    DAYWALK_PING_URL: `${hook.url}/ping`,
+    DAYWALK_WEBHOOK_URL: `${hook.url}/hook`,
+  });
+  expect(ended.code).toBe(5);
+  expect(hook.got).toEqual([]);
+});
+
 test('the worker serves its status, pings each pass, and does not ping when it is stopped', async () => {
   const hook = await startHookServer();
   const scene = await setScene();
