@@ -62,7 +62,7 @@ export async function exportDays(
   onDay: (done: number, all: number, report: FileExportReport) => void = () => {},
 ): Promise<FileExportReport> {
   const days = await listAskedDays(options, signal);
-  const unlock = await lockFolder(options.folder);
+  const unlock = await lockFolder(options.folder, parts.clock);
   try {
     const manifest = await readManifest(options.folder);
     const lying = manifest === null ? await filesOfDays(options.folder) : new Set<string>();

@@ -4,10 +4,13 @@ import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { Clock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import { codeOf, FILE_MODE, inFolderOf, makeFolders, withFile, writeNew } from '../rooted-files.ts';
 
 const LOCK = '.daywalk-export.lock';
+/** A lock in which nobody has written within this time is nobody's: a machine without power may leave it so. */
+const EMPTY_MS = 60_000;
 const AGAIN = 'then run the same command again: days that are there are skipped.';
 /**
  * Writes a file under another name, brings it to the disk, and gives it its name: after a crash it is there whole or not.
@@ -46,25 +49,28 @@ export async function writeWhole<T>(
  * Takes the folder for this process; the returned function gives it back.
  * @throws {SettingsError} when another process that is alive has it, or it cannot be written.
  */
-export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+export async function lockFolder(folder: string, clock: Clock): Promise<() => Promise<void>> {
   const path = join(folder, LOCK);
-  const mine = `${hostname()} ${process.pid}\n`;
   try {
     await makeFolders(folder);
     for (let attempt = 0; ; attempt++) {
       try {
-        const file = await open(path, 'wx', FILE_MODE);
-        await file.writeFile(mine);
-        await file.close();
+        await writeLock(path);
         return () => rm(path, { force: true });
       } catch (error) {
         if (codeOf(error) !== 'EEXIST' || attempt > 0) throw error;
       }
       // A link is nobody's lock.
-      const holder = await readText(folder, LOCK).catch(() => null);
-      if (holder !== null && isAlive(holder))
+      const lock = await withFile(folder, LOCK, async (file) => ({
+        holder: (await file.readFile('utf8')).trim(),
+        writtenMs: (await file.stat()).mtimeMs,
+      })).catch(() => null);
+      if (
+        lock !== null &&
+        (lock.holder === '' ? isNew(lock.writtenMs, clock) : isAlive(lock.holder))
+      )
         throw new SettingsError(
-          `${folder} is being written by another export (${holder.trim().slice(0, 100)})`,
+          `${folder} is being written by another export (${lock.holder.slice(0, 100) || 'just begun'})`,
           {
             hint: `Wait for it, or write into another folder. If that process is gone, remove ${path}.`,
           },
@@ -76,9 +82,23 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   }
 }
 
+/** Makes the lock of this process; on a full disk it may be there without its words, and is taken away again. */
+async function writeLock(path: string): Promise<void> {
+  const file = await open(path, 'wx', FILE_MODE);
+  try {
+    await file.writeFile(`${hostname()} ${process.pid}\n`).finally(() => file.close());
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** A process that has just made it may write into it yet. */
+const isNew = (writtenMs: number, clock: Clock): boolean => writtenMs > clock.now() - EMPTY_MS;
+
 /** A process of another machine cannot be asked, so it counts as alive. */
 function isAlive(holder: string): boolean {
-  const [host, pid] = holder.trim().split(' ');
+  const [host, pid] = holder.split(' ');
   if (host !== hostname()) return true;
   if (Number(pid) === process.pid) return false;
   try {

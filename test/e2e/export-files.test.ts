@@ -299,6 +299,16 @@ describe('what is wrong with the folder', () => {
     expect(ended.stderr).toMatch(/manifest\.json is not a manifest that this version/);
   });
 
+  test('no room for the lock at the start: the next export finds none', async () => {
+    const folder = temporaryFolder();
+    const full = ['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh'];
+    const ended = await scene.start(['export', '--out', folder, ...RANGE], SETTINGS, full).ended;
+    expect(ended).toMatchObject({ code: 2 });
+    expect(ended.stderr).toMatch(/no space is left for .*\n.*Make room/);
+    expect(await readdir(folder)).toEqual([]);
+    expect(await exportTo(folder, ['--format', 'ndjson'])).toMatchObject({ code: 0 });
+  });
+
   test('a full disk: told with what to do, and nothing half is left; with room it goes on', async ({
     skip,
   }) => {
