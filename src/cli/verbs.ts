@@ -90,7 +90,7 @@ export const VERBS: readonly VerbRow[] = [
   },
   {
     name: 'verify',
-    does: 'compares stored days with the source, or with their own digests; exit code 3 when anything differs',
+    does: 'compares stored days with the source, or with their own digests; exit code 3 when anything differs, or the source could be asked for none of them',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/verify.ts')).verify,
     options: [

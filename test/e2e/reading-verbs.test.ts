@@ -50,6 +50,16 @@ describe('status and gaps', () => {
     );
     expect(failed.code).toBe(3);
     scene.api.set({ faults: [] });
+    // Neither of a day that failed nor of one that nobody walked was anything compared.
+    for (const day of [dayAgo(3), dayAgo(9)]) {
+      const verified = await scene.run(
+        ['verify', '--from', day, '--to', day, '--stream', 'events'],
+        SINCE,
+      );
+      expect(verified).toMatchObject({ code: 3 });
+      expect(verified.stdout).toMatch(/^Nothing to compare: no window is complete there\./);
+    }
+    await scene.succeed(['verify', '--from', dayAgo(4), '--to', dayAgo(3)], SINCE);
 
     const status = await scene.succeed(['status'], SINCE);
     expect(status.stdout).toMatch(/events: 1 of 4 days complete/);

@@ -29,7 +29,7 @@ import { apiSettingsOf, settingsOf } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
 import { withStore } from '../with-store.ts';
 
-/** Compares and prints; changes nothing. Exit code 3 when anything differs. */
+/** Compares and prints; changes nothing. Exit code 3 when anything differs, or nothing was compared with the source. */
 export function verify(invocation: Invocation): Promise<number> {
   const { options } = invocation;
   if (options.deep === true && options.offline === true)
@@ -75,7 +75,8 @@ function againstSource(invocation: Invocation): Promise<number> {
     const elapsedMs = systemClock.monotonic() - since;
     if (options.json === true) printJson(verdictDocument(verdicts, left, elapsedMs));
     else print(...describeVerdicts(verdicts, left, elapsedMs));
-    return verdicts.every((verdict) => verdict.state === 'same') ? EXIT.done : EXIT.gaps;
+    const areSame = verdicts.every((verdict) => verdict.state === 'same');
+    return areSame && verdicts.length > 0 ? EXIT.done : EXIT.gaps;
   };
   return withExport(invocation, work, { makes: 'nothing' });
 }
