@@ -162,7 +162,7 @@ async function writeDay(
   const named = (key: typeof pagesKey) => (attempt: number) =>
     key(stream, day, attempt === 1 ? publication : `${publication}-${attempt}`);
   const pages = await writeObject(
-    store,
+    parts,
     {
       keyOf: named(pagesKey),
       write: (file) => writePages(file, leavingPages(database, leaving, signal), signal),
@@ -173,7 +173,7 @@ async function writeDay(
   );
   if (pages === null) return null;
   const events = await writeObject<WrittenEvents>(
-    store,
+    parts,
     {
       keyOf: named(eventsKey),
       write: (file) => writeEvents(file, leavingRecords(database, leaving, signal), signal),

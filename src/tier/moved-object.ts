@@ -1,7 +1,8 @@
 /** Writes an object of a day: into a file of this machine first, then into the store, then it is read back by another reader. */
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
 import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Written } from '../written.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -22,6 +23,9 @@ export interface WrittenObject<W extends Written> {
 
 /** Objects that a killed attempt may have left under the names that are tried. */
 const MOST_ATTEMPTS = 100;
+const FOLDER = 'daywalk-tier-';
+/** An object of a day is written and sent within this time. */
+const STALE_MS = 86_400_000;
 
 /**
  * Writes an object, or finds it as an earlier attempt left it. What is not wanted after all is not sent.
@@ -30,12 +34,12 @@ const MOST_ATTEMPTS = 100;
  * @throws {ObjectStoreError} where the store does not give back what was written.
  */
 export async function writeObject<W extends Written>(
-  store: ObjectStore,
+  { store, clock }: { readonly store: ObjectStore; readonly clock: Clock },
   { keyOf, write, readBack }: ObjectToWrite<W>,
   isWanted: (written: W) => boolean,
   signal: AbortSignal,
 ): Promise<WrittenObject<W> | null> {
-  const folder = await temporaryFolder();
+  const folder = await temporaryFolder(clock);
   try {
     const path = join(folder, 'object');
     const file = await open(path, 'wx', 0o600);
@@ -72,15 +76,28 @@ export async function writeObject<W extends Written>(
 const isSpoiled = (error: unknown): boolean =>
   error instanceof ObjectStoreError && error.fault === 'settings';
 
-async function temporaryFolder(): Promise<string> {
+async function temporaryFolder(clock: Clock): Promise<string> {
   const root = tmpdir();
   try {
-    return await mkdtemp(join(root, 'daywalk-tier-'));
+    await removeStale(root, clock);
+    return await mkdtemp(join(root, FOLDER));
   } catch (cause) {
     throw new SettingsError(`${root} cannot be written: the objects of a day are made there`, {
       cause,
       hint: 'Name another folder with the environment variable TMPDIR; it needs room for the largest day.',
     });
+  }
+}
+
+/** Removes what killed processes of this account left, as far as it can be. */
+async function removeStale(root: string, clock: Clock): Promise<void> {
+  for (const name of await readdir(root).catch(() => [])) {
+    if (!name.startsWith(FOLDER)) continue;
+    const folder = join(root, name);
+    const found = await lstat(folder).catch(() => null);
+    if (found === null || found.uid !== process.getuid?.()) continue;
+    if (found.mtimeMs < clock.now() - STALE_MS)
+      await rm(folder, { recursive: true, force: true }).catch(() => {});
   }
 }
 

@@ -1,5 +1,8 @@
 /** Days move and come back: exact, one place each, whoever is killed where, and whoever else is at it (I6, I7). */
-import { beforeEach, describe, expect, it } from 'vitest';
+import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readDayStory } from '../../src/days/story-rows.ts';
 import { describeStory } from '../../src/days/story-text.ts';
 import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
@@ -93,6 +96,22 @@ describe('days of three streams', () => {
     expect(await checkLedger(database, [...STREAMS])).toEqual([]);
     expect(await audit(server)).toEqual([]);
     expect(await moveAll(partsOf(database, store))).toMatchObject({ days: [], kept: [] });
+  });
+
+  it('what a killed move left in the temporary folder goes with the next one, a day later', async () => {
+    await makeDays(database);
+    const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
+    const left = (name: string, isOld: boolean) => {
+      const folder = mkdtempSync(join(tmpdir(), name));
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+      writeFileSync(join(folder, 'object'), 'events of a day');
+      if (isOld) utimesSync(folder, twoDaysAgo, twoDaysAgo);
+      return folder;
+    };
+    const [old, young] = [left('daywalk-tier-', true), left('daywalk-tier-', false)];
+    const foreign = left('daywalk-other-', true);
+    await moveAll(partsOf(database, store));
+    expect([old, young, foreign].map((folder) => existsSync(folder))).toEqual([false, true, true]);
   });
 
   it('come back as they were', async () => {
