@@ -1,10 +1,34 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Each takes longer than 45 s; much of it is waiting, for a minute to be over or for an outage to end. */
+const LONGEST = [
+  'e2e/worker',
+  'e2e/prune',
+  'embedded/sharing',
+  'tier/moving',
+  'e2e/serve-archive',
+  'e2e/away-and-refused',
+  'e2e/secrets',
+  'e2e/rate',
+  'e2e/reading-verbs',
+].map((name) => `/test/${name}.test.ts`);
+
+/** A fresh clone knows the sizes of files, not how long they take; one that waits must not begin when all others have ended. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) =>
+      LONGEST.some((path) => moduleId.endsWith(path));
+    return (await super.sort(files)).sort((a, b) => Number(isLong(b)) - Number(isLong(a)));
+  }
+}
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
     reporters: ['default', './test/support/missing-programs.ts'],
+    sequence: { sequencer: LongestFirst },
     // Most of the time is spent waiting for Postgres.
     maxWorkers: 3,
     // For what hangs only: a machine may be slow, and stand still for seconds.
