@@ -1,5 +1,6 @@
 /** Runs whose beginning and end people are told. */
 import { systemClock } from '../clock.ts';
+import { followerTrouble } from '../days/run-words.ts';
 import { exitCodeOf } from '../errors.ts';
 import type { Notifier, RunEnd } from '../notify/notifier.ts';
 import type { RunReport } from '../walk/run.ts';
@@ -19,7 +20,8 @@ export async function notified(
   try {
     const report = await run();
     const text = describeRun(report, systemClock.monotonic() - began).join('\n');
-    await notifications.ended({ exitCode: exitCodeOfRun(report), text });
+    const troubles = report.notInStep.map(followerTrouble);
+    await notifications.ended({ exitCode: exitCodeOfRun(report), text, troubles });
     return report;
   } catch (error) {
     if (!signal.aborted) await notifications.ended(failedEnd(error));

@@ -38,7 +38,7 @@ export interface StreamHealth {
 }
 
 /**
- * `good`; `gaps`: the newest days are there, older ones are not; `late`: the newest that should be proven is not;
+ * `good`; `gaps`: the newest days are there, older ones or what follows them are not; `late`: the newest that should be proven is not;
  * `new`: nothing was ever planned; `refused`: as a worker tells it while the API refuses its key.
  */
 export type HealthLevel = 'good' | 'gaps' | 'late' | 'new' | 'refused';

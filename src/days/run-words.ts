@@ -1,6 +1,7 @@
 /** Runs in words: what began them and how they ended. */
 import type { RunOutcome } from '../errors.ts';
 import type { RunTrigger } from '../store/runs.ts';
+import { type NotInStep, notInStepText } from '../walk/followers.ts';
 
 /** What began a run. */
 export const RUN_TRIGGER_WORDS: Readonly<Record<RunTrigger, string>> = {
@@ -19,3 +20,9 @@ export const RUN_OUTCOME_WORDS: Readonly<Record<RunOutcome, string>> = {
   settings: 'the settings are wrong',
   unexpected: 'unexpected error',
 };
+
+/** What follows the data and failed, as one thing that is wrong. */
+export const followerTrouble = (follower: NotInStep) => ({
+  text: notInStepText(follower),
+  command: 'daywalk doctor',
+});

@@ -25,6 +25,8 @@ export interface RunEnd {
   readonly text: string;
   /** What ended it early; undefined: it came to its end. */
   readonly error?: unknown;
+  /** What is wrong besides the days. */
+  readonly troubles?: readonly Trouble[];
 }
 
 /** Tells about one run. */
@@ -108,9 +110,12 @@ async function ended(ending: Ending, end: RunEnd): Promise<void> {
   }
 }
 
-/** What is wrong after a run: what ended it early, what should be proven by now and is not, and what the source lost; null: nobody knows. */
+/** What is wrong after a run: what ended it early or failed besides, what should be proven by now and is not, and what the source lost; null: nobody knows. */
 async function troublesOf({ settings, database }: Ending, end: RunEnd): Promise<Trouble[] | null> {
-  const early = end.error === undefined ? [] : [troubleOf(end.error)];
+  const early = [
+    ...(end.error === undefined ? [] : [troubleOf(end.error)]),
+    ...(end.troubles ?? []),
+  ];
   const away = end.error instanceof UnavailableError && end.error.part === 'database';
   if (database === null || away) return early;
   try {

@@ -1,6 +1,7 @@
 /** What this worker does just now: the pass that runs, how the last one ended, and when the next one begins. */
 import type { Clock } from '../clock.ts';
 import type { RefusedKey } from '../store/refused-keys.ts';
+import type { NotInStep } from '../walk/followers.ts';
 
 /** A pass under way; cuts are not counted as windows. */
 export interface Pass {
@@ -24,6 +25,8 @@ export interface Doing {
   readonly endedEarly: string | null;
   /** The key is refused, so nothing is asked; null: it may be sent. */
   readonly refused: RefusedKey | null;
+  /** What follows the data and failed in the last pass that came to its end. */
+  readonly notInStep: readonly NotInStep[];
 }
 
 /** Watches the passes of this process. */
@@ -34,6 +37,7 @@ export class Activity {
   #endedEarly: string | null = null;
   /** Set while the key is refused. */
   refused: RefusedKey | null = null;
+  notInStep: readonly NotInStep[] = [];
 
   constructor(clock: Clock) {
     this.#startedAt = clock.now();
@@ -64,6 +68,7 @@ export class Activity {
       nextTick: this.#nextTick,
       endedEarly: this.#endedEarly,
       refused: this.refused,
+      notInStep: this.notInStep,
     };
   }
 }

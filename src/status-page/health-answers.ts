@@ -1,7 +1,10 @@
 /** Health for machines: alive, ready, and fresh enough. */
 import { type Answer, json, words } from '../answer.ts';
+import type { Health } from '../days/health.ts';
+import { followerTrouble } from '../days/run-words.ts';
 import type { RefusedKey } from '../store/refused-keys.ts';
 import { utcMinute } from '../text.ts';
+import type { NotInStep } from '../walk/followers.ts';
 import type { Standing } from './facts.ts';
 
 /** What every answer needs that tells an error. */
@@ -16,6 +19,14 @@ const why = (error: unknown, { strike }: Striking): string =>
 /** That the key is refused, since when, and when it is sent again. */
 export function refusedSentence({ since, until, said }: RefusedKey): string {
   return `The API refuses the key since ${utcMinute(since)}; it is not sent again before ${utcMinute(until)} or until it changes. ${said}`;
+}
+
+/** No day is missing where what follows the days has failed, and yet not all is well. */
+export function withNotInStep(health: Health, notInStep: readonly NotInStep[]): Health {
+  if (health.level !== 'good' || notInStep.length === 0) return health;
+  const what = notInStep.map((follower) => follower.what).join(' and ');
+  const sentence = `Every day that should be here is complete, but ${what} could not be brought in step.`;
+  return { ...health, level: 'gaps', sentence };
 }
 
 /** 200 as long as the database answers and the key is not refused. */
@@ -35,10 +46,12 @@ export async function readyAnswer(
 
 /**
  * 200 while the newest day that should be proven by now is, 503 when it is not or when nobody can tell. An older day
- * that failed does not make it 503: no restart mends it; `problems`, metrics and the webhook tell of it.
+ * that failed, or what follows the days, does not make it 503: no restart mends it; `problems`, metrics and the webhook
+ * tell of it.
  */
 export async function healthAnswer(
   read: () => Promise<Standing>,
+  notInStep: readonly NotInStep[],
   striking: Striking,
 ): Promise<Answer> {
   let standing: Standing;
@@ -61,6 +74,9 @@ export async function healthAnswer(
       ...rest,
       lagSeconds: lagMs === null ? null : Math.round(lagMs / 1000),
     })),
-    problems: problems.map(({ text, command }) => ({ text: striking.strike(text), command })),
+    problems: [...problems, ...notInStep.map(followerTrouble)].map(({ text, command }) => ({
+      text: striking.strike(text),
+      command,
+    })),
   });
 }

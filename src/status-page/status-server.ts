@@ -23,7 +23,7 @@ import {
   readStatusDocument,
 } from './day-answers.ts';
 import { Kept, readStanding, type Standing } from './facts.ts';
-import { healthAnswer, readyAnswer, refusedSentence } from './health-answers.ts';
+import { healthAnswer, readyAnswer, refusedSentence, withNotInStep } from './health-answers.ts';
 import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
 import { awayPage } from './pages/away-page.ts';
@@ -201,7 +201,7 @@ class Answering {
           this.#parts,
         );
       case '/healthz':
-        return healthAnswer(() => this.#standingNow(), this.#parts);
+        return healthAnswer(() => this.#standingNow(), this.#parts.activity.notInStep, this.#parts);
       case '/status.json':
         return this.#statusDocument();
       case '/metrics':
@@ -243,8 +243,8 @@ class Answering {
   async #standingNow(): Promise<Standing> {
     const { activity, strike } = this.#parts;
     const standing = await this.#standing.get();
-    const { refused } = activity.doing;
-    if (refused === null) return standing;
+    const { refused, notInStep } = activity.doing;
+    if (refused === null) return { ...standing, health: withNotInStep(standing.health, notInStep) };
     const sentence = strike(refusedSentence(refused));
     return { ...standing, health: { ...standing.health, level: 'refused', sentence } };
   }

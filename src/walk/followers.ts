@@ -1,9 +1,10 @@
 /** What follows the data beside the walking and never in its way: seals, tables, search filters. The wiring names them. */
+import { DaywalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 
 /** Something that is kept in step with what is published. It keeps its own place, so that it can be left at any moment. */
 export interface Follower {
-  /** What is not in step where it fails, for the log. */
+  /** What is not in step where it fails, in words. */
   readonly what: string;
   /** It takes as much of the database as storing does, and nobody waits for it: its turn comes when the walking is done. */
   readonly atEnd?: boolean;
@@ -11,11 +12,21 @@ export interface Follower {
   catchUp(streamIds: readonly number[], signal: AbortSignal): Promise<void>;
 }
 
+/** A follower that failed when it was last called, and why. */
+export interface NotInStep {
+  readonly what: string;
+  readonly reason: string;
+}
+
+export const notInStepText = ({ what, reason }: NotInStep): string =>
+  `${what} could not be brought in step: ${reason}`;
+
 /** Lets followers catch up, one after the other on one connection. What is left undone, the next run does. */
 export class Followers {
   readonly #followers: readonly Follower[];
   readonly #streamIds: readonly number[];
   readonly #log: Logger;
+  readonly #failed = new Map<string, string>();
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   #woken = false;
@@ -32,6 +43,10 @@ export class Followers {
     this.#streamIds = streamIds;
     this.#log = log;
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
+  }
+
+  get notInStep(): NotInStep[] {
+    return [...this.#failed].map(([what, reason]) => ({ what, reason }));
   }
 
   /** Says that a window has become complete, and something may be published; returns at once. */
@@ -73,14 +88,24 @@ export class Followers {
   }
 
   async #catchUp(follower: Follower): Promise<void> {
+    const { what } = follower;
     try {
       await follower.catchUp(this.#streamIds, this.#signal);
+      this.#failed.delete(what);
     } catch (error) {
-      if (!this.#signal.aborted)
-        this.#log.warn(
-          { err: error },
-          `${follower.what} could not be brought in step; the next run tries again`,
-        );
+      if (this.#signal.aborted) return;
+      this.#failed.set(what, reasonOf(error));
+      this.#log.warn(
+        { err: error },
+        `${what} could not be brought in step; the next run tries again`,
+      );
     }
   }
+}
+
+/** What went wrong, and what to do about it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const hint = error instanceof DaywalkError ? error.hint : undefined;
+  return hint === undefined ? error.message : `${error.message} (${hint.replace(/\.$/, '')})`;
 }

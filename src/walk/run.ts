@@ -19,7 +19,7 @@ import { type RegisteredStream, registerStreams } from '../store/streams.ts';
 import { askAgain, databaseNow, listDays, listKnownSpans, planWindows } from '../store/windows.ts';
 import { runDueWindows, type WalkOptions, type WalkParts } from './due.ts';
 import type { WalkEvent } from './events.ts';
-import { type Follower, Followers } from './followers.ts';
+import { type Follower, Followers, type NotInStep, notInStepText } from './followers.ts';
 import { Tally, type WindowFailed } from './tally.ts';
 
 /** What a run needs. */
@@ -45,6 +45,8 @@ export interface RunReport extends RunCounts {
   readonly failures: readonly WindowFailed[];
   /** Streams that were given up for this run. */
   readonly stopped: readonly { readonly stream: string; readonly reason: string }[];
+  /** What follows the data, and failed when it was last tried. */
+  readonly notInStep: readonly NotInStep[];
 }
 
 /** A day of which the source does not show records in numbers that it showed before. */
@@ -248,8 +250,9 @@ async function runAndReport(
     );
     const lost = await readLost(database, options.streams);
     const { counts, failures, stopped } = tally;
-    const report = { ...counts, gaps, lost, failures, stopped };
-    await end(isDone(report) ? 'done' : 'gaps', null);
+    const { notInStep } = followers;
+    const report = { ...counts, gaps, lost, failures, stopped, notInStep };
+    await end(isDone(report) ? 'done' : 'gaps', notInStep.map(notInStepText).join('\n') || null);
     return report;
   } catch (error) {
     await followers.stop();
@@ -259,8 +262,8 @@ async function runAndReport(
 }
 
 /** Whether a run left nothing to do and nothing to tell. */
-export const isDone = ({ gaps, lost, failures, stopped }: RunReport): boolean =>
-  gaps.length + lost.length + failures.length + stopped.length === 0;
+export const isDone = ({ gaps, lost, failures, stopped, notInStep }: RunReport): boolean =>
+  gaps.length + lost.length + failures.length + stopped.length + notInStep.length === 0;
 
 async function readLost(database: Database, streams: readonly Stream[]): Promise<LostDay[]> {
   const names = streams.map((stream) => stream.name);

@@ -15,6 +15,7 @@ const NOTHING: RunReport = {
   gaps: [],
   failures: [],
   stopped: [],
+  notInStep: [],
   lost: [],
 };
 

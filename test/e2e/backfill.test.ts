@@ -165,6 +165,7 @@ test('a run reports in JSON for programs', async () => {
     gaps: [],
     failures: [],
     stopped: [],
+    notInStep: [],
   });
   expect(await complete(scene)).toEqual({ day: 10, cut: 12 });
 });

@@ -20,7 +20,14 @@ const nowhere: StateNow = {
   version: '1',
   timeZone: 'UTC',
   standing: null,
-  doing: { startedAt: 0, pass: null, nextTick: null, endedEarly: null, refused: null },
+  doing: {
+    startedAt: 0,
+    pass: null,
+    nextTick: null,
+    endedEarly: null,
+    refused: null,
+    notInStep: [],
+  },
   limits: null,
 };
 

@@ -1,5 +1,6 @@
 /** What follows the data while a run goes: woken, brought to an end, and stopped, without a hang or a lost word. */
 import { describe, expect, it } from 'vitest';
+import { SettingsError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/log.ts';
 import { type Follower, Followers } from '../../src/walk/followers.ts';
 
@@ -89,5 +90,29 @@ describe('followers', () => {
     const all = following([failing.follower, other.follower]);
     await all.finish();
     expect(other.calls).toEqual([1]);
+  });
+
+  it('tell which failed when it was last called, and what to do about it', async () => {
+    let hint: string | undefined = 'Ask somebody.';
+    const failing = noting(() => {
+      if (hint !== undefined) throw new SettingsError('no', { hint });
+    });
+    const all = following([{ ...noting().follower, what: 'others' }, failing.follower]);
+    await all.finish();
+    expect(all.notInStep).toEqual([{ what: 'the notes', reason: 'no (Ask somebody)' }]);
+    hint = undefined;
+    await all.finish();
+    expect(all.notInStep).toEqual([]);
+  });
+
+  it('have not failed where they are stopped', async () => {
+    const stop = new AbortController();
+    const stopped = noting(() => {
+      stop.abort();
+      throw new Error('stopped');
+    });
+    const all = following([stopped.follower], stop.signal);
+    await all.finish();
+    expect(all.notInStep).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 /** What a run did, in sentences, and the exit code that follows from it. */
 import { EXIT } from '../../errors.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { notInStepText } from '../../walk/followers.ts';
 import { isDone, type RunReport } from '../../walk/run.ts';
 import type { ProgressState } from './run-progress.ts';
 
@@ -28,6 +29,8 @@ export function describeRun(report: RunReport, elapsedMs: number): string[] {
     lines.push(
       `The source lost ${formatCount(lost)} of ${formatCount(records)} records of ${stream} ${day}; they are kept. If that is as it should be: daywalk accept`,
     );
+  for (const follower of report.notInStep)
+    lines.push(`Failed, and tried again by the next run: ${notInStepText(follower)}`);
   return lines;
 }
 

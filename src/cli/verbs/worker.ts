@@ -9,6 +9,7 @@ import { catchUp, isDone, type RunEvent } from '../../walk/run.ts';
 import { notified, notifyingFailure } from '../notifying.ts';
 import { openStatusPage } from '../open-status-page.ts';
 import { type ExportSession, forgetRefusal, withExport } from '../pass.ts';
+import { redactor } from '../process-redactor.ts';
 import { Progress } from '../terminal/progress.ts';
 import { describeRun } from '../terminal/run-text.ts';
 import type { Invocation } from '../verb.ts';
@@ -133,6 +134,10 @@ async function pass(
         progress.end(),
       ),
     );
+    activity.notInStep = report.notInStep.map(({ what, reason }) => ({
+      what,
+      reason: redactor.redact(reason),
+    }));
     await forgetRefusal(session, report);
     const { gaps, failures, stopped, lost, ...counts } = report;
     const good = isDone(report);

@@ -5,6 +5,7 @@ import type { Lateness } from '../../days/lateness-rows.ts';
 import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { notInStepText } from '../../walk/followers.ts';
 import type { Doing } from '../activity.ts';
 import type { Standing } from '../facts.ts';
 import { type Html, html, type Shown } from '../html.ts';
@@ -53,7 +54,7 @@ ${runsPart(runs, standing.now)}`,
 
 const TITLES: Readonly<Record<HealthLevel, string>> = {
   good: 'All is well',
-  gaps: 'Days are missing',
+  gaps: 'Not all is well',
   late: 'Late',
   new: 'Nothing yet',
   refused: 'Key refused',
@@ -67,6 +68,7 @@ export function livePart({ standing, doing }: Pick<StatusPage, 'standing' | 'doi
 <h1 id="health">${health.sentence}</h1>
 <p class="quiet">${whenLine(standing, doing, runs[0])}</p>
 ${doing.endedEarly !== null && html`<p class="early">The last pass ended early: ${doing.endedEarly}</p>`}
+${doing.notInStep.map((follower) => html`<p class="early">In the last pass ${notInStepText(follower)}</p>`)}
 ${health.problems.length > 0 && problemsPart(health.problems)}
 </section>
 ${now(standing, doing)}
