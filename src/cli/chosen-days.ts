@@ -1,6 +1,6 @@
 /** The days that a person chose: dates, months, and words for days near today, in the calendar of the source. */
 import { systemClock } from '../clock.ts';
-import type { Day } from '../model.ts';
+import type { Day, DayRange } from '../model.ts';
 import { addDays, dayAt, lastClosedDay, lastDayOf } from '../plan/days.ts';
 import { Problems, Wrong } from '../settings/problems.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -35,6 +35,15 @@ export function chosenRange(
     from: first?.from ?? null,
     to: last?.to ?? (latest === 'closed' ? days.lastClosed : null),
   };
+}
+
+/** As {@link chosenRange} has it for those who export; without a beginning, from the earliest day on. */
+export function closedRange(
+  options: Readonly<Record<string, unknown>>,
+  calendar: Calendar,
+): DayRange {
+  const { from, to } = chosenRange(options, 'closed', calendar);
+  return { from: from ?? EARLIEST, to: to ?? EARLIEST };
 }
 
 /**

@@ -1,10 +1,9 @@
 /** The story of a day in sentences: a pure function of its rows. */
 
-import type { Claim } from '../model.ts';
+import type { Claim, Proof } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { counted, formatBytes, formatCount, utcSecond } from '../text.ts';
 import { fillCommand, GAP_WORDS } from './gaps.ts';
-import { describeProof } from './proof-text.ts';
 import type { DayStory, PublicationStory, WalkStory, WindowStory } from './story-rows.ts';
 
 /** All that is known about the day, window by window, and what is to be done. */
@@ -121,9 +120,11 @@ function describeWalk(walk: WalkStory, window: WindowStory, indent: string): str
     walk.firstTotal === null && walk.lastTotal === null
       ? 'no total'
       : `total ${count(walk.firstTotal)} first, ${count(walk.lastTotal)} last`;
+  // Requests beyond one for each page are counted when a walk ends.
+  const requests = counted(Math.max(walk.requests, walk.pages), 'request');
   const isProof = [window.proof?.walk, window.proof?.across].includes(walk.walkId);
   return [
-    `${indent}Walk ${walk.number}${roleText(walk)}: ${counted(walk.records, 'record')} on ${counted(walk.pages, 'page')} of at most ${formatCount(walk.pageLength)}, ${requestsText(walk)}, ${totals}; ${outcomeText(walk)}.`,
+    `${indent}Walk ${walk.number}${roleText(walk)}: ${counted(walk.records, 'record')} on ${counted(walk.pages, 'page')} of at most ${formatCount(walk.pageLength)}, ${requests}, ${totals}; ${outcomeText(walk)}.`,
     ...(isProof && window.proof !== null ? [`${indent}  ${describeProof(window.proof)}`] : []),
     ...(walk.claims.length > 0
       ? [
@@ -138,6 +139,10 @@ function describeWalk(walk: WalkStory, window: WindowStory, indent: string): str
   ];
 }
 
+/** The proof and its evidence, in a sentence. */
+const describeProof = ({ kind, rule, why }: Proof): string =>
+  `Proof by ${kind} (docs/completeness.md ${rule}): ${why}.`;
+
 /** So many answers are told. */
 const MOST_CLAIMS = 5;
 
@@ -145,12 +150,6 @@ function claimText({ start, length, came, total, lowerBound, more }: Claim): str
   const told =
     total === null ? '' : `, total ${lowerBound ? 'at least ' : ''}${formatCount(total)}`;
   return `${formatCount(came)} of ${formatCount(length)} from ${formatCount(start)} on${told}${more ? ', and more' : ''}`;
-}
-
-/** Requests beyond one for each page are counted when a walk ends. */
-function requestsText({ requests, pages }: WalkStory): string {
-  const most = Math.max(requests, pages);
-  return `${formatCount(most)} request${most === 1 ? '' : 's'}`;
 }
 
 function roleText({ role, from, to }: WalkStory): string {

@@ -2,8 +2,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
-import type { Database, Query } from '../store/database.ts';
-import { type MovedDay, type MovedRecords, readMovedDays } from '../store/moved-days.ts';
+import type { Database } from '../store/database.ts';
+import { listMovedDays, type MovedDay, type MovedRecords } from '../store/moved-days.ts';
 import { type ShownRecord, shownRecords } from '../store/shown-records.ts';
 import type { FileLine, Written } from '../written.ts';
 import type { Format } from './layout.ts';
@@ -64,11 +64,10 @@ export const recordContents = (
   async listDays(range, signal) {
     const days = await listArchivedDays(database, streams, range, signal);
     if (!days.some(({ state }) => state === 'tiered')) return days;
-    const query: Query = (sql, values) => database.persist(sql, values, signal);
     const { from, to } = range;
     const between = from === null || to === null ? null : { from, to };
     const there = new Map(
-      (await readMovedDays(query, streams, between)).map((day) => [
+      (await listMovedDays(database, streams, between, signal)).map((day) => [
         `${day.stream} ${day.day}`,
         day,
       ]),

@@ -10,7 +10,7 @@ import type { Contents, ExportedTable } from './contents.ts';
 import { digestOfFile, filesOfDays, lockFolder, sizeOf, writeWhole } from './folder.ts';
 import { type Format, pathOf } from './layout.ts';
 import { aboutDay, type IncompleteDay, isOf, ManifestBook, readManifest } from './manifest.ts';
-import type { ArchivedDay } from './rows.ts';
+import { type ArchivedDay, isAway } from './rows.ts';
 import { formatFor } from './settled-format.ts';
 
 /** What an export needs. */
@@ -116,10 +116,6 @@ async function exportInto(
     await (failed ? writing.catch(() => {}) : writing);
   }
 }
-
-/** Its pages are not here any more. */
-const isAway = (state: string | null | undefined): boolean =>
-  state === 'pruned' || state === 'tiered';
 
 type AskedDay = ArchivedDay | { readonly stream: string; readonly day: Day; readonly state: null };
 

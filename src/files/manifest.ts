@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
+import { codeOf } from '../rooted-files.ts';
 import type { Written } from '../written.ts';
 import type { ExportedTable } from './contents.ts';
 import { namedFileError, readText, writeWhole } from './folder.ts';
@@ -101,7 +102,7 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
   try {
     text = await readText(folder, MANIFEST);
   } catch (error) {
-    if (error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw namedFileError(error, path);
   }
   const found = parse(text);

@@ -38,6 +38,10 @@ export interface ArchivedDay {
   readonly moved?: MovedDay;
 }
 
+/** Whether the pages of a day in this state are not here any more. */
+export const isAway = (state: ArchivedDay['state'] | null | undefined): boolean =>
+  state === 'pruned' || state === 'tiered';
+
 /** The days of these streams that are due or stored, between two days where given, by stream and day. */
 export async function listArchivedDays(
   database: Database,

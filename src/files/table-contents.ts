@@ -14,7 +14,7 @@ import {
   type TableRow,
   type TableToExport,
 } from './exported-table-rows.ts';
-import { type ArchivedDay, isUnchanged, listArchivedDays } from './rows.ts';
+import { type ArchivedDay, isAway, isUnchanged, listArchivedDays } from './rows.ts';
 
 /**
  * The rows of a record table.
@@ -50,21 +50,18 @@ export async function tableContents(database: Database, name: string): Promise<C
   };
 }
 
-/** Its pages are not here any more. */
-const isRemoved = ({ state }: ArchivedDay): boolean => state === 'pruned' || state === 'tiered';
-
 /** A day as the table has it: what is complete, and held as it is shown, can be exported. */
 function asHeld(table: TableToExport, day: ArchivedDay, held: TableDay | undefined): ArchivedDay {
   const name = `daywalk.${table.name}`;
   const left = (state: ArchivedDay['state'], lastError: string) => ({ ...day, state, lastError });
-  if (day.state !== 'complete' && !isRemoved(day)) return day;
+  if (day.state !== 'complete' && !isAway(day.state)) return day;
   if (held?.state === 'over') return left('pruned', `the retention of ${name} is over`);
   if (held?.state === 'held' && held.publication !== null) {
     const { publication, records } = held;
     if (day.state === 'complete') return { ...day, publication };
     if (table.outlives) return { ...day, state: 'complete', records, publication };
   }
-  return isRemoved(day)
+  return isAway(day.state)
     ? day
     : left('behind', `${name} is not in step: the next run takes it in, or daywalk tables --apply`);
 }

@@ -64,15 +64,7 @@ async function sealAllButOne(
   signal: AbortSignal,
 ): Promise<void> {
   const pages = await listUnsealedPages(database, day);
-  await sealChunks(database, chunksOf(pages.slice(0, -1)), signal);
-}
-
-async function sealChunks(
-  database: Database,
-  chunks: readonly Chunk[],
-  signal: AbortSignal,
-): Promise<void> {
-  for (const { walkId, firstPage, lastPage } of chunks) {
+  for (const { walkId, firstPage, lastPage } of chunksOf(pages.slice(0, -1))) {
     signal.throwIfAborted();
     await sealPages(database, walkId, firstPage, lastPage, signal);
   }

@@ -1,8 +1,7 @@
 /** `verify --deep`: every page of every proven walk is fetched again and compared record by record. Nothing is changed. */
 import { EnvelopeError, ObjectStoreError, RequestError } from '../errors.ts';
 import type { Stream } from '../model.ts';
-import type { Query } from '../store/database.ts';
-import { type MovedPage, type MovedRecords, readMovedDays } from '../store/moved-days.ts';
+import { listMovedDays, type MovedPage, type MovedRecords } from '../store/moved-days.ts';
 import { comparePage, type PageDifference } from '../store/page-difference.ts';
 import {
   type AskedPage,
@@ -124,9 +123,10 @@ async function* storedPages(
 ): AsyncGenerator<StoredPage> {
   const { walkId, pages, pagesBefore: from } = walk;
   if (pages === 0) return;
-  const query: Query = (sql, values) => database.persist(sql, values, signal);
   const [moved] =
-    place === 'tiered' ? await readMovedDays(query, [stream], { from: day, to: day }) : [];
+    place === 'tiered'
+      ? await listMovedDays(database, [stream], { from: day, to: day }, signal)
+      : [];
   if (moved === undefined) yield* await listAskedPages(database, walkId);
   else {
     const range = { from, to: from + pages };

@@ -1,9 +1,7 @@
 /** Which days became complete, and up to where the webhook was told: each day has its first row in the ledger then. */
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
-
-/** While one process tells, others leave it alone; a killed one is not waited for longer than this. */
-const TELLING_MS = 120_000;
+import { TELLING_MS } from './rows.ts';
 
 /** What is complete before anybody was told anything is no news. One attempt; streams that it knows stay as they are. */
 export async function beginTellingDays(

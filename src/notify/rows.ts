@@ -18,7 +18,7 @@ export interface Notification {
 }
 
 /** While one process tells, others leave it alone; a killed one is not waited for longer than this. */
-const TELLING_MS = 120_000;
+export const TELLING_MS = 120_000;
 /** A little less than a day, so that a daily run repeats it daily. */
 const REPEAT_HOURS = 23;
 

@@ -1,4 +1,4 @@
-/** Prunings in the database: which days and walks may go, marking them, and removing their pages some at a time. */
+/** Prunings in the database: which days and walks may go, the months that they are in, and marking them. */
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';

@@ -1,6 +1,6 @@
 /** Days that moved to a folder or bucket: where Postgres says that they are, and what rooms read of them that do not know the tier. */
 import type { Day, DayRange } from '../model.ts';
-import type { Query } from './database.ts';
+import type { Database, Query } from './database.ts';
 import type { ShownRecord } from './shown-records.ts';
 
 /** What an object is. */
@@ -103,3 +103,12 @@ export async function readMovedDays(
     }),
   );
 }
+
+/** As {@link readMovedDays}, with the patience of the settings. */
+export const listMovedDays = (
+  database: Database,
+  streams: readonly string[] | null,
+  range: DayRange | null,
+  signal?: AbortSignal,
+): Promise<MovedDay[]> =>
+  readMovedDays((sql, values) => database.persist(sql, values, signal), streams, range);

@@ -1,7 +1,7 @@
 /** Tiered days in the database: which may move, that one is in the tier, and that it is back. */
-import type { Day, DayRange } from '../model.ts';
+import type { Day } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
-import { type MovedDay, readMovedDays } from '../store/moved-days.ts';
+import type { MovedDay } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
 
 export type { MovedDay } from '../store/moved-days.ts';
@@ -136,15 +136,6 @@ export async function markTiered(
   if (row === undefined) throw new Error('daywalk.mark_tiered returned no row');
   return row.marked;
 }
-
-/** The days of these streams, or all, that are in the tier, oldest first, between two days where given. */
-export const listMovedDays = (
-  database: Database,
-  streams: readonly string[] | null,
-  range: DayRange | null,
-  signal?: AbortSignal,
-): Promise<MovedDay[]> =>
-  readMovedDays((sql, values) => database.persist(sql, values, signal), streams, range);
 
 /** Those among some UUIDs that are publications of this database. */
 export async function keepKnown(

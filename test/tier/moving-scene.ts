@@ -2,13 +2,14 @@
 import { systemClock } from '../../src/clock.ts';
 import { appendToLedger } from '../../src/ledger/rows.ts';
 import type { Database } from '../../src/store/database.ts';
+import { listMovedDays } from '../../src/store/moved-days.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { readEvents, type TieredRecord } from '../../src/tier/event-file.ts';
 import { type MoveReport, moveDays } from '../../src/tier/move.ts';
 import type { TierParts } from '../../src/tier/moved-log.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { restoreDays } from '../../src/tier/restore.ts';
-import { listDaysToMove, listMovedDays } from '../../src/tier/rows.ts';
+import { listDaysToMove } from '../../src/tier/rows.ts';
 import { ownedBy } from '../../src/tier/table-owner-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {

@@ -42,7 +42,7 @@ export function describeUnfinished(
   return [
     windows === 0
       ? 'Nothing was stored in this run.'
-      : `Stored in this run: ${formatCount(done)} of ${countWindows(windows)}, ${counted(records, 'record')} received. They are not fetched again.`,
+      : `Stored in this run: ${formatCount(done)} of ${counted(windows, 'window')}, ${counted(records, 'record')} received. They are not fetched again.`,
     `To go on: ${command}`,
   ];
 }
@@ -58,7 +58,4 @@ function whatWasDone(report: RunReport, duration: string): string {
 
 /** A window is a day of a stream, unless days were split. */
 const countDays = ({ windowsSplit }: RunReport, count: number): string =>
-  windowsSplit > 0 ? countWindows(count) : counted(count, 'day');
-
-const countWindows = (count: number): string =>
-  `${formatCount(count)} ${count === 1 ? 'window' : 'windows'}`;
+  counted(count, windowsSplit > 0 ? 'window' : 'day');

@@ -8,7 +8,7 @@ import type { Format } from '../../files/layout.ts';
 import { type IncompleteDay, MANIFEST } from '../../files/manifest.ts';
 import { tableContents } from '../../files/table-contents.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
-import { formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
@@ -67,7 +67,7 @@ function describe(report: FileExportReport, folder: string, elapsedMs: number): 
     ...(gaps.length > MOST_LINES
       ? [`… and ${formatCount(gaps.length - MOST_LINES)} more; ${MANIFEST} has all`]
       : []),
-    `${days(written)} written: ${formatCount(records)} records, ${formatBytes(bytes)} in ${formatDuration(elapsedMs)} (${formatBytes(rate)}/s); ${formatCount(skipped)} already there; ${formatCount(incomplete.length)} left out.`,
+    `${counted(written, 'day')} written: ${formatCount(records)} records, ${formatBytes(bytes)} in ${formatDuration(elapsedMs)} (${formatBytes(rate)}/s); ${formatCount(skipped)} already there; ${formatCount(incomplete.length)} left out.`,
     `${folder}/${MANIFEST} tells what each file holds and on what proof; sha256sum --check SHA256SUMS proves the files.`,
   ];
 }
@@ -78,5 +78,3 @@ function describeIncomplete(incomplete: readonly IncompleteDay[]): string[] {
     `not exported: ${stream} ${days} ${state}${reason === null ? '' : `: ${reason}`}${earlierFile === null ? '' : ' (a file of an earlier export stays)'}`;
   return spansOf(incomplete, (day) => text(day)).map((span) => text(span.newest, spanText(span)));
 }
-
-const days = (count: number): string => `${formatCount(count)} ${count === 1 ? 'day' : 'days'}`;

@@ -3,13 +3,13 @@ import { systemClock } from '../../clock.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { parseAge } from '../../settings/values/age.ts';
-import { EARLIEST } from '../../settings/values/day.ts';
+import { listMovedDays } from '../../store/moved-days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { checkStore } from '../../tier/check-store.ts';
 import { type MoveReport, moveDays, type StayingDay } from '../../tier/move.ts';
 import { restoreDays } from '../../tier/restore.ts';
-import { type DayToMove, listDaysToMove, listMovedDays, type MovedDay } from '../../tier/rows.ts';
-import { chosenRange } from '../chosen-days.ts';
+import { type DayToMove, listDaysToMove, type MovedDay } from '../../tier/rows.ts';
+import { closedRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { claimedByTables } from '../claimed-streams.ts';
 import { daySpans } from '../terminal/day-spans.ts';
@@ -39,7 +39,8 @@ export async function tierVerb(invocation: Invocation): Promise<number> {
     try {
       if (options.restore === true) {
         const names = streams.map(({ name }) => name);
-        const days = await listMovedDays(database, names, restoredRange(options, settings), signal);
+        const range = closedRange({ to: options.from, ...options }, settings);
+        const days = await listMovedDays(database, names, range, signal);
         return await restore(invocation, opened, settings, days, onDay(days.length));
       }
       const claimed = await claimedByTables(database, settings.tables);
@@ -78,11 +79,6 @@ function limitsOf({ olderThan }: Options, settings: Pick<Settings, 'streams' | '
   throw new SettingsError('nothing says what may move: tier.after is not set', {
     hint: 'Set tier.after in daywalk.yaml, or give --older-than 90d.',
   });
-}
-
-function restoredRange(options: Options, settings: Settings) {
-  const { from, to } = chosenRange({ to: options.from, ...options }, 'closed', settings);
-  return { from: from ?? EARLIEST, to: to ?? EARLIEST };
 }
 
 async function move(

@@ -7,12 +7,11 @@ import { verifyStored } from '../../ledger/verify-stored.ts';
 import type { Logger } from '../../log.ts';
 import type { DayRange } from '../../model.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { EARLIEST } from '../../settings/values/day.ts';
 import type { Database } from '../../store/database.ts';
+import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { listPublishedWindows, type PublishedWindow } from '../../store/proven.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
-import { listMovedDays, type MovedDay } from '../../tier/rows.ts';
-import { chosenRange } from '../chosen-days.ts';
+import { closedRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { type ExportSession, withExport } from '../pass.ts';
 import { print, printJson } from '../terminal/output.ts';
@@ -42,8 +41,7 @@ export function verify(invocation: Invocation): Promise<number> {
 /** Null: all days. */
 function spanOf(options: Invocation['options'], settings: Settings): DayRange | null {
   if (options.from === undefined && options.to === undefined) return null;
-  const { from, to } = chosenRange(options, 'closed', settings);
-  return { from: from ?? EARLIEST, to: to ?? EARLIEST };
+  return closedRange(options, settings);
 }
 
 function againstSource(invocation: Invocation): Promise<number> {
