@@ -1,5 +1,5 @@
 /** Asking on behalf of a walk: lengths that the source takes, and claims of the answers that are no stored pages. */
-import { WalkError } from '../errors.ts';
+import { PageFailedError, WalkError } from '../errors.ts';
 import type { Claim, ListEnd, Page } from '../model.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import type { OpenWalk } from '../store/walks.ts';
@@ -7,7 +7,7 @@ import type { AskingContext } from './context.ts';
 import type { Facts, Frame } from './contract.ts';
 import { mayRefuseDepth, refusesLength } from './failures.ts';
 import type { WalkObserved } from './observed.ts';
-import { askShorter, orShorter } from './questions.ts';
+import { askShorter, isOfRecord, orShorter } from './questions.ts';
 import type { WalkTarget } from './span.ts';
 import { ignoresStart } from './steps.ts';
 
@@ -112,16 +112,33 @@ export class Asking {
   }
 
   /** Pages by number are of one length from the first on. */
-  async #learnedShorter({ largestPage }: WalkObserved, error: Error): Promise<WalkError> {
+  async #learnedShorter(
+    { records: start, largestPage }: WalkObserved,
+    error: Error,
+  ): Promise<Error> {
     const told = `pages by number of ${largestPage} records fail: ${error.message}`;
     const length = Math.max(1, Math.floor(largestPage / 2));
+    const refused = { ...this.#target, start, length: largestPage };
+    if (await isOfRecord(this.#context, refused, error, length)) return error;
     await this.#context.knowledge.learn('page_length', length, told);
     return new WalkError('learned', told, { cause: error });
   }
 
-  /** What an error behind so many records means; one that is not of the depth is what it is. */
+  /** What an error behind so many records means; one that is not of the depth, or of the next record alone, is what it is. */
   async #cappedBy(records: number, error: unknown): Promise<unknown> {
-    return mayRefuseDepth(error) ? this.capped(records, (error as Error).message) : error;
+    if (!mayRefuseDepth(error)) return error;
+    const isOfNext = error instanceof PageFailedError && (await this.#isAnswered(records + 1));
+    return isOfNext ? error : this.capped(records, (error as Error).message);
+  }
+
+  #isAnswered(start: number): Promise<boolean> {
+    return this.ask(start, 1).then(
+      () => true,
+      (error: unknown) => {
+        if (mayRefuseDepth(error)) return false;
+        throw error;
+      },
+    );
   }
 
   /** Whether single records can be had at the start and not here: paging has an end, and the window is to be split. */

@@ -3,17 +3,16 @@
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
 import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
-import type { Day, PageRequest, Span } from '../model.ts';
-import { addDays, dayWindow } from '../plan/days.ts';
+import type { PageRequest, Span } from '../model.ts';
 import { noteFrame } from '../store/contracts.ts';
 import { type Canary, type CanaryDays, readCanaries } from '../store/proven.ts';
-import { listKnownSpans } from '../store/windows.ts';
 import type { FetchPage } from './answers.ts';
 import type { AskingContext } from './context.ts';
 import type { Frame } from './contract.ts';
+import { elsewhere, newestDay } from './elsewhere.ts';
 import { isOfRequest, mayRefuseDepth } from './failures.ts';
 import { askShorter } from './questions.ts';
-import { targetOf } from './span.ts';
+import { targetOf, type WalkTarget } from './span.ts';
 
 /** A known answer is good for so long. */
 const FRESH_MS = 10 * 60_000;
@@ -73,7 +72,7 @@ export class KnownAnswers {
   isAsEver(orNone: boolean): Promise<boolean> {
     this.#context.knowledge.knownAt = null;
     return this.check().then(
-      async (asked) => asked || orNone || this.#answers(await this.#newestDay(null)),
+      async (asked) => asked || orNone || this.#answers(await newestDay(this.#context, null)),
       () => false,
     );
   }
@@ -133,31 +132,14 @@ export class KnownAnswers {
 
   /** Whether the API answers another question: then the fault is that of the request that fails. */
   async answersElsewhere(failing: PageRequest): Promise<boolean> {
-    const day = failing.from.slice(0, 10);
-    const canaries = await readCanaries(this.#context.database, this.#context.knowledge.streamId);
-    return this.#answers(
-      canaries.find((canary) => canary.day !== day) ?? (await this.#newestDay(day)),
-    );
-  }
-
-  /** The newest day that is planned: of all of them a source forgets it last. Where it is the one that fails, the day before. */
-  async #newestDay(failing: Day | null): Promise<Span> {
-    const { database, knowledge } = this.#context;
-    const spans = await listKnownSpans(database, [knowledge.streamId]);
-    const newest = spans
-      .map(({ to }) => to)
-      .sort()
-      .at(-1) as Day;
-    const day = newest === failing ? addDays(newest, -1) : newest;
-    return { ...dayWindow(day), levelFrom: null, levelTo: null };
+    return this.#answers(await elsewhere(this.#context, failing));
   }
 
   /** Whether a span is answered with a page; an empty one in a frame of no known kind may say anything. */
-  async #answers(span: Span): Promise<boolean> {
-    const { clock, stream } = this.#context;
-    const request = { ...targetOf(stream, span), start: 0, length: 1 };
+  #answers(target: WalkTarget): Promise<boolean> {
+    const { clock } = this.#context;
     const signal = AbortSignal.any([this.#context.signal, clock.timeout(BLAME_MS)]);
-    return askShorter({ ...this.#context, signal }, request).then(
+    return askShorter({ ...this.#context, signal }, { ...target, start: 0, length: 1 }).then(
       ({ facts: { frame } }) => frame === null || frame.known || frame.plain,
       () => false,
     );

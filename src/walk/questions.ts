@@ -1,11 +1,12 @@
 /** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
-import { RequestError } from '../errors.ts';
+import { PageFailedError, RequestError } from '../errors.ts';
 import type { Claim, PageRequest, Span } from '../model.ts';
 import { compareProbe, type ProbeFacts } from '../store/probes.ts';
 import { askPage, type PageAnswer } from './answers.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import type { Facts } from './contract.ts';
-import { refusesLength } from './failures.ts';
+import { elsewhere } from './elsewhere.ts';
+import { isRefused, refusesLength } from './failures.ts';
 import { MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
 
 /** Calibrations that are tried before totals are left alone. */
@@ -75,11 +76,13 @@ export async function orShorter<T>(
  * be of the moment.
  */
 async function learnLength(
-  { fetchPage, signal, priority, knowledge }: AskingContext,
+  context: AskingContext,
   refused: PageRequest,
   error: Error,
   length: number,
 ): Promise<void> {
+  const { fetchPage, signal, priority, knowledge } = context;
+  if (await isOfRecord(context, refused, error, length)) return;
   if (error instanceof RequestError) {
     const again = await fetchPage(refused, { signal, priority }).then(
       (page) => page.release?.(),
@@ -89,6 +92,35 @@ async function learnLength(
     if (!refusesLength(again)) return;
   }
   await knowledge.learn('page_length', length, `${refused.length} was too long: ${error.message}`);
+}
+
+/**
+ * Whether a page fails by what it would show and not by its length, as one record can break all that would show it: another day
+ * shows more than `length` records at once, or what comes behind the page can be had with the length that failed.
+ */
+export async function isOfRecord(
+  context: AskingContext,
+  refused: PageRequest,
+  error: unknown,
+  length: number,
+): Promise<boolean> {
+  if (!(error instanceof PageFailedError)) return false;
+  const { database, knowledge } = context;
+  const noWalk = { streamId: knowledge.streamId, walkId: 0 };
+  const cameOf = (request: PageRequest) =>
+    askPage(context, request, (page, contract) =>
+      compareProbe(database, noWalk, page, contract),
+    ).then(
+      ({ facts }) => facts.came,
+      (failure: unknown) => {
+        if (isRefused(failure)) return null;
+        throw failure;
+      },
+    );
+  const other = await elsewhere(context, refused);
+  const came = await cameOf({ ...other, start: 0, length: refused.length });
+  if (came !== null && came > length) return true;
+  return (await cameOf({ ...refused, start: refused.start + refused.length })) !== null;
 }
 
 /**

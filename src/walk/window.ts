@@ -229,7 +229,10 @@ async function ended(
     return splitUp(context, window, { reason, total, size: windowRecords });
   }
   const wholes = walks.filter(({ role }) => role === 'whole');
-  const size = knowledge.offsetCap ?? Math.max(1, ...wholes.map(({ stored }) => stored));
+  // Where a record breaks its pages, what came before it is no size.
+  const size = halved
+    ? null
+    : (knowledge.offsetCap ?? Math.max(1, ...wholes.map(({ stored }) => stored)));
   const exact = knowledge.learned.calibrated > 0 && claim?.lowerBound === false;
   try {
     return await splitUp(context, window, { reason, total: exact ? claim.total : null, size });

@@ -1,0 +1,98 @@
+/** One record that its source cannot show breaks every page that would hold it: its day fails, and nothing is learned of lengths and depths. */
+import { describe, expect, it } from 'vitest';
+import { UnavailableError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore, records } from '../support/store.ts';
+import { closedDays, exported, newStream } from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+const DAYS = closedDays(4);
+const [first = '', second = '', third = ''] = DAYS;
+
+freshStore((store) => {
+  ({ server } = store);
+});
+
+type Lists = Readonly<Record<string, readonly string[]>>;
+/** So many records a day, and 40 on one of its own. */
+const listsOf = (count = 40, own = ''): Lists =>
+  Object.fromEntries(
+    DAYS.map((day, index) => [day, records(1_000 * (index + 1), day === own ? 40 : count)]),
+  );
+const LISTS = listsOf();
+const byNumber: Habits['arrange'] = (list, _, { start, length }) => {
+  const from = Math.floor(start / length) * length;
+  return [...Array<string>(start).fill(''), ...list.slice(from, from + length)];
+};
+
+/** Exports all days of a source that answers 500 to some pages; what came of it, and how often the third day was asked for. */
+async function exportWith(
+  lists: Lists,
+  habits: Habits,
+  pageLength: number,
+  breaks: (request: PageRequest, page: readonly string[]) => boolean,
+) {
+  const source: ImaginedSource = new ImaginedSource(lists, {
+    ...habits,
+    before: (_, request) => {
+      const list = source.within(request);
+      const seen = habits.arrange?.(list, 0, request) ?? list;
+      if (breaks(request, seen.slice(request.start, request.start + request.length)))
+        throw new UnavailableError('api', 'answered 500');
+    },
+  });
+  const results = await exported({ server, source, stream: newStream(), since: first, pageLength });
+  const ofThird = source.asked.filter(
+    ({ from, to }) => from === `${third} 00:00:00` && to === `${third} 23:59:59`,
+  );
+  return {
+    states: [...results.values()].map(({ state }) => state),
+    parts: Math.max(...[...results.values()].map(({ windows }) => windows)),
+    asked: ofThird.length,
+    learned: await server.query(
+      `select fact, value from daywalk.learned where fact in ('page_length', 'offset_cap')`,
+    ),
+  };
+}
+
+describe('a record that breaks its pages', () => {
+  it.each([
+    ['on the first page', second, LISTS, {}, 30, [12]],
+    ['near the beginning', second, LISTS, { totals: 'exact' }, 30, [3]],
+    ['beside another one', second, LISTS, {}, 30, [12, 20]],
+    ['on the first page of a new stream', first, LISTS, { totals: 'exact' }, 30, [12]],
+    ['of a day that is larger than all others', second, listsOf(3, second), {}, 30, [12]],
+    ['further back', second, LISTS, { totals: 'exact' }, 10, [25]],
+    ['further back in a new stream', first, LISTS, {}, 10, [25]],
+    ['further back, with pages by number', second, LISTS, { arrange: byNumber }, 10, [25]],
+    ['at the end', second, LISTS, {}, 10, [39]],
+  ] satisfies [string, string, Lists, Habits, number, number[]][])(
+    'fails its day and no other, %s',
+    async (_, day, lists, habits, pageLength, places) => {
+      const broken = new Set(places.map((place) => lists[day]?.[place]));
+      const whole = await exportWith(lists, habits, pageLength, () => false);
+      const result = await exportWith(lists, habits, pageLength, (__, page) =>
+        page.some((record) => broken.has(record)),
+      );
+      const { states, parts, asked, learned } = result;
+      expect(states).toEqual(DAYS.map((one) => (one === day ? 'failed' : 'complete')));
+      // Two halves, and the cut between them.
+      expect(parts).toBeLessThanOrEqual(3);
+      expect(asked).toBeLessThanOrEqual(whole.asked);
+      expect(learned).toEqual([]);
+    },
+  );
+});
+
+describe('a source that answers 500', () => {
+  it.each([
+    ['to a length above 20', ({ length }: PageRequest) => length > 20, 'page_length', 15],
+    ['from a depth of 25 on', ({ start }: PageRequest) => start >= 25, 'offset_cap', 30],
+  ])('%s is asked for no more than it gives', async (_, breaks, fact, value) => {
+    const { states, learned } = await exportWith(LISTS, {}, 30, breaks);
+    expect(states).toEqual(DAYS.map(() => 'complete'));
+    expect(learned).toEqual([{ fact, value }]);
+  });
+});
