@@ -83,10 +83,11 @@ export interface Canary extends Span {
 }
 
 /**
- * Two windows with records of the newest different days among those that were proven in the two weeks before the stream's last
- * proof, however long it rested since, and since the source was last accepted; none that was pruned, as its source may have
- * forgotten it too. Where there are no two such, also those that failed since, or are being walked again: a source that shows
- * nothing any more is not believed because it was asked twice. A database clock that was set back makes no window too new.
+ * Two windows with records of the newest different days among those that were proven since the last fourteen days on which days
+ * were planned, however long the worker rested between, and since the source was last accepted; none that was pruned, as its
+ * source may have forgotten it too. Where there are no two such, also those that failed since, or are being walked again, of two
+ * weeks before the stream's last proof: a source that shows nothing any more is not believed because it was asked for long. A
+ * database clock that was set back makes no window too new.
  * @param days of which days; absent: of all.
  */
 export function readCanaries(
@@ -102,9 +103,13 @@ export function readCanaries(
                join daywalk.streams s on s.stream_id = w.stream_id
                join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null
                left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
+              cross join (select min(on_day) filter (where number = 14) as since
+                            from (select created_at::date as on_day, row_number() over (order by created_at::date desc) as number
+                                    from daywalk.windows where stream_id = $1 and kind = 'day' group by created_at::date) as dates) as planned
               cross join (select least(clock_timestamp(), max(proven_at)) as proof from daywalk.windows where stream_id = $1 and kind <> 'cut') as last
               where w.stream_id = $1 and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3) and w.kind <> 'cut' and w.split_by is null
-                and w.state <> 'replaced' and w.proven_at > last.proof - interval '14 days'
+                and w.state <> 'replaced'
+                and case w.state when 'complete' then w.proven_at > coalesce(planned.since, '-infinity') else w.proven_at > last.proof - interval '14 days' end
                 and w.proven_at > coalesce(s.accepted_at, '-infinity')
                 and d.retired_since is null
               order by w.day, w.state, w.proven_at desc) as newest

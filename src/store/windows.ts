@@ -177,22 +177,32 @@ export interface SpanOfDay extends Span {
   readonly day: Day;
 }
 
-/**
- * The newest proven day before another one that holds records, with whether its source was found to have forgotten it, and
- * whether the other one is as old now as it was then; null: none.
- */
+/** A day with records before another one. */
+export interface ShownBefore extends SpanOfDay {
+  /** Its source was found to have forgotten it. */
+  readonly retired: boolean;
+  /** The other one is as old now as this one was then. */
+  readonly sinceThatAge: boolean;
+  /** This one was seen when it was as old as the other one was when it first showed nothing, or a person has accepted the source since. */
+  readonly keptThatLong: boolean;
+}
+
+/** The newest proven day before another one that holds records; null: none. */
 export async function readShownBefore(
   database: Database,
   streamId: number,
   day: string,
-): Promise<(SpanOfDay & { readonly retired: boolean; readonly sinceThatAge: boolean }) | null> {
-  const [row] = await database.persist<
-    SpanOfDay & { readonly retired: boolean; readonly sinceThatAge: boolean }
-  >(
+): Promise<ShownBefore | null> {
+  const [row] = await database.persist<ShownBefore>(
     `select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo",
             d.retired_since is not null as retired,
-            coalesce(clock_timestamp() - $2::date >= d.retired_since - d.day, false) as "sinceThatAge"
+            coalesce(clock_timestamp() - $2::date >= d.retired_since - d.day, false) as "sinceThatAge",
+            -- What showed nothing while it was young is not empty because it was forgotten.
+            coalesce((select min(k.started_at) from daywalk.windows later join daywalk.walks k on k.window_id = later.window_id
+                       where later.stream_id = $1 and later.day = $2::date and later.kind = 'day' and k.pages > 0 and k.next_start = 0),
+                     clock_timestamp()) - $2::date <= w.looked_at - w.day or w.proven_at <= coalesce(s.accepted_at, '-infinity') as "keptThatLong"
        from daywalk.days d
+       join daywalk.streams s on s.stream_id = d.stream_id
        join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.proof is not null
       where d.stream_id = $1 and d.day < $2::date and d.records > 0
       order by d.day desc limit 1`,
@@ -214,7 +224,10 @@ export async function retireDay(
 ): Promise<void> {
   await database.persist(
     `with held as (
-       select w.day, (w.state <> 'complete' or w.rewalk) and d.retired_since is null as doubted
+       select w.day, d.retired_since is null
+                     and exists (select from daywalk.windows o
+                                  where o.stream_id = w.stream_id and o.day = w.day and o.proof is not null and o.state <> 'replaced'
+                                    and (o.state <> 'complete' or o.rewalk)) as doubted
          from daywalk.windows w left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
         where w.window_id = $1 and w.lease_id = $2::uuid
      ), retired as (

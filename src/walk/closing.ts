@@ -11,18 +11,18 @@ const ATTEMPTS = 4;
 
 /**
  * Closes a split window whose parts are complete, or says which of them are walked again.
- * @param differs a look found something else, which is in one of its parts, whatever their sum is.
  * @throws {WalkError} with the numbers, where they do not add up: then none of it is complete.
  */
 export async function closeWindow(
   context: WindowContext,
   window: LeasedWindow,
-  differs: boolean,
 ): Promise<WindowEnd> {
   const { database, knowledge } = context;
   const split = await readSplit(database, window);
   if (split === null)
     throw new WalkError('contradicted', 'it was split, and its parts are not there');
+  // What a look found otherwise is in one of the parts, whatever their sum is.
+  const differs = window.state === 'complete' || window.rewalk;
   const changed = differs ? await movedParts(context, split) : [];
   if (changed.length > 0) return again(context, window, split, 'a look found more', changed);
   const { came, total, totalMissing } = await question(context, window, 0, 1);

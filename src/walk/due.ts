@@ -235,8 +235,7 @@ async function decide(context: WindowContext, window: LeasedWindow): Promise<Win
     if (found !== 'different') return { kind: found === 'as stored' ? 'unchanged' : 'released' };
   }
   if (kind === 'cut') return walkCut(context, window);
-  if (splitBy === null) return walkWindow(context, window);
-  return closeWindow(context, window, isLook || rewalk);
+  return splitBy === null ? walkWindow(context, window) : closeWindow(context, window);
 }
 
 /** A lost lease is nobody's fault; a window's own error fails the window; anything else stops the run. */
@@ -276,7 +275,7 @@ async function settle(
   const told = error instanceof WalkError ? error.cause : error;
   if (!(told instanceof EnvelopeError) && !(told instanceof RequestError)) return;
   // It may mean "nothing", as long as no page ever came from there.
-  if (isMisaddressed(told)) state.misaddressed = told;
+  if (error instanceof WalkError && isMisaddressed(told)) state.misaddressed = told;
   // One that failed before says nothing new of the others, which would never have their turn.
   if (leased.failures > 0) return;
   state.failuresInARow += 1;

@@ -104,8 +104,7 @@ async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promi
   const split = await readSplit(database, window);
   if (split === null) return 'its parts are not there';
   const { came, total } = await question(context, window, 0, 2 + (window.looks % 3));
-  const holds = split.parts.some(({ records }) => records > 0);
-  if (!split.calibrated) return came > 0 || !holds ? null : 'it shows nothing any more';
+  if (!split.calibrated) return came > 0 || !window.proven ? null : 'it shows nothing any more';
   if (total === null || total !== split.total)
     return `its total is ${total ?? 'missing'}, and was ${split.total}`;
   const totalOf = async (span: Span) => (await question(context, span, 0, 1)).total ?? 0;
@@ -176,6 +175,23 @@ async function isRetired(context: WindowContext, window: LeasedWindow): Promise<
   );
   await retireDay(database, window, knowledge.streamId, context.recheckDays);
   return true;
+}
+
+/**
+ * Called before a day is believed to be empty that was never proven: it may have been forgotten while the worker rested.
+ * @throws {WalkError} where the day with records before it shows none any more, and was not seen when it was as old as this one
+ * is, or was when it first showed nothing.
+ */
+export async function refuseForgotten(context: WindowContext, { day }: LeasedWindow) {
+  const { database, knowledge } = context;
+  const before = await readShownBefore(database, knowledge.streamId, day);
+  if (before === null || before.keptThatLong) return;
+  if (!before.retired && !(await showsNothing(context, before))) return;
+  throw new WalkError(
+    'contradicted',
+    `it shows nothing, and neither does ${before.day} any more, which held records: its source may have forgotten both`,
+    { hint: 'If it had no events: daywalk accept.' },
+  );
 }
 
 /**

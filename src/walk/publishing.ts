@@ -4,6 +4,7 @@ import { secondsOf } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { BrokenChainError, discardWalk, proveWindow } from '../store/walks.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
+import { refuseForgotten } from './look.ts';
 import { calibrate } from './questions.ts';
 import { spanOf } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
@@ -21,6 +22,8 @@ export async function publish(
   requests: number,
 ): Promise<WindowEnd | null> {
   const { database, knowledge } = context;
+  if (walk.stored === 0 && window.kind === 'day' && !window.proven)
+    await refuseForgotten(context, window);
   await context.checkKnown({ except: [window.day] });
   try {
     const { walkId, stored: nextStart, pages, claims } = walk;

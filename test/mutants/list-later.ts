@@ -46,8 +46,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'known answers age while the stream rests',
     'src/store/proven.ts',
-    'last.proof - interval',
-    'clock_timestamp() - interval',
+    "coalesce(planned.since, '-infinity')",
+    "clock_timestamp() - interval '14 days'",
     KNOWN,
   ),
   mutant(
@@ -56,6 +56,20 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'stored_at > coalesce',
     "state <> 'complete' or stored_at > coalesce",
     KNOWN,
+  ),
+  mutant(
+    'a day that was missed until its source had forgotten it is empty',
+    'src/walk/publishing.ts',
+    'walk.stored === 0 &&',
+    'walk.stored < 0 &&',
+    OLD_DAYS,
+  ),
+  mutant(
+    'no empty day is believed behind one that was forgotten',
+    LOOK,
+    'before === null || before.keptThatLong',
+    'before === null',
+    OLD_DAYS,
   ),
   mutant(
     'a part is walked again though its day was forgotten',
@@ -130,7 +144,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a look at a split day without a total closes it anew',
     LOOK,
-    "if (!split.calibrated) return came > 0 || !holds ? null : 'it shows nothing any more';",
+    "if (!split.calibrated) return came > 0 || !window.proven ? null : 'it shows nothing any more';",
     "if (!split.calibrated) return 'its parts are looked at';",
     LOOKS,
   ),

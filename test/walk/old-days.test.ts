@@ -22,6 +22,11 @@ const isRetired = async (day: string) =>
       day,
     ])
   ).length > 0;
+/** Of the days, without the cuts beside them. */
+const windowStates = async () =>
+  (await server.query(`select state from daywalk.windows where kind = 'day' order by day`)).map(
+    ({ state }) => state,
+  );
 const LATE = '{"id": 4999}';
 const TOO_OLD = new RequestError(400, 'start time must be within 7 days');
 
@@ -64,6 +69,9 @@ function exportOf(
     statesOf,
     run: () => runOnce(exporting),
     later: () => letTimePass((sql, values) => server.query(sql, values), '24 hours'),
+    refuse: (now: typeof refuse) => {
+      refuse = now;
+    },
     /** From now on days before this one are refused. */
     keepFrom: (oldest: string, error: Error = TOO_OLD) => {
       refuse = ({ to }) => {
@@ -126,6 +134,14 @@ describe('the days before the retention of a new source', () => {
     },
   );
 
+  it('that are answered 404 are no wrong address where the newest one has no events', async () => {
+    const { days, source, run, keepFrom } = exportOf(14);
+    for (const day of days.slice(12)) source.lists.set(`${day} 00:00:00`, []);
+    keepFrom(days[12] ?? '', answered(404));
+    await run();
+    expect((await windowStates()).slice(11)).toEqual(['failed', 'complete', 'complete']);
+  });
+
   it.each([
     [404, SettingsError, 2],
     [500, UnavailableError, 2],
@@ -164,6 +180,69 @@ it('older days that were away for a day are looked at again, and what came late 
   expect(await server.query('select from daywalk.days where retired_since is not null')).toEqual(
     [],
   );
+});
+
+describe('days that were missed for longer than the source keeps its events', () => {
+  /** Two known days, a long rest, ten missed days; by now the source shows the newest of them only. */
+  const rested = async (rest: string) => {
+    const all = exportOf(12, { recheckDays: 0 });
+    const [, , firstMissed = ''] = all.days;
+    const isMissed = (request: PageRequest) => request.to >= firstMissed;
+    all.refuse((request) => {
+      if (isMissed(request)) throw TOO_OLD;
+    });
+    await all.run().catch(() => {});
+    await server.query(
+      `update daywalk.windows set proven_at = proven_at - $1::interval, looked_at = looked_at - $1::interval where proof is not null`,
+      [rest],
+    );
+    await server.query(
+      `update daywalk.windows set due_at = case when state = 'failed' then clock_timestamp() end`,
+    );
+    all.refuse(() => {});
+    for (const day of all.days.slice(0, 11)) all.source.lists.set(`${day} 00:00:00`, []);
+    await all.run().catch(() => {});
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp() where state = 'failed'`,
+    );
+    await all.run().catch(() => {});
+    return (await windowStates()).slice(2);
+  };
+
+  it.each([
+    ['9 days', 9],
+    ['8 days', 8],
+  ])(
+    'are not empty when something new is shown after %s, but for those of an age that was seen',
+    async (rest, waiting) => {
+      const complete = Array(10 - waiting).fill('complete');
+      expect(await rested(rest)).toEqual([...Array(waiting).fill('failed'), ...complete]);
+    },
+  );
+});
+
+it('a quiet stream whose last day with records was forgotten waits for none', async () => {
+  const { days, source, run, refuse } = exportOf(20, { recheckDays: 0 });
+  for (const day of days.slice(2)) source.lists.set(`${day} 00:00:00`, []);
+  refuse(({ to }) => {
+    if (to >= (days[10] ?? '')) throw TOO_OLD;
+  });
+  await run().catch(() => {});
+  refuse(() => {});
+  for (const day of days.slice(0, 2)) source.lists.set(`${day} 00:00:00`, []);
+  await server.query(
+    `update daywalk.windows set due_at = case when state = 'failed' then clock_timestamp() end`,
+  );
+  await run().catch(() => {});
+  expect((await windowStates()).slice(10)).toEqual(Array(10).fill('failed'));
+  // Each day was planned, and walked in vain or not, in the night behind it.
+  await server.query('update daywalk.walks set started_at = day + 1');
+  await server.query(
+    `update daywalk.windows set created_at = day + 1, proven_at = case when proof is not null then day + 1 end, looked_at = case when proof is not null then day + 1 end,
+            due_at = case when state = 'failed' then clock_timestamp() end`,
+  );
+  await run().catch(() => {});
+  expect(await windowStates()).toEqual(days.map(() => 'complete'));
 });
 
 describe.each<Days>([{}, { size: 240, totals: 'exact' }, { size: 240, depth: 100 }])(
