@@ -226,7 +226,7 @@ export async function retireDay(
     `with held as (
        select w.day, d.retired_since is null
                      and exists (select from daywalk.windows o
-                                  where o.stream_id = w.stream_id and o.day = w.day and o.proof is not null and o.state <> 'replaced'
+                                  where o.stream_id = w.stream_id and o.day = w.day and o.kind <> 'cut' and o.proof is not null and o.state <> 'replaced'
                                     and (o.state <> 'complete' or o.rewalk)) as doubted
          from daywalk.windows w left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
         where w.window_id = $1 and w.lease_id = $2::uuid
