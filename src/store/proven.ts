@@ -103,9 +103,8 @@ export function readCanaries(
                join daywalk.streams s on s.stream_id = w.stream_id
                join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null
                left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
-              cross join (select min(on_day) filter (where number = 14) as since
-                            from (select created_at::date as on_day, row_number() over (order by created_at::date desc) as number
-                                    from daywalk.windows where stream_id = $1 and kind = 'day' group by created_at::date) as dates) as planned
+              cross join (select (select created_at::date from daywalk.windows where stream_id = $1 and kind = 'day'
+                                   group by 1 order by 1 desc offset 13 limit 1) as since) as planned
               cross join (select least(clock_timestamp(), max(proven_at)) as proof from daywalk.windows where stream_id = $1 and kind <> 'cut') as last
               where w.stream_id = $1 and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3) and w.kind <> 'cut' and w.split_by is null
                 and w.state <> 'replaced'

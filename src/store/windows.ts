@@ -172,13 +172,9 @@ export async function askNeighboursAgain(
   );
 }
 
-/** A day as a span. */
-export interface SpanOfDay extends Span {
-  readonly day: Day;
-}
-
 /** A day with records before another one. */
-export interface ShownBefore extends SpanOfDay {
+export interface ShownBefore extends Span {
+  readonly day: Day;
   /** Its source was found to have forgotten it. */
   readonly retired: boolean;
   /** The other one is as old now as this one was then. */

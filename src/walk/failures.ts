@@ -65,7 +65,8 @@ export function windowFailure(
   return { reason: reasonText(error), delayMs: delay * (0.75 + random / 2), judged };
 }
 
-function reasonText(error: DaywalkError): string {
+/** What went wrong, and what to do about it. */
+export function reasonText(error: DaywalkError): string {
   return error.hint === undefined
     ? error.message
     : `${error.message} (${error.hint.replace(/\.$/, '')})`;

@@ -1,6 +1,7 @@
 /** What follows the data beside the walking and never in its way: seals, tables, search filters. The wiring names them. */
 import { DaywalkError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { reasonText } from './failures.ts';
 
 /** Something that is kept in step with what is published. It keeps its own place, so that it can be left at any moment. */
 export interface Follower {
@@ -103,9 +104,7 @@ export class Followers {
   }
 }
 
-/** What went wrong, and what to do about it. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const hint = error instanceof DaywalkError ? error.hint : undefined;
-  return hint === undefined ? error.message : `${error.message} (${hint.replace(/\.$/, '')})`;
+  if (error instanceof DaywalkError) return reasonText(error);
+  return error instanceof Error ? error.message : String(error);
 }

@@ -33,15 +33,24 @@ export function askShorter(
   request: PageRequest,
   walkId = 0,
 ): Promise<PageAnswer<ProbeFacts>> {
-  const { database, knowledge } = context;
   return orShorter(context, request, 2, async (length) => {
     const asked = { ...request, length };
-    const answer = await askPage(context, asked, (page, contract) =>
-      compareProbe(database, { streamId: knowledge.streamId, walkId }, page, contract),
-    );
-    if (answer.facts.came > 0 && request.start === 0) knowledge.lastGood = asked;
+    const answer = await askAndCompare(context, asked, walkId);
+    if (answer.facts.came > 0 && request.start === 0) context.knowledge.lastGood = asked;
     return answer;
   });
+}
+
+/** Asks for just this length, and compares the answer with a walk; 0: with none. */
+function askAndCompare(
+  context: AskingContext,
+  request: PageRequest,
+  walkId: number,
+): Promise<PageAnswer<ProbeFacts>> {
+  const { database, knowledge } = context;
+  return askPage(context, request, (page, contract) =>
+    compareProbe(database, { streamId: knowledge.streamId, walkId }, page, contract),
+  );
 }
 
 /**
@@ -105,12 +114,8 @@ export async function isOfRecord(
   length: number,
 ): Promise<boolean> {
   if (!(error instanceof PageFailedError)) return false;
-  const { database, knowledge } = context;
-  const noWalk = { streamId: knowledge.streamId, walkId: 0 };
   const cameOf = (request: PageRequest) =>
-    askPage(context, request, (page, contract) =>
-      compareProbe(database, noWalk, page, contract),
-    ).then(
+    askAndCompare(context, request, 0).then(
       ({ facts }) => facts.came,
       (failure: unknown) => {
         if (isRefused(failure)) return null;

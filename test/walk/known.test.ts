@@ -149,17 +149,23 @@ describe('a quiet source that keeps its events for a week', () => {
   });
 });
 
+/** Two days were proven so long ago, and the newest one was not there yet. */
+async function afterRest(pause: string) {
+  const all = exportOf(LISTS);
+  all.refuse((request) => {
+    if (isOf(request, third)) throw new RequestError(400, 'not yet');
+  });
+  expect(await all.run()).toEqual(['complete', 'complete', 'failed']);
+  await letTimePass((sql, values) => server.query(sql, values), pause);
+  all.refuse(() => {});
+  return all;
+}
+
 describe('a source that keeps its events for a few days', () => {
   it.each(['8 days', '40 days'])(
     'has forgotten all known days after %s away: new ones are believed',
     async (pause) => {
-      const { source, run, refuse } = exportOf(LISTS);
-      refuse((request) => {
-        if (isOf(request, third)) throw new RequestError(400, 'not yet');
-      });
-      await run();
-      await letTimePass((sql, values) => server.query(sql, values), pause);
-      refuse(() => {});
+      const { source, run } = await afterRest(pause);
       for (const day of [first, second]) source.lists.set(`${day} 00:00:00`, []);
       await runAndIgnore(run);
       await runAndIgnore(run);
@@ -206,13 +212,7 @@ describe('a source that shows nothing any more', () => {
   it.each(['8 days', '40 days'])(
     'is not believed after %s away either, and no day is forgotten',
     async (pause) => {
-      const { source, run, refuse } = exportOf(LISTS);
-      refuse((request) => {
-        if (isOf(request, third)) throw new RequestError(400, 'not yet');
-      });
-      expect(await run()).toEqual(['complete', 'complete', 'failed']);
-      await letTimePass((sql, values) => server.query(sql, values), pause);
-      refuse(() => {});
+      const { source, run } = await afterRest(pause);
       const lists = new Map(source.lists);
       for (const day of source.lists.keys()) source.lists.set(day, []);
       await runAndIgnore(run);
