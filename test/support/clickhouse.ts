@@ -15,9 +15,12 @@ process.stdout.write(query(process.argv[2], 'JSONCompactEachRow'));
 `;
 const LONGEST_MS = 120_000;
 
+/** Whether it can be asked. */
+export const hasClickHouse = FOLDER !== undefined;
+
 /** A test that asks ClickHouse. */
 export function testWithClickHouse(name: string, body: TestFunction, timeout?: number): void {
-  if (FOLDER === undefined) test.skip(`${name} [skipped: ${CHDB} not installed]`);
+  if (!hasClickHouse) test.skip(`${name} [skipped: ${CHDB} not installed]`);
   else test(name, body, timeout);
 }
 

@@ -13,12 +13,13 @@ import { EVENTS_FOLDER } from '../../src/tier/event-file.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { restoreDays } from '../../src/tier/restore.ts';
-import { askClickHouse } from '../support/clickhouse.ts';
+import { askClickHouse, hasClickHouse } from '../support/clickhouse.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { difference, sentTexts } from '../support/multiset.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { proveTexts, windowOf } from '../support/publishing.ts';
 import { freshStore, planDays } from '../support/store.ts';
+import { HOW_TO_GET_CHDB } from '../support/tool.ts';
 import { moveAll, moved, partsOf, sealAll, signal, tabled } from './moving-scene.ts';
 import { newServer, storeAt } from './s3-store-scene.ts';
 
@@ -92,8 +93,8 @@ async function wanted(source: Source): Promise<string[]> {
   return all;
 }
 
-/** The same as ClickHouse reads the table of a folder, and DuckDB the files that its log names. */
-async function read(root: string): Promise<Record<'clickHouse' | 'duckDb', string[]>> {
+/** The same as DuckDB reads the files that the log of a folder names, and ClickHouse, where it is installed, its table. */
+async function read(root: string): Promise<Record<string, string[]>> {
   const table = join(root, EVENTS_FOLDER);
   const { files } = await new DeltaLog(openFolderStore(root, systemClock), systemClock).snapshot(
     signal,
@@ -103,11 +104,13 @@ async function read(root: string): Promise<Record<'clickHouse' | 'duckDb', strin
   const found = await duck.runAndReadAll(
     `select stream || ' ' || day::varchar || ' ' || sha256(record) from read_parquet([${list}], hive_partitioning = true)`,
   );
+  const duckDb = found.getRows().flat().map(String);
+  if (!hasClickHouse) return { duckDb };
   const rows = await askClickHouse(
     root,
     `select concat(stream, ' ', toString(day), ' ', lower(hex(SHA256(record)))) from deltaLakeLocal('${table}')`,
   );
-  return { clickHouse: rows.flat().map(String), duckDb: found.getRows().flat().map(String) };
+  return { duckDb, clickHouse: rows.flat().map(String) };
 }
 
 async function expectExact(source: Source, store: ObjectStore, root: string): Promise<number> {
@@ -144,7 +147,10 @@ async function expectMoved(
   expect(await server.query('select from daywalk.pages limit 1')).toEqual([]);
   expect(after).toBeLessThan(before);
   const records = await expectExact(source, store, folderOf());
-  return `${source.size} days, ${records} records: pages in Postgres ${before} bytes before, ${after} after`;
+  const readers = hasClickHouse
+    ? 'DuckDB and ClickHouse'
+    : `DuckDB; ClickHouse is not installed (${HOW_TO_GET_CHDB})`;
+  return `${source.size} days, ${records} records, read by ${readers}: pages in Postgres ${before} bytes before, ${after} after`;
 }
 
 it('a year in a folder', { timeout: 1_200_000 }, async () => {

@@ -47,7 +47,12 @@ test.each(CASES.map((one) => [one.name, one] as const))(
     const database = await createTestDatabase();
     try {
       const folder = temporaryFolder();
-      const environment = { DAYWALK_API_KEY: API_KEY, DATABASE_URL: database.url };
+      // Also in the first hour behind midnight.
+      const environment = {
+        DAYWALK_API_KEY: API_KEY,
+        DATABASE_URL: database.url,
+        DAYWALK_SETTLE: '0s',
+      };
       const options = { folder, environment };
       const init = await runProgram(
         ['init', '--api-url', world.api.url, '--streams', 'events'],
