@@ -115,6 +115,7 @@ create table daywalk.windows (
   created_at       timestamptz not null default clock_timestamp(),
   proven_at        timestamptz,
   looked_at        timestamptz,
+  shown_at         timestamptz,
   check (from_time <= to_time),
   check (from_time::date = day),
   check ((lease_id is null) = (lease_expires is null)),
@@ -173,6 +174,7 @@ comment on column daywalk.windows.doubted_at is 'Since when it is complete no mo
 comment on column daywalk.windows.created_at is 'When it was planned.';
 comment on column daywalk.windows.proven_at is 'When it was last proven.';
 comment on column daywalk.windows.looked_at is 'When the source was last seen to be as stored.';
+comment on column daywalk.windows.shown_at is 'When the source was last seen to show records of it, as stored; its pages may be older than its proof.';
 
 -- What was pruned: a day, or the superseded walks of a day (docs/decisions/0015-what-pruning-leaves.md).
 create table daywalk.prunings (

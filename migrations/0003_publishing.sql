@@ -707,6 +707,10 @@ begin
   perform daywalk.end_open_walk(me.current_walk, 'the window was proven without it');
   update daywalk.windows w
      set state = 'complete', proof = evidence, proven_at = proven, looked_at = proven, looks = 0,
+         shown_at = greatest(w.shown_at, (select max(p.fetched_at) from daywalk.pages p
+                                           where p.walk_id = (evidence ->> 'walk')::bigint and p.day = me.day and p.records > 0),
+                             (select max(part.shown_at) from daywalk.windows part
+                               where part.split_from = me.window_id and part.state = 'complete')),
          judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = me.window_id),
          due_at = case when not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = me.split_from), false)
                        then proven + interval '1 hour' end,

@@ -416,6 +416,7 @@ create table daywalk.windows (
   created_at timestamp with time zone default clock_timestamp() not null,
   proven_at timestamp with time zone,
   looked_at timestamp with time zone,
+  shown_at timestamp with time zone,
   constraint windows_check CHECK ((from_time <= to_time)),
   constraint windows_check1 CHECK (((from_time)::date = day)),
   constraint windows_check2 CHECK (((lease_id IS NULL) = (lease_expires IS NULL))),
@@ -848,6 +849,10 @@ begin
   perform daywalk.end_open_walk(me.current_walk, 'the window was proven without it');
   update daywalk.windows w
      set state = 'complete', proof = evidence, proven_at = proven, looked_at = proven, looks = 0,
+         shown_at = greatest(w.shown_at, (select max(p.fetched_at) from daywalk.pages p
+                                           where p.walk_id = (evidence ->> 'walk')::bigint and p.day = me.day and p.records > 0),
+                             (select max(part.shown_at) from daywalk.windows part
+                               where part.split_from = me.window_id and part.state = 'complete')),
          judged = (select coalesce(max(k.number), 0) from daywalk.walks k where k.window_id = me.window_id),
          due_at = case when not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = me.split_from), false)
                        then proven + interval '1 hour' end,
@@ -4081,3 +4086,4 @@ comment on column daywalk.windows.doubted_at is 'Since when it is complete no mo
 comment on column daywalk.windows.created_at is 'When it was planned.';
 comment on column daywalk.windows.proven_at is 'When it was last proven.';
 comment on column daywalk.windows.looked_at is 'When the source was last seen to be as stored.';
+comment on column daywalk.windows.shown_at is 'When the source was last seen to show records of it, as stored; its pages may be older than its proof.';

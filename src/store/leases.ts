@@ -37,7 +37,7 @@ export interface LeasedWindow extends Lease {
   readonly rewalk: boolean;
   /** A walk of it was begun before. */
   readonly walked: boolean;
-  /** It was proven once, with records. */
+  /** Its day was proven once, with records. */
   readonly proven: boolean;
   /** How often it was looked at since it was proven. */
   readonly looks: number;
@@ -107,8 +107,8 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
   )
   select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
          level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk,
-         coalesce((proof ->> 'records')::bigint, 0) > 0 as proven,
-         looks, attempts, failures,
+         exists (select from daywalk.windows d where d.stream_id = held.stream_id and d.day = held.day and d.kind = 'day'
+                    and (d.proof ->> 'records')::bigint > 0) as proven, looks, attempts, failures,
          current_walk is not null or exists (select from daywalk.walks k where k.window_id = held.window_id) as walked
     from held`;
 const OLDEST_FIRST = acquire('asc');
@@ -234,10 +234,9 @@ export async function readHeldElsewhere(
 }
 
 /**
- * Gives a complete window back that was looked at and found as it is stored; it is looked at again a day later, for
- * `recheckDays`. A day that shows its records was not forgotten by its source: its midnights and parts are looked at again,
- * too. A wish to have it walked again, come while it was looked at, stays due; so does a cut beside a part that was proven anew
- * meanwhile. Parts of a calibrated total are looked at together with it.
+ * Gives a complete window back that was found as it is stored; it is looked at again a day later, for `recheckDays`. A day that
+ * shows its records was not forgotten: its midnights and parts are looked at again, too. A wish to walk it again, come while it was
+ * looked at, stays due; so does a cut beside a part that was proven anew. Parts of a calibrated total are looked at with it.
  */
 export async function noteLooked(
   database: Database,
@@ -261,6 +260,7 @@ export async function noteLooked(
      )
      update daywalk.windows w
         set looks = looks + 1, looked_at = clock_timestamp(), attempts = 0, failures = 0, last_error = null,
+            shown_at = case when (w.proof ->> 'records')::bigint > 0 then clock_timestamp() else w.shown_at end,
             due_at = case when w.rewalk or w.state <> 'complete' then w.due_at
                           when (select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from) then null
                           else daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $3) end,

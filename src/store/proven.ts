@@ -98,7 +98,7 @@ export function readCanaries(
   return database.persist(
     `select day, "walkId", "from", "to", "levelFrom", "levelTo", records, stored_at > coalesce(doubted_at, clock_timestamp()) - interval '7 days' as fresh
        from (select distinct on (w.day) w.day, k.walk_id as "walkId", ${spanOf('w')}, k.records, w.state, w.doubted_at,
-                    case w.state when 'complete' then w.proven_at else w.looked_at end as stored_at
+                    case w.state when 'complete' then least(w.proven_at, w.shown_at) else w.shown_at end as stored_at
                from daywalk.windows w
                join daywalk.streams s on s.stream_id = w.stream_id
                join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null

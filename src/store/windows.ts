@@ -1,7 +1,7 @@
 /** Windows in the database: planned, asked for again, retired, and listed for the planner. */
 import type { Day, DayRange, Purpose, Span, Window, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
-import type { Lease } from './leases.ts';
+import type { Lease, LeasedWindow } from './leases.ts';
 import { isPruned } from './shown.ts';
 
 /** Days of a stream, one after the other, that have a window each. */
@@ -179,11 +179,11 @@ export interface ShownBefore extends Span {
   readonly retired: boolean;
   /** The other one is as old now as this one was then. */
   readonly sinceThatAge: boolean;
-  /** This one was seen when it was as old as the other one was when it first showed nothing, or a person has accepted the source since. */
+  /** This one was seen when it was as old as the other one was when it first showed nothing, or a person has accepted that. */
   readonly keptThatLong: boolean;
 }
 
-/** The newest proven day before another one that holds records; null: none. */
+/** The newest proven day before another one that holds records, or that one itself where its source has forgotten it; null: none. */
 export async function readShownBefore(
   database: Database,
   streamId: number,
@@ -194,17 +194,39 @@ export async function readShownBefore(
             d.retired_since is not null as retired,
             coalesce(clock_timestamp() - $2::date >= d.retired_since - d.day, false) as "sinceThatAge",
             -- What showed nothing while it was young is not empty because it was forgotten.
-            coalesce((select min(k.started_at) from daywalk.windows later join daywalk.walks k on k.window_id = later.window_id
-                       where later.stream_id = $1 and later.day = $2::date and later.kind = 'day' and k.pages > 0 and k.next_start = 0),
-                     clock_timestamp()) - $2::date <= w.looked_at - w.day or w.proven_at <= coalesce(s.accepted_at, '-infinity') as "keptThatLong"
+            later.empty_at - $2::date <= w.shown_at - w.day or later.empty_at <= coalesce(s.accepted_at, '-infinity') as "keptThatLong"
        from daywalk.days d
        join daywalk.streams s on s.stream_id = d.stream_id
        join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.proof is not null
-      where d.stream_id = $1 and d.day < $2::date and d.records > 0
+      cross join (select coalesce(min(k.started_at), clock_timestamp()) as empty_at
+                    from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
+                   where w.stream_id = $1 and w.day = $2::date and w.kind = 'day' and k.pages > 0 and k.next_start = 0) as later
+      where d.stream_id = $1 and d.records > 0 and (d.day < $2::date or (d.day = $2::date and d.retired_since is not null))
       order by d.day desc limit 1`,
     [streamId, day],
   );
   return row ?? null;
+}
+
+/**
+ * The most records that a walk of a window, or of a part of it, has brought since the source was last accepted; 0 where its day
+ * was proven: what is shown of that stays.
+ */
+export async function countHeldBefore(
+  database: Database,
+  { windowId, day }: Pick<LeasedWindow, 'windowId' | 'day'>,
+  streamId: number,
+): Promise<number> {
+  const [row] = await database.persist<{ held: number }>(
+    `select coalesce(max(k.next_start), 0) as held
+       from daywalk.walks k join daywalk.streams s on s.stream_id = $2
+      where k.window_id = any (array(select daywalk.subtree($1))) and k.role = 'whole'
+        and k.started_at > coalesce(s.accepted_at, '-infinity')
+        and not exists (select from daywalk.windows w
+                         where w.stream_id = $2 and w.day = $3 and w.kind = 'day' and w.proof is not null)`,
+    [windowId, streamId, day],
+  );
+  return row?.held ?? 0;
 }
 
 /**

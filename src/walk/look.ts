@@ -11,7 +11,8 @@ import { readHashes } from '../store/evidence.ts';
 import { type LeasedWindow, noteDifferent, noteLooked, postponeLook } from '../store/leases.ts';
 import { type ProvenWalk, readProvenWalk } from '../store/proven.ts';
 import { readSplit } from '../store/splits.ts';
-import { readShownBefore, retireDay } from '../store/windows.ts';
+import { countHeldBefore, readShownBefore, retireDay } from '../store/windows.ts';
+import { counted } from '../text.ts';
 import type { WindowContext } from './context.ts';
 import { askForLook, lookAtEnd } from './end.ts';
 import { isRefused } from './failures.ts';
@@ -104,7 +105,10 @@ async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promi
   const split = await readSplit(database, window);
   if (split === null) return 'its parts are not there';
   const { came, total } = await question(context, window, 0, 2 + (window.looks % 3));
-  if (!split.calibrated) return came > 0 || !window.proven ? null : 'it shows nothing any more';
+  if (!split.calibrated)
+    return came > 0 || split.parts.every(({ records }) => records === 0)
+      ? null
+      : 'it shows nothing any more';
   if (total === null || total !== split.total)
     return `its total is ${total ?? 'missing'}, and was ${split.total}`;
   const totalOf = async (span: Span) => (await question(context, span, 0, 1)).total ?? 0;
@@ -147,9 +151,9 @@ function otherLength({ knowledge, pageLength }: WindowContext, { looks }: Leased
   return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
 }
 
-/** Whether it is the window of a day or a part of it that {@link isRetired}; not where that cannot be told now. */
+/** Whether it is the window of a proven day, or a part of it, that {@link isRetired}; not where that cannot be told now. */
 export async function isForgotten(context: WindowContext, window: LeasedWindow): Promise<boolean> {
-  if (window.kind === 'cut') return false;
+  if (window.kind === 'cut' || !window.proven) return false;
   return isRetired(context, window).catch((error: unknown) => {
     if (!isRefused(error) && !(error instanceof WalkError)) throw error;
     return false;
@@ -167,7 +171,8 @@ async function isRetired(context: WindowContext, window: LeasedWindow): Promise<
   if (!(await showsNothing(context, wholeDay))) return false;
   const before = await readShownBefore(database, knowledge.streamId, window.day);
   if (before !== null && !before.retired && !(await showsNothing(context, before))) return false;
-  const known = await context.checkKnown({ after: window.day });
+  const isStill = before?.day === window.day;
+  const known = isStill || (await context.checkKnown({ after: window.day }));
   if (!known && before?.sinceThatAge !== true) return false;
   log.warn(
     { day: window.day },
@@ -178,12 +183,22 @@ async function isRetired(context: WindowContext, window: LeasedWindow): Promise<
 }
 
 /**
- * Called before a day is believed to be empty that was never proven: it may have been forgotten while the worker rested.
- * @throws {WalkError} where the day with records before it shows none any more, and was not seen when it was as old as this one
- * is, or was when it first showed nothing.
+ * Called before a window is believed to be empty whose day was never proven: it may have been forgotten before it was.
+ * @throws {WalkError} where it has shown records before; where the day with records before it shows none any more, and was not
+ * seen when it was as old as this one is, or was when it first showed nothing.
  */
-export async function refuseForgotten(context: WindowContext, { day }: LeasedWindow) {
+export async function refuseForgotten(context: WindowContext, window: LeasedWindow) {
   const { database, knowledge } = context;
+  const { day, kind, proven } = window;
+  if (proven) return;
+  const held = await countHeldBefore(database, window, knowledge.streamId);
+  if (held > 0 && (await showsNothing(context, window)))
+    throw new WalkError(
+      'contradicted',
+      `it shows nothing any more, and showed ${counted(held, 'record')} before it was proven: its source may have forgotten it`,
+      { hint: 'If they are gone for good: daywalk accept.' },
+    );
+  if (kind !== 'day') return;
   const before = await readShownBefore(database, knowledge.streamId, day);
   if (before === null || before.keptThatLong) return;
   if (!before.retired && !(await showsNothing(context, before))) return;

@@ -22,8 +22,7 @@ export async function publish(
   requests: number,
 ): Promise<WindowEnd | null> {
   const { database, knowledge } = context;
-  if (walk.stored === 0 && window.kind === 'day' && !window.proven)
-    await refuseForgotten(context, window);
+  if (walk.stored === 0) await refuseForgotten(context, window);
   await context.checkKnown({ except: [window.day] });
   try {
     const { walkId, stored: nextStart, pages, claims } = walk;

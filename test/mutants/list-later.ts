@@ -1,6 +1,7 @@
 /** Mutants of what is judged later: looks, known answers, retirement, and what is learned to be no part of a record. */
 import { type Mutant, mutant } from './mutant.ts';
 
+const FORGOTTEN = ['test/walk/forgotten-meanwhile.test.ts'];
 const KNOWN = ['test/walk/known.test.ts'];
 const LATER = ['test/walk/later.test.ts'];
 const LOOKS = ['test/walk/looks.test.ts'];
@@ -60,9 +61,51 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that was missed until its source had forgotten it is empty',
     'src/walk/publishing.ts',
-    'walk.stored === 0 &&',
-    'walk.stored < 0 &&',
+    'if (walk.stored === 0) await',
+    'if (walk.stored < 0) await',
     OLD_DAYS,
+  ),
+  mutant(
+    'a day is empty that its source forgot while it was walked',
+    LOOK,
+    'if (held > 0 &&',
+    'if (held < 0 &&',
+    FORGOTTEN,
+  ),
+  mutant(
+    'a split is closed whose last parts were walked when its source had forgotten it',
+    'src/walk/closing.ts',
+    'if (came === 0 && split',
+    'if (came < 0 && split',
+    FORGOTTEN,
+  ),
+  mutant(
+    'a day is seen by a look that shows nothing',
+    'src/store/leases.ts',
+    "shown_at = case when (w.proof ->> 'records')::bigint > 0 then",
+    'shown_at = case when true then',
+    FORGOTTEN,
+  ),
+  mutant(
+    'what is proven now was seen now, however old its pages are',
+    'migrations/0003_publishing.sql',
+    'greatest(w.shown_at, (select',
+    'greatest(proven, (select',
+    FORGOTTEN,
+  ),
+  mutant(
+    'what a person accepted may be forgotten ever after',
+    'src/store/windows.ts',
+    "later.empty_at <= coalesce(s.accepted_at, '-infinity')",
+    "w.proven_at <= coalesce(s.accepted_at, '-infinity')",
+    FORGOTTEN,
+  ),
+  mutant(
+    'a day that was forgotten is lost where no other one tells',
+    'src/store/windows.ts',
+    'd.day = $2::date and d.retired_since is not null',
+    'd.day = $2::date and false',
+    FORGOTTEN,
   ),
   mutant(
     'no empty day is believed behind one that was forgotten',
@@ -74,9 +117,9 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a part is walked again though its day was forgotten',
     LOOK,
-    "if (window.kind === 'cut') return false;",
-    "if (window.kind !== 'day') return false;",
-    OLD_DAYS,
+    "if (window.kind === 'cut' || !window.proven) return false;",
+    "if (window.kind !== 'day' || !window.proven) return false;",
+    FORGOTTEN,
   ),
   mutant(
     'a day in doubt that was given up is not looked at any more',
@@ -123,8 +166,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a proven day that its source has forgotten is walked again where somebody asks for it',
     'src/walk/due.ts',
-    'proven && !isLook &&',
-    'proven && !rewalk && !isLook &&',
+    'if (!isLook && (await isForgotten',
+    'if (!rewalk && !isLook && (await isForgotten',
     OLD_DAYS,
   ),
   mutant(
@@ -144,8 +187,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a look at a split day without a total closes it anew',
     LOOK,
-    "if (!split.calibrated) return came > 0 || !window.proven ? null : 'it shows nothing any more';",
-    "if (!split.calibrated) return 'its parts are looked at';",
+    'if (!split.calibrated)\n',
+    "if (!split.calibrated) return 'its parts are looked at';\n  if (!split.calibrated)\n",
     LOOKS,
   ),
   mutant(

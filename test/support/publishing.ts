@@ -180,7 +180,7 @@ export async function letHoursPass(
 ): Promise<void> {
   const by = [`${hours} hours`];
   await database.query(
-    'update daywalk.windows set proven_at = proven_at - $1::interval, looked_at = looked_at - $1::interval, due_at = due_at - $1::interval',
+    'update daywalk.windows set proven_at = proven_at - $1::interval, looked_at = looked_at - $1::interval, shown_at = shown_at - $1::interval, due_at = due_at - $1::interval',
     by,
   );
   await database.query('update daywalk.marks set since = since - $1::interval', by);

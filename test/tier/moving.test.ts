@@ -224,6 +224,19 @@ describe('what is said of days that moved', () => {
     expect(await checkLedger(database, STREAMS)).toEqual([]);
   });
 
+  it('a day that came back leaves the table, though another one cannot be brought back', async () => {
+    await makeDays(database);
+    const parts = partsOf(database, store);
+    await moveAll(parts, ['events']);
+    const [first, second] = await listMovedDays(database, ['events'], null);
+    if (first === undefined || second === undefined) throw new Error('no days');
+    const changed = { ...second, pages: { ...second.pages, sha256: first.pages.sha256 } };
+    await expect(restoreDays(parts, [first, changed], 7, signal)).rejects.toThrow(
+      'is not what was',
+    );
+    expect(await tabled(store)).toEqual(await moved(server));
+  });
+
   it('a store that gives back something else is told, and everything stays here', async () => {
     await makeDays(database);
     const before = await believed(server, store);

@@ -119,6 +119,18 @@ it('a dozen days before the retention of a new source keep no newer day from bei
   expect((await statesOf()).slice(12)).toEqual(['complete', 'complete']);
 });
 
+it('what failed before keeps nothing from its turn, though the newest day is not to be had either', async () => {
+  const { days, run, refuse, later } = exportOf(14);
+  refuse(({ to, from }) => {
+    if (to < (days[11] ?? '') || from.startsWith(days[13] ?? '')) throw TOO_OLD;
+  });
+  for (let runs = 0; runs < 3; runs += 1) {
+    await run();
+    await later();
+  }
+  expect((await windowStates()).slice(11)).toEqual(['complete', 'complete', 'failed']);
+});
+
 describe('the days before the retention of a new source', () => {
   const answered = (status: number) =>
     status < 500 ? new RequestError(status, 'gone') : new UnavailableError('api', 'answered 500');
@@ -193,7 +205,7 @@ describe('days that were missed for longer than the source keeps its events', ()
     });
     await all.run().catch(() => {});
     await server.query(
-      `update daywalk.windows set proven_at = proven_at - $1::interval, looked_at = looked_at - $1::interval where proof is not null`,
+      `update daywalk.windows set proven_at = proven_at - $1::interval, looked_at = looked_at - $1::interval, shown_at = shown_at - $1::interval where proof is not null`,
       [rest],
     );
     await server.query(
@@ -238,7 +250,7 @@ it('a quiet stream whose last day with records was forgotten waits for none', as
   // Each day was planned, and walked in vain or not, in the night behind it.
   await server.query('update daywalk.walks set started_at = day + 1');
   await server.query(
-    `update daywalk.windows set created_at = day + 1, proven_at = case when proof is not null then day + 1 end, looked_at = case when proof is not null then day + 1 end,
+    `update daywalk.windows set created_at = day + 1, proven_at = case when proof is not null then day + 1 end, looked_at = case when proof is not null then day + 1 end, shown_at = case when proof is not null then day + 1 end,
             due_at = case when state = 'failed' then clock_timestamp() end`,
   );
   await run().catch(() => {});

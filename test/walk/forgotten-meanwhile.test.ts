@@ -1,0 +1,206 @@
+/** Months of a stream, day by day, as a scheduler runs it, behind a source that keeps its events for some days: what it forgot unseen. */
+import { describe, expect, it } from 'vitest';
+import { RequestError, UnavailableError } from '../../src/errors.ts';
+import { readStreams } from '../../src/store/streams.ts';
+import { acceptSource } from '../../src/store/windows.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
+import { freshStore, openDatabase, records } from '../support/store.ts';
+import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+freshStore((store) => {
+  ({ server } = store);
+});
+
+const DAY_MS = 86_400_000;
+const AWAY = new UnavailableError('api', 'away');
+
+interface Life {
+  /** Days that the source keeps. */
+  readonly keeps: number;
+  /** Records of the day of this number; 12 otherwise. */
+  readonly sizeOf?: (index: number) => number;
+  readonly totals?: Habits['totals'];
+  readonly recheckDays?: number;
+  /** Whether a run takes place on the day after this one. */
+  readonly runsOn?: (index: number) => boolean;
+  /** Asked before each answer: what the API fails with, while the day of number `now` is the newest one. */
+  readonly fails?: (now: number, day: number) => Error | null;
+  /** After the run of this number `daywalk accept`. */
+  readonly acceptedAfter?: number;
+}
+
+/** Lives through so many days, with a run after each, and one two hours later. @returns how each day ended: its state, and how many of its records are shown. */
+async function live(count: number, life: Life) {
+  const { keeps, sizeOf = () => 12, runsOn = () => true, recheckDays = 3 } = life;
+  const days = closedDays(count);
+  const all = days.map((_, index) => records(1_000 * (index + 1), sizeOf(index)));
+  const clock = { now: 0 };
+  const source = new ImaginedSource(Object.fromEntries(days.map((day) => [day, []])), {
+    totals: life.totals ?? 'none',
+    before: (_, { start, from }) => {
+      const error = life.fails?.(clock.now, days.indexOf(from.slice(0, 10)));
+      if (error) throw error;
+      if (start >= 100) throw new RequestError(400, 'too deep');
+    },
+  });
+  const stream = newStream();
+  const exporting = { server, source, stream, since: days[0] ?? '', recheckDays };
+  const sizes = { pageLength: 30, windowRecords: 60 };
+  const pass = (time: string) => letTimePass((sql, values) => server.query(sql, values), time);
+  const run = async () => {
+    const settleMs = SETTLE_MS + (count - 1 - clock.now) * DAY_MS;
+    const ended = runOnce({ ...exporting, ...sizes, settleMs });
+    await ended.catch((error: unknown) => expect(error).toBe(AWAY));
+  };
+  for (clock.now = 0; clock.now < count; clock.now += 1) {
+    for (const [index, day] of days.entries()) {
+      const isThere = index <= clock.now && index > clock.now - keeps;
+      source.lists.set(`${day} 00:00:00`, isThere ? (all[index] ?? []) : []);
+    }
+    if (runsOn(clock.now)) {
+      await run();
+      await pass('2 hours');
+      await run();
+      if (clock.now === life.acceptedAfter) await accept(stream.name);
+      await pass('22 hours');
+    } else await pass('24 hours');
+  }
+  const results = [...(await readResults(server, stream)).values()];
+  const lost = await server.query('select day::text from daywalk.days where lost > 0');
+  return {
+    ends: results.map(({ state, published }) => `${state} ${published.length}`),
+    errors: results.map(({ lastError }) => lastError),
+    lost: lost.length,
+  };
+}
+
+const accept = async (stream: string) => {
+  const database = openDatabase(server.url);
+  for (const { streamId } of await readStreams(database, [stream]))
+    await acceptSource(database, streamId);
+};
+
+it('a quiet day that was looked at after its source had forgotten it was not seen then', async () => {
+  const { ends } = await live(16, {
+    keeps: 3,
+    recheckDays: 7,
+    sizeOf: (index) => (index === 0 || index === 9 ? 3 : 0),
+    runsOn: (index) => index <= 8 || index >= 14,
+  });
+  expect(ends[0]).toBe('complete 3');
+  expect(ends[9]).toBe('failed 0');
+  expect(ends.slice(13)).toEqual(['complete 0', 'complete 0', 'complete 0']);
+});
+
+it('a source that was accepted may forget afterwards what nobody asked for', async () => {
+  const { ends } = await live(14, {
+    keeps: 7,
+    runsOn: (index) => index <= 2 || index >= 12,
+    acceptedAfter: 2,
+  });
+  expect(ends.slice(3, 7)).toEqual(['failed 0', 'failed 0', 'failed 0', 'complete 12']);
+});
+
+it('a forgotten day of a quiet stream stays forgotten, and is not lost, as long as it is looked at', async () => {
+  const { ends, lost } = await live(11, {
+    keeps: 4,
+    recheckDays: 9,
+    sizeOf: (index) => (index === 0 || index === 3 ? 5 : 0),
+  });
+  expect(ends.filter((end) => end === 'complete 5')).toHaveLength(2);
+  expect(lost).toBe(0);
+});
+
+it.each([
+  ['none', 8],
+  ['none', 20],
+  ['none', 40],
+  ['none', 60],
+  ['none', 90],
+  ['exact', 6],
+  ['exact', 20],
+  ['exact', 40],
+] as const)(
+  'a large day that was interrupted, totals %s, after %i requests, and forgotten until the API is back, keeps no other from being believed',
+  async (totals, most) => {
+    let asked = 0;
+    const { ends } = await live(13, {
+      keeps: 7,
+      totals,
+      sizeOf: (index) => (index === 3 ? 240 : 12),
+      fails: (now, day) =>
+        (now > 3 && now < 12) || (day === 3 && now === 3 && ++asked > most) ? AWAY : null,
+    });
+    expect(ends[3]).toMatch(/^failed 0|complete 240$/);
+    expect(ends.slice(4, 6)).toEqual(['failed 0', 'failed 0']);
+    expect(ends.slice(6)).toEqual(Array(7).fill('complete 12'));
+  },
+);
+
+it.each(['none', 'exact'] as const)(
+  'a large day, totals %s, whose parts are looked at when its source has forgotten it, stays as it was proven',
+  async (totals) => {
+    const { ends, lost } = await live(9, {
+      keeps: 4,
+      totals,
+      recheckDays: 9,
+      sizeOf: (index) => (index === 0 ? 240 : 12),
+    });
+    expect(ends[0]).toBe('complete 240');
+    expect(lost).toBe(0);
+  },
+);
+
+describe('a day that its source forgets while it is walked for the first time', () => {
+  /** Of four days the oldest one is gone after so many requests for it; three runs, and two after `daywalk accept`. */
+  async function taken(size: number, totals: 'none' | 'exact', after: number) {
+    const days = closedDays(4);
+    const [oldest = ''] = days;
+    let asked = 0;
+    const sizes = days.map((day) => [day, records(1_000, day === oldest ? size : 12)] as const);
+    const source = new ImaginedSource(Object.fromEntries(sizes), {
+      totals,
+      before: ({ lists }, { start, from }) => {
+        if (start >= 100) throw new RequestError(400, 'too deep');
+        if (from.startsWith(oldest) && ++asked === after) lists.set(`${oldest} 00:00:00`, []);
+      },
+    });
+    const stream = newStream();
+    const exporting = { server, source, stream, since: oldest, pageLength: 30, windowRecords: 60 };
+    const ends: string[] = [];
+    for (let run = 0; run < 5; run += 1) {
+      if (run === 3) await accept(stream.name);
+      await runOnce(exporting);
+      const { state, published } = (await readResults(server, stream)).get(oldest) ?? {};
+      ends.push(`${state} ${published?.length}`);
+      await server.query(
+        'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+      );
+    }
+    return ends;
+  }
+
+  it.each([
+    [50, 'none', 2],
+    [50, 'exact', 2],
+    [240, 'none', 2],
+    [240, 'none', 12],
+    [240, 'none', 16],
+    [240, 'none', 20],
+    [240, 'none', 25],
+    [240, 'none', 30],
+    [240, 'exact', 2],
+    [240, 'exact', 8],
+    [240, 'exact', 14],
+  ] as const)(
+    'of %i records, with totals %s, after %i requests, is not complete with fewer',
+    async (size, totals, after) => {
+      const ends = await taken(size, totals, after);
+      expect(ends.slice(0, 3)).toEqual(['failed 0', 'failed 0', 'failed 0']);
+      expect(ends[4]).toBe('complete 0');
+    },
+  );
+});
