@@ -107,8 +107,8 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
   )
   select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
          level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk,
-         exists (select from daywalk.windows d where d.stream_id = held.stream_id and d.day = held.day and d.kind = 'day'
-                    and (d.proof ->> 'records')::bigint > 0) as proven, looks, attempts, failures,
+         exists (select from daywalk.days d where d.stream_id = held.stream_id and d.day = held.day and d.records > 0) as proven,
+         looks, attempts, failures,
          current_walk is not null or exists (select from daywalk.walks k where k.window_id = held.window_id) as walked
     from held`;
 const OLDEST_FIRST = acquire('asc');

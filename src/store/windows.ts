@@ -251,6 +251,11 @@ export async function retireDay(
      ), retired as (
        update daywalk.days d set retired_since = coalesce(d.retired_since, clock_timestamp())
          from held where d.stream_id = $3 and d.day = held.day
+     ), unproven as materialized (
+       -- Parts that it was split into since say nothing of what was proven before.
+       select daywalk.replace_parts(array(select part.window_id from daywalk.windows part
+                                           where part.stream_id = $3 and part.day = held.day and part.split_from is not null
+                                             and part.proof is null and part.state <> 'replaced')) from held
      )
      update daywalk.windows w
         set due_at = case w.kind when 'day' then coalesce(
@@ -260,7 +265,7 @@ export async function retireDay(
             state = 'complete',
             -- What another worker finds out about its midnights or parts now is nothing any more.
             lease_id = null, lease_owner = null, lease_expires = null
-       from held join daywalk.streams s on s.stream_id = $3
+       from held join daywalk.streams s on s.stream_id = $3 cross join unproven
       where w.stream_id = $3 and w.proof is not null and w.state <> 'replaced'
         and (w.day = held.day or (w.day = held.day - 1 and w.kind = 'cut' and w.split_from is null))`,
     [lease.windowId, lease.leaseId, streamId, recheckDays],

@@ -80,6 +80,20 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     FORGOTTEN,
   ),
   mutant(
+    'a day that showed nothing once was never proven',
+    'src/store/leases.ts',
+    'and d.records > 0) as proven',
+    "and d.records > 0) and (proof ->> 'records')::bigint > 0 as proven",
+    FORGOTTEN,
+  ),
+  mutant(
+    'a day that was split anew waits for parts that its source has forgotten',
+    'src/store/windows.ts',
+    'part.proof is null and part.state',
+    'part.proof is null and false and part.state',
+    FORGOTTEN,
+  ),
+  mutant(
     'a day is seen by a look that shows nothing',
     'src/store/leases.ts',
     "shown_at = case when (w.proof ->> 'records')::bigint > 0 then",
@@ -119,7 +133,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     LOOK,
     "if (window.kind === 'cut' || !window.proven) return false;",
     "if (window.kind !== 'day' || !window.proven) return false;",
-    FORGOTTEN,
+    OLD_DAYS,
   ),
   mutant(
     'a day in doubt that was given up is not looked at any more',

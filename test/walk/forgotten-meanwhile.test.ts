@@ -100,8 +100,19 @@ it('a source that was accepted may forget afterwards what nobody asked for', asy
     keeps: 7,
     runsOn: (index) => index <= 2 || index >= 12,
     acceptedAfter: 2,
+    recheckDays: 0,
   });
   expect(ends.slice(3, 7)).toEqual(['failed 0', 'failed 0', 'failed 0', 'complete 12']);
+});
+
+it('what was forgotten during a rest, and was believed to be gone when nothing was known, is not told as lost', async () => {
+  const { ends, lost } = await live(14, {
+    keeps: 7,
+    runsOn: (index) => index <= 2 || index >= 12,
+    acceptedAfter: 2,
+  });
+  expect(ends.slice(0, 3)).toEqual(['complete 12', 'complete 12', 'complete 12']);
+  expect(lost).toBe(0);
 });
 
 it('a forgotten day of a quiet stream stays forgotten, and is not lost, as long as it is looked at', async () => {
@@ -204,3 +215,43 @@ describe('a day that its source forgets while it is walked for the first time', 
     },
   );
 });
+
+it.each(['none', 'exact'] as const)(
+  'a proven day, totals %s, that its source forgets while it is walked anew in parts, stays as it was proven',
+  async (totals) => {
+    const days = closedDays(3);
+    const [oldest = ''] = days;
+    const all = days.map((day, index) => [day, records(1_000 * (index + 1), 50)] as const);
+    let left = Number.POSITIVE_INFINITY;
+    const source = new ImaginedSource(Object.fromEntries(all), {
+      totals,
+      before: ({ lists }, { start, from }) => {
+        if (start >= 100) throw new RequestError(400, 'too deep');
+        if (from.startsWith(oldest) && --left === 0) lists.set(`${oldest} 00:00:00`, []);
+      },
+    });
+    const stream = newStream();
+    const exporting = { server, source, stream, since: oldest, pageLength: 30, windowRecords: 60 };
+    const again = () =>
+      server.query(
+        `update daywalk.windows set due_at = clock_timestamp(), rewalk = state = 'complete' and kind = 'day' and day = $1
+          where state <> 'replaced' and (due_at is not null or day = $1 and split_by is null)`,
+        [oldest],
+      );
+    await runOnce(exporting);
+    const whole = (await readResults(server, stream)).get(oldest);
+    expect(whole?.state).toBe('complete');
+    for (const most of [6, 14, 22]) {
+      source.lists.set(`${oldest} 00:00:00`, records(1_000, 240));
+      left = most;
+      await again();
+      await runOnce(exporting);
+      await again();
+      await runOnce(exporting);
+      const { state, published } = (await readResults(server, stream)).get(oldest) ?? {};
+      expect(state).toBe('complete');
+      expect(published).toEqual(expect.arrayContaining([...(whole?.published ?? [])]));
+      expect(await server.query('select from daywalk.days where lost > 0')).toEqual([]);
+    }
+  },
+);

@@ -338,3 +338,27 @@ describe.each<Days>([{}, { size: 240, totals: 'exact' }, { size: 240, depth: 100
     });
   },
 );
+
+it.each<Days>([
+  { size: 240, totals: 'exact' },
+  { size: 240, depth: 100 },
+])(
+  'a large day (%o) of which a part is found empty first was forgotten, and is not walked',
+  async (kind) => {
+    const { source, days, run, statesOf } = exportOf(3, { ...kind, recheckDays: 0 });
+    const [oldest = ''] = days;
+    await run();
+    source.lists.set(`${oldest} 00:00:00`, []);
+    await server.query(
+      `update daywalk.windows
+        set due_at = case when day = $1 and kind = 'part' and split_by is null and state = 'complete' then clock_timestamp() end`,
+      [oldest],
+    );
+    const count = 'select count(*)::int as walks from daywalk.walks';
+    const before = await server.query(count);
+    await run();
+    expect(await isRetired(oldest)).toBe(true);
+    expect(await statesOf()).toEqual(['complete', 'complete', 'complete']);
+    expect(await server.query(count)).toEqual(before);
+  },
+);
