@@ -581,4 +581,3 @@ begin
                    partition, first_day, (first_day + interval '1 month')::date);
   end if;
 end $$;
-comment on function daywalk.ensure_partition is 'Makes the monthly partition of pages that holds a day, from 1970 to the next month from now.';

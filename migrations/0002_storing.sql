@@ -11,7 +11,6 @@ begin
     select from jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') as leaf
      where coalesce(lower(btrim(leaf #>> '{}')), '') not in ('', '0', '0.0', 'false', 'no', 'none', 'null', 'nil', 'ok', 'success'));
 end $$;
-comment on function daywalk.says_nothing is 'Whether a value beside "error" tells of none.';
 
 -- What one key of a frame says: that the answer failed, or that there is more than came. Names are compared without case,
 -- `_`, `-` and space. Of a 404 without records what merely repeats the 404 in words does not count: it is judged as a
@@ -49,7 +48,6 @@ begin
     else false
   end;
 end $$;
-comment on function daywalk.key_says is 'What one key of a frame says: that the answer failed, or that there is more than came.';
 
 -- What one object of a frame says: the first key that tells of a failure, with its value, and whether there is more.
 -- `_shards` and what else stands about the records is looked into; the key that leads on to the list is not judged.
@@ -76,7 +74,6 @@ begin
     end if;
   end loop;
 end $$;
-comment on function daywalk.object_says is 'What one object of a frame says: which key tells of a failure, and whether there is more than came.';
 
 -- What the frame of an answer says: its root, and the objects on the way to the list. A bare list has no frame.
 create function daywalk.frame_says(body jsonb, records_path text[], status integer, out fault text, out more boolean)
@@ -93,7 +90,6 @@ begin
     more := more or said.more;
   end loop;
 end $$;
-comment on function daywalk.frame_says is 'What the frame of an answer says by itself: what tells of a failure, and whether there is more than came.';
 
 -- What the frame of an answer without records is recognised by: its paths, types and texts. Numbers count by their type
 -- (a code by its value), words that hold a digit and names of days and months are one, because they tell times and
@@ -134,7 +130,6 @@ begin
     into signature, wordless
     from told;
 end $$;
-comment on function daywalk.frame_of is 'What the frame of an answer without records is recognised by, and whether it holds no text.';
 
 -- A hash of each record of a list, in order, without what is not the record: values that differ each time it is asked
 -- for. Paths are JSON pointers.
@@ -154,13 +149,11 @@ begin
   end loop;
   return array(select jsonb_hash_extended(record, 0) from unnest(records) with ordinality as r (record, position) order by position);
 end $$;
-comment on function daywalk.hashes_of is 'A hash of each record of a list, without what is not the record.';
 
 -- What identifies a record; null where nothing stands there, null or '': such records are their content. Its body is parsed when it
 -- is made, so it needs no search path, and is part of the query that calls it.
 create function daywalk.identity_of(record jsonb, id_path text[]) returns jsonb
 immutable parallel safe return nullif(nullif(record #> id_path, jsonb 'null'), jsonb '""');
-comment on function daywalk.identity_of is 'What identifies a record; null: its content does.';
 
 -- A hash of what identifies each record of a list, in order; null for one that is its content.
 create function daywalk.ids_of(list jsonb, id_path text[]) returns bigint[]
@@ -169,17 +162,15 @@ language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
                  from jsonb_array_elements(case jsonb_typeof(list) when 'array' then list else '[]' end) with ordinality as r (record, position)
                 order by position)
 $$;
-comment on function daywalk.ids_of is 'A hash of what identifies each record of a list.';
 
 -- The hashes of a page's records without what is ignored now, and of what identifies them now: as they were stored or, where
 -- something else held then, read anew. Parts of the query that calls them, too.
 create function daywalk.hashes_in(stored bigint[], without text[], body jsonb, records_path text[], skip integer, ignored text[]) returns bigint[]
 immutable parallel safe return case when without = ignored then stored else (daywalk.hashes_of(body #> records_path, ignored))[skip + 1 :] end;
-comment on function daywalk.hashes_in is 'The hashes of the records of a page without what is ignored.';
+-- The hashes of what identifies the records of a page; null: they are not identified.
 create function daywalk.ids_in(stored bigint[], stored_by text[], body jsonb, records_path text[], skip integer, id_path text[]) returns bigint[]
 immutable parallel safe return case when id_path is null then null when stored_by = id_path then stored
                                     else (daywalk.ids_of(body #> records_path, id_path))[skip + 1 :] end;
-comment on function daywalk.ids_in is 'The hashes of what identifies the records of a page; null: they are not identified.';
 
 -- What an answer holds: the JSON type in the place of the list, how many records came, the total, the word that qualifies
 -- it, what the frame says, a hash of each record in order, and one of its identity where the stream has one. Of an answer
@@ -209,15 +200,14 @@ begin
     id_hashes := daywalk.ids_of(list, id_path);
   end if;
 end $$;
-comment on function daywalk.read_page is 'What an answer holds: its records and their hashes, the total, and what its frame says.';
 
+-- Whether a frame is known for answers without records.
 create function daywalk.knows_frame(of_stream integer, of_frame text) returns boolean
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
   return of_frame is not null and exists (
     select from daywalk.frames f where f.stream_id = of_stream and f.signature = of_frame and f.confirmed_at is not null);
 end $$;
-comment on function daywalk.knows_frame is 'Whether a frame is known for answers without records.';
 
 -- Some sources tell the total with the first page only.
 create function daywalk.tells_total(of_stream integer, at_path text[], start bigint) returns boolean
@@ -227,7 +217,6 @@ begin
     select from daywalk.contracts c
      where c.stream_id = of_stream and c.total_path = at_path and (start = 0 or c.total_later));
 end $$;
-comment on function daywalk.tells_total is 'Whether answers that begin there tell the total.';
 
 -- Commits a page: counts it, fences it by lease and checkpoint, moves the checkpoint and stores it, all or nothing.
 -- Nothing is stored of an answer that tells of a failure, has no list, brings nothing new behind the last record, or is
@@ -302,4 +291,3 @@ begin
           identities[skip_first + 1 :], received_sha256, received_bytes, clock_timestamp(), took_ms);
   stored := true;
 end $$;
-comment on procedure daywalk.store_page is 'Commits a page: counts it, fences it by lease and checkpoint, moves the checkpoint and stores it, all or nothing.';

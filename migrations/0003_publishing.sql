@@ -11,7 +11,6 @@ begin
             hint = 'Reset default_transaction_isolation for the database and for the role of daywalk.';
   end if;
 end $$;
-comment on function daywalk.need_read_committed is 'Refuses any other isolation level.';
 
 -- Takes the lock under which what is shown of a stream changes.
 create function daywalk.lock_stream(of_stream integer) returns void
@@ -20,14 +19,12 @@ begin
   perform daywalk.need_read_committed();
   perform pg_advisory_xact_lock(hashtext('daywalk.show'), of_stream);
 end $$;
-comment on function daywalk.lock_stream is 'Takes the lock under which what is shown of a stream changes.';
 
 -- When a day of a stream closed: it ended in the source's time zone, and the settle delay has passed.
 create function daywalk.closed_at(day date, time_zone text, settle interval) returns timestamptz
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select ((day + 1)::timestamp at time zone time_zone) + settle
 $$;
-comment on function daywalk.closed_at is 'When a day of a stream closed.';
 
 -- When a window is looked at again that was just found as it is stored: a day from now, until recheck_days after it
 -- closed; half a day more is granted, so that the last day gets its look too.
@@ -36,7 +33,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   select case when clock_timestamp() + interval '1 day' <= closed + make_interval(days => recheck_days, hours => 12)
               then clock_timestamp() + interval '1 day' end
 $$;
-comment on function daywalk.next_look is 'When a window is looked at again that was looked at now; null: never.';
 
 -- What stands for a window now: the parts at the ends of its splits and the cuts between them, or the window itself.
 create function daywalk.leaves(top bigint) returns setof daywalk.windows
@@ -49,7 +45,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   )
   select * from tree where split_by is null
 $$;
-comment on function daywalk.leaves is 'What stands for a window now: the parts at the ends of its splits and the cuts between them, or the window itself.';
 
 -- A window and all that was ever split from it.
 create function daywalk.subtree(top bigint) returns setof bigint
@@ -61,7 +56,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   )
   select window_id from tree
 $$;
-comment on function daywalk.subtree is 'A window and all that was ever split from it.';
 
 -- The walks that the newest proofs of the leaves of a window rest on. place: which copies of a record are copies of one
 -- another: those of a page in a union, whose order did not hold from page to page; else those of the walk.
@@ -75,7 +69,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                  (leaf.proof ->> 'after')::bigint]
            || array(select value::bigint from jsonb_array_elements_text(coalesce(leaf.proof -> 'unites', '[]'))))
 $$;
-comment on function daywalk.proven_walks is 'The walks that the newest proofs of what stands for a window rest on.';
 
 -- What is ignored in the records of a window, as its newest walk says.
 create function daywalk.ignored_now(top bigint) returns text[]
@@ -83,7 +76,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   select coalesce((select k.ignored from daywalk.walks k
                     where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}')
 $$;
-comment on function daywalk.ignored_now is 'What is ignored in the records of a window, as its newest walk says.';
 
 -- The records of which a window may hold other copies than its newest proof says: those of walks that are not both shown as a
 -- whole and what is proven, and those that are marked. All others stand where the proof has them, millions of them on some days.
@@ -109,7 +101,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
           select page.hashes[mark.position]
             from page join daywalk.marks mark on mark.walk_id = page.walk_id and mark.page_no = page.page_no where page.is_proof) as record
 $$;
-comment on function daywalk.touched is 'The records of which a window may hold other copies than its newest proof says; null: none.';
 
 -- How often each record, or each of some, stands in a window by its newest proof: in its parts, and by the corrections of the
 -- cuts between them (or, of a cut, by its own): what the walk across shows, less what those before and behind it show.
@@ -127,7 +118,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
            group by window_id, kind, role, hash) as by_window
    group by hash
 $$;
-comment on function daywalk.proven_counts is 'How often each record stands in a window by its newest proof, and how the cuts in it correct that.';
 
 -- Every copy of some records that a window holds: what is shown of it, and what is hidden.
 create function daywalk.held(top bigint, of_hashes bigint[], under text[])
@@ -150,7 +140,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    where copy.hash in (select unnest(of_hashes))
      and case when mark.state is null then copy.shown = 'whole' else mark.state <> 'old' end
 $$;
-comment on function daywalk.held is 'Every copy of some records that a window holds: what is shown of it, and what is hidden.';
 
 -- How often some records are held by a window, the copies that are hidden for good apart; whether one of them is in doubt; and
 -- reread: copies more than any one of its walks brought. What is not the record was learned since they came: a later walk of
@@ -179,7 +168,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    group by hash
   having sum(copies) + sum(hidden) > 0
 $$;
-comment on function daywalk.held_counts is 'How often some records are held by a window, the copies that are hidden for good apart, whether one of them is in doubt, and how many were brought twice.';
 
 -- Those among some records of which a window does not hold as many copies as its newest proof says, or that are missing or gone:
 -- how many there should be, and how many of those held should not be seen twice. A cut takes away what both sides show,
@@ -196,7 +184,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             full join daywalk.held_counts(top, under, among) as held on held.hash = proven.hash) as both_sides
    where wanted <> held_copies or doubt
 $$;
-comment on function daywalk.differing is 'Those among some records of which a window does not hold as many copies as its newest proof says, or that are missing or gone.';
 
 -- Those among these identities that the newest proof of a window shows.
 create function daywalk.proven_ids(top bigint, of_ids bigint[]) returns setof bigint
@@ -212,7 +199,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
           offset 0) as shown
    where shown.id_hash in (select unnest(of_ids))
 $$;
-comment on function daywalk.proven_ids is 'Those among some identities that the newest proof of a window shows.';
 
 -- How often a midnight cut found these records across, and how often the days beside it hold them now.
 create function daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[]) returns table (hash bigint, across bigint, beside bigint)
@@ -234,7 +220,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   )
   select hash, across.copies, beside.copies from across join beside using (hash)
 $$;
-comment on function daywalk.beside_cut is 'How often a midnight cut found some records across, and how often the days beside it hold them now.';
 
 -- What is to be done with single records so that a window shows what its newest proof says, and nothing that it ever
 -- showed goes: verdict is show (a copy that is not shown yet), back, missing, gone, old, hide, or drop (the day beside it
@@ -319,7 +304,6 @@ begin
     left join former f on f.id_hash = a.id_hash
    where a.rank <= want.wanted - coalesce(had.copies, 0);
 end $$;
-comment on function daywalk.verdicts is 'What is to be done with single records so that a window shows what its newest proof says, and nothing that it ever showed goes.';
 
 -- Notes what is shown of a day now, if it changed, as a publication; and that the ledger is to be looked at.
 create function daywalk.note_day(of_stream integer, on_day date, at timestamptz, appeared bigint, gone bigint) returns void
@@ -340,7 +324,6 @@ begin
          noted.revision, noted.records, note_day.appeared, note_day.gone, greatest(noted.lost - lost_before, 0), at;
   perform daywalk.share_day(s.resource, on_day) from daywalk.streams s where s.stream_id = of_stream;
 end $$;
-comment on function daywalk.note_day is 'Notes what is shown of a day now, as a publication, and that the ledger is to be compared with it.';
 
 -- What several streams of one resource show of a day, but for the copies that its views have: of each record, by the identity that the
 -- leading stream gives it or by content, that of the first stream that shows it still. The leading one is that without filters;
@@ -390,7 +373,6 @@ begin
   )
   select r.walk_id, r.page_no, r.place from ranked r where r.rank > 1;
 end $$;
-comment on function daywalk.shared_copies is 'What several streams of one resource show of a day, but for the copies that its views have.';
 
 -- Notes what several streams of one resource show of a day, so that its views show it once.
 create function daywalk.share_day(of_resource text, on_day date) returns void
@@ -410,7 +392,6 @@ begin
   update daywalk.walks k set shared = not k.shared
    where k.walk_id = any (walks) and k.shared <> exists (select from daywalk.shared_records x where x.walk_id = k.walk_id);
 end $$;
-comment on function daywalk.share_day is 'Notes what several streams of one resource show of a day, so that its views show it once.';
 
 -- What is shown of a day, added up anew.
 create function daywalk.contents_of(of_stream integer, on_day date)
@@ -437,7 +418,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                          from daywalk.marks mark where mark.walk_id = k.walk_id) as m on true
    where w.stream_id = of_stream and w.day = on_day
 $$;
-comment on function daywalk.contents_of is 'What is shown of a day, added up anew.';
 
 -- Hides of the day behind a midnight cut what both days show of one record, while both are shown; and takes that back
 -- where it does not hold any more. Returns the days that look different now.
@@ -487,7 +467,6 @@ begin
   )
   select day from freed union select day from hidden;
 end $$;
-comment on function daywalk.hide_twins is 'Hides of the day behind a midnight cut what both days show of one record, while both are shown.';
 
 -- Whether both days beside a midnight cut hold what it takes away, where both are shown. They need not: a record may have been
 -- edited between their walks.
@@ -508,7 +487,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                       where exists (select hash from taken
                                     except select held.hash from daywalk.held(beside.window_id, array(select hash from taken), rule.ignored) as held))
 $$;
-comment on function daywalk.is_upheld is 'Whether both days beside a midnight cut hold what it takes away, where both are shown.';
 
 -- Where records are identified: one that is gone from one window and that another one shows, fetched later, is not shown
 -- twice. Returns the days that look different now. null: any window.
@@ -541,7 +519,6 @@ begin
     from newer where mark.walk_id = newer.walk_id and mark.page_no = newer.page_no and mark.position = newer.position
   returning mark.day;
 end $$;
-comment on function daywalk.replace_gone is 'Where records are identified: one that is gone from one window and that another one shows is not shown twice.';
 
 -- Shows what the newest proof of a window says, a day or a midnight cut; nothing that it showed before goes.
 create function daywalk.show(top bigint) returns void
@@ -583,7 +560,6 @@ begin
                            case when d.day = me.day then gone else 0 end)
      from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
 end $$;
-comment on function daywalk.show is 'Shows what the newest proof of a window says, a day or a midnight cut; nothing that it showed before goes.';
 
 -- Does what the verdicts say. marked: there were any; differs: readers see something else now; appeared: records
 -- that are new and no newer versions; gone: that are gone from now on. What is missing is walked again an hour later.
@@ -616,7 +592,6 @@ begin
    where k.window_id = top and k.shown = 'part' and not exists (select from daywalk.marks mark where mark.walk_id = k.walk_id);
   if marked then perform daywalk.ask_missing_again(top); end if;
 end $$;
-comment on function daywalk.apply_verdicts is 'Marks single records, so that a window shows what its newest proof says.';
 
 -- What a walk lacked is confirmed by another one, an hour later: of the part that holds it, else of all parts. Those that
 -- are to be walked anyway are not put off for it.
@@ -639,7 +614,6 @@ language sql set search_path = pg_catalog, pg_temp as $$
     from again
    where w.window_id = again.window_id and w.state = 'complete'
 $$;
-comment on function daywalk.ask_missing_again is 'What a walk lacked is confirmed by another one, an hour later.';
 
 -- What a day shows has changed: the cuts at its ends are asked anew, but for those of pruned days.
 create function daywalk.ask_cuts_again(of_stream integer, on_day date) returns void
@@ -648,7 +622,6 @@ language sql set search_path = pg_catalog, pg_temp as $$
    where w.stream_id = of_stream and w.kind = 'cut' and w.split_from is null and w.day in (on_day - 1, on_day)
      and not exists (select from daywalk.prunings g where g.stream_id = of_stream and g.what = 'day' and g.day = w.day)
 $$;
-comment on function daywalk.ask_cuts_again is 'What a day shows has changed: the cuts at its ends are asked anew.';
 
 -- Whether the stored pages of a walk are a whole chain, as long as its checkpoint says.
 create function daywalk.is_whole(walk bigint) returns boolean
@@ -664,7 +637,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                from daywalk.pages where walk_id = k.walk_id and day = k.day) as p) as chain
    where k.walk_id = walk
 $$;
-comment on function daywalk.is_whole is 'Whether the stored pages of a walk are a whole chain, as long as its checkpoint says.';
 
 -- The window, if this lease holds it; locked, behind the lock of its stream, so that two that are proven at once wait
 -- for each other in one order.
@@ -677,14 +649,12 @@ begin
   select * into me from daywalk.windows where window_id = target and lease_id = lease for update;
   return me;
 end $$;
-comment on function daywalk.hold is 'The window, locked, if this lease holds it.';
 
 -- Ends a walk of a window that was begun for something that is not needed any more.
 create function daywalk.end_open_walk(walk bigint, why text) returns void
 language sql set search_path = pg_catalog, pg_temp as $$
   update daywalk.walks set outcome = 'failed', reason = why, finished_at = clock_timestamp() where walk_id = walk and outcome is null
 $$;
-comment on function daywalk.end_open_walk is 'Ends a walk that is not needed any more.';
 
 -- Takes parts and inner cuts out of the count: something else stands for them. Their rows and walks stay.
 create function daywalk.replace_parts(of_windows bigint[]) returns void
@@ -695,7 +665,6 @@ language sql set search_path = pg_catalog, pg_temp as $$
          lease_id = null, lease_owner = null, lease_expires = null
    where window_id = any (of_windows);
 $$;
-comment on function daywalk.replace_parts is 'Takes parts and inner cuts out of the count: something else stands for them.';
 
 -- Completes a window on this evidence, and shows it, or lets the window that it is a part of be closed. The first look is
 -- due after an hour; none of a part of a calibrated total, which is looked at as a whole.
@@ -739,7 +708,6 @@ begin
   end if;
   perform daywalk.wait_for_parts(me.split_from);
 end $$;
-comment on function daywalk.complete_window is 'Completes a window on this evidence.';
 
 -- A split window is due to be closed as soon as all its parts and inner cuts are complete.
 create function daywalk.wait_for_parts(target bigint) returns void
@@ -751,7 +719,6 @@ language sql set search_path = pg_catalog, pg_temp as $$
                        then clock_timestamp() end
    where w.window_id = target and w.split_by is not null and w.state <> 'replaced'
 $$;
-comment on function daywalk.wait_for_parts is 'Lets a split window be closed as soon as all its parts and inner cuts are complete.';
 
 -- Proves a window by a walk, if the lease, the checkpoint and the chain of stored pages agree with what was proven.
 -- Returns proven, lost (another worker holds the window) or broken (the pages do not add up). May be repeated.
@@ -787,7 +754,6 @@ begin
   perform daywalk.complete_window(me, evidence || jsonb_build_object('walk', walk));
   return 'proven';
 end $$;
-comment on function daywalk.prove_window is 'Proves a window by a walk, completes it and shows it.';
 
 -- Proves a cut by the walks that the evidence names: across, and before and after where there was anything across.
 create function daywalk.prove_cut(target bigint, lease uuid, evidence jsonb) returns text
@@ -807,7 +773,6 @@ begin
   perform daywalk.complete_window(me, evidence);
   return 'proven';
 end $$;
-comment on function daywalk.prove_cut is 'Proves a cut, completes it and shows what it corrects.';
 
 -- Completes a split window whose parts and inner cuts are complete. Returns proven, lost, or
 -- open: a part is not complete, so that the window is given back and waits for it.
@@ -833,7 +798,6 @@ begin
   perform daywalk.complete_window(me, evidence);
   return 'proven';
 end $$;
-comment on function daywalk.close_split is 'Completes a split window whose parts and inner cuts are complete, and shows it.';
 
 -- Puts parts, and the cuts between them, in the place of a window, which stays as a row so that planning cannot bring it
 -- back. Parts that are there from an earlier split at the same points are proven anew; those of other points are
@@ -866,7 +830,6 @@ begin
    where w.window_id = target;
   return 'split';
 end $$;
-comment on function daywalk.split_window is 'Puts parts, and the cuts between them, in the place of a window.';
 
 -- Of a split window that does not add up: has these parts walked again, and these inner cuts asked, then waits for them.
 -- Returns split or lost. May be repeated.
@@ -890,4 +853,3 @@ begin
    where window_id = target;
   return 'split';
 end $$;
-comment on function daywalk.walk_parts_again is 'Of a split window that does not add up: has some parts walked again, then waits for them.';

@@ -146,7 +146,6 @@ begin
   execute format('comment on view daywalk.%I is %L', relation, 'The records of the stream ' || called || '; columns as in daywalk.events.');
   perform daywalk.let_read_too(relation, 'events');
 end $$;
-comment on function daywalk.show_stream is 'Makes the view of a stream, where there is none.';
 
 create view daywalk.record_versions as
 select s.name as stream, s.resource, p.day, r.record #>> s.id_path as id, mark.revision, r.record, mark.since as replaced_at,

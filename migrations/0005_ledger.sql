@@ -1,18 +1,17 @@
 -- The ledger: what an auditor can check with SQL alone (docs/ledger.md). A seal is a digest of everything that is stored
 -- of a page; the ledger is a chain of digests for each stream, one row for each day whenever what is shown of it has changed.
 
+-- SHA-256 of a text in UTF-8.
 create function daywalk.text_digest(content text) returns bytea
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select sha256(convert_to(content, 'UTF8'))
 $$;
-comment on function daywalk.text_digest is 'SHA-256 of a text in UTF-8.';
 
 -- Of the text and not of jsonb_send, which depends on the encoding of the client.
 create function daywalk.body_digest(body jsonb) returns bytea
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select sha256(convert_to(body::text, 'UTF8'))
 $$;
-comment on function daywalk.body_digest is 'SHA-256 of a body''s text in UTF-8.';
 
 -- Every column of a page; a JSON array is a text that reads in one way only and depends on no setting of a session.
 create function daywalk.page_digest(p daywalk.pages, body_sha256 bytea) returns bytea
@@ -23,7 +22,6 @@ language sql stable parallel safe set search_path = pg_catalog, pg_temp as $$
     encode(daywalk.text_digest(array_to_string((p).record_hashes, ',')), 'hex'), encode(daywalk.text_digest((p).id_hashes::text), 'hex'),
     encode((p).sha256, 'hex'), (p).byte_count, extract(epoch from (p).fetched_at), (p).duration_ms)::text)
 $$;
-comment on function daywalk.page_digest is 'SHA-256 over all columns of a page.';
 
 create table daywalk.seals (
   walk_id     bigint not null references daywalk.walks,
@@ -76,12 +74,12 @@ comment on column daywalk.ledger.appended_at is 'When the row was appended.';
 comment on column daywalk.ledger.previous is 'The digest of the entry before; of the first one: daywalk.ledger_origin.';
 comment on column daywalk.ledger.digest is 'daywalk.ledger_digest of the row: SHA-256 over all its other columns, previous among them.';
 
+-- Refuses updates and deletions of append-only tables.
 create function daywalk.refuse_change() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   raise exception 'daywalk.% is append-only', tg_table_name using errcode = 'integrity_constraint_violation';
 end $$;
-comment on function daywalk.refuse_change is 'Refuses updates and deletions of append-only tables.';
 create trigger append_only before update or delete or truncate on daywalk.seals
   for each statement execute function daywalk.refuse_change();
 create trigger append_only before update or delete or truncate on daywalk.ledger
@@ -100,7 +98,6 @@ language sql set search_path = pg_catalog, pg_temp as $$
                                 except select s.page_no from daywalk.seals s where s.walk_id = walk))
   on conflict do nothing
 $$;
-comment on function daywalk.seal_pages is 'Seals the pages of a walk that are not sealed yet.';
 
 -- The digests below run with the rights of the owner, because a reader of the ledger's views may not see the tables.
 
@@ -110,7 +107,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(coalesce(string_agg(s.walk_id || ':' || s.page_no || ':' || encode(s.digest, 'hex'), ',' order by s.walk_id, s.page_no), ''))
     from daywalk.seals s where s.walk_id = any (of_walks)
 $$;
-comment on function daywalk.seals_digest is 'SHA-256 over the seals of walks.';
+-- SHA-256 over walks and their windows.
 create function daywalk.walks_digest(of_walks bigint[]) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(
@@ -120,7 +117,6 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
    where k.walk_id = any (of_walks)
 $$;
-comment on function daywalk.walks_digest is 'SHA-256 over walks and their windows.';
 -- Of walks whether they are shown whole or in part, and of marks what readers see of them: a record that is missing is shown like any other.
 create function daywalk.marks_digest(of_walks bigint[]) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -134,14 +130,13 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
    where mark.walk_id = any (of_walks)
      and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null)
 $$;
-comment on function daywalk.marks_digest is 'SHA-256 over what readers see of the marks of walks.';
 
 -- The first link of a stream's chain.
 create function daywalk.ledger_origin(stream integer) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(jsonb_build_array(name, resource, filters)::text) from daywalk.streams where stream_id = stream
 $$;
-comment on function daywalk.ledger_origin is 'The first link of a stream''s chain.';
+-- SHA-256 over a row of the ledger.
 create function daywalk.ledger_digest(l daywalk.ledger) returns bytea
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select daywalk.text_digest(jsonb_build_array(
@@ -149,7 +144,6 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     encode((l).pages_sha256, 'hex'), encode((l).walks_sha256, 'hex'), encode((l).marks_sha256, 'hex'),
     extract(epoch from (l).appended_at), encode((l).previous, 'hex'))::text)
 $$;
-comment on function daywalk.ledger_digest is 'SHA-256 over a row of the ledger.';
 
 -- The walks of every complete day that are shown.
 create view daywalk.shown_days as
@@ -230,7 +224,6 @@ begin
   insert into daywalk.ledger select line.*;
   return line.entry;
 end $$;
-comment on function daywalk.append_to_ledger is 'Appends a complete day to the ledger.';
 
 -- For the auditor: every row of the ledger, recomputed from what it speaks about.
 create view daywalk.ledger_check as

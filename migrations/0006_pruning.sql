@@ -13,7 +13,6 @@ language sql stable rows 4 set search_path = pg_catalog, pg_temp as $$
           or (w.day = on_day - 1 and w.kind = 'cut' and w.split_from is null
               and not exists (select from daywalk.windows d where d.stream_id = of_stream and d.kind = 'day' and d.day = on_day - 1)))
 $$;
-comment on function daywalk.windows_with is 'The windows that go with a day.';
 
 -- Notes a day whose pages went or came back, and the neighbours for which it is no twin any more, or one again.
 create function daywalk.note_with_neighbours(of_stream integer, on_day date, at timestamptz) returns void
@@ -28,7 +27,6 @@ begin
             where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
               and cut.day in (on_day - 1, on_day)) as d;
 end $$;
-comment on function daywalk.note_with_neighbours is 'Notes a day whose pages went or came back, and neighbours that look different now.';
 
 -- Marks a day, or its superseded walks, as pruned; the pages are removed afterwards, some at a time. It is what readers
 -- see that is decided here, so all of it is looked at again under the locks: shown_walks and shown_marks are what the
@@ -86,7 +84,6 @@ begin
   end if;
   return 'pruned';
 end $$;
-comment on function daywalk.mark_pruned is 'Marks a day, or its superseded walks, as pruned.';
 
 -- The walks that go with a day; or those of a day none of whose records are shown, and that no newest proof rests on: the
 -- next walk is compared with that.
@@ -103,7 +100,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                   and coalesce(w.proof ->> 'before' <> k.walk_id::text, true) and coalesce(w.proof ->> 'after' <> k.walk_id::text, true)
                   and not coalesce(w.proof -> 'unites' @> to_jsonb(k.walk_id), false))))
 $$;
-comment on function daywalk.prunable_walks is 'The walks of a day that a pruning takes.';
 
 -- Empties the partition of a month at once, if nothing that is kept has pages in it, and gives its space back. False:
 -- something has, or somebody reads it for longer than the wait; its rows are deleted then. It is not dropped, because
@@ -129,4 +125,3 @@ begin
 exception when lock_not_available then
   return false;
 end $$;
-comment on function daywalk.empty_month is 'Empties the partition of a month of which nothing is kept.';

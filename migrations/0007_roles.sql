@@ -24,7 +24,6 @@ begin
   end loop;
   execute format('grant usage on schema daywalk to %I', role);
 end $$;
-comment on function daywalk.begin_rights is 'Takes back what a role was given of the schema, before it is given something else.';
 
 -- An auditor reads all tables and views, raw pages among them, and writes nothing: for whoever checks the ledger, and for a served
 -- archive, which needs no more.

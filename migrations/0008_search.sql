@@ -34,7 +34,6 @@ begin
     from (select ('x' || left(encode(sha256(convert_to(term, 'UTF8')), 'hex'), 16))::bit(64)::bigint as key
             from unnest(terms) as term offset 0) as k;
 end $$;
-comment on function daywalk.filter_keys is 'Where values stand in a filter.';
 
 -- A number is filtered by its value, without zeros at its end: 5, 5.0 and 5e0 are one. It is called for each page, and in
 -- PL/pgSQL its statements are planned once and an array is changed in place.
@@ -64,7 +63,6 @@ begin
   end loop;
   return (select string_agg(set_byte('\x00', 0, byte), '' order by n) from unnest(bytes) with ordinality as b (byte, n));
 end $$;
-comment on function daywalk.filter_of is 'A Bloom filter of all strings, numbers and booleans in the records of a list; 1 of 7,000 other values passes it.';
 
 -- One walk at a time, so that it waits for one lock and holds one: a pruning that begins meanwhile waits for this, and none
 -- leaves a filter behind. Returns how many pages were looked at; 0: none of the day lacks a filter; null: another process
@@ -100,7 +98,6 @@ begin
   on conflict do nothing;
   return cardinality(page_nos);
 end $$;
-comment on function daywalk.make_filters is 'Makes filters of some pages of a day that have none.';
 
 -- What a text may stand for in a record: the string, and the number or boolean that it reads as in JSON.
 create function daywalk.sought(value text) returns jsonb
@@ -122,7 +119,6 @@ begin
   end if;
   return jsonb_build_object('text', value, 'other', other);
 end $$;
-comment on function daywalk.sought is 'What a text may stand for in a record: the string, and the number or boolean that it reads as.';
 
 -- Every day between two days, both inclusive: as daywalk.coverage says; open: not closed yet; unplanned: before the first
 -- day of the stream, and not backfilled.
@@ -135,8 +131,8 @@ language sql stable set search_path = pg_catalog, pg_temp set jit = off as $$
       on c.stream = s.name and c.day = d::date
    where s.stream_id = of_stream
 $$;
-comment on function daywalk.day_states is 'Every day between two days, and its state.';
 
+-- Refuses a range of days that is reversed or has no end.
 create function daywalk.check_range(from_day date, to_day date) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
@@ -146,7 +142,6 @@ begin
     raise invalid_parameter_value using message = format('the range from %s to %s is longer than a hundred years', from_day, to_day);
   end if;
 end $$;
-comment on function daywalk.check_range is 'Refuses a range of days that is reversed or has no end.';
 
 -- It reads with the rights of the owner, as the views do. As a condition of a query it is asked once, and sees what the query sees.
 create function daywalk.require_complete(stream text, from_day date, to_day date, tiered boolean default false) returns boolean
@@ -245,7 +240,6 @@ begin
     left join stored on stored.day = d.day
    order by d.day;
 end $$;
-comment on function daywalk.pages_to_open is 'For each day of a range its state, and the pages that may hold what is sought.';
 
 -- Where in a record it stands, as SQL/JSON paths: at most ten.
 create function daywalk.paths_of(record jsonb, sought jsonb) returns text[]
@@ -265,7 +259,6 @@ language sql immutable set search_path = pg_catalog, pg_temp set jit = off as $$
   )
   select array(select path from node where value in (sought -> 'text', sought -> 'other') order by length(path), path collate "C" limit 10)
 $$;
-comment on function daywalk.paths_of is 'Where in a record a value stands, as SQL/JSON paths.';
 
 -- The records of a page that are shown and hold what is sought.
 create function daywalk.hits_on(sought jsonb, on_day date, of_walk bigint, of_page integer)
@@ -277,7 +270,6 @@ language sql stable set search_path = pg_catalog, pg_temp set jit = off as $$
      and jsonb_path_exists(s.record, 'strict $.** ? (@ == $text || @ == $other)', sought)
    order by s.position
 $$;
-comment on function daywalk.hits_on is 'The records of a page that are shown and hold what is sought.';
 
 -- It reads with the rights of the owner, as the views do. Days of which "nothing" would not count are told by a warning;
 -- daywalk.require_complete in the same query makes an error of them.

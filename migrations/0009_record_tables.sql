@@ -97,7 +97,6 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
                                                     where g.stream_id = d.stream_id and g.day = d.day and g.what = 'day')) end
    order by d.day desc, t.table_id
 $$;
-comment on function daywalk.table_work is 'What is to be done so that the record tables of these streams are in step, newest days first.';
 
 create view daywalk.tables as
 select t.name as "table", t.stream, t.state, coalesce(d.days, 0) as days, coalesce(d.records, 0) as records, coalesce(d.faults, 0) as faults,
@@ -127,7 +126,6 @@ create function daywalk.relation_of(t daywalk.record_tables) returns text
 language sql immutable set search_path = pg_catalog, pg_temp as $$
   select case t.state when 'live' then t.name else t.name || '_' || t.table_id end
 $$;
-comment on function daywalk.relation_of is 'The name of the table behind a definition.';
 
 -- Called where a value does not fit, so that the statement fails and the records are looked at one by one.
 create function daywalk.misfit() returns text
@@ -135,7 +133,6 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   raise data_exception using message = 'a value does not fit its type';
 end $$;
-comment on function daywalk.misfit is 'Fails: a value does not fit its type.';
 
 -- The expression that makes the value of a column; it fails where the value does not fit. said is the expression of its text,
 -- value that of its jsonb. The commonest spelling of a time is told by its shape, which costs a tenth and means the same; a list
@@ -158,7 +155,6 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
       else format('%s::%s', said, case when col ->> 'type' in ('boolean', 'smallint', 'integer', 'bigint', 'numeric', 'inet', 'uuid') then col ->> 'type' end)
     end as value) as made
 $$;
-comment on function daywalk.column_value is 'The expression that makes the value of a column of a record table.';
 
 -- Why a value does not fit; null: it does. The index of a column has room for so much.
 create function daywalk.reason_of(value jsonb, kind text, indexed boolean, zone text, format text[]) returns text
@@ -188,7 +184,6 @@ exception when data_exception then
   -- Without the value, which may be long: what was found stands beside it.
   return regexp_replace(sqlerrm, ':? ".*"', '');
 end $$;
-comment on function daywalk.reason_of is 'Why a value does not fit the type of a column; null: it does.';
 
 -- Who may read the one may read the other, too.
 create function daywalk.let_read_too(relation text, of_relation text) returns void
@@ -204,7 +199,6 @@ begin
     execute format('grant select on daywalk.%I to %s', relation, case when own.grantee = 0 then 'public' else quote_ident(own.rolname) end);
   end loop;
 end $$;
-comment on function daywalk.let_read_too is 'Lets whoever may read the one relation read the other one, too.';
 
 -- Makes the table of a definition, empty; by the owner of the schema. One that is there under this name is not touched: the
 -- new one takes its place when it is in step. Returns its id.
@@ -241,7 +235,6 @@ begin
   perform daywalk.let_read_too(relation, 'events');
   return made.table_id;
 end $$;
-comment on function daywalk.define_table is 'Makes a record table, empty, or one that takes the place of the table of this name when it is in step.';
 
 -- Comments for the people who query it.
 create function daywalk.explain_table(id integer) returns void
@@ -269,7 +262,6 @@ begin
     execute format('comment on column daywalk.%I.%I is %L', relation, col.name, col.says);
   end loop;
 end $$;
-comment on function daywalk.explain_table is 'Comments a record table and its columns.';
 
 -- Takes a record table away with all that it holds; by the owner of the schema.
 create function daywalk.drop_table(id integer) returns void
@@ -281,7 +273,6 @@ begin
   execute format('drop table daywalk.%I', daywalk.relation_of(t));
   delete from daywalk.record_tables where table_id = id;
 end $$;
-comment on function daywalk.drop_table is 'Takes a record table away with all that it holds.';
 
 -- Makes the partition of a record table that holds a day; apart from filling it, because it locks the table.
 create function daywalk.ensure_table_partition(id integer, on_day date) returns void
@@ -300,7 +291,6 @@ begin
   execute format('create table if not exists daywalk.%I partition of daywalk.%I for values from (%L) to (%L)', partition, daywalk.relation_of(t),
                  date_trunc('month', on_day)::date, (date_trunc('month', on_day) + interval '1 month')::date);
 end $$;
-comment on function daywalk.ensure_table_partition is 'Makes the partition of a record table that holds a day.';
 
 -- Begins to replace a day, within a transaction: removes what the table has of it. False: it is in step already, or its pages went
 -- since it was listed, and the table is to outlive them.
@@ -327,7 +317,6 @@ begin
   execute format('delete from daywalk.%I where day = $1', daywalk.relation_of(t)) using on_day;
   return true;
 end $$;
-comment on function daywalk.begin_table_day is 'Begins to replace a day of a record table; false: it is in step already, or outlives its pages.';
 
 -- The pages of a day that are to be taken in, in pieces of about so many bytes.
 create function daywalk.pieces_of_day(id integer, on_day date, piece_bytes bigint) returns table (walk_id bigint, first_page integer, last_page integer)
@@ -342,7 +331,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
            where t.table_id = id) as p
    group by p.walk_id, p.piece order by p.walk_id, p.piece
 $$;
-comment on function daywalk.pieces_of_day is 'The pages of a day that a record table is to take in, in pieces.';
 
 -- Takes in a piece of a day: all of it in one plain insert; where a value does not fit, record by record, with what does not
 -- fit listed and null. Returns how many records, and how many values that do not fit.
@@ -408,7 +396,6 @@ begin
        from jsonb_array_elements(t.columns) with ordinality as c (col, place)))
     using of_stream.stream_id, on_day, of_walk, first_page, last_page;
 end $$;
-comment on function daywalk.fill_table_day is 'Takes in a piece of a day of a record table; values that do not fit are null and listed.';
 
 -- Ends the replacing of a day: from now on it holds the publication that was the newest when the transaction began.
 create function daywalk.end_table_day(id integer, on_day date, with_records bigint, with_faults bigint) returns void
@@ -417,7 +404,6 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
     from daywalk.record_tables t join daywalk.streams s on s.name = t.stream join daywalk.days d on d.stream_id = s.stream_id
    where t.table_id = id and d.day = on_day and y.table_id = id and y.day = on_day
 $$;
-comment on function daywalk.end_table_day is 'Ends the replacing of a day of a record table.';
 
 -- Drops a day from a record table whose retention is over.
 create function daywalk.drop_table_day(id integer, on_day date) returns void
@@ -433,7 +419,6 @@ begin
   delete from daywalk.misfits m where m.table_id = id and m.day = on_day;
   update daywalk.table_days y set records = 0, faults = 0, synced_at = clock_timestamp() where y.table_id = id and y.day = on_day;
 end $$;
-comment on function daywalk.drop_table_day is 'Drops a day from a record table whose retention is over.';
 
 -- Puts a table that was built beside the live one in its place, once it is in step and has what only the old one holds. Returns
 -- false where it is not or has not yet, something depends on the old one, or a query reads it for long: who waits for the lock
@@ -469,7 +454,6 @@ begin
   perform daywalk.explain_table(id);
   return true;
 end $$;
-comment on function daywalk.swap_table is 'Puts a record table that was built beside the live one in its place, once it is in step.';
 
 -- Days of which only the old table still holds records, because their pages are pruned; none where not both outlive these.
 create function daywalk.days_to_keep(old_one daywalk.record_tables, new_one daywalk.record_tables) returns setof daywalk.table_days
@@ -480,7 +464,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
      and not exists (select from daywalk.table_days n where n.table_id = new_one.table_id and n.day = y.day)
    order by y.day desc
 $$;
-comment on function daywalk.days_to_keep is 'Days of which only the record table that is replaced still holds records.';
 
 -- Copies the newest of them into the table that is built: its own columns, and those that are defined the same, with what did not fit
 -- there. A column of the same name from another path is another one. A day at a time, so that no statement takes long. Returns
@@ -514,4 +497,3 @@ begin
   values (new_one.table_id, lost.day, lost.publication, lost.records, faults, clock_timestamp());
   return true;
 end $$;
-comment on function daywalk.keep_pruned_day is 'Copies a day whose pages are pruned from the record table that is replaced; false: none is left.';

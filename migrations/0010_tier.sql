@@ -14,7 +14,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                                      where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no'
                                        and w.day = case when cut.day = on_day then on_day + 1 else on_day - 1 end))
 $$;
-comment on function daywalk.waits_for_neighbour is 'Whether a midnight of a day takes away what a day that is not shown yet would show, too.';
 
 -- Says that a day is in the objects that described tells of (a row of daywalk.tiered_days), if it is still what was written:
 -- the same publication, the same walks shown, and of all its walks the same pages. Returns tiered; what daywalk.mark_pruned
@@ -54,7 +53,6 @@ begin
   delete from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day;
   return said;
 end $$;
-comment on function daywalk.mark_tiered is 'Says that a day is in a folder or bucket from now on, and marks its pages to be removed.';
 
 -- Whether a page is what was sealed; null: it was not sealed, because nothing of its walk was ever shown.
 create function daywalk.matches_seal(p daywalk.pages) returns boolean
@@ -62,7 +60,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   select s.digest = daywalk.page_digest(p, daywalk.body_digest((p).body))
     from daywalk.seals s where s.walk_id = (p).walk_id and s.page_no = (p).page_no
 $$;
-comment on function daywalk.matches_seal is 'Whether a page is what was sealed; null: it was not sealed.';
 
 -- Puts a page back whose day moved; nobody sees it before the day is restored. False: it is not what was sealed.
 create function daywalk.put_back(p daywalk.pages) returns boolean
@@ -74,7 +71,6 @@ begin
   insert into daywalk.pages select p.* on conflict do nothing;
   return true;
 end $$;
-comment on function daywalk.put_back is 'Puts a page back whose day moved; false: it is not what was sealed.';
 
 -- Says that a day is here again, once all its pages are: from then on it is shown as it was. It is looked at again as a day of
 -- its age is that was just found as it is stored. Returns restored; removing: the pages are still being removed; or
@@ -111,6 +107,5 @@ begin
    where stream_id = of_stream and day = on_day;
   return 'restored';
 end $$;
-comment on function daywalk.restore_day is 'Says that a day is here again, and shows it.';
 
 revoke execute on all routines in schema daywalk from public;

@@ -90,7 +90,7 @@ function storyLines(story: DayStory): Html[] {
     .slice(1, end)
     .map((line) => {
       const depth = Math.min(5, Math.floor((line.length - line.trimStart().length) / 2));
-      const window = /^ *(?:Day|Part|Seam)\b/.test(line) ? 'window ' : '';
+      const window = /^ *(?:Day|Part|Cut)\b/.test(line) ? 'window ' : '';
       return html`<li class="${window}d${depth}">${line.trim()}</li>`;
     });
 }
