@@ -30,7 +30,8 @@ export class KnownAnswers {
 
   /**
    * Asks for the middle of two proven windows, where none was as ever in the last ten minutes, not by a look either. One that
-   * shows its middle shows half of what it showed. Those that were proven more than a week ago may have been forgotten.
+   * shows its middle shows half of what it showed. Those that were proven more than a week ago may have been forgotten, where
+   * they show nothing at all.
    * @param days of which days.
    * @returns whether one is as ever; false: there is none to ask.
    * @throws {WalkError} where neither does. What the API answers to both, where it answers to neither.
@@ -58,7 +59,7 @@ export class KnownAnswers {
       knowledge.knownAt = clock.monotonic();
       return true;
     }
-    if (!canaries.some(({ fresh }) => fresh)) return false;
+    if (!canaries.some(({ fresh }) => fresh) && !(await this.#showAny(canaries))) return false;
     if (failures.length === canaries.length) throw failures.at(-1);
     throw wrong(
       `${canaries.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
@@ -169,6 +170,20 @@ export class KnownAnswers {
       if (middle === 0 || !mayRefuseDepth(error)) throw error;
       return shows(0);
     });
+  }
+
+  /** Whether one of them shows its first record. */
+  async #showAny(canaries: readonly Canary[]): Promise<boolean> {
+    const { stream } = this.#context;
+    for (const canary of canaries) {
+      const first = { ...targetOf(stream, canary), start: 0, length: this.#lengthFor(0) };
+      const shows = await this.#shows(first).catch((error: unknown) => {
+        if (!isOfRequest(error)) throw error;
+        return false;
+      });
+      if (shows) return true;
+    }
+    return false;
   }
 
   async #shows(request: PageRequest, signal = this.#context.signal): Promise<boolean> {

@@ -110,8 +110,29 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what a person accepted may be forgotten ever after',
     'src/store/windows.ts',
-    "later.empty_at <= coalesce(s.accepted_at, '-infinity')",
+    "later.first_empty_at <= coalesce(s.accepted_at, '-infinity')",
     "w.proven_at <= coalesce(s.accepted_at, '-infinity')",
+    FORGOTTEN,
+  ),
+  mutant(
+    'what showed nothing is as old as its walk, which an outage may have interrupted',
+    'src/store/windows.ts',
+    'coalesce(min(p.fetched_at) filter',
+    'coalesce(min(k.started_at) filter',
+    FORGOTTEN,
+  ),
+  mutant(
+    'what showed nothing while nothing was to be believed was empty',
+    'src/store/windows.ts',
+    "filter (where p.fetched_at > w.shown_at + interval '7 days')",
+    '',
+    FORGOTTEN,
+  ),
+  mutant(
+    'old known answers that show something else are forgotten ones',
+    'src/walk/known-answers.ts',
+    '!canaries.some(({ fresh }) => fresh) && !(await this.#showAny(canaries))',
+    '!canaries.some(({ fresh }) => fresh)',
     FORGOTTEN,
   ),
   mutant(

@@ -1,6 +1,6 @@
 /** Months of a stream, day by day, as a scheduler runs it, behind a source that keeps its events for some days: what it forgot unseen. */
 import { describe, expect, it } from 'vitest';
-import { RequestError, UnavailableError } from '../../src/errors.ts';
+import { RefusedError, RequestError, UnavailableError } from '../../src/errors.ts';
 import { readStreams } from '../../src/store/streams.ts';
 import { acceptSource } from '../../src/store/windows.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -16,6 +16,7 @@ freshStore((store) => {
 
 const DAY_MS = 86_400_000;
 const AWAY = new UnavailableError('api', 'away');
+const REFUSED = new RefusedError(401, 'the key has expired');
 
 interface Life {
   /** Days that the source keeps. */
@@ -28,6 +29,8 @@ interface Life {
   readonly runsOn?: (index: number) => boolean;
   /** Asked before each answer: what the API fails with, while the day of number `now` is the newest one. */
   readonly fails?: (now: number, day: number) => Error | null;
+  /** The share of its records that the key shows then; all otherwise. */
+  readonly share?: (now: number) => number;
   /** After the run of this number `daywalk accept`. */
   readonly acceptedAfter?: number;
 }
@@ -53,12 +56,14 @@ async function live(count: number, life: Life) {
   const run = async () => {
     const settleMs = SETTLE_MS + (count - 1 - clock.now) * DAY_MS;
     const ended = runOnce({ ...exporting, ...sizes, settleMs });
-    await ended.catch((error: unknown) => expect(error).toBe(AWAY));
+    await ended.catch((error: unknown) => expect([AWAY, REFUSED]).toContain(error));
   };
   for (clock.now = 0; clock.now < count; clock.now += 1) {
     for (const [index, day] of days.entries()) {
       const isThere = index <= clock.now && index > clock.now - keeps;
-      source.lists.set(`${day} 00:00:00`, isThere ? (all[index] ?? []) : []);
+      const list = isThere ? (all[index] ?? []) : [];
+      const shown = Math.floor(list.length * (life.share?.(clock.now) ?? 1));
+      source.lists.set(`${day} 00:00:00`, list.slice(0, shown));
     }
     if (runsOn(clock.now)) {
       await run();
@@ -105,6 +110,28 @@ it('a source that was accepted may forget afterwards what nobody asked for', asy
   expect(ends.slice(3, 7)).toEqual(['failed 0', 'failed 0', 'failed 0', 'complete 12']);
 });
 
+it.each([
+  ['the API is away', { fails: (now: number) => (now >= 3 && now <= 11 ? AWAY : null) }],
+  ['the key is refused', { fails: (now: number) => (now >= 3 && now <= 11 ? REFUSED : null) }],
+  [
+    'the key shows nothing',
+    { share: (now: number) => (now >= 3 && now <= 11 ? 0 : 1), recheckDays: 0 },
+  ],
+])('days that are forgotten while %s, and runs go on, are not empty', async (_, life) => {
+  const { ends } = await live(14, { keeps: 7, ...life });
+  expect(ends.slice(3, 7)).toEqual(['failed 0', 'failed 0', 'failed 0', 'complete 12']);
+});
+
+it('a key that shows a third behind a rest is not believed, though all known answers are old', async () => {
+  const { ends } = await live(14, {
+    keeps: 100,
+    sizeOf: () => 15,
+    runsOn: (index) => index <= 2 || index >= 12,
+    share: (now) => (now >= 12 ? 1 / 3 : 1),
+  });
+  expect(ends.slice(3)).toEqual(Array(11).fill('failed 0'));
+});
+
 it('what was forgotten during a rest, and was believed to be gone when nothing was known, is not told as lost', async () => {
   const { ends, lost } = await live(14, {
     keeps: 7,
@@ -148,6 +175,27 @@ it.each([
     expect(ends[3]).toMatch(/^failed 0|complete 240$/);
     expect(ends.slice(4, 6)).toEqual(['failed 0', 'failed 0']);
     expect(ends.slice(6)).toEqual(Array(7).fill('complete 12'));
+  },
+);
+
+it.each([
+  ['none', 40],
+  ['none', 60],
+  ['none', 90],
+  ['exact', 20],
+] as const)(
+  'a large day that was interrupted, totals %s, after %i requests, is complete when a person has accepted that it is gone',
+  async (totals, most) => {
+    let asked = 0;
+    const { ends } = await live(17, {
+      keeps: 7,
+      totals,
+      sizeOf: (index) => (index === 3 ? 240 : 12),
+      fails: (now, day) =>
+        (now > 3 && now < 12) || (day === 3 && now === 3 && ++asked > most) ? AWAY : null,
+      acceptedAfter: 13,
+    });
+    expect(ends[3]).toMatch(/^complete/);
   },
 );
 

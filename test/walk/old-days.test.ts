@@ -249,6 +249,7 @@ it('a quiet stream whose last day with records was forgotten waits for none', as
   expect((await windowStates()).slice(10)).toEqual(Array(10).fill('failed'));
   // Each day was planned, and walked in vain or not, in the night behind it.
   await server.query('update daywalk.walks set started_at = day + 1');
+  await server.query('update daywalk.pages set fetched_at = day + 1');
   await server.query(
     `update daywalk.windows set created_at = day + 1, proven_at = case when proof is not null then day + 1 end, looked_at = case when proof is not null then day + 1 end, shown_at = case when proof is not null then day + 1 end,
             due_at = case when state = 'failed' then clock_timestamp() end`,
