@@ -70,6 +70,19 @@ describe('proving by an earlier walk while another one is open', () => {
 });
 
 describe('proving a window', () => {
+  it('says when its source was last seen to show records: when they came, also where the proof is of later', async () => {
+    const walk = await walkSizes([3, 2, 0]);
+    await server.query(
+      `update daywalk.pages set fetched_at = fetched_at - case page_no when 2 then interval '1 day' else interval '9 days' end`,
+    );
+    await publish(walk);
+    expect(
+      await server.query(
+        `select round(extract(epoch from proven_at - shown_at) / 86400)::int as days from daywalk.windows`,
+      ),
+    ).toEqual([{ days: 9 }]);
+  });
+
   it('completes the window, frees it and shows every record with its place (I4, I6)', async () => {
     const walk = await walkSizes([3, 2, 0]);
     expect(await positions()).toEqual([]);
