@@ -227,12 +227,12 @@ function contextOf(
 /** A complete window is looked at first, unless a person asked to walk it again, or a walk of it has begun. */
 async function decide(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
   const { state, rewalk, splitBy, kind } = window;
-  const isLook = state === 'complete' && !rewalk;
-  // What its source has forgotten since it was proven is neither walked again nor lost.
-  if (!isLook && (await isForgotten(context, window))) return { kind: 'released' };
-  if (isLook) {
+  if (state === 'complete' && !rewalk) {
     const found = await lookAgain(context, window);
     if (found !== 'different') return { kind: found === 'as stored' ? 'unchanged' : 'released' };
+  } else if (await isForgotten(context, window)) {
+    // What its source has forgotten since it was proven is neither walked again nor lost.
+    return { kind: 'released' };
   }
   if (kind === 'cut') return walkCut(context, window);
   return splitBy === null ? walkWindow(context, window) : closeWindow(context, window);

@@ -157,13 +157,12 @@ export class KnownAnswers {
    * @param deadline null: it is waited for as long as for any answer.
    */
   async #showsMiddle(canary: Canary, deadline: AbortSignal | null): Promise<boolean> {
-    const { stream, knowledge } = this.#context;
+    const { knowledge } = this.#context;
     const signal = AbortSignal.any([
       this.#context.signal,
       ...(deadline === null ? [] : [deadline]),
     ]);
-    const shows = (start: number) =>
-      this.#shows({ ...targetOf(stream, canary), start, length: this.#lengthFor(start) }, signal);
+    const shows = (start: number) => this.#showsAt(canary, start, signal);
     const middle = Math.floor((canary.records - 1) / 2);
     if (middle >= (knowledge.offsetCap ?? Number.POSITIVE_INFINITY)) return shows(0);
     return shows(middle).catch((error: unknown) => {
@@ -174,16 +173,19 @@ export class KnownAnswers {
 
   /** Whether one of them shows its first record. */
   async #showAny(canaries: readonly Canary[]): Promise<boolean> {
-    const { stream } = this.#context;
     for (const canary of canaries) {
-      const first = { ...targetOf(stream, canary), start: 0, length: this.#lengthFor(0) };
-      const shows = await this.#shows(first).catch((error: unknown) => {
+      const shows = await this.#showsAt(canary, 0).catch((error: unknown) => {
         if (!isOfRequest(error)) throw error;
         return false;
       });
       if (shows) return true;
     }
     return false;
+  }
+
+  #showsAt(canary: Canary, start: number, signal?: AbortSignal): Promise<boolean> {
+    const target = targetOf(this.#context.stream, canary);
+    return this.#shows({ ...target, start, length: this.#lengthFor(start) }, signal);
   }
 
   async #shows(request: PageRequest, signal = this.#context.signal): Promise<boolean> {

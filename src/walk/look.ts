@@ -105,10 +105,8 @@ async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promi
   const split = await readSplit(database, window);
   if (split === null) return 'its parts are not there';
   const { came, total } = await question(context, window, 0, 2 + (window.looks % 3));
-  if (!split.calibrated)
-    return came > 0 || split.parts.every(({ records }) => records === 0)
-      ? null
-      : 'it shows nothing any more';
+  const holds = split.parts.some(({ records }) => records > 0);
+  if (!split.calibrated) return came > 0 || !holds ? null : 'it shows nothing any more';
   if (total === null || total !== split.total)
     return `its total is ${total ?? 'missing'}, and was ${split.total}`;
   const totalOf = async (span: Span) => (await question(context, span, 0, 1)).total ?? 0;

@@ -1,6 +1,7 @@
 /** Mutants of what is judged later: looks, known answers, retirement, and what is learned to be no part of a record. */
 import { type Mutant, mutant } from './mutant.ts';
 
+const BROKEN = ['test/walk/broken-record.test.ts'];
 const FORGOTTEN = ['test/walk/forgotten-meanwhile.test.ts'];
 const KNOWN = ['test/walk/known.test.ts'];
 const LATER = ['test/walk/later.test.ts'];
@@ -201,8 +202,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a proven day that its source has forgotten is walked again where somebody asks for it',
     'src/walk/due.ts',
-    'if (!isLook && (await isForgotten',
-    'if (!rewalk && !isLook && (await isForgotten',
+    'else if (await isForgotten(context, window))',
+    'else if (!rewalk && (await isForgotten(context, window)))',
     OLD_DAYS,
   ),
   mutant(
@@ -222,8 +223,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a look at a split day without a total closes it anew',
     LOOK,
-    'if (!split.calibrated)\n',
-    "if (!split.calibrated) return 'its parts are looked at';\n  if (!split.calibrated)\n",
+    "if (!split.calibrated) return came > 0 || !holds ? null : 'it shows nothing any more';",
+    "if (!split.calibrated) return 'its parts are looked at';",
     LOOKS,
   ),
   mutant(
@@ -287,56 +288,56 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'src/walk/known-answers.ts',
     'asked || orNone || this.#answers(await newestDay(this.#context, null))',
     'asked || orNone',
-    ['test/walk/old-days.test.ts'],
+    OLD_DAYS,
   ),
   mutant(
     'the day before one that is not kept any more tells that the API is away',
     'src/walk/elsewhere.ts',
     'newest === failing ? addDays(newest, -1) : newest',
     'failing === null ? newest : addDays(failing, -1)',
-    ['test/walk/old-days.test.ts'],
+    OLD_DAYS,
   ),
   mutant(
     'a record that breaks its pages is a length that is refused',
     'src/walk/questions.ts',
     'if (!(error instanceof PageFailedError)) return false;',
     'if (length > 0) return false;',
-    ['test/walk/broken-record.test.ts'],
+    BROKEN,
   ),
   mutant(
     'what came before a record that breaks its pages is the size of parts',
     'src/walk/window.ts',
     'const size = halved',
     'const size = halved && wholes.length < 0',
-    ['test/walk/broken-record.test.ts'],
+    BROKEN,
   ),
   mutant(
     'two records that break their pages are a length that is refused',
     'src/walk/questions.ts',
     'if (came !== null && came > length) return true;',
     'if (came === 0 && came > length) return true;',
-    ['test/walk/broken-record.test.ts'],
+    BROKEN,
   ),
   mutant(
     'a length that is answered 500 is a record that breaks its pages',
     'src/walk/questions.ts',
     '.length })) !== null;',
     '.length })) !== undefined;',
-    ['test/walk/broken-record.test.ts'],
+    BROKEN,
   ),
   mutant(
     'a record that breaks its pages is the depth of the list',
     'src/walk/asking.ts',
     'error instanceof PageFailedError && (await this.#isAnswered(records + 1))',
     'records < 0',
-    ['test/walk/broken-record.test.ts'],
+    BROKEN,
   ),
   mutant(
     'a depth that is answered 500 is a record that breaks its pages',
     'src/walk/asking.ts',
     'error instanceof PageFailedError && (await this.#isAnswered(records + 1))',
     'error instanceof PageFailedError',
-    ['test/walk/broken-record.test.ts'],
+    BROKEN,
   ),
   mutant(
     'an answer that cannot be had makes evidence of none of the walks before',

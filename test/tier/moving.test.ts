@@ -80,6 +80,14 @@ async function expectExact(wanted: Awaited<ReturnType<typeof believed>>): Promis
   expect(await tabled(store)).toEqual(await moved(server));
 }
 
+/** Two days that moved, the second one as if its pages were not those that were sealed: something stands behind them. */
+async function listWithChanged() {
+  const [first, second] = await listMovedDays(database, ['events'], null);
+  const body = store.objects.get(first?.pages.key ?? '')?.body;
+  if (first === undefined || second === undefined || body === undefined) throw new Error('no days');
+  return { first, changed: { ...second, pages: { ...second.pages, sha256: first.pages.sha256 } } };
+}
+
 describe('days of three streams', () => {
   it('move, and what is believed is the same', async () => {
     await makeDays(database);
@@ -209,12 +217,7 @@ describe('what is said of days that moved', () => {
   it('what a restore put back that failed is removed again', async () => {
     await makeDays(database);
     await moveAll(partsOf(database, store));
-    const [first, second] = await listMovedDays(database, ['events'], null);
-    const body = store.objects.get(first?.pages.key ?? '')?.body;
-    if (first === undefined || second === undefined || body === undefined)
-      throw new Error('no days');
-    // Its pages are those that were sealed, and something stands behind them.
-    const changed = { ...second, pages: { ...second.pages, sha256: first.pages.sha256 } };
+    const { changed } = await listWithChanged();
     const parts = partsOf(database, store);
     await expect(restoreDays(parts, [changed], 7, signal)).rejects.toThrow('is not what was');
     expect((await server.query('select from daywalk.pages')).length).toBeGreaterThan(0);
@@ -228,9 +231,7 @@ describe('what is said of days that moved', () => {
     await makeDays(database);
     const parts = partsOf(database, store);
     await moveAll(parts, ['events']);
-    const [first, second] = await listMovedDays(database, ['events'], null);
-    if (first === undefined || second === undefined) throw new Error('no days');
-    const changed = { ...second, pages: { ...second.pages, sha256: first.pages.sha256 } };
+    const { first, changed } = await listWithChanged();
     await expect(restoreDays(parts, [first, changed], 7, signal)).rejects.toThrow(
       'is not what was',
     );

@@ -4,11 +4,13 @@ import type { Clock } from '../../src/clock.ts';
 import type { Stream } from '../../src/model.ts';
 import { addDays, lastClosedDay } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
+import { readStreams } from '../../src/store/streams.ts';
+import { acceptSource } from '../../src/store/windows.ts';
 import { catchUp, type RunEvent, type RunReport } from '../../src/walk/run.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
-import { hastyClock, TTL_MS } from '../support/store.ts';
+import { hastyClock, openDatabase, TTL_MS } from '../support/store.ts';
 import type { ImaginedSource } from './imagined-source.ts';
 import { type Gate, openGate, openGated } from './perils.ts';
 
@@ -26,6 +28,13 @@ let made = 0;
 export function newStream(change: Partial<Stream> = {}): Stream {
   made += 1;
   return { name: `stream-${made}`, resource: 'events', filters: {}, ...change };
+}
+
+/** `daywalk accept` of a stream. */
+export async function accept(server: TestDatabase, { name }: Stream): Promise<void> {
+  const database = openDatabase(server.url);
+  for (const { streamId } of await readStreams(database, [name]))
+    await acceptSource(database, streamId);
 }
 
 export interface Exporting {

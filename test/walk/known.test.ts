@@ -2,13 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
-import { readStreams } from '../../src/store/streams.ts';
-import { acceptSource } from '../../src/store/windows.ts';
 import type { RunReport } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { freshStore, openDatabase, records } from '../support/store.ts';
+import { freshStore, records } from '../support/store.ts';
 import {
+  accept,
   closedDays,
   type Exporting,
   newStream,
@@ -203,9 +202,7 @@ describe('a source that shows nothing any more', () => {
     for (const day of source.lists.keys()) source.lists.set(day, []);
     await runAndIgnore(run);
     expect(await runOn()).toContain('failed');
-    const database = openDatabase(server.url);
-    for (const { streamId } of await readStreams(database, [stream.name]))
-      await acceptSource(database, streamId);
+    await accept(server, stream);
     expect(await runOn()).toEqual(['complete', 'complete', 'complete']);
   });
 
