@@ -1,5 +1,5 @@
 /** Exports an imagined source into a test database: a stream, its days, one run after the other, and what came of it. */
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import type { Stream } from '../../src/model.ts';
 import { addDays, lastClosedDay } from '../../src/plan/days.ts';
@@ -63,13 +63,27 @@ export interface Exporting {
   readonly onEvent?: (event: RunEvent) => void;
 }
 
-/** One run of one process, with fresh connections and an empty memory. */
+const databases = new WeakMap<TestDatabase, Database>();
+
+/** The connections that runs of one test share: fresh ones learn the schema anew, which takes Postgres longer than many a run. */
+function sharedDatabase(server: TestDatabase): Database {
+  const open = databases.get(server);
+  if (open !== undefined) return open;
+  const database = openGated(server.url, openGate);
+  databases.set(server, database);
+  onTestFinished(() => {
+    databases.delete(server);
+    return database.close();
+  });
+  return database;
+}
+
+/** One run of one process, with an empty memory; with connections of its own where they pass a gate. */
 export async function runOnce(exporting: Exporting): Promise<RunReport> {
-  const database = openGated(
-    exporting.server.url,
-    exporting.gate ?? openGate,
-    exporting.statementTimeoutMs,
-  );
+  const { server, gate, statementTimeoutMs } = exporting;
+  if (gate === undefined && statementTimeoutMs === undefined)
+    return runOn(sharedDatabase(server), exporting);
+  const database = openGated(server.url, gate ?? openGate, statementTimeoutMs);
   try {
     return await runOn(database, exporting);
   } finally {
