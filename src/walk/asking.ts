@@ -49,7 +49,7 @@ export class Asking {
   /** @throws {WalkError} `capped` behind so many records where not even so few can be had there. */
   askDeep(records: number, start: number, length: number): Promise<Facts<ProbeFacts>> {
     return this.ask(start, length).catch(async (error: unknown) => {
-      throw await this.#cappedBy(records, error);
+      throw await this.#cappedBy(records, error, { start, length });
     });
   }
 
@@ -107,7 +107,7 @@ export class Asking {
     } catch (error) {
       if (byNumber && length > 1 && refusesLength(error))
         throw await this.#learnedShorter(observed, error as Error);
-      throw start > 0 ? await this.#cappedBy(start, error) : error;
+      throw start > 0 ? await this.#cappedBy(start, error, request) : error;
     }
   }
 
@@ -125,14 +125,21 @@ export class Asking {
   }
 
   /** What an error behind so many records means; one that is not of the depth, or of the next record alone, is what it is. */
-  async #cappedBy(records: number, error: unknown): Promise<unknown> {
+  async #cappedBy(
+    records: number,
+    error: unknown,
+    { start, length }: Pick<Page, 'start' | 'length'>,
+  ): Promise<unknown> {
     if (!mayRefuseDepth(error)) return error;
-    const isOfNext = error instanceof PageFailedError && (await this.#isAnswered(records + 1));
+    // For others shorter pages were tried, too.
+    if (!refusesLength(error) && (await this.#isAnswered(start, length)))
+      return new WalkError('shifted', `start ${start} was refused, and asked again it was not`);
+    const isOfNext = error instanceof PageFailedError && (await this.#isAnswered(records + 1, 1));
     return isOfNext ? error : this.capped(records, (error as Error).message);
   }
 
-  #isAnswered(start: number): Promise<boolean> {
-    return this.ask(start, 1).then(
+  #isAnswered(start: number, length: number): Promise<boolean> {
+    return this.ask(start, length).then(
       () => true,
       (error: unknown) => {
         if (mayRefuseDepth(error)) return false;

@@ -127,6 +127,17 @@ describe('a failure after a length that was refused', () => {
 });
 
 describe('a page in depth that is refused', () => {
+  it('by a 404 of the moment is no limit: the window is walked again', async () => {
+    let left = 1;
+    const before: Habits['before'] = (_, { start }) => {
+      if (start > 5 && start < 1_000_000 && left-- > 0) throw new RequestError(404, 'gateway');
+    };
+    const habits: Habits = { totals: 'exact', before };
+    const result = await exportDay(records(1, 20), habits, { aheadBytes: 0 });
+    expect(result).toMatchObject({ state: 'complete', windows: 1 });
+    expect(await server.query("select from daywalk.learned where fact = 'offset_cap'")).toEqual([]);
+  });
+
   const refusing = (refusals: number): Habits => {
     let left = refusals;
     return {
