@@ -44,13 +44,8 @@ export interface RecordDifferences {
   readonly pages: number;
 }
 
-/** Compares one window of a stream with the source. */
-type Compare = (
-  parts: SourceCheckParts,
-  stream: Stream,
-  window: PublishedWindow,
-  signal: AbortSignal,
-) => Promise<WindowVerdict>;
+/** Compares one window with the source. */
+type Compare = (context: AskingContext, window: PublishedWindow) => Promise<WindowVerdict>;
 
 /** Compares windows with the source, several at a time. */
 type CompareAll = (
@@ -68,7 +63,8 @@ export function eachBy(compare: Compare): CompareAll {
     mapConcurrent(windows, concurrency, signal, async (window) => {
       const stream = streams.find((candidate) => candidate.name === window.stream);
       if (stream === undefined) throw new Error(`stream ${window.stream} was not asked for`);
-      const verdict = await compare(parts, stream, window, signal).catch((error: unknown) =>
+      const context = await askingContext(parts, stream, signal);
+      const verdict = await compare(context, window).catch((error: unknown) =>
         notAPage(window, error),
       );
       onVerdict(verdict);
@@ -88,15 +84,9 @@ export const verifyWindows = eachBy(look);
 /** With another length than pages are asked for with, so that no cache answers. */
 const LOOK_LENGTH = 3;
 
-async function look(
-  parts: SourceCheckParts,
-  stream: Stream,
-  window: PublishedWindow,
-  signal: AbortSignal,
-): Promise<WindowVerdict> {
+async function look(context: AskingContext, window: PublishedWindow): Promise<WindowVerdict> {
   const walk = window.walks.at(-1);
   if (walk === undefined) throw new Error(`window ${window.windowId} has no published walk`);
-  const context = await askingContext(parts, stream, signal);
   const difference = await lookAtEnd(context, window, walk, LOOK_LENGTH);
   if (difference !== null) return { window, state: 'changed', differences: [difference] };
   // No record has a place to be looked at.
@@ -108,7 +98,7 @@ async function look(
 }
 
 /** What is known of the stream, as it was left by the newest run. */
-export async function askingContext(
+async function askingContext(
   { database, fetchPage, reader, clock }: SourceCheckParts,
   stream: Stream,
   signal: AbortSignal,

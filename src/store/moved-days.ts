@@ -1,6 +1,7 @@
 /** Days that moved to a folder or bucket: where Postgres says that they are, and what rooms read of them that do not know the tier. */
 import type { Day, DayRange } from '../model.ts';
 import type { Database, Query } from './database.ts';
+import type { AskedPage } from './proven.ts';
 import type { ShownRecord } from './shown-records.ts';
 
 /** What an object is. */
@@ -24,13 +25,8 @@ export interface MovedDay {
   readonly recordsSha256: string;
 }
 
-/** A page of a walk whose day moved: how it was asked for, and its body as the text of its `jsonb`. */
-export interface MovedPage {
-  readonly pageNo: number;
-  readonly start: number;
-  readonly length: number;
-  readonly skip: number;
-  readonly records: number;
+/** A page of a walk whose day moved, and its body as the text of its `jsonb`. */
+export interface MovedPage extends AskedPage {
   readonly body: string;
 }
 

@@ -153,8 +153,6 @@ export interface PublishedWindow extends Span {
 export interface PublishedWalk {
   readonly walkId: number;
   readonly records: number;
-  /** Where its record list is in an answer. */
-  readonly recordsPath: readonly string[];
   readonly proof: Proof;
   /** The total on its last page. */
   readonly lastTotal: number | null;
@@ -174,7 +172,7 @@ export async function listPublishedWindows(
             w.proof, k.last_total as "lastTotal", k.pages,
             case when k.pruning is null then 'here' when ${isTiered('w.stream_id', 'w.day')} then 'tiered' else 'pruned' end as place,
             (select coalesce(sum(b.pages), 0)::bigint from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)
-              where g.pruning_id = k.pruning and b.walk_id < k.walk_id) as "pagesBefore", k.records_path as "recordsPath"
+              where g.pruning_id = k.pruning and b.walk_id < k.walk_id) as "pagesBefore"
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id and w.state = 'complete' and w.kind <> 'cut' and w.split_by is null
        join daywalk.walks k on ${IS_PROOF}
@@ -193,22 +191,28 @@ export async function listPublishedWindows(
   return [...windows.values()];
 }
 
-/** How a page was asked for. */
+/** How a page was asked for, and what it holds. */
 export interface AskedPage {
   readonly pageNo: number;
   readonly start: number;
   readonly length: number;
   /** Records at its beginning that the page before holds already. */
   readonly skip: number;
-  readonly records: number;
+  /** Of its records without those, in order. */
+  readonly hashes: readonly string[];
 }
 
-/** The pages of a walk, in order. */
-export function listAskedPages(database: Database, walkId: number): Promise<AskedPage[]> {
-  return database.persist(
-    `select p.page_no as "pageNo", p.start, p.length, p.skip, p.records
+/** A page of a walk; null: it is not here any more. */
+export async function readAskedPage(
+  database: Database,
+  walkId: number,
+  pageNo: number,
+): Promise<AskedPage | null> {
+  const [row] = await database.persist<AskedPage>(
+    `select p.page_no as "pageNo", p.start, p.length, p.skip, p.record_hashes::text[] as hashes
        from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-      where k.walk_id = $1 order by p.page_no`,
-    [walkId],
+      where k.walk_id = $1 and p.page_no = $2`,
+    [walkId, pageNo],
   );
+  return row ?? null;
 }

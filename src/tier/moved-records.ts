@@ -137,12 +137,19 @@ function* chunksOf(group: readonly TieredRecord[]): Generator<readonly TieredRec
   if (first < group.length) yield group.slice(first);
 }
 
-const movedPage = ({ page_no, start, length, skip, records, body }: TieredPage): MovedPage => ({
+const movedPage = ({
+  page_no,
+  start,
+  length,
+  skip,
+  record_hashes,
+  body,
+}: TieredPage): MovedPage => ({
   pageNo: page_no,
   start: Number(start),
   length,
   skip,
-  records,
+  hashes: record_hashes.match(/-?\d+/g) ?? [],
   body,
 });
 
