@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import { RUN_OUTCOMES, type RunOutcome } from '../errors.ts';
 import type { SourceWatch } from '../source/source.ts';
 import type { RunEvent } from '../walk/run.ts';
-import { StateGauges, type StateNow } from './state-gauges.ts';
+import { type StateNow, stateGauges } from './state-gauges.ts';
 
 /** Statuses that mean something to daywalk or are frequent; another one has its series from its first answer on. */
 const CODES = '200 204 400 401 403 404 408 413 429 500 502 503 504 none'.split(' ');
@@ -12,7 +12,6 @@ const WINDOW_OUTCOMES = ['complete', 'unchanged', 'split', 'failed'] as const;
 /** All metrics of a process. No label is a day: a series for each would never end. */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #gauges = new StateGauges(this.#registry);
   readonly #pages = this.#counter('pages', 'Pages stored by this process.', ['stream']);
   readonly #records = this.#counter('records', 'Records on the pages stored by this process.', [
     'stream',
@@ -115,8 +114,9 @@ export class Metrics {
 
   /** The metrics as text, with where things stand now, and their content type. */
   async read(state: StateNow): Promise<{ type: string; body: string }> {
-    this.#gauges.set(state);
-    return { type: this.#registry.contentType, body: await this.#registry.metrics() };
+    const standing = await stateGauges(state).metrics();
+    const type = this.#registry.contentType;
+    return { type, body: `${standing}\n${await this.#registry.metrics()}` };
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
