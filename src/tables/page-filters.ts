@@ -4,16 +4,11 @@ import { listPublications } from '../store/publications.ts';
 import type { Follower } from '../walk/followers.ts';
 import { makeFilters, noteFilterPlace, readFilterPlace } from './page-filter-rows.ts';
 
-/** What making filters needs; the wiring fills it. */
-export interface FilterParts {
-  readonly database: Database;
-}
-
 /** Publications that are read at a time. */
 const AT_ONCE = 100;
 
 /** The filters of pages as something that follows what is published. */
-export const filtering = ({ database }: FilterParts): Follower => ({
+export const filtering = ({ database }: { readonly database: Database }): Follower => ({
   what: 'the filters of the search',
   atEnd: true,
   async catchUp(streamIds, signal) {

@@ -11,23 +11,21 @@ export interface SearchedDay {
   readonly pageNos: readonly number[];
 }
 
-/** The days of a registered stream between two days where given, in order; null: the stream is not registered. */
-export async function listSearchedDays(
+/** The days of a registered stream between two days where given, in order; none where it is not registered. */
+export function listSearchedDays(
   query: Query,
   value: string,
   stream: string,
   range: { readonly from: Day | null; readonly to: Day | null },
-): Promise<SearchedDay[] | null> {
-  const rows = await query<SearchedDay | { day: null }>(
+): Promise<SearchedDay[]> {
+  return query<SearchedDay>(
     `select d.day, d.state, d.walk_ids::text[] as "walkIds", d.page_nos as "pageNos"
        from daywalk.streams s
-       left join lateral daywalk.pages_to_open(daywalk.sought($1), s.stream_id, $3::date, $4::date) as d on true
+      cross join lateral daywalk.pages_to_open(daywalk.sought($1), s.stream_id, $3::date, $4::date) as d
       where s.name = $2
       order by d.day`,
     [value, stream, range.from, range.to],
   );
-  if (rows.length === 0) return null;
-  return rows.filter((row): row is SearchedDay => row.day !== null);
 }
 
 /** A page of a day. */

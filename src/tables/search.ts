@@ -101,7 +101,7 @@ async function listDays(
   { value, from, to, moved }: SearchRequest,
   stream: string,
 ): Promise<DayToSearch[]> {
-  const days = (await listSearchedDays(query, value, stream, { from, to })) ?? [];
+  const days = await listSearchedDays(query, value, stream, { from, to });
   const there = moved === null ? [] : await readMovedDays(query, [stream], null);
   const byDay = new Map(there.map((one) => [one.day, one]));
   const found = days.map((one) =>

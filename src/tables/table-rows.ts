@@ -129,29 +129,19 @@ export async function dropDay(
   await database.persist('select daywalk.drop_table_day($1, $2::date)', [tableId, day], signal);
 }
 
-/** Puts tables that were built beside others in their places, where they are in step. Returns their names. */
-export async function swapTables(database: Database, signal: AbortSignal): Promise<string[]> {
-  const building = await database.persist<{ id: number; name: string }>(
-    `select table_id as id, name from daywalk.record_tables where state = 'building' order by table_id`,
+/** Puts tables that were built beside others in their places, where they are in step. */
+export async function swapTables(database: Database, signal: AbortSignal): Promise<void> {
+  const building = await database.persist<{ id: number }>(
+    `select table_id as id from daywalk.record_tables where state = 'building' order by table_id`,
     [],
     signal,
   );
-  const swapped: string[] = [];
-  for (const { id, name } of building) {
-    while (await does(database, 'select daywalk.keep_pruned_day($1) as done', id, signal))
-      signal.throwIfAborted();
-    if (await does(database, 'select daywalk.swap_table($1) as done', id, signal))
-      swapped.push(name);
+  for (const { id } of building) {
+    for (let more = true; more; signal.throwIfAborted()) {
+      const statement = 'select daywalk.keep_pruned_day($1) as more';
+      const [kept] = await database.persist<{ more: boolean }>(statement, [id], signal);
+      more = kept?.more === true;
+    }
+    await database.persist('select daywalk.swap_table($1)', [id], signal);
   }
-  return swapped;
-}
-
-async function does(
-  database: Database,
-  statement: string,
-  id: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const [row] = await database.persist<{ done: boolean }>(statement, [id], signal);
-  return row?.done === true;
 }

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { readTables } from '../../src/days/record-table-rows.ts';
 import type { Column } from '../../src/model.ts';
 import type { Database } from '../../src/store/database.ts';
-import { listTableWork, replaceDay, swapTables } from '../../src/tables/table-rows.ts';
+import { listTableWork, replaceDay } from '../../src/tables/table-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { letHoursPass, proveTexts, windowOf } from '../support/publishing.ts';
 import { clear, openDatabase, planBareDays } from '../support/store.ts';
@@ -87,7 +87,6 @@ async function perform(
 
 /** Whatever says that it is in step is; after a sync, all is, and nothing is being built any more. */
 async function expectAllInStep(database: Database): Promise<void> {
-  expect(await swapTables(database, new AbortController().signal)).toEqual([]);
   for (const table of await readTables(database))
     expect(table).toMatchObject({ state: 'live', behind: 0 });
   if ((await readTables(database)).length > 0) await expectInStep(server);
