@@ -64,7 +64,6 @@ export async function verifyStored(
   range: DayRange | null,
   concurrency: number,
   signal: AbortSignal,
-  onProgress: (bytes: number) => void = () => {},
 ): Promise<StoredReport> {
   const since = clock.monotonic();
   const walks = await listStoredWalks(database, streamNames, range);
@@ -73,7 +72,6 @@ export async function verifyStored(
   const chunks = walks.flatMap(chunksOf);
   const checked = await mapConcurrent(chunks, concurrency, signal, async (chunk) => {
     const pages = await readChunk(database, chunk, signal);
-    onProgress(pages.reduce((sum, page) => sum + page.bytes, 0));
     const whole = chunk.first === 0 ? await checkWalk(database, chunk.walk.walkId) : [];
     return { walk: chunk.walk, pages, whole };
   });

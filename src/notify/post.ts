@@ -20,7 +20,6 @@ export interface PosterParts {
   readonly log: Logger;
   /** `ping` or `webhook`, for the log. */
   readonly what: string;
-  readonly timeoutMs?: number;
 }
 
 /** Each of two attempts; in sum a run is held up by twice this and the wait at most. */
@@ -56,7 +55,7 @@ async function deliver(
 
 /** `taken`, or why not. Codes only: an error's message may hold the address. */
 async function once(
-  { dispatcher, clock, timeoutMs = TIMEOUT_MS }: PosterParts,
+  { dispatcher, clock }: PosterParts,
   url: URL,
   headers: Readonly<Record<string, string>>,
   body: string,
@@ -68,7 +67,7 @@ async function once(
       method: 'POST',
       headers: { ...headers, 'user-agent': 'daywalk' },
       body,
-      signal: clock.timeout(timeoutMs),
+      signal: clock.timeout(TIMEOUT_MS),
     });
     // Not read: nobody wants the answer, and it may be without end.
     answer.body.on('error', () => {}).destroy();
@@ -77,6 +76,8 @@ async function once(
       : `answered ${answer.statusCode}`;
   } catch (error) {
     const { name, code } = error as { name?: string; code?: string };
-    return name === 'TimeoutError' ? `no answer within ${timeoutMs} ms` : (code ?? name ?? 'error');
+    return name === 'TimeoutError'
+      ? `no answer within ${TIMEOUT_MS} ms`
+      : (code ?? name ?? 'error');
   }
 }
