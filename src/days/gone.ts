@@ -1,7 +1,8 @@
 /** What the source does not show any more of what it once showed, and what came late: in words. */
 
-import type { Gone, StreamLateness } from '../store/publications.ts';
+import type { Gone } from '../store/publications.ts';
 import { counted, formatCount } from '../text.ts';
+import type { Lateness } from './lateness-rows.ts';
 
 /** What the source of a stream lost in numbers, as a sentence; null: nothing. */
 export function describeLost({
@@ -35,6 +36,6 @@ export function describeGone(standing: Gone): string[] {
 }
 
 /** A sentence about what came late. */
-export function describeLate({ stream, late }: StreamLateness): string {
+export function describeLate({ stream, late }: Lateness): string {
   return `${stream}: ${counted(late, 'record')} came after ${late === 1 ? 'its' : 'their'} day had closed (daywalk.lateness)`;
 }

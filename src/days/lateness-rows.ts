@@ -4,7 +4,8 @@ import type { Database } from '../store/database.ts';
 /** Records of one stream that came after their day had closed. */
 export interface Lateness {
   readonly stream: string;
-  readonly records: number;
+  /** Records found after their day had closed. */
+  readonly late: number;
   readonly days: number;
   /** Records by the hours after the close within which they were found: up to 24, 72, 168 and later. */
   readonly within: readonly [number, number, number, number];
@@ -18,7 +19,7 @@ export function readLateness(
   streamNames: readonly string[],
 ): Promise<Lateness[]> {
   return database.persist(
-    `select stream, sum(records)::bigint as records, count(distinct day) as days,
+    `select stream, sum(records)::bigint as late, count(distinct day) as days,
             array[coalesce(sum(records) filter (where after <= interval '24 hours'), 0),
                   coalesce(sum(records) filter (where after > interval '24 hours' and after <= interval '72 hours'), 0),
                   coalesce(sum(records) filter (where after > interval '72 hours' and after <= interval '168 hours'), 0),

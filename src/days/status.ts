@@ -4,12 +4,7 @@ import { type LedgerHead, readLedgerHeads } from '../ledger/rows.ts';
 import type { Day } from '../model.ts';
 import { dayAt, lastClosedDay } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
-import {
-  type Gone,
-  readGone,
-  readStreamLateness,
-  type StreamLateness,
-} from '../store/publications.ts';
+import { type Gone, readGone } from '../store/publications.ts';
 import { type RunRow, readLastRun } from '../store/runs.ts';
 import { readStreams } from '../store/streams.ts';
 import { databaseNow } from '../store/windows.ts';
@@ -23,6 +18,7 @@ import {
 } from './coverage-rows.ts';
 import { readStreamDays, type StreamDays } from './covered-days.ts';
 import { fillCommand, gapSpansOf } from './gaps.ts';
+import { type Lateness, readLateness } from './lateness-rows.ts';
 import { readTables, type TableState } from './record-table-rows.ts';
 import { readTotals, type StreamTotals } from './rows.ts';
 
@@ -49,7 +45,7 @@ export interface StatusFacts {
   readonly lastRun: RunRow | null;
   /** What the sources do not show any more. */
   readonly gone: readonly Gone[];
-  readonly late: readonly StreamLateness[];
+  readonly late: readonly Lateness[];
   /** Windows of the days shown that could not be walked whole. */
   readonly splits: readonly SplitRow[];
   /** The ends of the ledger's chains. */
@@ -83,7 +79,7 @@ export async function readStatus(
       readRunning(database),
       readLastRun(database),
       readGone(database, streams),
-      readStreamLateness(database, streams),
+      readLateness(database, streams),
       readSplits(database, streams, from),
       readLedgerHeads(database, streams),
       readTables(database),
@@ -169,7 +165,7 @@ export function statusDocument(facts: StatusFacts) {
     running: facts.running,
     lastRun: facts.lastRun === null ? null : lastRunDocument(facts.lastRun),
     gone: facts.gone,
-    late: facts.late,
+    late: facts.late.map(({ stream, late, longestHours }) => ({ stream, late, longestHours })),
     tables: facts.tables,
   };
 }

@@ -1,4 +1,4 @@
-/** Publications: when what is shown of a day changed, what came late, and what the source does not show any more. */
+/** Publications: when what is shown of a day changed, and what the source does not show any more. */
 import type { Day } from '../model.ts';
 import type { Database } from './database.ts';
 
@@ -47,40 +47,10 @@ export function readGone(database: Database, streamNames: readonly string[]): Pr
   );
 }
 
-/** How late a stream's records came. */
-export interface StreamLateness {
-  readonly stream: string;
-  /** Records found after their day had closed. */
-  readonly late: number;
-  /** The longest time after closing at which any was found; hours. */
-  readonly longestHours: number;
-}
-
-/** Sums for each of these streams that has any. */
-export function readStreamLateness(
-  database: Database,
-  streamNames: readonly string[],
-): Promise<StreamLateness[]> {
-  return database.persist(
-    `select stream, sum(records)::bigint as late, (extract(epoch from max(after)) / 3600)::double precision as "longestHours"
-       from daywalk.lateness where stream = any ($1::text[])
-      group by stream order by stream`,
-    [streamNames],
-  );
-}
-
-/** When what is shown of a day changed. */
+/** What is shown of a day changed. */
 export interface Publication {
   readonly seq: number;
-  /** Tells this history from that of a database that was put back from a backup. */
-  readonly key: string;
   readonly day: Day;
-  readonly revision: number;
-  readonly records: number;
-  readonly appeared: number;
-  readonly gone: number;
-  readonly lost: number;
-  readonly publishedAt: Date;
 }
 
 /** What was published of a stream behind a number, at most so many, in order: whatever follows the records keeps its place by it. */
@@ -91,8 +61,7 @@ export function listPublications(
   most: number,
 ): Promise<Publication[]> {
   return database.persist(
-    `select seq, key, day, revision, records, appeared, gone, lost, published_at as "publishedAt"
-       from daywalk.publications where stream_id = $1 and seq > $2 order by seq limit $3`,
+    'select seq, day from daywalk.publications where stream_id = $1 and seq > $2 order by seq limit $3',
     [streamId, after, most],
   );
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { noteLooked } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
-import { listPublications, readGone } from '../../src/store/publications.ts';
+import { readGone } from '../../src/store/publications.ts';
 import { proveWindow } from '../../src/store/walks.ts';
 import { acceptSource, retireDay } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
@@ -57,6 +57,10 @@ const shown = async () =>
 const counts = async (view: string) =>
   (await server.query<{ count: number }>(`select count(*)::int as count from ${view}`))[0]?.count;
 const told = async () => (await readGone(database, ['events']))[0];
+const published = () =>
+  server.query(
+    'select seq::int, day::text, revision, records::int, appeared::int, gone::int, lost::int from daywalk.publications order by seq',
+  );
 
 describe('a source that loses its events', () => {
   it('takes none of them from the archive, and it is told once two walks lacked them', async () => {
@@ -79,7 +83,7 @@ describe('a source that loses its events', () => {
       failures: [{ day: DAY, lost: 700, records: 700 }],
       identified: false,
     });
-    expect(await listPublications(database, streamId, 0, 9)).toMatchObject([
+    expect(await published()).toMatchObject([
       { seq: 1, day: DAY, revision: 1, records: 700, appeared: 0, gone: 0, lost: 0 },
       { seq: 2, day: DAY, revision: 2, records: 700, appeared: 0, gone: 700, lost: 700 },
     ]);
@@ -170,7 +174,7 @@ describe('a record that one walk lacks', () => {
     await publishNext(database, streamId, [[1, 2]]);
     await server.query('update daywalk.days set unsealed = false');
     await walkAgain(streamId, textsOf([1]));
-    expect(await listPublications(database, streamId, 0, 9)).toHaveLength(1);
+    expect(await published()).toHaveLength(1);
     expect(await server.query('select unsealed from daywalk.days')).toEqual([{ unsealed: false }]);
   });
 });
@@ -208,7 +212,7 @@ describe('records that came late', () => {
       [3, 3],
     ]);
     await walkAgain(streamId, textsOf([3, 3, 2, 1]));
-    expect(await listPublications(database, streamId, 0, 9)).toHaveLength(1);
+    expect(await published()).toHaveLength(1);
     expect(await server.query('select from daywalk.marks')).toEqual([]);
   });
 
@@ -298,9 +302,7 @@ describe('an edited record', () => {
     ).toEqual([
       { stream: 'events', day: DAY, id: '1', revision: 1, record: { id: 1, read: false } },
     ]);
-    expect(await listPublications(database, streamId, 1, 9)).toMatchObject([
-      { records: 2, appeared: 0, gone: 0 },
-    ]);
+    expect((await published()).slice(1)).toMatchObject([{ records: 2, appeared: 0, gone: 0 }]);
     expect(await told()).toMatchObject({ gone: 0, identified: true });
     expect(await audit(server)).toEqual([]);
   });

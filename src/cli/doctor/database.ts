@@ -2,13 +2,14 @@
 import { systemClock } from '../../clock.ts';
 import { readGaps } from '../../days/coverage-rows.ts';
 import { describeGone } from '../../days/gone.ts';
+import { readLateness } from '../../days/lateness-rows.ts';
 import { dayAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import type { Database } from '../../store/database.ts';
 import { type Fact, readLearnedByName } from '../../store/learned.ts';
 import { lookAtHosts } from '../../store/one-client.ts';
 import { NoWritesError } from '../../store/primary.ts';
-import { readGone, readStreamLateness } from '../../store/publications.ts';
+import { readGone } from '../../store/publications.ts';
 import { readRefusedKey } from '../../store/refused-keys.ts';
 import { readLastRun } from '../../store/runs.ts';
 import { readServerFacts } from '../../store/server.ts';
@@ -150,7 +151,7 @@ async function examineStreams(
       `${FACT_WORDS[fact]}${typeof value === 'boolean' ? '' : ` ${Array.isArray(value) ? value.join(', ') : String(value)}`}, since ${since}: ${evidence}`,
     );
   }
-  for (const { stream, late, longestHours } of await readStreamLateness(database, names))
+  for (const { stream, late, longestHours } of await readLateness(database, names))
     examination.note(
       `lateness ${stream}`,
       'warning',

@@ -21,6 +21,6 @@ ${gone.flatMap(describeGone).map((sentence) => html`<p>${sentence}</p>`)}
 </section>`;
 }
 
-function row({ stream, records, days, within, longestHours }: Lateness): Html {
-  return html`<tr><th scope="row">${stream}</th><td class="n">${formatCount(records)}</td><td class="n">${formatCount(days)}</td>${within.map((count) => html`<td class="n">${formatCount(count)}</td>`)}<td class="n">${formatDuration(longestHours * HOUR_MS)}</td></tr>`;
+function row({ stream, late, days, within, longestHours }: Lateness): Html {
+  return html`<tr><th scope="row">${stream}</th><td class="n">${formatCount(late)}</td><td class="n">${formatCount(days)}</td>${within.map((count) => html`<td class="n">${formatCount(count)}</td>`)}<td class="n">${formatDuration(longestHours * HOUR_MS)}</td></tr>`;
 }
