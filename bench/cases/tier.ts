@@ -151,7 +151,7 @@ async function inFolder(bench: Bench, scratch: Scratch): Promise<Row[]> {
   }
 }
 
-/** What a bucket would be asked for: a listing of many objects counts once. */
+/** What a bucket would be asked for. */
 const counted = (store: ObjectStore, requests: { count: number }): ObjectStore => {
   const one = <T>(result: T): T => {
     requests.count += 1;
@@ -163,7 +163,6 @@ const counted = (store: ObjectStore, requests: { count: number }): ObjectStore =
     replace: (...args) => one(store.replace(...args)),
     read: (...args) => one(store.read(...args)),
     size: (...args) => one(store.size(...args)),
-    list: (...args) => one(store.list(...args)),
     remove: (...args) => one(store.remove(...args)),
   };
 };

@@ -3,24 +3,9 @@ import { type FileHandle, link, lstat, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
-import {
-  codeOf,
-  inFolderOf,
-  type OpenFolder,
-  unlinkIfThere,
-  withFile,
-  writeNew,
-} from '../rooted-files.ts';
+import { codeOf, inFolderOf, unlinkIfThere, withFile, writeNew } from '../rooted-files.ts';
 import { piecesOf } from './object-body.ts';
-import {
-  checkKey,
-  checkPrefix,
-  compareKeys,
-  isKey,
-  type ObjectBody,
-  type ObjectEntry,
-  type ObjectStore,
-} from './object-store.ts';
+import { checkKey, type ObjectBody, type ObjectStore } from './object-store.ts';
 
 const HALF = '.half';
 /** A writer that lives touches its half file more often. */
@@ -56,10 +41,6 @@ export function openFolderStore(root: string, clock: Clock): ObjectStore {
       ).catch(nullIfAbsent),
     size: (key) =>
       named(key, () => withFile(root, key, async (_, size) => size)).catch(nullIfAbsent),
-    list: (prefix, signal, after = '') => {
-      checkPrefix(root, prefix);
-      return entriesBelow({ root, prefix, after, signal }, '');
-    },
     remove: async (key) => {
       await named(key, () =>
         inFolderOf(root, key, { make: false }, async (file, folder) => {
@@ -130,52 +111,6 @@ async function readRange(
     at += bytesRead;
   }
   return bytes;
-}
-
-interface Listing {
-  readonly root: string;
-  readonly prefix: string;
-  readonly after: string;
-  readonly signal: AbortSignal;
-}
-
-/** @param folder the beginning of the keys in it: empty, or with a slash at its end. */
-async function* entriesBelow(listing: Listing, folder: string): AsyncGenerator<ObjectEntry> {
-  const { prefix, after } = listing;
-  for (const { key, entry } of await entriesIn(listing, folder))
-    if (entry !== null) yield entry;
-    else if (key.startsWith(prefix) || prefix.startsWith(key)) {
-      // Nothing below a folder is behind a key that is behind all that begins as the folder does.
-      if (after.startsWith(key) || compareKeys(key, after) > 0) yield* entriesBelow(listing, key);
-    }
-}
-
-/** The folders in a folder, with a slash at their ends, and the objects that are asked for, in order. */
-async function entriesIn(
-  { root, prefix, after, signal }: Listing,
-  folder: string,
-): Promise<{ readonly key: string; readonly entry: ObjectEntry | null }[]> {
-  signal.throwIfAborted();
-  const look = async (_: string, { path }: OpenFolder) => {
-    const found: { key: string; entry: ObjectEntry | null }[] = [];
-    for (const one of await readdir(path, { withFileTypes: true })) {
-      const key = `${folder}${one.name}`;
-      if (!isKey(key)) continue;
-      if (one.isDirectory()) found.push({ key: `${key}/`, entry: null });
-      if (!one.isFile() || !key.startsWith(prefix) || compareKeys(key, after) <= 0) continue;
-      const stat = await lstat(join(path, one.name)).catch(nullIfAbsent);
-      if (stat !== null)
-        found.push({ key, entry: { key, bytes: stat.size, modifiedAt: stat.mtime } });
-    }
-    return found.sort((a, b) => compareKeys(a.key, b.key));
-  };
-  try {
-    return await inFolderOf(root, `${folder}x`, { make: false }, look);
-  } catch (error) {
-    // It may be removed meanwhile.
-    if (codeOf(error) === 'ENOENT') return [];
-    throw storeError(error, join(root, folder));
-  }
 }
 
 function nullIfAbsent(error: unknown): null {

@@ -64,11 +64,9 @@ export async function settleDay(
   const moved = await listMovedDays(database, [stream], { from: day, to: day }, signal);
   const here = moved.find(({ place }) => place === store.name);
   const files = filesOfDay(await log.snapshot(signal), stream, day);
-  const change =
-    here === undefined
-      ? { remove: files.map(({ path }) => path) }
-      : { add: [fileOfEvents(here, clock.now(), null)] };
-  await commitAlone(parts, change, signal);
+  const add = here === undefined ? [] : [fileOfEvents(here, clock.now(), null)];
+  // What is added stays.
+  await commitAlone(parts, { add, remove: files.map(({ path }) => path) }, signal);
 }
 
 /**

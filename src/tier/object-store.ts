@@ -12,14 +12,7 @@ export type ObjectBody =
       readonly sha256: string;
     };
 
-/** An object as a listing shows it. */
-export interface ObjectEntry {
-  readonly key: string;
-  readonly bytes: number;
-  readonly modifiedAt: Date;
-}
-
-/** A folder, or a bucket with a prefix. Everything that it cannot do for a moment is tried again inside. */
+/** A folder, or a bucket with a prefix; nobody lists what is in it. Everything that it cannot do for a moment is tried again inside. */
 export interface ObjectStore {
   /** For people, without secrets: `s3://bucket/prefix`, or a folder. */
   readonly name: string;
@@ -44,8 +37,6 @@ export interface ObjectStore {
   ): Promise<Buffer | null>;
   /** @returns its size in bytes; null: there is none of this key. */
   size(key: string, signal: AbortSignal): Promise<number | null>;
-  /** The objects whose keys begin with a prefix, by the bytes of their keys; `after`: only those behind this key. */
-  list(prefix: string, signal: AbortSignal, after?: string): AsyncIterable<ObjectEntry>;
   /** Removes an object; one that is not there is no error. */
   remove(key: string, signal: AbortSignal): Promise<void>;
 }
@@ -77,14 +68,4 @@ export function checkKey(store: string, key: string): void {
       'settings',
       `${store}: no object can have the key ${JSON.stringify(key)}`,
     );
-}
-
-/** Whether keys can begin so. */
-export function checkPrefix(store: string, prefix: string): void {
-  checkKey(store, `${prefix}x`);
-}
-
-/** The order of a listing; JavaScript's own differs beyond U+FFFF. */
-export function compareKeys(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -3,9 +3,6 @@
 import { piecesOf } from '../../src/tier/object-body.ts';
 import type { ObjectBody, ObjectStore } from '../../src/tier/object-store.ts';
 
-/** As many objects as S3 lists in one answer. */
-const LISTED_AT_ONCE = 1_000;
-
 /** What a store was asked for. */
 export class Cost {
   requests = 0;
@@ -13,16 +10,11 @@ export class Cost {
   bytesWritten = 0;
 }
 
-/** A store in memory, by a clock that the test moves. */
+/** A store in memory. */
 export class MemoryStore implements ObjectStore {
   readonly name = 'memory';
-  readonly objects = new Map<string, { readonly body: Buffer; readonly modifiedAt: Date }>();
-  readonly #now: () => number;
+  readonly objects = new Map<string, { readonly body: Buffer }>();
   cost = new Cost();
-
-  constructor(now: () => number = () => 0) {
-    this.#now = now;
-  }
 
   /** What has been asked for since the last call. */
   spent(): Cost {
@@ -45,7 +37,7 @@ export class MemoryStore implements ObjectStore {
   async replace(key: string, body: Buffer): Promise<void> {
     this.cost.requests += 1;
     this.cost.bytesWritten += body.length;
-    this.objects.set(key, { body: Buffer.from(body), modifiedAt: new Date(this.#now()) });
+    this.objects.set(key, { body: Buffer.from(body) });
   }
 
   async read(
@@ -63,18 +55,6 @@ export class MemoryStore implements ObjectStore {
   async size(key: string): Promise<number | null> {
     this.cost.requests += 1;
     return this.objects.get(key)?.body.length ?? null;
-  }
-
-  async *list(prefix: string, _: AbortSignal, after = '') {
-    // All keys of our tests are in the order of their bytes so.
-    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after);
-    for (const [index, key] of keys.sort().entries()) {
-      if (index % LISTED_AT_ONCE === 0) this.cost.requests += 1;
-      const object = this.objects.get(key);
-      if (object === undefined) continue;
-      yield { key, bytes: object.body.length, modifiedAt: object.modifiedAt };
-    }
-    if (keys.length === 0) this.cost.requests += 1;
   }
 
   async remove(key: string): Promise<void> {
@@ -96,7 +76,6 @@ export const changedStore = (store: ObjectStore, methods: Partial<ObjectStore>):
   replace: (...args) => store.replace(...args),
   read: (...args) => store.read(...args),
   size: (...args) => store.size(...args),
-  list: (...args) => store.list(...args),
   remove: (...args) => store.remove(...args),
   ...methods,
 });
@@ -133,9 +112,5 @@ export function mortal(
     read: (...args) => asked(() => store.read(...args)),
     size: (...args) => asked(() => store.size(...args)),
     remove: (...args) => asked(() => store.remove(...args)),
-    async *list(...args) {
-      await asked(async () => {});
-      yield* store.list(...args);
-    },
   });
 }

@@ -32,6 +32,8 @@ export interface Radosgw {
   makeBucket(name: string, lock?: boolean): Promise<void>;
   /** The headers of an object, as another client sees them. */
   head(path: string): Promise<Headers>;
+  /** The first thousand keys of a bucket that begin so, in order. */
+  keysIn(bucket: string, prefix: string): Promise<string[]>;
   /** Ends its processes, each by its own handle. */
   close(): Promise<void>;
 }
@@ -129,6 +131,13 @@ export async function startRadosgw(): Promise<Radosgw> {
       const headers = lock ? { 'x-amz-bucket-object-lock-enabled': 'true' } : {};
       const answer = await client.fetch(`${url}/${name}`, { method: 'PUT', headers });
       if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+    },
+    async keysIn(bucket, prefix) {
+      const query = new URLSearchParams({ 'list-type': '2', 'encoding-type': 'url', prefix });
+      const xml = await (await client.fetch(`${url}/${bucket}?${query}`)).text();
+      return [...xml.matchAll(/<Key>([^<]*)<\/Key>/g)]
+        .map(([, key = '']) => decodeURIComponent(key.replaceAll('+', ' ')))
+        .sort();
     },
     async head(path) {
       return (await client.fetch(`${url}/${path}`, { method: 'HEAD' })).headers;

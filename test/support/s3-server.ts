@@ -15,7 +15,6 @@ export interface StoredObject {
   readonly body: Buffer;
   /** What was sent with it: metadata, lock, checksum. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly modifiedAt: Date;
 }
 
 /** What a store may do otherwise than Amazon's. */
@@ -50,9 +49,8 @@ export interface S3Server {
 interface Asked {
   readonly method: string;
   readonly host: string;
-  /** As it came, without the query. */
+  /** As it came. */
   readonly path: string;
-  readonly query: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -64,7 +62,6 @@ interface Answer {
 }
 
 const sha256 = (data: Buffer | string): string => createHash('sha256').update(data).digest('hex');
-const PAGE = 2;
 const SKEW_MS = 15 * 60_000;
 
 /** An error as S3 tells it. */
@@ -106,7 +103,7 @@ export async function startS3Server(keys: S3ServerKeys, tls?: ServerOptions): Pr
       checkSignature(one, region, allowed, expired);
       const key = keyOf(one, bucket);
       asked.push(`${one.method} ${key}`);
-      answer = serve({ objects, manners, bucket }, one, key);
+      answer = serve({ objects, manners }, one, key);
     } catch (error) {
       // A body that broke off: nobody waits for an answer.
       if (!(error instanceof S3Error)) return void response.destroy();
@@ -146,14 +143,9 @@ async function readAsked(request: IncomingMessage): Promise<Asked> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   // A proxy gets the whole URL.
-  const target = (request.url ?? '').replace(/^http:\/\/[^/]+/, '');
-  const [path = '', search = ''] = target.split('?');
-  const query = search
-    .split('&')
-    .filter((pair) => pair !== '')
-    .map((pair) => pair.split('=').map(decodeURIComponent) as [string, string]);
+  const path = (request.url ?? '').replace(/^http:\/\/[^/]+/, '');
   const body = Buffer.concat(parts);
-  return { method: request.method ?? '', host: headers.host ?? '', path, query, headers, body };
+  return { method: request.method ?? '', host: headers.host ?? '', path, headers, body };
 }
 
 /** AWS Signature Version 4, as its documentation has it. */
@@ -199,10 +191,8 @@ function checkSignature(
       .split('/')
       .map((part) => encode(decodeURIComponent(part)))
       .join('/'),
-    asked.query
-      .map(([name, value]) => `${encode(name)}=${encode(value)}`)
-      .sort()
-      .join('&'),
+    // No query.
+    '',
     ...signed.map((name) => `${name}:${(headers[name] ?? '').trim().replace(/ +/g, ' ')}`),
     '',
     signedNames,
@@ -219,7 +209,6 @@ function checkSignature(
   if (sha256(asked.body) !== claimed) throw new S3Error(400, 'XAmzContentSHA256Mismatch');
 }
 
-/** Empty: the bucket itself. */
 function keyOf({ host, path }: Asked, bucket: string): string {
   const plain = decodeURIComponent(path).slice(1);
   if (host.startsWith(`${bucket}.`)) return plain;
@@ -231,20 +220,21 @@ function keyOf({ host, path }: Asked, bucket: string): string {
 interface Place {
   readonly objects: Map<string, StoredObject>;
   readonly manners: S3Manners;
-  readonly bucket: string;
 }
 
-function serve(place: Place, asked: Asked, key: string): Answer {
-  const { objects, manners } = place;
+function serve({ objects, manners }: Place, asked: Asked, key: string): Answer {
   if (manners.forbids.has(asked.method)) throw new S3Error(403, 'AccessDenied', 'Access\nDenied.');
-  if (asked.method === 'GET' && key === '') return list(place, new Map(asked.query));
-  if (asked.method === 'PUT') return put(place, asked, key);
+  if (asked.method === 'PUT') return put({ objects, manners }, asked, key);
   if (asked.method === 'DELETE') {
     objects.delete(key);
     return { status: 204 };
   }
   const object = objects.get(key);
-  if (object === undefined) throw new S3Error(404, 'NoSuchKey');
+  // As Amazon does it: what may not be listed is not told to be absent.
+  if (object === undefined)
+    throw manners.forbids.has('ListBucket')
+      ? new S3Error(403, 'AccessDenied')
+      : new S3Error(404, 'NoSuchKey');
   return get(object, asked);
 }
 
@@ -273,14 +263,14 @@ function put({ objects, manners }: Place, { headers, body }: Asked, key: string)
   const kept = Object.entries(headers).filter(
     ([name]) => KEPT.test(name) && (manners.lock === 'kept' || !name.includes('lock')),
   );
-  objects.set(key, { body, headers: Object.fromEntries(kept), modifiedAt: new Date() });
+  objects.set(key, { body, headers: Object.fromEntries(kept) });
   return { status: 200, headers: { etag: etagOf(body) } };
 }
 
 const etagOf = (body: Buffer): string => `"${createHash('md5').update(body).digest('hex')}"`;
 
-function get({ body, headers, modifiedAt }: StoredObject, asked: Asked): Answer {
-  const all = { ...headers, etag: etagOf(body), 'last-modified': modifiedAt.toUTCString() };
+function get({ body, headers }: StoredObject, asked: Asked): Answer {
+  const all = { ...headers, etag: etagOf(body) };
   const range = /^bytes=(\d+)-(\d+)$/.exec(asked.headers.range ?? '');
   if (asked.method === 'HEAD')
     return { status: 200, headers: { ...all, 'content-length': String(body.length) } };
@@ -291,40 +281,6 @@ function get({ body, headers, modifiedAt }: StoredObject, asked: Asked): Answer 
     status: 206,
     headers: { ...all, 'content-range': `bytes ${start}-${end - 1}/${body.length}` },
     body: body.subarray(start, end),
-  };
-}
-
-/** Two objects on a page, so that every listing has several; its tokens mean nothing to others. */
-function list({ objects, bucket }: Place, query: ReadonlyMap<string, string>): Answer {
-  if (query.get('list-type') !== '2') throw new S3Error(501, 'NotImplemented', 'Version 2 only.');
-  const prefix = query.get('prefix') ?? '';
-  const token = query.get('continuation-token');
-  const after =
-    token === undefined ? (query.get('start-after') ?? '') : Buffer.from(token, 'hex').toString();
-  const behind = (key: string): boolean => Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0;
-  const keys = [...objects.keys()]
-    .filter((key) => key.startsWith(prefix) && behind(key))
-    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  const isEncoded = query.get('encoding-type') === 'url';
-  // As forms are, and as Amazon does.
-  const shown = (key: string): string =>
-    isEncoded
-      ? encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
-      : escaped(key);
-  const page = keys.slice(0, PAGE);
-  const last = page.at(-1);
-  const contents = page.map((key) => {
-    const { body, modifiedAt } = objects.get(key) as StoredObject;
-    return `<Contents><Key>${shown(key)}</Key><LastModified>${modifiedAt.toISOString()}</LastModified><ETag>&quot;${sha256(body).slice(0, 32)}&quot;</ETag><Size>${body.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`;
-  });
-  const next =
-    keys.length > PAGE && last !== undefined
-      ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${Buffer.from(last).toString('hex')}</NextContinuationToken>`
-      : '<IsTruncated>false</IsTruncated>';
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/xml' },
-    body: `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><Prefix>${shown(prefix)}</Prefix><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys>${isEncoded ? '<EncodingType>url</EncodingType>' : ''}${next}${contents.join('')}</ListBucketResult>`,
   };
 }
 

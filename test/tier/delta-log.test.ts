@@ -18,7 +18,7 @@ const LOG = 'events/_delta_log/';
 function stage() {
   const time = { now: NOON };
   const clock: Clock = { ...systemClock, now: () => time.now };
-  const store = new MemoryStore(clock.now);
+  const store = new MemoryStore();
   const open = (through: ObjectStore = store) => new DeltaLog(through, clock);
   return { time, clock, store, open };
 }
@@ -31,7 +31,7 @@ function fileOf(stream: string, day: string, name: string): LiveFile {
 /** Writes the objects of files, as a move does before it commits. */
 async function withObjects(store: MemoryStore, ...files: readonly LiveFile[]): Promise<void> {
   for (const { path, bytes } of files)
-    store.objects.set(`events/${path}`, { body: Buffer.alloc(bytes), modifiedAt: new Date(NOON) });
+    store.objects.set(`events/${path}`, { body: Buffer.alloc(bytes) });
   store.spent();
 }
 
@@ -280,14 +280,15 @@ describe('the log', () => {
   });
 
   it('is followed by one that was away while it was cleaned', async () => {
-    const { time, store, open } = stage();
+    const { store, open } = stage();
     const away = open();
     const writer = open();
     const files = await commitDays(writer, store, 10);
     expect(await pathsOf(away)).toHaveLength(10);
     files.push(...(await commitDays(writer, store, 100, 'smart-event')));
-    time.now += 40 * DAY_MS;
-    await writer.cleanUp(signal);
+    // As other engines do it, from the beginning on.
+    for (const name of logOf(store))
+      if (name < '00000000000000000099') await store.remove(`${LOG}${name}`);
     expect(logOf(store)[0]).toBe('00000000000000000099.checkpoint.parquet');
     expect(await pathsOf(away)).toEqual(files.map(({ path }) => path).sort());
   });
@@ -314,6 +315,54 @@ describe('the log', () => {
     await expect(reader.snapshot(signal)).rejects.toThrow(DeltaLogError);
     await store.replace(commitKey(1), commit ?? Buffer.alloc(0));
     expect(await pathsOf(reader)).toHaveLength(3);
+  });
+
+  it.each([
+    [1, 1],
+    [1, 3],
+    [3, 2],
+    [4, 1],
+    [6, 3],
+  ])('that lacks what stood from %i on, %i commits, is told', async (first, count) => {
+    const { store, open } = stage();
+    await commitDays(open(), store, 10);
+    for (let lost = 0; lost < count; lost++) await store.remove(commitKey(first + lost));
+    await expect(open().snapshot(signal)).rejects.toThrow(`has no ${commitKey(first)}`);
+  });
+
+  it('that lacks more in a row goes on where it seems to end, and then has them all', async () => {
+    const { store, open } = stage();
+    const files = await commitDays(open(), store, 10);
+    for (let version = 3; version < 8; version++) await store.remove(commitKey(version));
+    expect(await pathsOf(open())).toHaveLength(3);
+    const log = open();
+    for (const file of files) await log.commit({ add: [file] }, signal);
+    expect(await pathsOf(open())).toEqual(files.map(({ path }) => path).sort());
+    expect(logOf(store)).toHaveLength(10);
+  });
+
+  it('of which only the name of a checkpoint is left is told', async () => {
+    const { store, open } = stage();
+    await commitDays(open(), store, 60);
+    for (const name of logOf(store))
+      if (name !== '_last_checkpoint') await store.remove(`${LOG}${name}`);
+    await expect(open().snapshot(signal)).rejects.toThrow(`has no ${commitKey(0)}`);
+  });
+
+  it('to which two commits are written while it is read is whole', async () => {
+    const { store, open } = stage();
+    let isWritten = false;
+    const late = changedStore(store, {
+      async read(key, ...rest) {
+        if (key === commitKey(0) && !isWritten) return null;
+        if (key === commitKey(1) && !isWritten) {
+          isWritten = true;
+          await commitDays(open(), store, 2, 'late');
+        }
+        return store.read(key, ...rest);
+      },
+    });
+    expect(await pathsOf(open(late))).toHaveLength(2);
   });
 
   it.each([

@@ -14,13 +14,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { DaywalkError, exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
-import { going, keysOf, objectStoreContract } from './object-store-contract.ts';
+import { going, objectStoreContract } from './object-store-contract.ts';
 
 const KEY = 'events/day=2026-03-01/x.parquet';
 const BYTES = Buffer.from('whole');
@@ -30,6 +30,16 @@ function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'daywalk-tier-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Hidden ones, too: nothing else may be left behind. */
+function filesBelow(root: string): string[] {
+  if (!existsSync(root)) return [];
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort();
 }
 
 /** A store, its folder, and a file elsewhere that nobody may touch. */
@@ -43,7 +53,10 @@ function planted() {
 }
 
 describe('the contract', () => {
-  objectStoreContract(async () => openFolderStore(join(newFolder(), 'a', 'b'), systemClock));
+  objectStoreContract(async () => {
+    const root = join(newFolder(), 'a', 'b');
+    return { store: openFolderStore(root, systemClock), keys: () => filesBelow(root) };
+  });
 });
 
 describe('whoever plants something in it', () => {
@@ -54,7 +67,6 @@ describe('whoever plants something in it', () => {
     expect(await store.create(KEY, BYTES, going)).toBe('exists');
     await expect(store.read(KEY, going)).rejects.toThrow(ObjectStoreError);
     await expect(store.size(KEY, going)).rejects.toThrow(ObjectStoreError);
-    expect(await keysOf(store)).toEqual([]);
     await store.replace(KEY, BYTES, going);
     expect(await store.read(KEY, going)).toEqual(BYTES);
     await store.remove(KEY, going);
@@ -79,7 +91,6 @@ describe('whoever plants something in it', () => {
         expect(exitCodeOf(error)).toBe(2);
         expect(String(error)).toContain('a file or a link stands where a folder is needed');
       }
-      expect(await keysOf(store)).toEqual([]);
       expect(readdirSync(elsewhere)).toEqual(['x.parquet']);
     },
   );
@@ -90,7 +101,6 @@ describe('whoever plants something in it', () => {
     mkdirSync(join(root, 'folder'));
     for (const key of ['pipe', 'folder'])
       await expect(store.read(key, going)).rejects.toThrow(DaywalkError);
-    expect(await keysOf(store)).toEqual([]);
   });
 
   test.runIf(existsSync('/proc/self/fd'))(
@@ -133,7 +143,6 @@ describe('what is on the disk', () => {
     for (const half of [old, young]) writeFileSync(half ?? '', 'ha');
     const hoursAgo = new Date(systemClock.now() - 2 * 3_600_000);
     utimesSync(old ?? '', hoursAgo, hoursAgo);
-    expect(await keysOf(store)).toEqual([KEY]);
     expect(await store.create(`${KEY}.2`, BYTES, going)).toBe('created');
     expect(readdirSync(folder).sort()).toEqual(['.young.half', 'x.parquet', 'x.parquet.2']);
   });

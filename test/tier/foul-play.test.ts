@@ -4,7 +4,13 @@ import { systemClock } from '../../src/clock.ts';
 import { openRedactor } from '../../src/redactor.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listMovedDays, type MovedDay } from '../../src/store/moved-days.ts';
-import { DeltaLogError } from '../../src/tier/delta/delta-actions.ts';
+import {
+  addOf,
+  DeltaLogError,
+  ENGINE,
+  type LiveFile,
+  linesOf,
+} from '../../src/tier/delta/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { cleanUpAlone } from '../../src/tier/moved-log.ts';
 import { readTieredPages } from '../../src/tier/page-file.ts';
@@ -50,6 +56,15 @@ async function firstMoved(): Promise<MovedDay> {
   const [first] = await listMovedDays(database, ['events'], { from: DAY, to: DAY });
   if (first === undefined) throw new Error('nothing moved');
   return first;
+}
+
+const OWN = { commitInfo: { engineInfo: ENGINE } };
+
+async function firstFile(): Promise<LiveFile> {
+  const { files } = await new DeltaLog(store, systemClock).snapshot(signal);
+  const [file] = files.values();
+  if (file === undefined) throw new Error('nothing moved');
+  return file;
 }
 
 it('the table of another database is told, and stays as it is', async () => {
@@ -100,6 +115,39 @@ describe('a folder or bucket with another name', () => {
     expect(await tabled(store)).toEqual(before);
     await server.query(`update daywalk.tiered_days set place = 'a copy'`);
     expect(await moveAll(partsOf(database, copy))).toMatchObject({ kept: [] });
+    expect(await tabled(store)).toEqual(await moved(server));
+  });
+});
+
+describe('a log that is not what was written', () => {
+  const logKeys = () => [...store.objects.keys()].filter((key) => key.startsWith(LOG)).sort();
+
+  it.each([
+    ['all of it', () => logKeys()],
+    ['more commits in a row than can be told', () => logKeys().slice(2, 7)],
+    ['its end', () => logKeys().slice(-4)],
+  ])('because somebody removed %s is mended', async (_, lost) => {
+    await moveAll(partsOf(database, store));
+    const before = await believed(server, store);
+    expect(logKeys()).toHaveLength(9);
+    for (const key of lost()) store.objects.delete(key);
+    expect(await tabled(store)).not.toEqual(await moved(server));
+    await moveAll(partsOf(database, store));
+    expect(await tabled(store)).toEqual(await moved(server));
+    expect(logKeys()).toEqual(logKeys().map((_, version) => commitKey(version)));
+    expect(await believed(server, store)).toEqual(before);
+  });
+
+  it('because a day stands in it twice is mended', async () => {
+    await moveAll(partsOf(database, store), ['events'], [DAY]);
+    const { path } = await firstFile();
+    await restoreAll(partsOf(database, store));
+    await moveAll(partsOf(database, store), ['events'], [DAY]);
+    const file = await firstFile();
+    expect(file.path).not.toBe(path);
+    await store.create(commitKey(3), linesOf([OWN, { add: addOf({ ...file, path }) }]));
+    expect(await tabled(store)).toHaveLength(2);
+    await moveAll(partsOf(database, store), ['events'], [DAY]);
     expect(await tabled(store)).toEqual(await moved(server));
   });
 });

@@ -104,7 +104,7 @@ describe('what cannot be believed', () => {
     const another = [...store.objects.keys()].find((name) =>
       name.startsWith(`events/stream=events/day=${DAYS[2]}/`),
     );
-    const put = (bytes: Buffer) => store.objects.set(key, { body: bytes, modifiedAt: new Date(0) });
+    const put = (bytes: Buffer) => store.objects.set(key, { body: bytes });
     return { store, key, body, another: store.objects.get(String(another))?.body, put };
   }
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { ObjectStoreError } from '../../src/errors.ts';
 import { checkStore } from '../../src/tier/check-store.ts';
-import type { ObjectEntry, ObjectStore } from '../../src/tier/object-store.ts';
+import type { ObjectStore } from '../../src/tier/object-store.ts';
 
 /** Nobody stops. */
 export const going = new AbortController().signal;
@@ -21,21 +21,14 @@ export function fileOf(bytes: Buffer): { path: string; bytes: number; sha256: st
   return { path, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
-export async function listed(
-  store: ObjectStore,
-  prefix = '',
-  after?: string,
-): Promise<ObjectEntry[]> {
-  const entries: ObjectEntry[] = [];
-  for await (const entry of store.list(prefix, going, after)) entries.push(entry);
-  return entries;
+/** A store, and the keys of all that is behind it, which are found out without it. */
+export interface WatchedStore {
+  readonly store: ObjectStore;
+  /** In order. */
+  readonly keys: () => Promise<readonly string[]> | readonly string[];
 }
 
-export const keysOf = async (store: ObjectStore, prefix = '', after?: string): Promise<string[]> =>
-  (await listed(store, prefix, after)).map(({ key }) => key);
-
 const DAY = 'events/stream=events/day=2026-03-01';
-/** In the order of their bytes. */
 const ODD_KEYS = [
   'odd/A',
   'odd/_delta_log/00000000000000000000.json',
@@ -56,24 +49,21 @@ const ODD_KEYS = [
  * @param open gives a store that is empty.
  * @param runs of random operations; a real server is slower than memory.
  */
-export function objectStoreContract(open: () => Promise<ObjectStore>, runs = 30): void {
-  test('an object is written, read, sized, listed and removed', async () => {
-    const store = await open();
+export function objectStoreContract(open: () => Promise<WatchedStore>, runs = 30): void {
+  test('an object is written, read, sized and removed', async () => {
+    const { store, keys } = await open();
     const [key, bytes] = [`${DAY}/x.parquet`, randomBytes(70_000)];
     expect(await store.create(key, bytes, going)).toBe('created');
     expect(await store.read(key, going)).toEqual(bytes);
     expect(await store.size(key, going)).toBe(70_000);
-    const [entry, ...others] = await listed(store);
-    expect(others).toEqual([]);
-    expect(entry).toMatchObject({ key, bytes: 70_000, modifiedAt: expect.any(Date) });
-    expect(Math.abs((entry?.modifiedAt.getTime() ?? 0) - Date.now())).toBeLessThan(600_000);
+    expect(await keys()).toEqual([key]);
     await store.remove(key, going);
     expect(await store.read(key, going)).toBeNull();
-    expect(await listed(store)).toEqual([]);
+    expect(await keys()).toEqual([]);
   });
 
   test('a file of this machine is written, and an empty object', async () => {
-    const store = await open();
+    const { store } = await open();
     const bytes = randomBytes(1_500_000);
     expect(await store.create('a/file', fileOf(bytes), going)).toBe('created');
     expect((await store.read('a/file', going))?.equals(bytes)).toBe(true);
@@ -84,18 +74,18 @@ export function objectStoreContract(open: () => Promise<ObjectStore>, runs = 30)
   });
 
   test('a file that is not what it was said to be becomes no object', async () => {
-    const store = await open();
+    const { store, keys } = await open();
     const file = fileOf(randomBytes(300_000));
     for (const wrong of [{ bytes: 299_999 }, { bytes: 300_001 }, { sha256: 'a'.repeat(64) }])
       await expect(store.create('a/file', { ...file, ...wrong }, going)).rejects.toThrow();
     await expect(store.create('a/file', { ...file, path: '/nowhere' }, going)).rejects.toThrow(
       /\/nowhere cannot be read \(ENOENT\)/,
     );
-    expect(await listed(store)).toEqual([]);
+    expect(await keys()).toEqual([]);
   });
 
   test('what is there is not overwritten, be it with the same bytes; replace does', async () => {
-    const store = await open();
+    const { store } = await open();
     const first = Buffer.from('first');
     expect(await store.create('log/0.json', first, going)).toBe('created');
     expect(await store.create('log/0.json', Buffer.from('second'), going)).toBe('exists');
@@ -109,7 +99,7 @@ export function objectStoreContract(open: () => Promise<ObjectStore>, runs = 30)
   });
 
   test('of many writers at a time one wins, and its bytes are there', async () => {
-    const store = await open();
+    const { store } = await open();
     for (let round = 0; round < 5; round++) {
       const key = `log/${round}`;
       const bodies = Array.from({ length: 8 }, (_, writer) => Buffer.from(`writer ${writer % 7}`));
@@ -120,7 +110,7 @@ export function objectStoreContract(open: () => Promise<ObjectStore>, runs = 30)
   });
 
   test('ranges are read; of what is behind the end nothing', async () => {
-    const store = await open();
+    const { store } = await open();
     const bytes = randomBytes(1000);
     await store.create('a/x', bytes, going);
     for (const [start, end] of [
@@ -136,27 +126,20 @@ export function objectStoreContract(open: () => Promise<ObjectStore>, runs = 30)
     expect(await store.read('a/y', going, { start: 0, end: 1 })).toBeNull();
   });
 
-  test('keys of all kinds are listed in the order of their bytes, from anywhere', async () => {
-    const store = await open();
-    for (const key of [...ODD_KEYS].sort(() => Math.random() - 0.5))
+  test('keys of all kinds are taken, each as it is', async () => {
+    const { store, keys } = await open();
+    for (const key of ODD_KEYS)
       expect(await store.create(key, Buffer.from(key), going)).toBe('created');
-    expect(await keysOf(store)).toEqual(ODD_KEYS);
+    expect(await keys()).toEqual([...ODD_KEYS].sort());
     for (const key of ODD_KEYS) expect(String(await store.read(key, going))).toBe(key);
-    for (const prefix of ['odd', 'odd/', 'odd/a', 'odd/a/', 'odd/a/b', 'odd/stream=%C3', 'x'])
-      expect(await keysOf(store, prefix)).toEqual(ODD_KEYS.filter((key) => key.startsWith(prefix)));
-    for (const after of [...ODD_KEYS, 'odd/a/', 'odd/a-', 'odd/b', 'a', 'z'])
-      expect(await keysOf(store, 'odd/', after)).toEqual(
-        ODD_KEYS.filter((key) => Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0),
-      );
     for (const key of ODD_KEYS) await store.remove(key, going);
-    expect(await listed(store)).toEqual([]);
+    expect(await keys()).toEqual([]);
   });
 
   test('what is not there is null, and may be removed', async () => {
-    const store = await open();
+    const { store } = await open();
     expect(await store.read('a/b', going)).toBeNull();
     expect(await store.size('a/b', going)).toBeNull();
-    expect(await listed(store, 'a/')).toEqual([]);
     await store.remove('a/b', going);
   });
 
@@ -173,34 +156,28 @@ export function objectStoreContract(open: () => Promise<ObjectStore>, runs = 30)
     'a\0b',
     'x'.repeat(256),
   ])('the key %j is refused', async (key) => {
-    const store = await open();
+    const { store, keys } = await open();
     const nothing = Buffer.alloc(0);
     await expect(store.create(key, nothing, going)).rejects.toThrow(ObjectStoreError);
     await expect(store.replace(key, nothing, going)).rejects.toThrow(ObjectStoreError);
     await expect(store.read(key, going)).rejects.toThrow(ObjectStoreError);
     await expect(store.size(key, going)).rejects.toThrow(ObjectStoreError);
     await expect((async () => store.remove(key, going))()).rejects.toThrow(ObjectStoreError);
-    expect(await listed(store)).toEqual([]);
-  });
-
-  test('prefixes that lead out of the store are refused', async () => {
-    const store = await open();
-    for (const prefix of ['/', '../', 'a/../', 'a//'])
-      await expect(listed(store, prefix)).rejects.toThrow(ObjectStoreError);
+    expect(await keys()).toEqual([]);
   });
 
   test('whoever is told to stop writes nothing', async () => {
-    const store = await open();
+    const { store, keys } = await open();
     const stopped = AbortSignal.abort(new Error('stop'));
     await expect(store.create('a/x', Buffer.from('x'), stopped)).rejects.toThrow('stop');
     await expect(store.replace('a/x', Buffer.from('x'), stopped)).rejects.toThrow('stop');
-    expect(await listed(store)).toEqual([]);
+    expect(await keys()).toEqual([]);
   });
 
   test('it is trusted, and nothing is left of the check', async () => {
-    const store = await open();
+    const { store, keys } = await open();
     await checkStore(store, going);
-    expect(await listed(store)).toEqual([]);
+    expect(await keys()).toEqual([]);
   });
 
   test(`${runs} random histories are as those of a map`, async () => {
@@ -209,7 +186,7 @@ export function objectStoreContract(open: () => Promise<ObjectStore>, runs = 30)
     const step = fc.record({ does: fc.constantFrom('create', 'replace', 'remove'), key, body });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const store = await open();
+        const { store, keys } = await open();
         const model = new Map<string, Buffer>();
         for (const { does, key, body } of steps) {
           if (does === 'create')
@@ -223,7 +200,7 @@ export function objectStoreContract(open: () => Promise<ObjectStore>, runs = 30)
           expect(await store.read(key, going)).toEqual(model.get(key) ?? null);
           expect(await store.size(key, going)).toBe(model.get(key)?.length ?? null);
         }
-        expect(await keysOf(store)).toEqual([...model.keys()].sort());
+        expect(await keys()).toEqual([...model.keys()].sort());
       }),
       { numRuns: runs },
     );

@@ -17,6 +17,13 @@ export async function newServer(keys = KEYS, tls?: ServerOptions): Promise<S3Ser
   return server;
 }
 
+/** The keys of all that is behind {@link storeAt}. */
+export const keysIn = ({ objects }: S3Server, prefix = 'pre/fix/'): string[] =>
+  [...objects.keys()]
+    .filter((key) => key.startsWith(prefix))
+    .map((key) => key.slice(prefix.length))
+    .sort();
+
 /** A store at this server that waits little between its tries; `retries` are the failures that it tried again after. */
 export function storeAt(
   server: Pick<S3Server, 'url' | 'bucket' | 'region'>,

@@ -6,19 +6,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
 import { checkStore } from '../../src/tier/check-store.ts';
 import { bucketAddress } from '../../src/tier/s3/s3-address.ts';
-import { readS3Page } from '../../src/tier/s3/s3-listing.ts';
-import { parseXml } from '../../src/tier/s3/s3-xml.ts';
+import { codeIn, failureOf } from '../../src/tier/s3/s3-failure.ts';
 import { type Certificates, makeCertificates } from '../source/certificates.ts';
 import { CLOSED_PORT } from '../support/ports.ts';
 import type { S3Manners } from '../support/s3-server.ts';
 import { testWith } from '../support/tool.ts';
-import { fileOf, going, keysOf, objectStoreContract } from './object-store-contract.ts';
-import { KEYS, newServer, storeAt } from './s3-store-scene.ts';
+import { fileOf, going, objectStoreContract } from './object-store-contract.ts';
+import { KEYS, keysIn, newServer, storeAt } from './s3-store-scene.ts';
 
 const BYTES = Buffer.from('whole');
 
@@ -36,7 +34,10 @@ const failure = (work: Promise<unknown>): Promise<ObjectStoreError> =>
   );
 
 describe('the contract, with the bucket in the path and a prefix', () => {
-  objectStoreContract(async () => storeAt(await newServer()).store);
+  objectStoreContract(async () => {
+    const server = await newServer();
+    return { store: storeAt(server).store, keys: () => keysIn(server) };
+  });
 });
 
 describe('the contract, with the bucket in the host, through a proxy, with a session token', () => {
@@ -44,26 +45,27 @@ describe('the contract, with the bucket in the host, through a proxy, with a ses
     const server = await newServer();
     const keys = { ...KEYS, sessionToken: 'token/of+a=day' };
     server.allow(keys);
-    return storeAt(server, {
+    const { store } = storeAt(server, {
       endpoint: 'http://s3.test',
       pathStyle: false,
       allowHttp: true,
       prefix: '',
       keys,
       proxy: { http: server.url },
-    }).store;
+    });
+    return { store, keys: () => keysIn(server, '') };
   });
 });
 
 describe('objects', () => {
-  test('lie below the prefix; others of the bucket are neither listed nor touched', async () => {
+  test('lie below the prefix; others of the bucket are not touched', async () => {
     const { server, store } = await withManners({});
-    const other = { body: BYTES, headers: {}, modifiedAt: new Date() };
-    for (const key of ['a', 'pre', 'pre/', 'pre/fix/', 'pre/fix/folder/', 'pre/fixed', 'z'])
-      server.objects.set(key, other);
-    await store.create('x', BYTES, going);
-    expect(await keysOf(store)).toEqual(['x']);
-    expect(server.objects.get('pre/fix/x')?.body).toEqual(BYTES);
+    const other = { body: Buffer.from('other'), headers: {} };
+    server.objects.set('x', other);
+    expect(await store.read('x', going)).toBeNull();
+    expect(await store.create('x', BYTES, going)).toBe('created');
+    await store.remove('x', going);
+    expect([...server.objects]).toEqual([['x', other]]);
   });
 
   test('carry their digest; one of somebody else is read without', async () => {
@@ -72,7 +74,7 @@ describe('objects', () => {
     expect(server.objects.get('pre/fix/x')?.headers).toMatchObject({
       'x-amz-meta-daywalk-sha256': createHash('sha256').update(BYTES).digest('hex'),
     });
-    server.objects.set('pre/fix/y', { body: BYTES, headers: {}, modifiedAt: new Date() });
+    server.objects.set('pre/fix/y', { body: BYTES, headers: {} });
     expect(await store.read('y', going)).toEqual(BYTES);
     expect(await store.create('y', BYTES, going)).toBe('exists');
   });
@@ -146,12 +148,16 @@ describe('a store is not trusted', () => {
     expect(server.objects.size).toBe(0);
   });
 
-  test.each(['PUT', 'GET', 'HEAD', 'DELETE'])('whose %s may not be', async (method) => {
-    const { store } = await withManners({ forbids: new Set([method]) });
-    const error = await failure(checkStore(store, going));
-    expect(error.message).toMatch(/(?:PUT|GET|HEAD|DELETE) daywalk-check.*answered 403/);
-    expect(exitCodeOf(error)).toBe(2);
-  });
+  test.each(['PUT', 'GET', 'HEAD', 'DELETE', 'ListBucket'])(
+    'whose %s may not be',
+    async (method) => {
+      const { store } = await withManners({ forbids: new Set([method]) });
+      const error = await failure(checkStore(store, going));
+      expect(error.message).toMatch(/(?:PUT|GET|HEAD|DELETE) daywalk-check.*answered 403/);
+      expect(exitCodeOf(error)).toBe(2);
+      expect(error.hint).toContain('s3:ListBucket');
+    },
+  );
 });
 
 describe('what is refused is told at once, with what to do', () => {
@@ -181,7 +187,6 @@ describe('what is refused is told at once, with what to do', () => {
     const tries: (() => Promise<unknown>)[] = [
       () => store.create('x', BYTES, going),
       () => store.read('x', going),
-      () => keysOf(store),
     ];
     if ('bucket' in options) tries.push(() => store.size('x', going));
     for (const one of tries) {
@@ -232,7 +237,7 @@ describe('keys that expire in the middle', () => {
     server.allow({ ...fresh, accessKeyId: 'NEXT' });
     now = { ...fresh, accessKeyId: 'NEXT' };
     await Promise.all(keys.map((key) => store.create(key, BYTES, going)));
-    expect(await keysOf(store)).toEqual(['a', ...keys]);
+    expect(keysIn(server)).toEqual(['a', ...keys]);
   });
 
   test('and stay as they are: told', async () => {
@@ -370,86 +375,47 @@ test('a large file is sent in pieces', async () => {
   expect(most - before).toBeLessThan(200 * MB);
 });
 
-describe('XML', () => {
+describe('an error as S3 tells it', () => {
+  const of = (text: string) => ({ status: 400, headers: {}, body: Buffer.from(text) });
+  const ERROR = '<Error><Code>NoSuchKey</Code><Message>It is not here.</Message></Error>';
+
+  test.each([
+    ERROR,
+    `\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n${ERROR}\n`,
+    '<Error xmlns="x y">\n <Message/>\n <Code>NoSuchKey</Code></Error>',
+  ])('has its code: %j', (text) => {
+    expect(codeIn(of(text))).toBe('NoSuchKey');
+  });
+
   test.each([
     '',
-    'x',
-    '<a>',
-    '<a></b>',
-    '<a/><b/>',
-    '<a/>x',
-    '<a>&nbsp;</a>',
-    '<a>&#0;</a>',
-    '<a>&#x110000;</a>',
-    '<a><!-- x --></a>',
-    '<a><![CDATA[x]]></a>',
-    '<!DOCTYPE a><a/>',
-    '<a x=1/>',
-    '<html><br></html>',
-  ])('%j is none', (xml) => {
-    expect(parseXml(xml)).toBeNull();
+    'NoSuchKey',
+    ERROR.slice(0, -1),
+    `x${ERROR}`,
+    `${ERROR}x`,
+    `<html>${ERROR}</html>`,
+    '<Errors><Code>NoSuchKey</Code></Errors>',
+    '<Error><Code>no such key</Code></Error>',
+    '<Error><Code></Code></Error>',
+    `<Error>${' '.repeat(70_000)}<Code>NoSuchKey</Code></Error>`,
+  ])('is none: %j', (text) => {
+    expect(codeIn(of(text.slice(0, 70_100)))).toBeUndefined();
   });
 
-  test('elements, text and entities are read', () => {
-    const xml =
-      '\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n<a xmlns="x y" z=\'1\'>\n <b>&lt;&#229;&#x1F600;&amp;amp;</b><b/></a>\n';
-    expect(parseXml(xml)).toEqual({
-      name: 'a',
-      text: '\n ',
-      children: [
-        { name: 'b', text: '<å😀&amp;', children: [] },
-        { name: 'b', text: '', children: [] },
-      ],
-    });
-  });
-
-  test('whatever comes, nothing is thrown, and nothing takes long', () => {
-    const piece = fc.constantFrom(
-      '<',
-      '>',
-      '/',
-      'a',
-      '="',
-      '"',
-      ' ',
-      '&',
-      '&lt;',
-      '<a>',
-      '</a>',
-      '<?xml',
+  test('is told in plain words, without a secret, escaped or not', () => {
+    const place = { asked: 'x', nowMs: 0, retryAfterLimitMs: 0, secrets: ['a&b"c\'d<e'] };
+    const told = (said: string) =>
+      failureOf(of(`<Error><Code>Odd</Code><Message>${said}</Message></Error>`), place).message;
+    expect(told('a&amp;b&#34;c&#x27;d&lt;e is &quot;no&quot; key&#xA;')).toBe(
+      'x: answered 400 Odd *** is "no" key',
     );
-    fc.assert(
-      fc.property(
-        fc.array(piece).map((parts) => parts.join('')),
-        (xml) => {
-          parseXml(xml);
-        },
-      ),
-    );
-    parseXml(`<a${' '.repeat(100_000)}`);
-    parseXml(`<a${' b="c"'.repeat(50_000)}`);
+    expect(told('&nbsp;&#xFFFFFF;&')).toContain('&nbsp;&#xFFFFFF;&');
   });
 
-  const page = (rest: string): string => `<ListBucketResult>${rest}</ListBucketResult>`;
-  const object = (key: string, more = '<Size>1</Size>'): string =>
-    `<Contents><Key>${key}</Key><LastModified>2026-03-01T00:00:00.000Z</LastModified>${more}</Contents>`;
-  const END = '<IsTruncated>false</IsTruncated>';
-
-  test.each([
-    ['another document', '<Error/>'],
-    ['no end told', page(object('a'))],
-    ['more told, without where', page(`<IsTruncated>true</IsTruncated>${object('a')}`)],
-    ['an object without its size', page(END + object('a', ''))],
-    ['a size that is none', page(END + object('a', '<Size>-1</Size>'))],
-    ['an object without its key', page(`${END}<Contents><Size>1</Size></Contents>`)],
-    ['objects in no order', page(END + object('b') + object('a'))],
-    ['an object twice', page(END + object('b') + object('b'))],
-    ['an object of another prefix', page(END + object('c'))],
-    ['a key that is not encoded so', page(`${END}<EncodingType>url</EncodingType>${object('b%')}`)],
-  ])('a listing with %s is none', (what, xml) => {
-    const prefix = what.includes('prefix') ? 'b' : '';
-    expect(readS3Page(xml, { prefix, after: '' })).toBeNull();
-    expect(readS3Page(page(END + object('b')), { prefix, after: '' })?.objects).toHaveLength(1);
+  test('whatever comes takes no time', () => {
+    for (const piece of ['<Error>', '<Error ', '</Error>', ' ', '<?xml ', '<Message>', '<Code>A'])
+      for (const text of [piece.repeat(9_000), `<Error>${piece.repeat(9_000)}</Error>`])
+        codeIn(of(text));
   });
 });
 

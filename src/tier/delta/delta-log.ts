@@ -18,13 +18,13 @@ import {
 } from './delta-actions.ts';
 import { checkpointOf } from './delta-checkpoint.ts';
 import {
+  catchUp,
   checkpointKey,
   commitKey,
   LAST_CHECKPOINT,
   readCommit,
-  removeOldLog,
-} from './delta-listing.ts';
-import { catchUp, readState } from './delta-replay.ts';
+  readState,
+} from './delta-replay.ts';
 import { type DeltaSnapshot, DeltaState } from './delta-state.ts';
 
 /** What a commit puts into the table and takes out of it. */
@@ -47,10 +47,8 @@ const CHECKPOINT_EVERY = 50;
 /** Another writer that always is first is none of ours. */
 const MOST_ATTEMPTS = 50;
 
-const DAY_MS = 86_400_000;
-/** So long an older version of the table can be read, in two terms that Delta Lake has, too. */
-const LOG_KEPT_MS = 30 * DAY_MS;
-const FILES_KEPT_MS = 7 * DAY_MS;
+/** So long an older version of the table can be read, as Delta Lake has it, too: a week. */
+const FILES_KEPT_MS = 7 * 86_400_000;
 /** What a file of ours is called; nothing else is ever removed. */
 const OURS = /^stream=[^/]+\/day=[^/]+\/[^/]+\.parquet$/;
 
@@ -132,11 +130,11 @@ export class DeltaLog {
   /** Whether the commit that is there is one of ours whose answer was lost. */
   async #isOurs(version: number, txnId: string, signal: AbortSignal): Promise<boolean> {
     const actions = await readCommit(this.#store, version, signal);
-    return actions.some(({ commitInfo }) => commitInfo?.txnId === txnId);
+    return actions?.some(({ commitInfo }) => commitInfo?.txnId === txnId) ?? false;
   }
 
   /**
-   * Removes the objects of files that left the table a week ago, and what stands in the log of versions that ended a month ago.
+   * Removes the objects of files that left the table a week ago; the log stays, which is small.
    * While it runs, nobody may add a file again that left.
    * @param isKept tells of keys that stay all the same.
    */
@@ -154,7 +152,6 @@ export class DeltaLog {
       }
       // So that nobody removes them again, because the commits say that they left.
       if (over.length > 0) await this.#writeCheckpoint(signal);
-      await removeOldLog(this.#store, now - LOG_KEPT_MS, signal);
     });
   }
 

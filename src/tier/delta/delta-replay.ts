@@ -1,19 +1,23 @@
-/** The state of the events table as its log tells it, read as far as it is not known. */
-
+/** The log as objects, and the state of the events table as it tells it: read by number, from a checkpoint or what is known to the end. */
+import { EVENTS_FOLDER } from '../event-file.ts';
 import { readObject } from '../object-file.ts';
 import type { ObjectStore } from '../object-store.ts';
+import { actionsOf, type DeltaAction, DeltaLogError } from './delta-actions.ts';
 import { stateOf } from './delta-checkpoint.ts';
-import {
-  checkpointKey,
-  type LogListing,
-  listLog,
-  readCommit,
-  readLastCheckpoint,
-} from './delta-listing.ts';
-import { DeltaState } from './delta-state.ts';
+import { DeltaState, foreign, isOwnCommit } from './delta-state.ts';
+
+const LOG = `${EVENTS_FOLDER}_delta_log/`;
+const numbered = (version: number): string => `${LOG}${String(version).padStart(20, '0')}`;
+
+export const commitKey = (version: number): string => `${numbered(version)}.json`;
+export const checkpointKey = (version: number): string => `${numbered(version)}.checkpoint.parquet`;
+/** Names the newest checkpoint. */
+export const LAST_CHECKPOINT = `${LOG}_last_checkpoint`;
 
 /** Commits are small: so many are asked for at once. */
-const READ_AT_ONCE = 8;
+const READ_AT_ONCE = 4;
+const HINT =
+  'Somebody removed or changed it: put it back from a copy of the folder or bucket. Without one, remove events/_delta_log: the next daywalk tier makes it anew.';
 
 /** The state with the commits behind it; null: what it rests on is not there any more. */
 export async function catchUp(
@@ -21,44 +25,85 @@ export async function catchUp(
   state: DeltaState,
   signal: AbortSignal,
 ): Promise<DeltaState | null> {
-  if (state.version < 0) return null;
-  const listing = await listLog(store, state.version, signal);
-  if (listing.commits[0] !== state.version) return null;
-  return follow(store, state, listing, signal);
+  const known = state.version;
+  if (known < 0 || (await follow(store, state, 1, signal)) !== null) return null;
+  // Asked last: whoever cleans the log up begins at its beginning, so all behind it was there till now.
+  return (await store.size(commitKey(known), signal)) === null ? null : state;
 }
 
-/** The state as the log tells it: the newest checkpoint, and the commits behind it. */
+/**
+ * The state as the log tells it: the checkpoint that is named as the newest, and the commits behind it. Commits that somebody
+ * removed are told where others stand behind them, up to three in a row; more of them, or what a process that caught up finds
+ * lacking next, look like the log's end: the next commits take their numbers, and `settleLog` puts the table right by Postgres.
+ * @throws {DeltaLogError} where a commit is missing, is none, or is one of another program.
+ */
 export async function readState(store: ObjectStore, signal: AbortSignal): Promise<DeltaState> {
   const named = await readLastCheckpoint(store, signal);
-  let listing = await listLog(store, named ?? 0, signal);
-  if (named !== null && !listing.checkpoints.includes(named))
-    listing = await listLog(store, 0, signal);
-  const newest = listing.checkpoints.at(-1);
-  const state =
-    newest === undefined
-      ? new DeltaState()
-      : await stateOf(newest, readObject(store, checkpointKey(newest), signal));
-  return follow(store, state, listing, signal);
+  const isThere = named !== null && (await store.size(checkpointKey(named), signal)) !== null;
+  const state = isThere
+    ? await stateOf(named, readObject(store, checkpointKey(named), signal))
+    : new DeltaState();
+  let missing = await follow(store, state, READ_AT_ONCE, signal);
+  // A table of which only the name of a checkpoint is left is not a new one.
+  if (named !== null && state.version < 0) missing ??= 0;
+  if (missing !== null)
+    throw new DeltaLogError(`${store.name} has no ${commitKey(missing)}`, { hint: HINT });
+  return state;
 }
 
-/** Adds the commits of a listing that are behind a state. */
+/** The version that is named as that of the newest checkpoint; null: none is. It is a help only, whatever it holds. */
+async function readLastCheckpoint(store: ObjectStore, signal: AbortSignal): Promise<number | null> {
+  const named = await store.read(LAST_CHECKPOINT, signal);
+  const version = Number(/"version"\s*:\s*(\d{1,15})\b/.exec(named?.toString() ?? '')?.[1]);
+  return Number.isSafeInteger(version) ? version : null;
+}
+
+/**
+ * Adds the commits behind a state, up to the first that is not there.
+ * @param atOnce how many are asked for first: most often there is none.
+ * @returns the version of that commit, if one behind it is there.
+ */
 async function follow(
   store: ObjectStore,
   state: DeltaState,
-  { commits, checkpoints }: LogListing,
+  atOnce: number,
   signal: AbortSignal,
-): Promise<DeltaState> {
-  const last = commits.at(-1) ?? -1;
-  while (state.version < last) {
+): Promise<number | null> {
+  for (let length = atOnce; ; length = READ_AT_ONCE) {
     const first = state.version + 1;
-    const length = Math.min(READ_AT_ONCE, last - state.version);
     const read = await Promise.all(
       Array.from({ length }, (_, index) => readCommit(store, first + index, signal)),
     );
-    read.forEach((actions, index) => {
-      state.take(first + index, actions);
-    });
+    for (const actions of read) {
+      if (actions === null) break;
+      state.take(state.version + 1, actions);
+    }
+    if (state.version >= first) continue;
+    if (read.every((actions) => actions === null)) return null;
+    // Another writer may have written both since this one was asked for.
+    if ((await readCommit(store, first, signal)) === null) return first;
   }
-  state.checkpoint = Math.max(state.checkpoint, ...checkpoints);
-  return state;
+}
+
+/**
+ * @returns null: it is not there.
+ * @throws {DeltaLogError} where it is no commit, or one of another program.
+ */
+export async function readCommit(
+  store: ObjectStore,
+  version: number,
+  signal: AbortSignal,
+): Promise<DeltaAction[] | null> {
+  const key = commitKey(version);
+  const commit = await store.read(key, signal);
+  if (commit === null) return null;
+  let actions: DeltaAction[];
+  try {
+    actions = actionsOf(commit);
+  } catch (cause) {
+    const what = `${store.name}: ${key} is no commit of a Delta Lake table`;
+    throw new DeltaLogError(what, { cause, hint: HINT });
+  }
+  if (!isOwnCommit(actions)) throw foreign(`${key} in ${store.name} is not one of daywalk's`);
+  return actions;
 }

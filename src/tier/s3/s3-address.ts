@@ -21,10 +21,8 @@ export interface S3Place {
 export interface BucketAddress extends Address {
   /** `s3://bucket/prefix`. */
   readonly name: string;
-  /** Before every key: empty, or with a slash at its end. */
-  readonly keysBegin: string;
-  /** The path of an object of this key, the prefix within; null: of the bucket. */
-  readonly pathTo: (key: string | null) => string;
+  /** The path of an object of this key, the prefix within. */
+  readonly pathTo: (key: string) => string;
 }
 
 /** @throws {ObjectStoreError} for what is no place of a bucket; the URL is not repeated, because it may hold a password. */
@@ -54,14 +52,12 @@ export function bucketAddress(place: S3Place): BucketAddress {
     secure: url.protocol === 'https:',
     shown: `${url.origin}${path}`,
     name: prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`,
-    keysBegin,
-    pathTo: (key) =>
-      key === null ? root || '/' : `${root}/${(keysBegin + key).split('/').map(encoded).join('/')}`,
+    pathTo: (key) => `${root}/${(keysBegin + key).split('/').map(encoded).join('/')}`,
   };
 }
 
 /** As signatures want it (RFC 3986): every byte but letters, digits and `-_.~`. */
-export function encoded(text: string): string {
+function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

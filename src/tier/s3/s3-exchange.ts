@@ -10,7 +10,7 @@ import { beginning } from '../../source/body.ts';
 import { namedFailure } from '../../source/exchange-failure.ts';
 import { bytesOf, digestOf, piecesOf } from '../object-body.ts';
 import type { ObjectBody } from '../object-store.ts';
-import { type BucketAddress, encoded } from './s3-address.ts';
+import type { BucketAddress } from './s3-address.ts';
 import type { S3Keys } from './s3-keys.ts';
 
 /** What the requests to one bucket share. */
@@ -26,9 +26,7 @@ export interface S3Link {
 
 export interface S3Asked {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
-  /** null: the bucket itself. */
-  readonly key: string | null;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly key: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: ObjectBody;
 }
@@ -42,7 +40,7 @@ export interface S3Answer {
 
 /** Larger objects are read by range. */
 const MOST_BYTES = 1 << 30;
-const MOST_ERROR_BYTES = 65_536;
+export const MOST_ERROR_BYTES = 65_536;
 /** What a body may take besides the time of a request, however slow the way is. */
 const LEAST_BYTES_PER_SECOND = 100_000;
 const NO_BYTES = Buffer.alloc(0);
@@ -95,14 +93,13 @@ export async function exchangeWith(
   }
 }
 
-/** The path with its query and the headers, with the signature among them. */
+/** The path and the headers, with the signature among them. */
 async function signed(
   { address, region, clock }: S3Link,
-  { method, key, query = {}, headers = {}, body = NO_BYTES }: S3Asked,
+  { method, key, headers = {}, body = NO_BYTES }: S3Asked,
   keys: S3Keys,
 ): Promise<{ path: string; headers: Record<string, string> }> {
-  const search = Object.entries(query).map(([name, value]) => `${name}=${encoded(value)}`);
-  const path = `${address.pathTo(key)}${search.length === 0 ? '' : `?${search.join('&')}`}`;
+  const path = address.pathTo(key);
   const signer = new AwsV4Signer({
     ...keys,
     method,

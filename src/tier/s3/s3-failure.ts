@@ -2,8 +2,7 @@
 import { type DaywalkError, ObjectStoreError, TransientError } from '../../errors.ts';
 import { excerpt } from '../../redactor.ts';
 import { parseRetryAfter } from '../../source/retry.ts';
-import type { S3Answer } from './s3-exchange.ts';
-import { childText, parseXml } from './s3-xml.ts';
+import { MOST_ERROR_BYTES, type S3Answer } from './s3-exchange.ts';
 
 /** What the words of a failure need. */
 export interface S3FailurePlace {
@@ -14,12 +13,30 @@ export interface S3FailurePlace {
   readonly secrets: readonly string[];
 }
 
+/** A whole answer that is an error as S3 tells it, and what is in it; a page of a proxy is none. */
+const ERROR = /^\s*(?:<\?xml[^<>]*>\s*)?<Error(?:\s[^<>]*)?>(.*)<\/Error>\s*$/s;
+const NAMED: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  apos: "'",
+};
+
+const errorIn = ({ body }: S3Answer): string =>
+  ERROR.exec(body.toString('utf8', 0, MOST_ERROR_BYTES))?.[1] ?? '';
+
 /** What the store says: S3's own word for it; undefined: it is no error of S3, or the answer to a HEAD, which has no body. */
-export function codeIn({ body }: S3Answer): string | undefined {
-  const root = parseXml(body.toString('utf8'));
-  const code = root?.name === 'Error' ? childText(root, 'Code') : undefined;
-  return code !== undefined && /^[A-Za-z0-9.]{1,60}$/.test(code) ? code : undefined;
-}
+export const codeIn = (answer: S3Answer): string | undefined =>
+  /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(errorIn(answer))?.[1];
+
+/** What it says in a sentence. Without its escapes: secrets are struck out of it as they are. */
+const messageIn = (answer: S3Answer): string =>
+  (/<Message>([^<]*)<\/Message>/.exec(errorIn(answer))?.[1] ?? '').replace(
+    /&(?:(lt|gt|amp|quot|apos)|#(x[\da-fA-F]{1,5}|\d{1,6}));/g,
+    (_, name: string, code: string) =>
+      NAMED[name] ?? String.fromCodePoint(Number(code.replace('x', '0x'))),
+  );
 
 /** The body was not what was signed, or came too slowly; another writer is just here; the bucket is being made. */
 const PASSING_CODES = new Set([
@@ -37,7 +54,7 @@ const KEY_HINT =
   'Check tier.key_file, tier.secret_file and tier.session_token_file: they are read again after each refusal.';
 const HINTS: Readonly<Record<string, string>> = {
   AccessDenied:
-    'The key needs s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket on bucket and prefix, and s3:PutObjectRetention and s3:GetObjectRetention for tier.lock_days.',
+    'The key needs s3:GetObject, s3:PutObject and s3:DeleteObject on the prefix, s3:ListBucket on the bucket (without it AWS refuses to say that an object is missing), and s3:PutObjectRetention and s3:GetObjectRetention for tier.lock_days.',
   AuthorizationHeaderMalformed: 'Is tier.region right?',
   EntityTooLarge: 'The store takes no object of this size.',
   ExpiredToken: KEY_HINT,
@@ -55,11 +72,10 @@ const HINTS: Readonly<Record<string, string>> = {
 export function failureOf(answer: S3Answer, place: S3FailurePlace): DaywalkError {
   const { status, headers } = answer;
   const code = codeIn(answer);
-  const said = childText(parseXml(answer.body.toString('utf8')), 'Message') ?? '';
   const words = [
     `answered ${status}`,
     code ?? '',
-    code === undefined ? '' : excerpt(said, place.secrets),
+    code === undefined ? '' : excerpt(messageIn(answer), place.secrets),
   ]
     .filter((word) => word !== '')
     .join(' ');

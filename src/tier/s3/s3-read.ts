@@ -1,18 +1,10 @@
-/** Reading in a bucket: objects, ranges, sizes, listings. Nothing is believed on its status alone. */
+/** Reading in a bucket: objects, ranges, sizes. Nothing is believed on its status alone. */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { TransientError } from '../../errors.ts';
-import { isKey, type ObjectEntry } from '../object-store.ts';
 import type { S3Asking, SendToS3 } from './s3-asking.ts';
 import type { S3Answer } from './s3-exchange.ts';
 import { codeIn } from './s3-failure.ts';
-import { readS3Page } from './s3-listing.ts';
-
-/** What is asked, and what its keys begin with. */
-export interface S3Bucket {
-  readonly keysBegin: string;
-  readonly asking: S3Asking;
-}
 
 /** Metadata that goes with each object of ours: its SHA-256, hexadecimal. */
 export const S3_DIGEST = 'x-amz-meta-daywalk-sha256';
@@ -42,7 +34,7 @@ export async function headersOf(
 const NOT_BOTH = 'answered 404 for an object, and then showed it';
 
 export function sizeInS3(
-  { asking }: S3Bucket,
+  asking: S3Asking,
   key: string,
   signal: AbortSignal,
 ): Promise<number | null> {
@@ -57,7 +49,7 @@ export function sizeInS3(
 }
 
 export function readFromS3(
-  { asking }: S3Bucket,
+  asking: S3Asking,
   key: string,
   signal: AbortSignal,
   range?: { readonly start: number; readonly end: number },
@@ -98,41 +90,8 @@ function checkDigest({ headers, body }: S3Answer): void {
     });
 }
 
-export async function* listS3(
-  { keysBegin, asking }: S3Bucket,
-  prefix: string,
-  signal: AbortSignal,
-  after: string,
-): AsyncGenerator<ObjectEntry> {
-  const asked = { 'list-type': '2', 'encoding-type': 'url', prefix: keysBegin + prefix };
-  let last = after === '' ? '' : keysBegin + after;
-  let next: string | null = null;
-  do {
-    const from: Record<string, string> =
-      next !== null ? { 'continuation-token': next } : last !== '' ? { 'start-after': last } : {};
-    const page = await asking.until(`list ${prefix}`, signal, async (send, wrong) => {
-      const answer = await send({ method: 'GET', key: null, query: { ...asked, ...from } });
-      if (answer.status !== 200) throw wrong(answer);
-      const found = readS3Page(answer.body.toString('utf8'), { prefix: asked.prefix, after: last });
-      if (found === null || (next !== null && found.next === next))
-        throw new TransientError('answered with what is no list of these objects in order');
-      return found;
-    });
-    for (const { key: full, ...rest } of page.objects) {
-      last = full;
-      const key = full.slice(keysBegin.length);
-      if (isKey(key)) yield { key, ...rest };
-    }
-    next = page.next;
-  } while (next !== null);
-}
-
 /** One that is not there is removed already. */
-export function removeFromS3(
-  { asking }: S3Bucket,
-  key: string,
-  signal: AbortSignal,
-): Promise<void> {
+export function removeFromS3(asking: S3Asking, key: string, signal: AbortSignal): Promise<void> {
   return asking.until(`DELETE ${key}`, signal, async (send, wrong) => {
     const answer = await send({ method: 'DELETE', key });
     if (!isGood(answer) && codeIn(answer) !== 'NoSuchKey') throw wrong(answer);

@@ -3,11 +3,11 @@ import type { Clock } from '../../clock.ts';
 import type { Redactor } from '../../redactor.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from '../../source/dispatcher.ts';
 import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
-import { checkKey, checkPrefix, type ObjectStore } from '../object-store.ts';
+import { checkKey, type ObjectStore } from '../object-store.ts';
 import { bucketAddress, type S3Place } from './s3-address.ts';
 import { openS3Asking } from './s3-asking.ts';
 import { openCredentials, type S3Keys } from './s3-keys.ts';
-import { listS3, readFromS3, removeFromS3, sizeInS3 } from './s3-read.ts';
+import { readFromS3, removeFromS3, sizeInS3 } from './s3-read.ts';
 import { type ObjectLock, s3Writer } from './s3-write.ts';
 
 export interface S3StoreOptions extends S3Place {
@@ -55,8 +55,7 @@ export function openS3Store(given: S3StoreOptions): S3Store {
   const credentials = openCredentials(address.name, options.keys, redactor);
   const onRetry = options.onRetry ?? (() => {});
   const asking = openS3Asking({ link, credentials, policy: options.retry, clock, onRetry });
-  const bucket = { keysBegin: address.keysBegin, asking };
-  const write = s3Writer(bucket, clock, options.objectLock);
+  const write = s3Writer(asking, clock, options.objectLock);
   const check = (key: string): void => checkKey(address.name, key);
   return {
     name: address.name,
@@ -70,19 +69,15 @@ export function openS3Store(given: S3StoreOptions): S3Store {
     },
     async read(key, signal, range) {
       check(key);
-      return readFromS3(bucket, key, signal, range);
+      return readFromS3(asking, key, signal, range);
     },
     async size(key, signal) {
       check(key);
-      return sizeInS3(bucket, key, signal);
-    },
-    list(prefix, signal, after = '') {
-      checkPrefix(address.name, prefix);
-      return listS3(bucket, prefix, signal, after);
+      return sizeInS3(asking, key, signal);
     },
     async remove(key, signal) {
       check(key);
-      await removeFromS3(bucket, key, signal);
+      await removeFromS3(asking, key, signal);
     },
     close: () => dispatcher.destroy(),
   };

@@ -3,8 +3,9 @@ import type { Clock } from '../../clock.ts';
 import { ObjectStoreError, TransientError } from '../../errors.ts';
 import { bytesOf, digestOf } from '../object-body.ts';
 import { CHECK_FOLDER, type ObjectBody } from '../object-store.ts';
+import type { S3Asking } from './s3-asking.ts';
 import { codeIn } from './s3-failure.ts';
-import { headersOf, isOfObject, S3_DIGEST, type S3Bucket } from './s3-read.ts';
+import { headersOf, isOfObject, S3_DIGEST } from './s3-read.ts';
 
 /** New objects cannot be removed for so long, not even by whoever has the keys (COMPLIANCE). */
 export interface ObjectLock {
@@ -22,7 +23,7 @@ const CHECK_MS = 3_600_000;
 const REFUSED_HEADER = new Set(['InvalidArgument', 'InvalidRequest', 'NotImplemented']);
 
 /** Writes objects; what it learns of the store stays. */
-export function s3Writer({ asking }: S3Bucket, clock: Clock, lock: ObjectLock | undefined) {
+export function s3Writer(asking: S3Asking, clock: Clock, lock: ObjectLock | undefined) {
   let sendsChecksum = true;
   let lockWasSeen = lock === undefined;
   return (
