@@ -65,6 +65,7 @@ async function lookAtUnion(
     for (const hash of await readHashes(context.database, walkId)) known.add(hash);
   const answer = await askForLook(context, window, 0, length, walk);
   if (typeof answer === 'string') return answer;
+  if (answer.came === 0 && known.size > 0) return 'it shows nothing any more';
   return answer.hashes.some((hash) => !known.has(hash))
     ? 'a record is shown that is not stored'
     : null;

@@ -22,10 +22,12 @@ const BLAME_MS = 30_000;
 /** The known answers of a stream. */
 export class KnownAnswers {
   readonly #context: AskingContext;
-  #asked = 0;
+  /** Each pass begins with another length. */
+  #asked: number;
 
   constructor(context: AskingContext) {
     this.#context = context;
+    this.#asked = Math.floor(context.clock.random() * 3);
   }
 
   /**

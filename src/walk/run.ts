@@ -85,20 +85,30 @@ export async function catchUp(
 ): Promise<RunReport> {
   const { database } = parts;
   const calendar = await readCalendar(database, options);
-  const { timeZone, settleMs } = options;
-  const planMissing = async (): Promise<number> => {
-    const spans = await listKnownSpans(database, idsOf(calendar));
-    let planned = 0;
-    for (const { streamId, since } of calendar.streams) {
-      const known = spans.filter((span) => span.streamId === streamId);
-      const missing = plan({ since, known, timeZone, settleMs, now: calendar.now });
-      planned += await planWindows(database, streamId, 'scheduled', missing);
-    }
-    return planned;
-  };
+  const planMissing = () => planBy(database, calendar, options);
   await planMissing();
   const scope = { trigger, range: null, newestFirst: false, planMissing };
   return runAndReport(parts, options, calendar, scope, signal, onEvent);
+}
+
+/** Plans what has closed by now: a pass that still runs, on whatever it was asked for, takes it first. @returns how many windows. */
+export async function planScheduled(database: Database, options: ExportOptions): Promise<number> {
+  return planBy(database, await readCalendar(database, options), options);
+}
+
+async function planBy(
+  database: Database,
+  calendar: Calendar,
+  { timeZone, settleMs }: ExportOptions,
+): Promise<number> {
+  const spans = await listKnownSpans(database, idsOf(calendar));
+  let planned = 0;
+  for (const { streamId, since } of calendar.streams) {
+    const known = spans.filter((span) => span.streamId === streamId);
+    const missing = plan({ since, known, timeZone, settleMs, now: calendar.now });
+    planned += await planWindows(database, streamId, 'scheduled', missing);
+  }
+  return planned;
 }
 
 /** What a backfill would do, window by window; nothing is changed but the streams' registration. */

@@ -53,7 +53,7 @@ export async function proveByUnion(
   const idle = await idleOf(context, ids, records);
   if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {
     const capped = records >= LEAST_CAP && records >= knowledge.largestAnswer && !counted;
-    if (!capped && (calibrated === 0 || told === 0 || counted))
+    if (!capped && (calibrated === 0 || counted))
       return publish(context, window, lastOf(passes), unionProof(passes, records, counted), 0);
     if (capped && mayBeSplit)
       return split(`the union of ${ids.length} walks is as large as any answer`);

@@ -5,7 +5,14 @@ import type { PageRequest } from '../../src/model.ts';
 import { around } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, records } from '../support/store.ts';
-import { closedDays, type Exporting, exported, newStream, runOnce } from './exporting.ts';
+import {
+  closedDays,
+  type Exporting,
+  exported,
+  newStream,
+  readResults,
+  runOnce,
+} from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -177,6 +184,35 @@ describe('a source that answers one question in different ways, and shows nothin
     await teach(exporting, { restless: true });
     expect((await exported(exporting)).get(second)?.state).not.toBe('complete');
     expect(source.asked.length).toBeLessThan(600);
+  });
+
+  it('where it showed all, is walked again', async () => {
+    const turned: Habits['arrange'] = (list, number) => {
+      const by = list.length === 0 ? 0 : (number * 5) % list.length;
+      return [...list.slice(by), ...list.slice(0, by)];
+    };
+    const few = { [first]: records(1_000, 6), [second]: records(2_000, 6) };
+    const source = new ImaginedSource(few, { arrange: turned });
+    const exporting: Exporting = {
+      ...{ server, source, stream: newStream(), since: first, pageLength: 30, recheckDays: 7 },
+    };
+    await teach(exporting, { restless: true });
+    expect((await exported(exporting)).get(second)?.proof).toMatchObject({ kind: 'union' });
+    source.lists.set(`${second} 00:00:00`, []);
+    await server.query('update daywalk.windows set due_at = clock_timestamp()');
+    await runOnce(exporting);
+    const { proof, published } = (await readResults(server, exporting.stream)).get(second) ?? {};
+    expect([proof?.kind, published?.length]).toEqual(['empty', 6]);
+  });
+
+  it('and no total, where totals are told, has failed', async () => {
+    const few = { [first]: records(1_000, 6), [second]: records(2_000, 6) };
+    const source = new ImaginedSource(few, {
+      wrap: (list, _, request) => body(list, isSecond(request) ? null : list.length),
+    });
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+    await teach(exporting, { restless: true, calibrated: 20 });
+    expect((await exported(exporting)).get(second)?.state).not.toBe('complete');
   });
 
   it('but for two answers among empty ones, is not believed', async () => {

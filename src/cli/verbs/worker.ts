@@ -5,7 +5,7 @@ import { DaywalkError, EXIT, outcomeOf, RefusedError, SettingsError } from '../.
 import { Activity } from '../../status-page/activity.ts';
 import { Metrics } from '../../status-page/metrics.ts';
 import { noteRefusedKey, readRefusedKey } from '../../store/refused-keys.ts';
-import { catchUp, isDone, type RunEvent } from '../../walk/run.ts';
+import { catchUp, isDone, planScheduled, type RunEvent } from '../../walk/run.ts';
 import { notified, notifyingFailure } from '../notifying.ts';
 import { openStatusPage } from '../open-status-page.ts';
 import { type ExportSession, forgetRefusal, withExport } from '../pass.ts';
@@ -89,6 +89,36 @@ export async function untilTick(
   }
 }
 
+/**
+ * Calls `work`, and plans at each tick that comes meanwhile: what closes during a long backfill, which a pass goes on with, does
+ * not wait for its end.
+ */
+async function planningAtTicks<T>(
+  { database, settings, log }: ExportSession,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const plan = async (): Promise<void> => {
+    for (;;) {
+      await untilTick(systemClock, settings.schedule, systemClock.now(), either, () => {});
+      await planScheduled(database, exportOptions(settings)).catch((error: unknown) =>
+        log.warn({ err: error }, 'what has closed meanwhile is planned when the pass is over'),
+      );
+    }
+  };
+  const planning = plan().catch((error: unknown) => {
+    if (!either.aborted) throw error;
+  });
+  try {
+    return await work();
+  } finally {
+    over.abort();
+    await planning;
+  }
+}
+
 /** Passes until one is not ended by a refused key: a process that ends is started again, and would send the key again. */
 async function untilAsked(
   session: ExportSession,
@@ -130,9 +160,9 @@ async function pass(
     if (activity.refused !== null) return;
     activity.begin(() => progress.state);
     const report = await notified(notifier, signal, () =>
-      catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent).finally(() =>
-        progress.end(),
-      ),
+      planningAtTicks(session, signal, () =>
+        catchUp(parts, exportOptions(settings), 'schedule', signal, onEvent),
+      ).finally(() => progress.end()),
     );
     activity.notInStep = report.notInStep.map(({ what, reason }) => ({
       what,
