@@ -169,7 +169,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   done: 'done',
   unexpected: 'unexpected error: please report it',
   settings: 'the command line or the settings are wrong; the message says which and where',
-  gaps: 'finished, with failed windows, gaps, differences, a stream that was given up, or something that could not be brought in step',
+  gaps: 'finished, with failed windows, gaps, differences, records that the source lost, a stream that was given up, or something that could not be brought in step',
   refused: 'the API refused the key (401, 403); nothing more was asked',
   unavailable: 'the API or the database stayed away through all retries',
   SIGINT: 'stopped by SIGINT (Ctrl-C); checkpoints are safe',

@@ -45,7 +45,7 @@ export const planning: Case = {
   name: 'planning',
   title: 'Planning',
   about:
-    'Ten years of days × 20 streams, all complete and in the ledger: 73,000 days with their seams. Measured as processes, from their start to their end: `daywalk run` with nothing due, which plans, and `daywalk status`; and the view `daywalk.coverage` as people ask it, from a connection that is open. Floor of a question: its answer, read from a table that holds nothing else.',
+    'Ten years of days × 20 streams, all complete and in the ledger: 73,000 days with their cuts. Measured as processes, from their start to their end: `daywalk run` with nothing due, which plans, and `daywalk status`; and the view `daywalk.coverage` as people ask it, from a connection that is open. Floor of a question: its answer, read from a table that holds nothing else.',
   limitMs: 240_000,
   run: (bench) =>
     withDatabase(bench.postgres.url, { schema: true }, async (scratch) => {

@@ -64,6 +64,9 @@ export async function readNeighbours(
   return { before: row?.before?.map(Number) ?? null, after: row?.after?.map(Number) ?? null };
 }
 
+/** Walks among which fourteen days are looked for; a backfill that made more in fewer days made no known answer old. */
+const RECENT_WALKS = 2_000;
+
 /** Of which days known answers are asked for. */
 export interface CanaryDays {
   /** None of these, which are in question themselves. */
@@ -75,19 +78,24 @@ export interface CanaryDays {
 /** A window that was proven and held records: what is known of the source. */
 export interface Canary extends Span {
   readonly day: Day;
+  readonly windowId: number;
   /** The walk that proved it. */
   readonly walkId: number;
+  readonly records: number;
   /** It was as stored less than a week ago, or before it was found otherwise: an older one may have been forgotten by its source. */
   readonly fresh: boolean;
-  readonly records: number;
+  /**
+   * Against what it speaks where it shows nothing: against all that is new where it is fresh, or its source has lately shown a
+   * day as old as it is; for fourteen days against what is empty; later against nothing.
+   */
+  readonly speaks: 'against all' | 'against what is empty' | 'not';
 }
 
 /**
- * Two windows with records of the newest different days among those that were proven since the last fourteen days on which days
- * were planned, however long the worker rested between, and since the source was last accepted; none that was pruned, as its
- * source may have forgotten it too. Where there are no two such, also those that failed since, or are being walked again, of two
- * weeks before the stream's last proof: a source that shows nothing any more is not believed because it was asked for long. A
- * database clock that was set back makes no window too new.
+ * Two windows with records of the newest different days among those that were seen since the source was last accepted: proven in
+ * the last fourteen days on which pages came, however long the worker rested or the API was away between, or failed since, or being
+ * walked again, of two weeks before the stream's last proof; a source that shows nothing any more is not believed because it was
+ * asked for long. Where there are no two such, also older ones. A database clock that was set back makes no window too new.
  * @param days of which days; absent: of all.
  */
 export function readCanaries(
@@ -96,24 +104,55 @@ export function readCanaries(
   days: CanaryDays = {},
 ): Promise<Canary[]> {
   return database.persist(
-    `select day, "walkId", "from", "to", "levelFrom", "levelTo", records, stored_at > coalesce(doubted_at, clock_timestamp()) - interval '7 days' as fresh
-       from (select distinct on (w.day) w.day, k.walk_id as "walkId", ${spanOf('w')}, k.records, w.state, w.doubted_at,
-                    case w.state when 'complete' then least(w.proven_at, w.shown_at) else w.shown_at end as stored_at
-               from daywalk.windows w
-               join daywalk.streams s on s.stream_id = w.stream_id
-               join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0 and k.pruning is null
-               left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
-              cross join (select (select created_at::date from daywalk.windows where stream_id = $1 and kind = 'day'
-                                   group by 1 order by 1 desc offset 13 limit 1) as since) as planned
-              cross join (select least(clock_timestamp(), max(proven_at)) as proof from daywalk.windows where stream_id = $1 and kind <> 'cut') as last
-              where w.stream_id = $1 and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3) and w.kind <> 'cut' and w.split_by is null
-                and w.state <> 'replaced'
-                and case w.state when 'complete' then w.proven_at > coalesce(planned.since, '-infinity') else w.proven_at > last.proof - interval '14 days' end
-                and w.proven_at > coalesce(s.accepted_at, '-infinity')
-                and d.retired_since is null
-              order by w.day, w.state, w.proven_at desc) as newest
-      order by state <> 'complete', day desc limit 2`,
+    `with proved as materialized (
+       select least(clock_timestamp(), max(proven_at)) as at from daywalk.windows where stream_id = $1 and kind <> 'cut'
+     ), walked as materialized (
+       select k.walk_id, k.day, k.started_at, k.finished_at, k.next_start
+         from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id and k.pages > 0
+        where w.stream_id = $1 and w.kind <> 'cut' order by k.walk_id desc limit ${RECENT_WALKS}
+     ), fetched as materialized (
+       select (select started_at::date from walked group by 1 order by 1 desc offset 13 limit 1) as since
+     ), asked as materialized (
+       -- Since when nothing comes, and is not believed: known answers count with their age of then.
+       select coalesce(min(p.fetched_at), clock_timestamp()) as at
+         from proved cross join walked k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0
+        where k.next_start = 0 and coalesce(k.finished_at, 'infinity') > proved.at and p.fetched_at > proved.at
+     ), kept as materialized (
+       select max(w.shown_at - w.day) as age from asked, daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
+        where w.stream_id = $1 and w.shown_at > greatest(s.accepted_at, asked.at - interval '30 days')
+     ), newest as (
+       select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')}, k.records,
+              case w.state when 'complete' then least(w.proven_at, w.shown_at) else w.shown_at end
+                > coalesce(w.doubted_at, clock_timestamp()) - interval '7 days' as fresh,
+              w.state = 'complete' and w.proven_at <= coalesce(fetched.since, '-infinity') as is_old
+         from daywalk.windows w
+         join daywalk.streams s on s.stream_id = w.stream_id
+         join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0
+         left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
+        cross join proved cross join fetched
+        where w.stream_id = $1 and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3) and w.kind <> 'cut' and w.split_by is null
+          and w.state <> 'replaced'
+          and (w.state = 'complete' or w.proven_at > proved.at - interval '14 days')
+          and greatest(w.proven_at, w.shown_at) > coalesce(s.accepted_at, '-infinity')
+          and d.retired_since is null
+        order by w.day, w.state, w.proven_at desc
+     )
+     select day, "windowId", "walkId", "from", "to", "levelFrom", "levelTo", records, fresh,
+            case when fresh or asked.at - day <= kept.age then 'against all' when is_old then 'not' else 'against what is empty' end as speaks
+       from newest cross join asked cross join kept
+      order by is_old, day desc limit 2`,
     [streamId, days.except ?? [], days.after ?? null],
+  );
+}
+
+/** Notes that a known answer shows records still: its source keeps days of that age. */
+export async function noteShown(
+  database: Database,
+  { windowId }: Pick<Canary, 'windowId'>,
+): Promise<void> {
+  await database.persist(
+    'update daywalk.windows set shown_at = clock_timestamp() where window_id = $1',
+    [windowId],
   );
 }
 

@@ -192,20 +192,21 @@ export async function readShownBefore(
   const [row] = await database.persist<ShownBefore>(
     `select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo",
             d.retired_since is not null as retired,
-            coalesce(clock_timestamp() - $2::date >= d.retired_since - d.day, false) as "sinceThatAge",
-            later.empty_at - $2::date <= w.shown_at - w.day or later.first_empty_at <= coalesce(s.accepted_at, '-infinity') as "keptThatLong"
+            (d.retired_since is not null or d.gone > 0) and clock_timestamp() - $2::date > w.shown_at - w.day as "sinceThatAge",
+            coalesce(later.empty_at - $2::date <= w.shown_at - w.day, false) or later.first_empty_at <= coalesce(s.accepted_at, '-infinity') as "keptThatLong"
        from daywalk.days d
        join daywalk.streams s on s.stream_id = d.stream_id
        join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.proof is not null
       -- What showed nothing while it was young is not empty because it was forgotten; unless nothing was to be believed then, as
       -- known answers of less than a week ago were not what they were.
-      cross join lateral (select coalesce(min(p.fetched_at) filter (where p.fetched_at > w.shown_at + interval '7 days'), clock_timestamp()) as empty_at,
+      cross join lateral (select coalesce(min(p.fetched_at) filter (where p.fetched_at > w.shown_at + interval '7 days'),
+                                          case when clock_timestamp() > w.shown_at + interval '7 days' then clock_timestamp() end) as empty_at,
                                  coalesce(min(p.fetched_at), clock_timestamp()) as first_empty_at
                             from daywalk.windows asked
                             join daywalk.walks k on k.window_id = any (array(select daywalk.subtree(asked.window_id)))
                             join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0
                            where asked.stream_id = $1 and asked.day = $2::date and asked.kind = 'day' and k.role = 'whole' and k.next_start = 0) as later
-      where d.stream_id = $1 and d.records > 0 and (d.day < $2::date or (d.day = $2::date and d.retired_since is not null))
+      where d.stream_id = $1 and greatest(d.records, (w.proof ->> 'records')::bigint) > 0 and (d.day < $2::date or (d.day = $2::date and d.retired_since is not null))
       order by d.day desc limit 1`,
     [streamId, day],
   );

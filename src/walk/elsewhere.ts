@@ -11,7 +11,7 @@ export async function elsewhere(context: AskingContext, failing: PageRequest): P
   const { database, knowledge, stream } = context;
   const day = failing.from.slice(0, 10);
   const canaries = await readCanaries(database, knowledge.streamId);
-  const canary = canaries.find((one) => one.day !== day);
+  const canary = canaries.find((one) => one.day !== day && one.speaks !== 'not');
   return canary === undefined ? newestDay(context, day) : targetOf(stream, canary);
 }
 

@@ -5,7 +5,7 @@
 import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { noteFrame } from '../store/contracts.ts';
-import { type Canary, type CanaryDays, readCanaries } from '../store/proven.ts';
+import { type Canary, type CanaryDays, noteShown, readCanaries } from '../store/proven.ts';
 import type { FetchPage } from './answers.ts';
 import type { AskingContext } from './context.ts';
 import type { Frame } from './contract.ts';
@@ -32,8 +32,8 @@ export class KnownAnswers {
 
   /**
    * Asks for the middle of two proven windows, where none was as ever in the last ten minutes, not by a look either. One that
-   * shows its middle shows half of what it showed. Those that were proven more than a week ago may have been forgotten, where
-   * they show nothing at all.
+   * shows its middle shows half of what it showed. Those that may have been forgotten say nothing where they show nothing at
+   * all; both of them are asked, so that it is known how long the source keeps its days.
    * @param days of which days.
    * @returns whether one is as ever; false: there is none to ask.
    * @throws {WalkError} where neither does. What the API answers to both, where it answers to neither.
@@ -46,6 +46,7 @@ export class KnownAnswers {
     if (any && clock.monotonic() - knownAt < FRESH_MS) return true;
     const canaries = await readCanaries(database, knowledge.streamId, days);
     const failures: unknown[] = [];
+    let known = false;
     const turns = canaries.map((canary) => ({ canary, waits: canary === canaries.at(-1) }));
     for (const { canary, waits } of turns) {
       const deadline = waits ? null : clock.timeout(BLAME_MS);
@@ -58,10 +59,14 @@ export class KnownAnswers {
         return false;
       });
       if (!shows) continue;
+      known = true;
       knowledge.knownAt = clock.monotonic();
-      return true;
+      if (canary.fresh) return true;
+      await noteShown(database, canary);
     }
-    if (!canaries.some(({ fresh }) => fresh) && !(await this.#showAny(canaries))) return false;
+    if (known) return true;
+    const speak = canaries.some(({ speaks }) => speaks === 'against all');
+    if (!speak && !(await this.#showAny(canaries))) return false;
     if (failures.length === canaries.length) throw failures.at(-1);
     throw wrong(
       `${canaries.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
@@ -106,14 +111,15 @@ export class KnownAnswers {
   async #firstShown(span: Pick<Span, 'from' | 'to'>): Promise<PageRequest | null> {
     let first: PageRequest | null = null;
     let failure: unknown = null;
-    for await (const request of this.#others(span)) {
-      first ??= request;
+    for await (const { speaks, ...request } of this.#others(span)) {
       const shows = this.#shows({ ...request, length: this.#lengthFor(request.start) });
       const found = await shows.catch((error: unknown) => {
         if (!isOfRequest(error)) throw error;
         return { error };
       });
       if (found === true) return request;
+      if (speaks === 'not') continue;
+      first ??= request;
       failure = found === false ? null : found.error;
     }
     if (failure !== null) throw failure;
@@ -122,14 +128,17 @@ export class KnownAnswers {
   }
 
   /** Known answers of other spans than this one: the newest of this process, and only then those of the database. */
-  async *#others({ from, to }: Pick<Span, 'from' | 'to'>): AsyncGenerator<PageRequest> {
+  async *#others({
+    from,
+    to,
+  }: Pick<Span, 'from' | 'to'>): AsyncGenerator<PageRequest & Pick<Canary, 'speaks'>> {
     const { database, stream, knowledge } = this.#context;
     const isOther = (one: PageRequest) => one.from !== from || one.to !== to;
     const { lastGood } = knowledge;
-    if (lastGood !== null && isOther(lastGood)) yield lastGood;
+    if (lastGood !== null && isOther(lastGood)) yield { ...lastGood, speaks: 'against all' };
     for (const canary of await readCanaries(database, knowledge.streamId)) {
       const request = { ...targetOf(stream, canary), start: 0, length: 1 };
-      if (isOther(request)) yield request;
+      if (isOther(request)) yield { ...request, speaks: canary.speaks };
     }
   }
 
@@ -202,7 +211,7 @@ export class KnownAnswers {
 
 function wrong(reason: string): WalkError {
   return new WalkError('contradicted', `nothing new is believed: ${reason}`, {
-    hint: 'Was the key narrowed, or the source re-installed? If it really lost its events: daywalk accept.',
+    hint: 'Was the key narrowed, or the source re-installed? If it really lost its events, or keeps them for so many days only: daywalk accept.',
   });
 }
 

@@ -7,9 +7,67 @@ const KNOWN = ['test/walk/known.test.ts'];
 const LATER = ['test/walk/later.test.ts'];
 const LOOKS = ['test/walk/looks.test.ts'];
 const OLD_DAYS = ['test/walk/old-days.test.ts'];
+const LIFE = ['test/walk/life.test.ts'];
 const LOOK = 'src/walk/look.ts';
+const PROVEN = 'src/store/proven.ts';
 
 export const LATER_MUTANTS: readonly Mutant[] = [
+  mutant(
+    'complete days are known answers before those in doubt',
+    PROVEN,
+    'order by is_old, day desc limit 2',
+    'order by is_old, fresh, day desc limit 2',
+    LIFE,
+  ),
+  mutant(
+    'known answers age while the API is away',
+    PROVEN,
+    'group by 1 order by 1 desc offset 13',
+    'group by 1 order by 1 desc offset 5',
+    LIFE,
+  ),
+  mutant(
+    'what was seen since the source was accepted is no known answer',
+    PROVEN,
+    'greatest(w.proven_at, w.shown_at) > coalesce',
+    'w.proven_at > coalesce',
+    LIFE,
+  ),
+  mutant(
+    'known answers of a quiet stream may be forgotten whatever its source keeps',
+    PROVEN,
+    'fresh or asked.at - day <= kept.age',
+    'fresh',
+    FORGOTTEN,
+  ),
+  mutant(
+    'how long a source keeps its days is not noted',
+    'src/walk/known-answers.ts',
+    'await noteShown(database, canary);',
+    '',
+    FORGOTTEN,
+  ),
+  mutant(
+    'what shows nothing at once was empty when it was young',
+    'src/store/windows.ts',
+    "case when clock_timestamp() > w.shown_at + interval '7 days' then clock_timestamp() end",
+    'clock_timestamp()',
+    LIFE,
+  ),
+  mutant(
+    'a union that shows nothing is as it was',
+    'src/walk/end.ts',
+    'if (answer.came === 0 && known.size > 0)',
+    'if (answer.came < 0)',
+    ['test/walk/overlooked.test.ts'],
+  ),
+  mutant(
+    'a union needs no total where others have one',
+    'src/walk/union.ts',
+    '(calibrated === 0 || counted)',
+    '(calibrated === 0 || told === 0 || counted)',
+    ['test/walk/overlooked.test.ts'],
+  ),
   mutant(
     'records that merely came later teach that what tells them apart is no part of them',
     'src/walk/volatile.ts',
@@ -48,15 +106,15 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'known answers age while the stream rests',
     'src/store/proven.ts',
-    "coalesce(planned.since, '-infinity')",
+    "coalesce(fetched.since, '-infinity')",
     "clock_timestamp() - interval '14 days'",
     KNOWN,
   ),
   mutant(
     'what was forgotten during a rest keeps everything new from being believed',
     'src/store/proven.ts',
-    'stored_at > coalesce',
-    "state <> 'complete' or stored_at > coalesce",
+    '> coalesce(w.doubted_at, clock_timestamp())',
+    "> coalesce(w.doubted_at, clock_timestamp()) - interval '1000 days'",
     KNOWN,
   ),
   mutant(
@@ -132,8 +190,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'old known answers that show something else are forgotten ones',
     'src/walk/known-answers.ts',
-    '!canaries.some(({ fresh }) => fresh) && !(await this.#showAny(canaries))',
-    '!canaries.some(({ fresh }) => fresh)',
+    '!speak && !(await this.#showAny(canaries))',
+    '!speak',
     FORGOTTEN,
   ),
   mutant(

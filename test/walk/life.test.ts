@@ -1,0 +1,91 @@
+/** What a source shows and forgets in true time, and what was believed of it once (docs/completeness.md, "How events were lost once"). */
+import { describe, expect, it } from 'vitest';
+import { listOldDays, markPruned } from '../../src/retention/rows.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore, openDatabase } from '../support/store.ts';
+import { AWAY, everyDay, live } from './life.ts';
+
+let server: TestDatabase;
+freshStore((store) => {
+  ({ server } = store);
+});
+
+/** Twelve records on each of these days, none on others. */
+const on =
+  (...days: readonly number[]) =>
+  (day: number) =>
+    days.includes(day) ? 12 : 0;
+
+it.each([3, 7])(
+  'a source that is installed anew and empty is not believed by the next run, recheck_days %i',
+  async (recheckDays) => {
+    const { ends } = await live(server, {
+      count: 20,
+      recheckDays,
+      runs: everyDay(1, 19),
+      shows: (now, { at }) => now < 12.5 || at >= 12.5,
+    });
+    expect(ends[11]).toMatch(/ 12$/);
+    expect(ends[12]).toMatch(/^failed/);
+  },
+);
+
+describe('an API that is away for 16 days, while runs go on', () => {
+  const fails = (now: number) => (now > 5 && now < 21 ? AWAY : null);
+  const runs = everyDay(1, 25);
+
+  it('is not believed where it comes back with a third of its records', async () => {
+    const shows = (now: number, { number }: { number: number }) => now < 5 || number % 3 === 0;
+    const { ends } = await live(server, { count: 26, recheckDays: 7, runs, fails, shows });
+    expect(ends.slice(5).filter((end) => end.startsWith('complete'))).toEqual([]);
+  });
+
+  it('is not believed where it comes back empty', async () => {
+    const { ends } = await live(server, {
+      ...{ count: 26, recheckDays: 7, runs, fails, shows: (now) => now < 5 },
+    });
+    expect(ends.slice(5).filter((end) => end.startsWith('complete'))).toEqual([]);
+  });
+});
+
+describe('a quiet stream whose key shows nothing any more', () => {
+  it.each([0, 3, 7])('with one day that is known, recheck_days %i', async (recheckDays) => {
+    const { ends } = await live(server, {
+      ...{ count: 16, recheckDays, sizeOf: on(0, 5, 7), runs: everyDay(1, 14) },
+      shows: (now) => now < 5.5 || now > 13.9,
+    });
+    for (const end of [ends[5], ends[7]]) expect(end).toMatch(/^failed|complete 12/);
+  });
+
+  it('with one day that was seen since the source was accepted', async () => {
+    const { ends } = await live(server, {
+      ...{ count: 12, sizeOf: on(0, 5), runs: everyDay(1, 9), acceptedAt: everyDay(2, 2)[1] },
+      shows: (now) => now < 6,
+    });
+    expect(ends[5]).toMatch(/^failed/);
+  });
+
+  it('with one day that was pruned', async () => {
+    const prune = async (now: number, stream: string) => {
+      if (now < 4 || now > 7) return;
+      const database = openDatabase(server.url);
+      const limits = [{ stream, olderThanMs: 2 * 86_400_000 }];
+      for (const day of await listOldDays(database, 'day', limits))
+        if (day.kept === null) await markPruned(database, 'day', day);
+    };
+    const { ends } = await live(server, {
+      ...{ count: 12, recheckDays: 2, sizeOf: on(0, 7), runs: everyDay(1, 10), after: prune },
+      shows: (now) => now < 8,
+    });
+    expect(ends[7]).toMatch(/^failed/);
+  });
+});
+
+it('a forgotten day of a quiet stream is not lost where runs come at odd hours', async () => {
+  const { lost } = await live(server, {
+    ...{ count: 12, recheckDays: 9, sizeOf: on(0, 3) },
+    runs: [1.1, 1.2, 2.1, 3.1, 4.1, 4.2, 5.9, 7.0, 8.2, 8.3, 9.3, 10.3],
+    shows: (now, { day }) => now < day + 5,
+  });
+  expect(lost).toEqual([]);
+});
