@@ -2,7 +2,7 @@
 import { Command, type CommanderError, Option } from 'commander';
 import { EXIT, EXIT_MEANINGS, SettingsError } from '../errors.ts';
 import { type EnvironmentSpec, environmentOnly, flagsOf } from '../settings/table/flags.ts';
-import { ROWS, SETTINGS } from '../settings/table/table.ts';
+import { ROWS, SECRET_FILES, SETTINGS, type SettingRow } from '../settings/table/table.ts';
 import { didYouMean } from '../settings/values/spelling.ts';
 import { version } from './package-version.ts';
 import type { VerbRow } from './verb.ts';
@@ -65,14 +65,14 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
   if (argument !== undefined) command.argument(`<${argument}>`, argumentTaken);
   for (const option of options) command.addOption(option);
   addSettings(command, row);
-  if (page !== undefined) command.addHelpText('after', `\nMore: ${page}`);
+  if (page !== undefined) command.addHelpText('after', `\nMore: docs/${page}`);
   command.action(async (...called: unknown[]) => {
     const run = await load();
     const { stream, ...typed } = command.optsWithGlobals();
     // A verb without streams of its own choice takes both spellings for the setting.
     const asked = options.some(({ long }) => long === '--stream')
       ? { stream }
-      : { streams: stream };
+      : { stream, streams: stream };
     const given = argument === undefined ? {} : { [argument]: called[0] };
     onEnd(
       await run({
@@ -90,6 +90,7 @@ type OnEnd = (code: number) => void;
 function addSettings(command: Command, { settings, options = [], shows = [] }: VerbRow): void {
   const rows = ROWS.filter((row) => settings.includes(row.group));
   if (rows.length === 0) return;
+  for (const row of rows) if (row.secret) command.addOption(refused(row));
   const more = flagsOf(rows).map(({ key, flag, description, group }) => {
     const option = new Option(flag, description);
     command.addOption(option);
@@ -110,6 +111,18 @@ function addSettings(command: Command, { settings, options = [], shows = [] }: V
     all = true;
     command.addHelpText('after', () => withoutFlag(command, environmentOnly(rows)));
     command.help();
+  });
+}
+
+/** A secret as a flag: everybody on the machine could read it. */
+function refused({ key, name, env: [variable] }: SettingRow): Option {
+  const flag = `--${name.replaceAll(/[._]/g, '-')}`;
+  const hasFile = SECRET_FILES.some(([secret]) => secret === key);
+  const file = hasFile ? `, or ${variable}_FILE to a file that holds it` : '';
+  return new Option(`${flag} <secret>`).hideHelp().argParser(() => {
+    throw new SettingsError(`there is no flag ${flag}: a command line is no place for a secret`, {
+      hint: `Set ${variable} in the environment${file}.`,
+    });
   });
 }
 

@@ -55,12 +55,14 @@ export function loadSettings(options: LoadOptions): Settings {
   reading.take(environmentRaws(environment, cwd));
   checkEnvironment(environment, problems);
   const file = readConfigFile(reading, cwd, readFile, problems);
+  // Of what cannot be read nobody knows what it lacks.
+  const isKnown = file === null || file?.settings.whole === true;
   if (file) reading.take(file.settings.raws);
   const mapping = file?.settings.streams;
   const definitions = mapping ? definedStreams(mapping, problems) : DEFAULT_STREAMS;
   const selection = reading.raws.get('streams');
   const names = reading.values.get('streams');
-  if (selection && Array.isArray(names))
+  if (isKnown && selection && Array.isArray(names))
     checkSelection(names, definitions.names, selection.place, problems);
   const tables = definedTables(
     file?.settings.tables ?? { is: 'mapping', spot: '', entries: [] },
@@ -71,8 +73,10 @@ export function loadSettings(options: LoadOptions): Settings {
   chooseDatabase(reading, problems);
   checkPem(reading, readFile, problems);
   reading.takeDefaults(cwd);
-  checkTogether(reading, problems);
-  checkNeeded(reading, options.require ?? [], readFile, problems);
+  if (isKnown) {
+    checkTogether(reading, problems);
+    checkNeeded(reading, options.require ?? [], readFile, problems);
+  }
   problems.throwIfAny();
   return assembled(reading, definitions, tables, file?.path);
 }
@@ -105,7 +109,9 @@ function flagRaws(flags: LoadOptions['flags'], folder: string): Map<SettingKey, 
   return rawsOf((row) => {
     const value = Object.hasOwn(flags, row.key) ? flags[row.key] : undefined;
     if (row.flag === null || value === undefined) return undefined;
-    const place = `flag ${row.flag}`;
+    // The other spelling, where it was the one that was typed.
+    const isOther = row.key === 'streams' && value === flags.stream;
+    const place = `flag ${isOther ? '--stream' : row.flag}`;
     return { text: String(value), origin: { source: 'flag', place }, place, folder };
   });
 }

@@ -277,16 +277,23 @@ export async function retireDay(
   );
 }
 
-/** A person says that the source is right as it is: what was proven before is no known answer any more, and what failed is due. */
-export async function acceptSource(database: Database, streamId: number): Promise<void> {
-  await database.persist(
+/**
+ * A person says that the source is right as it is: what was proven before is no known answer any more, and what failed is due.
+ * @returns whether anything failed, or is gone.
+ */
+export async function acceptSource(database: Database, streamId: number): Promise<boolean> {
+  const [row] = await database.persist<{ something: boolean }>(
     `with accepted as (
        update daywalk.streams set accepted_at = clock_timestamp() where stream_id = $1
      ), tried as (
        update daywalk.windows set due_at = clock_timestamp()
         where stream_id = $1 and state = 'failed' and due_at > clock_timestamp()
+     ), forgiven as (
+       update daywalk.days set lost = 0 where stream_id = $1 and lost <> 0 returning 1
      )
-     update daywalk.days set lost = 0 where stream_id = $1 and lost <> 0`,
+     select exists (select from forgiven)
+         or exists (select from daywalk.windows where stream_id = $1 and state = 'failed') as something`,
     [streamId],
   );
+  return row?.something === true;
 }

@@ -25,6 +25,12 @@ test('--config may stand before the verb and behind it', async () => {
   }
 });
 
+test('config keeps its columns in line; a value too long for its own has its place below', async () => {
+  const { stdout } = await runProgram(['config', '--api-url', `https://${'a'.repeat(60)}.example`]);
+  const places = stdout.matchAll(/^.*?(?=(?:default|flag --api-url)$)/gm);
+  expect(new Set([...places].map(([before]) => before.length)).size).toBe(1);
+});
+
 describe('--stream and --streams', () => {
   test('mean the same to every verb that has streams', async () => {
     const scene = await setScene({ eventsPerDay: 20 });
@@ -66,6 +72,8 @@ test.each([
   [['--json', 'status'], /options stand behind the verb: daywalk status --json/],
   [['help', 'backfil'], /there is no verb "backfil"; did you mean backfill\?/],
   [['run', '--sicne', '2026-11-20'], /Did you mean --since\?/],
+  [['run', '--api-key', 'k'], /no flag --api-key: .*\n {2}Set DAYWALK_API_KEY in the env.* file/],
+  [['status', '--stream', 'event'], /flag --stream: "event" is not a stream/],
   [['status', '--month', '3'], /Did you mean --months\?/],
   [['stats'], /Did you mean status\?/],
   [['why', '2026-11'], /"2026-11" is a month; name one day of it/],

@@ -77,7 +77,11 @@ test('700 events that vanish stay shown; exit code, webhook and status tell of i
   expect(pruned, pruned.stdout + pruned.stderr).toMatchObject({ code: 0 });
   expect(await shown(scene, day)).toEqual({ shown: 700, gone: 700 });
 
-  await scene.succeed(['accept'], settings);
+  const accept = () => scene.succeed(['accept', '--stream', 'events'], settings);
+  expect((await accept()).stdout).toMatch(/^events: accepted\. From the next run on, days that/);
+  expect((await accept()).stdout).toMatch(
+    /^events: no day failed .*: nothing was to be accepted\./,
+  );
   const accepted = await scene.run(backfill(...ALL), settings);
   expect(accepted, accepted.stdout + accepted.stderr).toMatchObject({ code: 0 });
   expect(told().map(({ event }) => event)).toEqual(['failing', 'recovered']);

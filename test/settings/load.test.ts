@@ -106,7 +106,7 @@ test('ten wrong settings are ten lines, each with its place, and exit code 2', (
   expect(problemsOf(run)).toEqual([
     'flag --since: "2024-02-30" is not a day of the calendar',
     'flag --page-length: "1e3" is not a whole number from 1 to 100000',
-    'environment DAYWALK_SCHEDULE: "* * *" has 3 fields, not five: minute hour day month weekday, such as 15 * * * *',
+    'environment DAYWALK_SCHEDULE: "* * *" has 3 fields, not five: minute (0-59) hour (0-23) day (1-31) month (1-12) weekday (0-7), such as 15 * * * *',
     'environment DAYWALK_TIMEZONE: "Europe/Berln" is not a time zone such as Europe/Berlin; did you mean Europe/Berlin?',
     'environment DAYWALK_BODY_LIMIT: "big" is not a size such as 64MiB or 10MB',
     'environment DAYWALK_SETLE: there is no such setting; did you mean DAYWALK_SETTLE?',
@@ -130,6 +130,16 @@ describe('the API', () => {
     expect(load().apiUrl).toBeUndefined();
     expect(problemsOf(() => load({ require: ['api'] }))).toHaveLength(2);
     expect(load({ environment: API, require: ['api'] }).apiKey?.reveal()).toBe('k-123456');
+  });
+  test('is not missing as well where the file cannot be read, or its part api is none', () => {
+    const told = (files: Record<string, string>, flags = {}) =>
+      problemsOf(() => load({ files, flags: { streams: 'audit', ...flags }, require: ['api'] }));
+    expect(told({}, { config: 'x.yaml' })).toHaveLength(1);
+    expect(told({ '/srv/daywalk.yml': '' })).toHaveLength(1);
+    expect(told({ '/srv/daywalk.yaml': 'api: {' })).toHaveLength(1);
+    expect(told({ '/srv/daywalk.yaml': 'api: https://api.example.com' })).toEqual([
+      expect.stringContaining('daywalk.yaml:1:1 (api): expected a mapping of url, '),
+    ]);
   });
   test('a wrong URL is not missing as well', () => {
     const environment = { ...API, DAYWALK_API_URL: 'localhost:80' };

@@ -136,7 +136,7 @@ describe('schedules', () => {
   test.each([
     ['@hourly', 'one field'],
     ['0 15 * * * *', '6 fields'],
-    ['60 * * * *', 'for minute'],
+    ['60 * * * *', 'is no schedule (not possible for minute): minute (0-59)'],
     ['0 24 * * *', 'for hour'],
     ['0 0 0 * *', 'for day of month'],
     ['0 0 * 13 *', 'for month'],
@@ -256,6 +256,11 @@ describe('URLs', () => {
     const found = parseDatabaseUrl(text);
     expect(found).toBeInstanceOf(Wrong);
     expect((found as Wrong).about(text)).not.toContain(text.slice(text.indexOf('//')));
+  });
+  test('a port that none is named', () => {
+    const about = (text: string) => why(parseDatabaseUrl(text));
+    expect(about('postgres://u:p@db:99999/x')).toBe('has a port above 65535');
+    expect(about('postgres://u:99999/w@db/x')).toContain('special characters in user and password');
   });
   test('a proxy needs no scheme, and is never a SOCKS proxy', () => {
     const href = (text: string) => {

@@ -105,6 +105,10 @@ describe('selection', () => {
       'flag --streams: names audit twice',
     ]);
   });
+  test('the flag is told as it was spelled', () => {
+    const flags = { stream: 'audt', streams: 'audt' };
+    expect(problemsOf(() => load({ flags }))[0]).toMatch(/^flag --stream: "audt"/);
+  });
 });
 
 describe('paths', () => {

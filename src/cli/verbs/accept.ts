@@ -18,9 +18,12 @@ export async function accept(invocation: Invocation): Promise<number> {
     for (const { name, streamId } of await readStreams(database, names)) {
       // First: a worker may take up at once what is due then.
       await forgetContract(database, streamId);
-      await acceptSource(database, streamId);
+      const something = await acceptSource(database, streamId);
+      const [word, failed] = something
+        ? ['accepted', 'days that failed are walked again, ']
+        : ['no day failed and no record is lost: nothing was to be accepted', ''];
       print(
-        `${name}: accepted. From the next run on, days that failed are walked again, new days are compared with what is proven from now on, and list and total are looked for anew. Nothing that is stored is taken away.`,
+        `${name}: ${word}. From the next run on, ${failed}new days are compared with what is proven from now on, and list and total are looked for anew. Nothing that is stored is taken away.`,
       );
     }
     return EXIT.done;

@@ -6,6 +6,8 @@ import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
 
+const VALUE_WIDTH = 40;
+
 /** Prints the settings, secrets masked. */
 export async function config(invocation: Invocation): Promise<number> {
   const lines = describeSettings(settingsOf(invocation, []));
@@ -16,13 +18,15 @@ export async function config(invocation: Invocation): Promise<number> {
   const shown = lines.map(
     ({ name, value, unset, place }) => [name, value ?? `(${unset})`, place] as const,
   );
-  const widths = [0, 1].map((column) =>
-    Math.min(40, Math.max(...shown.map((line) => (line[column] ?? '').length))),
-  );
+  const width = Math.max(...shown.map(([name]) => name.length));
   print(
-    ...shown.map(([name, value, place]) =>
-      `${name.padEnd(widths[0] ?? 0)}  ${value.padEnd(widths[1] ?? 0)}  ${place}`.trimEnd(),
-    ),
+    ...shown.flatMap(([name, value, place]) => {
+      const line = `${name.padEnd(width)}  ${value.padEnd(VALUE_WIDTH)}`;
+      // Behind a long value it would stand anywhere.
+      return value.length > VALUE_WIDTH
+        ? [line, `${' '.repeat(width + VALUE_WIDTH + 4)}${place}`]
+        : `${line}  ${place}`;
+    }),
   );
   return EXIT.done;
 }

@@ -15,21 +15,24 @@ export interface ConfigFile {
   readonly settings: FileSettings;
 }
 
-/** Reads the file that a flag or the environment names, or `daywalk.yaml` if there is one. */
+/**
+ * Reads the file that a flag or the environment names, or `daywalk.yaml` if there is one.
+ * @returns null: there is none; undefined: there is one that says nothing, which was told.
+ */
 export function readConfigFile(
   reading: Reading,
   cwd: string,
   readFile: ReadFile,
   problems: Problems,
-): ConfigFile | undefined {
+): ConfigFile | null | undefined {
   const named = reading.raws.get('config');
   const path = named ? reading.values.get('config') : resolve(cwd, NAME);
   if (typeof path !== 'string') return undefined;
   const name = named ? shownPath(named.text.trim()) : NAME;
   const text = named ? textOf(path, readFile) : textOf(path, readFile, true);
   if (text === undefined) {
-    if (textOf(resolve(cwd, 'daywalk.yml'), readFile, true) !== undefined)
-      problems.add('daywalk.yml', `is not read under this name; rename it to ${NAME}`);
+    if (textOf(resolve(cwd, 'daywalk.yml'), readFile, true) === undefined) return null;
+    problems.add('daywalk.yml', `is not read under this name; rename it to ${NAME}`);
     return undefined;
   }
   if (text instanceof Wrong) {

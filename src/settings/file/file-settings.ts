@@ -11,6 +11,8 @@ export interface FileSettings {
   /** The parts `streams:` and `tables:`, where there are such. */
   readonly streams: Mapping | undefined;
   readonly tables: Mapping | undefined;
+  /** Whether each part is one, so that what is not in it is not set. */
+  readonly whole: boolean;
 }
 
 const BY_NAME: ReadonlyMap<string, SettingRow> = new Map(ROWS.map((row) => [row.name, row]));
@@ -28,6 +30,11 @@ const PARTS = {
 export function fileSettings(top: Mapping, folder: string, problems: Problems): FileSettings {
   const raws = new Map<SettingKey, Raw>();
   const parts: { streams?: Mapping; tables?: Mapping } = {};
+  let whole = true;
+  const noMapping = (place: string, of: string) => {
+    whole = false;
+    problems.add(place, `expected a mapping${of}`);
+  };
   const walk = (mapping: Mapping, level: string) => {
     for (const entry of mapping.entries) {
       const place = `${entry.spot} (${joined(level, entry.key)})`;
@@ -36,11 +43,10 @@ export function fileSettings(top: Mapping, folder: string, problems: Problems): 
       const { value } = entry;
       if (name === 'streams' || name === 'tables') {
         if (value.is === 'mapping') parts[name] = value;
-        else if (value.is !== 'empty') problems.add(place, `expected a mapping: ${PARTS[name]}`);
+        else if (value.is !== 'empty') noMapping(place, `: ${PARTS[name]}`);
       } else if (LEVELS.has(name)) {
         if (value.is === 'mapping') walk(value, name);
-        else if (value.is !== 'empty')
-          problems.add(place, `expected a mapping of ${childrenOf(name).join(', ')}`);
+        else if (value.is !== 'empty') noMapping(place, ` of ${childrenOf(name).join(', ')}`);
       } else if (row === undefined) {
         problems.add(place, () => `there is no such setting${hint(level, entry.key)}`);
       } else {
@@ -50,7 +56,7 @@ export function fileSettings(top: Mapping, folder: string, problems: Problems): 
     }
   };
   walk(top, '');
-  return { raws, streams: parts.streams, tables: parts.tables };
+  return { raws, streams: parts.streams, tables: parts.tables, whole };
 }
 
 function rawOf(

@@ -2,7 +2,8 @@
 import { parse } from 'node-cron';
 import { Wrong } from '../problems.ts';
 
-const FIELDS = 'minute hour day month weekday, such as 15 * * * *';
+const FIELDS =
+  'minute (0-59) hour (0-23) day (1-31) month (1-12) weekday (0-7), such as 15 * * * *';
 
 /** `text` with single spaces, if it is a schedule that comes due at all. */
 export function parseCron(text: string): string | Wrong {
@@ -19,6 +20,10 @@ export function parseCron(text: string): string | Wrong {
     if (values.every(Number.isInteger)) return schedule;
     return new Wrong(`is taken with numbers, ranges, lists and steps only: ${FIELDS}`);
   } catch (error) {
-    return new Wrong(`is no schedule (${(error as Error).message}): ${FIELDS}`);
+    const reason = (error as Error).message.replace(
+      /^.* is an? invalid expression/,
+      'not possible',
+    );
+    return new Wrong(`is no schedule (${reason}): ${FIELDS}`);
   }
 }
