@@ -60,7 +60,7 @@ export function errorOfStatus(
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  400: 'the API did not take a parameter: a filter, the page length, or a start that is too deep',
+  400: 'the API did not take a parameter: set page_length lower, and check the filters of the stream',
   404: 'is the path prefix in api.url right? It ends before /api/events',
   405: 'is the path prefix in api.url right? It ends before /api/events',
   407: 'a proxy asks for a password; it is taken from the URL of the proxy',

@@ -145,7 +145,7 @@ export async function calibrate(
   const { total, came, lowerBound } = await question(context, span, 0, 1);
   if (total !== stored || came !== 1 || lowerBound) return;
   knowledge.calibrationsTried = 0;
-  const evidence = `${span.from} to ${span.to}: one record told a total of ${total}, which was proven otherwise`;
+  const evidence = `${span.from} to ${span.to}: one record told a total of ${total}, which was proven in another way`;
   await knowledge.learn('calibrated', stored, evidence);
 }
 

@@ -127,7 +127,7 @@ describe('the time zone, by the records at the edges of a day', () => {
     [
       'UTC',
       'Asia/Kolkata',
-      /^! time zone events .*by about UTC\+00:00,.*timezone is Asia\/Kolkata\n/m,
+      /^! time zone events .*by about UTC\+00:00,.*timezone is Asia\/Kolkata\n.*→ Set timezone to the zone of the source \(UTC, if it has no summer time\);/m,
     ],
     ['Asia/Kolkata', 'UTC', /^! time zone events .*by about UTC\+05:30,/m],
   ])('the source has %s, the settings %s', async (timeZone, set, expected) => {
@@ -138,6 +138,29 @@ describe('the time zone, by the records at the edges of a day', () => {
     });
     expect(ended.stdout).toMatch(expected);
   });
+});
+
+test('a page length that the API refuses is no failure: a shorter one is asked for, as by a run', async () => {
+  const scene = await setScene({ maxLength: { limit: 150, status: 400 } });
+  const long = { DAYWALK_PAGE_LENGTH: '200', DAYWALK_SINCE: dayAgo(1) };
+  await scene.succeed(['migrate']);
+  const note = /^✓ length events +pages go up to 100 records; page_length is 200\n.*→ A run finds/m;
+  expect((await scene.succeed(['doctor'], long)).stdout).toMatch(note);
+  await scene.succeed(['run'], long);
+  const { requests } = scene.api.counts;
+  expect((await scene.succeed(['doctor'], long)).stdout).toMatch(note);
+  // For each stream a first page and the two edges of its day.
+  expect(scene.api.counts.requests - requests).toBe(6);
+});
+
+test('a refused key is told of the stream that was asked for', async () => {
+  const scene = await setScene();
+  const key = { DAYWALK_API_KEY: 'another-key-of-mine' };
+  expect(await scene.run(['run'], key)).toMatchObject({ code: 4 });
+  const { stdout } = await scene.run(['doctor'], key);
+  expect(stdout).toMatch(/ended early: .*401.*\n +→ With a key that is taken the next run goes on/);
+  expect(stdout).toMatch(/^✗ stream events .*401/m);
+  expect(stdout).toMatch(/^- stream smart-event +not asked for, because the API refused the key$/m);
 });
 
 describe('a number that may be a total', () => {

@@ -1,5 +1,5 @@
 /** What the doctor finds at the API: whether it answers, where list and total are, what identifies a record, in which zone it counts days. */
-import { EnvelopeError, NoRecordsError, UnavailableError } from '../../errors.ts';
+import { EnvelopeError, NoRecordsError, RefusedError, UnavailableError } from '../../errors.ts';
 import type { Contract, Day, Page, Stream } from '../../model.ts';
 import { addDays, dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
@@ -10,6 +10,7 @@ import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';
 import { readFault } from '../../store/probes.ts';
 import { formatCount } from '../../text.ts';
+import { mayRefuseDepth, refusesLength } from '../../walk/failures.ts';
 import type { Examination } from './examination.ts';
 import { type Answered, formatOffset, offsetsShown } from './time-zone.ts';
 
@@ -28,17 +29,18 @@ interface Asking {
   readonly examination: Examination;
 }
 
-/** Asks for the newest closed day of each stream; the first that finds nobody there speaks for all. */
+/** Asks for the newest closed day of each stream; the first that finds nobody there, or the key refused, speaks for all. */
 export async function examineApi(asking: Asking): Promise<void> {
   const { settings, examination } = asking;
-  let away = false;
+  let skipped: string | null = null;
   for (const stream of settings.streams) {
     const check = `stream ${stream.name}`;
-    if (away) examination.note(check, 'skipped', 'not asked for, because the API is away');
+    if (skipped !== null) examination.note(check, 'skipped', `not asked for, because ${skipped}`);
     else
       await examination.look(check, async () => {
         await examineStream(asking, stream).catch((error: unknown) => {
-          away = error instanceof UnavailableError;
+          if (error instanceof UnavailableError) skipped = 'the API is away';
+          if (error instanceof RefusedError) skipped = 'the API refused the key';
           throw error;
         });
       });
@@ -142,6 +144,22 @@ function ask(
   return source.fetchPage({ resource, filters, from, to, start, length }, { signal });
 }
 
+/** A page as long as it is known to go; where that is refused, half of it and so on, as a run asks. */
+async function askLong(asking: Asking, stream: Stream, span: { from: string; to: string }) {
+  const { examination, settings } = asking;
+  const known = examination.lengths.get(stream.name) ?? settings.pageLength;
+  let length = Math.min(known, settings.pageLength);
+  for (;;)
+    try {
+      const page = await ask(asking, stream, span, 0, length);
+      examination.lengths.set(stream.name, length);
+      return page;
+    } catch (error) {
+      if (!refusesLength(error) || length <= LOOKED_AT) throw error;
+      length = Math.max(LOOKED_AT, Math.floor(length / 2));
+    }
+}
+
 /** Whether records are identified, as far as those of one page tell. */
 function examineIdentity(
   { name, idPath }: Stream,
@@ -204,9 +222,14 @@ async function examineTotal(
   const short = await ask(asking, stream, dayWindow(day), 0, 1);
   const found = looksLikeTotal(page.body, short.body, recordsPath);
   if (found === null) return;
-  // At its end the list has one record, if the number is right.
-  const end = await ask(asking, stream, dayWindow(day), found.total - 1, 2);
-  if (recordsIn(end.body, recordsPath).length !== 1) return;
+  // At its end the list has one record, if the number is right, and the API lets anybody ask so deep.
+  const end = await ask(asking, stream, dayWindow(day), found.total - 1, 2).catch(
+    (error: unknown) => {
+      if (!mayRefuseDepth(error)) throw error;
+      return null;
+    },
+  );
+  if (end === null || recordsIn(end.body, recordsPath).length !== 1) return;
   const path = formatJsonPath(found.path);
   examination.note(
     `total ${stream.name}`,
@@ -229,9 +252,17 @@ async function examineZone(
     [`${day} 00:00:00`, `${day} 00:59:59`],
     [`${day} 23:00:00`, `${day} 23:59:59`],
   ] as const) {
-    const page = await ask(asking, stream, { from, to }, 0, settings.pageLength);
+    const page = await askLong(asking, stream, { from, to });
     answers.push({ from, to, records: recordsIn(page.body, recordsPath) });
   }
+  const length = examination.lengths.get(stream.name) ?? settings.pageLength;
+  if (length < settings.pageLength)
+    examination.note(
+      `length ${stream.name}`,
+      'ok',
+      `pages go up to ${formatCount(length)} records; page_length is ${formatCount(settings.pageLength)}`,
+      `A run finds that out by itself. page_length: ${length} saves it the refused requests.`,
+    );
   const offsets = offsetsShown(
     answers,
     stream.timePath ? [stream.timePath] : (settings.archiveFields.time ?? []),
@@ -246,6 +277,6 @@ async function examineZone(
       check,
       'warning',
       `the source counts ${day} by about ${formatOffset(offsets)}, by the times in its records, and timezone is ${timezone}`,
-      'Set timezone to the zone of the source, such as Europe/Berlin; with a wrong one days begin and close at the wrong time.',
+      `Set timezone to the zone of the source${formatOffset(offsets) === 'UTC+00:00' ? ' (UTC, if it has no summer time)' : ''}; with a wrong one days begin and close at the wrong time.`,
     );
 }

@@ -114,7 +114,7 @@ async function examineRuns(
       'last run',
       'warning',
       `the last run, of ${utcMinute(run.startedAt)}, ended early: ${run.error ?? run.outcome}`,
-      'The next run goes on from there.',
+      `${run.outcome === 'refused' ? 'With a key that is taken the' : 'The'} next run goes on from there.`,
     );
   else if (run?.outcome === 'done')
     examination.note(
@@ -144,6 +144,7 @@ async function examineStreams(
     database,
     names,
   )) {
+    if (fact === 'page_length') examination.lengths.set(name, Number(value));
     const since = learnedAt.toISOString().slice(0, 10);
     examination.note(
       `learned ${name}`,

@@ -20,6 +20,8 @@ export class Examination {
   readonly identities = new Map<string, readonly string[]>();
   /** Paths that look like the time of an event, by the name of the stream. */
   readonly times = new Map<string, readonly string[]>();
+  /** The longest page that was given, by the name of the stream. */
+  readonly lengths = new Map<string, number>();
   /** Records of a first page, by the name of the stream. */
   readonly records = new Map<string, readonly unknown[]>();
   #exitCode: number = EXIT.done;
