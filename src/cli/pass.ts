@@ -24,7 +24,7 @@ import { openEventWriter } from './terminal/run-events.ts';
 import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
 import type { Invocation } from './verb.ts';
 import { exportParts, openApi } from './walk-wiring.ts';
-import { apiSettingsOf, type Makes, openDatabase, openLog } from './wiring.ts';
+import { apiSettingsOf, type Makes, openDatabase, openLog, tellUrl } from './wiring.ts';
 
 /** Between tries to reach a database whose patience is over. */
 const TRY_AGAIN_MS = 5_000;
@@ -98,7 +98,9 @@ export async function withExport<T>(
     const opening = daemon === undefined ? telling : () => untilReached(telling, open, log, signal);
     // Who makes nothing exports nothing, so that how it fares says nothing of the export.
     const tells = makes !== 'nothing';
-    const { database, url, close } = await (tells ? opening : open)();
+    const opened = await (tells ? opening : open)();
+    const { database, url, close } = opened;
+    if (daemon !== undefined) tellUrl(opened, log);
     if (budget !== null) budget.database = database;
     if (tells) await notifier.attach(database);
     page?.attach(url);

@@ -1,7 +1,7 @@
 /** The wiring of every verb: settings, the log and the database. */
 import { systemClock } from '../clock.ts';
 import { TransientError } from '../errors.ts';
-import { createLogger, type ProcessLogger } from '../log.ts';
+import { createLogger, type Logger, type ProcessLogger } from '../log.ts';
 import { secretsOf } from '../settings/describe.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import { loadSettings } from '../settings/load.ts';
@@ -59,6 +59,12 @@ export interface OpenDatabase {
   readonly url: string;
   readonly embedded: boolean;
   close(): Promise<void>;
+}
+
+/** Tells how to look into the embedded Postgres, where it stays: with other verbs it ends at once. */
+export function tellUrl({ embedded, url }: Pick<OpenDatabase, 'embedded' | 'url'>, log: Logger) {
+  if (embedded)
+    log.info(`as long as this runs, the embedded Postgres can be looked into: psql '${url}'`);
 }
 
 /** What a verb may make where it is not there: nothing, the tables in a database, or even the embedded Postgres. */

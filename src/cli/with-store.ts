@@ -3,21 +3,21 @@
 import type { ProcessLogger } from '../log.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Database } from '../store/database.ts';
-import { openDatabase, openLog } from './wiring.ts';
+import { type OpenDatabase, openDatabase, openLog } from './wiring.ts';
 
 /** Opens log and database, calls `work`, and closes them whatever happens. */
 export async function withStore<T>(
   settings: Settings,
   signal: AbortSignal,
-  work: (database: Database, log: ProcessLogger) => Promise<T>,
+  work: (database: Database, log: ProcessLogger, opened: OpenDatabase) => Promise<T>,
 ): Promise<T> {
   const log = await openLog(settings);
   try {
-    const { database, close } = await openDatabase(settings, log, signal);
+    const opened = await openDatabase(settings, log, signal);
     try {
-      return await work(database, log);
+      return await work(opened.database, log, opened);
     } finally {
-      await close();
+      await opened.close();
     }
   } finally {
     await log.flush();

@@ -1,5 +1,6 @@
 /** `daywalk demo`, smaller than people see it: what it says is what is there afterwards, and nothing goes on running. */
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
 import { processesOf } from '../support/processes.ts';
@@ -30,7 +31,7 @@ test('exports through refused requests and a kill, shows the calendar and the co
     ...new Set(shown.stdout.match(/--from \S+ --to \S+/)?.[0].match(/\d{4}-\d\d-\d\d/g)),
   ];
   expect(days).toHaveLength(2);
-  const killedAt = Number(/Killed with (\d+) pages stored/.exec(shown.stdout)?.[1]);
+  const killedAt = Number(/Killed with (\d+) pages? stored/.exec(shown.stdout)?.[1]);
   expect(killedAt).toBeGreaterThan(0);
   expect(shown.stdout).toMatch(/^\d+ days complete/m);
   expect(shown.stdout).toMatch(/^█ complete 4 /m);
@@ -65,6 +66,16 @@ test('is stopped like everything else, and leaves nothing running', async () => 
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 143 });
   expect(ended.stderr).not.toMatch(/^\s+at /m);
   await nothingGoesOn(folder);
+});
+
+test('is not shown where the Postgres of an earlier one goes on running', async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, '.daywalk/demo/data');
+  await mkdir(data, { recursive: true });
+  await writeFile(join(data, 'postmaster.pid'), '1\n');
+  const ended = await runProgram(SMALL, { folder });
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toMatch(/earlier demo still runs in .daywalk.demo\n {2}Disconnect/);
 });
 
 test.each([

@@ -30,8 +30,13 @@ test.runIf(process.platform === 'linux')(
       expect(first.stdout).toMatch(/^\d+ days complete/);
       const days = JSON.parse((await runProgram(['status', '--json'], options)).stdout).streams;
       expect(days).toMatchObject([{ complete: 3 }, { complete: 3 }]);
-      // What the log offers is what psql takes: the socket, and no password.
-      const [, url = ''] = /to look into it: psql '(postgresql:[^']+)'/.exec(first.stderr) ?? [];
+      // It has ended with the run; what the log of a worker offers is what psql takes: the socket, and no password.
+      expect(first.stderr).not.toContain('psql');
+      const worker = startProgram(['worker', '--status-listen', 'off'], options);
+      const offer = /can be looked into: psql '(postgresql:[^']+)'/;
+      const [, url = ''] = await worker.saying(offer);
+      worker.kill('SIGTERM');
+      await worker.ended;
       expect(new URL(url)).toMatchObject({ pathname: '/daywalk', password: '' });
       expect(new URL(url).searchParams.get('host')).toBe(join(folder, '.daywalk/data'));
 

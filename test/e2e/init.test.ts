@@ -1,5 +1,5 @@
 /** The first contact: a settings file from flags and environment, examined at once, and never written over by accident. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
@@ -20,8 +20,11 @@ test('init writes what was given, has it examined, and a run with nothing but th
   expect(text).not.toContain(API_KEY);
   // Looked at in the records of the newest closed day.
   expect(written.stdout).toMatch(/identity events +id is in each of \d+ records, and different/);
-  expect(written.stdout).toMatch(/^Set id_path: id in it\./m);
+  expect(written.stdout).toMatch(/^daywalk\.yaml has id_path: id\./m);
   expect(text).toMatch(/^id_path: id$/m);
+  expect(written.stdout).toMatch(
+    /\nDAYWALK_API_KEY is not kept: .*api\.key_file\.\nNext: daywalk run\n$/,
+  );
   JSON.parse(await readFile(join(folder, 'daywalk.schema.json'), 'utf8'));
 
   const config = await runProgram(['config'], { folder, environment: secrets });
@@ -40,12 +43,28 @@ test('init writes what was given, has it examined, and a run with nothing but th
   expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).toContain(`url: ${scene.api.url}`);
 });
 
-test('without an address the file is written all the same, and doctor says what is missing', async () => {
+test.each([['init'], ['init', '--embedded']])(
+  'without an address nothing is written: %j',
+  async (...args) => {
+    const folder = temporaryFolder();
+    const environment = args.length > 1 ? {} : { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' };
+    const ended = await runProgram(args, { folder, environment });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toMatch(/api\.url[\s\S]*DAYWALK_API_URL[\s\S]*api\.key/);
+    expect(await readdir(folder)).toEqual([]);
+  },
+);
+
+test('what identifies the records of one stream says nothing of one that did not answer', async () => {
+  const scene = await setScene({
+    eventsPerDay: 2000,
+    respond: ({ resource }) =>
+      resource === 'events' ? { kind: 'body', body: '<html>', status: 200 } : undefined,
+  });
   const folder = temporaryFolder();
-  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
-  const ended = await runProgram(['init'], { folder, environment });
+  const ended = await runProgram(['init'], { folder, environment: scene.environment });
   expect(ended).toMatchObject({ code: 2 });
-  expect(ended.stdout).toMatch(/^Wrote /);
-  expect(ended.stderr).toMatch(/api\.url[\s\S]*DAYWALK_API_URL/);
-  expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).toMatch(/^ {2}# url:/m);
+  expect(ended.stdout).toMatch(/^✓ identity smart-event +id /m);
+  expect(ended.stdout).not.toMatch(/has id_path|Next:/);
+  expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).not.toMatch(/^id_path:/m);
 });

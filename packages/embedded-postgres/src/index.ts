@@ -74,7 +74,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     }
   };
   returnWhenLost();
-  log?.info(`embedded Postgres in ${folder.path}; to look into it: psql '${url}'`);
 
   return {
     url,

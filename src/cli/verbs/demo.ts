@@ -1,17 +1,18 @@
 /** `daywalk demo`: a simulated API, a Postgres of its own, a week exported through faults and a kill, and what is then there. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { access, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../clock.ts';
-import { DaywalkError, EXIT } from '../../errors.ts';
+import { DaywalkError, EXIT, SettingsError } from '../../errors.ts';
 import { addDays, lastClosedDay } from '../../plan/days.ts';
 import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { formatCount } from '../../text.ts';
+import { counted, formatCount } from '../../text.ts';
 import {
   countPages,
   EXAMPLE_QUERY,
@@ -33,6 +34,8 @@ const LEAST_EVENTS = 2_000;
 /** The first run is killed when this share of the pages is stored. */
 const SHARE_BEFORE_KILL = 0.25;
 const POLL_MS = 20;
+/** An embedded Postgres stops soon after its last user. */
+const STOPS_WITHIN_MS = 5_000;
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 const SIMULATOR = fileURLToPath(new URL('../../simulator/main.js', import.meta.url));
 
@@ -51,7 +54,7 @@ export async function demo(invocation: Invocation): Promise<number> {
     environment: {},
     cwd: process.cwd(),
   });
-  await clear();
+  await clear(invocation.signal);
   const log = await openLog(settings);
   print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
   const simulator = await startSimulator(scale.eventsPerDay, invocation.signal);
@@ -104,7 +107,7 @@ async function show(
   const pagesInAll = (days * eventsPerDay) / settings.pageLength;
   const pages = await pagesAtKill(store, first, pagesInAll * SHARE_BEFORE_KILL, signal);
   print(
-    `   Killed with ${formatCount(pages)} pages stored. Each page is in Postgres together with its checkpoint.`,
+    `   Killed with ${counted(pages, 'page')} stored. Each page is in Postgres together with its checkpoint.`,
   );
 
   print(
@@ -156,13 +159,17 @@ const NEXT = [
   '(`daywalk` is `node dist/main.js` here; `npm link` puts it on the path.)',
 ];
 
-/** Removes what an earlier demo left, unless its Postgres still runs; then the new one goes on from it. */
-async function clear(): Promise<void> {
-  const running = await access(join(DIRECTORY, 'data', 'postmaster.pid')).then(
-    () => true,
-    () => false,
-  );
-  if (!running) await rm(DIRECTORY, { recursive: true, force: true });
+/** Removes what an earlier demo left, once its Postgres has stopped. */
+async function clear(signal: AbortSignal): Promise<void> {
+  const since = systemClock.monotonic();
+  while (existsSync(join(DIRECTORY, 'data', 'postmaster.pid'))) {
+    if (systemClock.monotonic() - since > STOPS_WITHIN_MS)
+      throw new SettingsError(`the Postgres of an earlier demo still runs in ${DIRECTORY}`, {
+        hint: `Disconnect what uses it, such as psql, or remove ${DIRECTORY}; then start the demo again.`,
+      });
+    await systemClock.sleep(POLL_MS, signal);
+  }
+  await rm(DIRECTORY, { recursive: true, force: true });
 }
 
 async function startSimulator(

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { SettingsError } from '../../errors.ts';
+import { EXIT, SettingsError } from '../../errors.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { readAgain } from '../../settings/file/file.ts';
 import { fileSchema } from '../../settings/file/file-schema.ts';
@@ -24,6 +24,7 @@ const URL_FILE = join('secrets', 'database_url');
 export async function init(given: Invocation): Promise<number> {
   const { config, force } = given.options;
   const path = resolve(typeof config === 'string' ? config : 'daywalk.yaml');
+  const where = typeof config === 'string' ? ` --config ${config}` : '';
   const folder = dirname(path);
   if (force !== true && existsSync(path)) throw alreadyThere(path);
   const invocation = await askForDatabase(given);
@@ -44,16 +45,24 @@ export async function init(given: Invocation): Promise<number> {
     settings.embedded ? 'cluster' : 'tables',
   );
   const { more, told } = found(settings, examination, path);
-  if (told.length === 0) return examination.exitCode;
-  await write(path, newFile(more, folder), { overwrite: true });
-  print('', ...told);
+  if (told.length > 0) await write(path, newFile(more, folder), { overwrite: true });
+  const isDone = examination.exitCode === EXIT.done;
+  print('', ...told, ...unkept(settings), ...(isDone ? [`Next: daywalk run${where}`] : []));
   return examination.exitCode;
 }
+
+/** A key of this shell's environment, which another shell does not know. */
+const unkept = ({ apiKeyFile }: Settings): string[] =>
+  apiKeyFile === undefined
+    ? [
+        'DAYWALK_API_KEY is not kept: set it in each shell, or name a file that holds it in api.key_file.',
+      ]
+    : [];
 
 /** What the first answers show, and the file can say: what identifies a record, its time, and a table of the commonest fields. */
 function found(
   settings: Settings,
-  { identities, times, records }: Examination,
+  { identities, times, records, findings }: Examination,
   place: string,
 ): { readonly more: Settings; readonly told: readonly string[] } {
   const told: string[] = [];
@@ -61,11 +70,18 @@ function found(
   const note = (name: string, path: readonly string[] | null, words: string) => {
     if (path === null || origins[name] !== undefined) return undefined;
     origins[name] = { source: 'file', place };
-    told.push(`Set ${name}: ${formatJsonPath(path)} in it. Take the line out if that ${words}.`);
+    told.push(
+      `${basename(place)} has ${name}: ${formatJsonPath(path)}. Take the line out if that ${words}.`,
+    );
     return path;
   };
-  const idPath = note('id_path', sameOf([...identities.values()]), 'does not identify an event');
-  const timePath = note('time_path', sameOf([...times.values()]), 'is not when it happened');
+  // It would hold for a stream, too, of which nothing was seen.
+  const answered = !findings.some(
+    ({ check, state }) => check.startsWith('stream ') && (state === 'bad' || state === 'skipped'),
+  );
+  const same = (paths: Examination['times']) => (answered ? sameOf([...paths.values()]) : null);
+  const idPath = note('id_path', same(identities), 'does not identify an event');
+  const timePath = note('time_path', same(times), 'is not when it happened');
   const tables = settings.streams.flatMap(({ name }) => {
     const fields = fieldsIn(records.get(name) ?? []);
     return suggestTable(name, fields, times.get(name)) ?? [];
@@ -73,7 +89,7 @@ function found(
   if (tables.length > 0) {
     const names = tables.map((table) => `daywalk.${table.name}`);
     told.push(
-      `Defined ${names.join(' and ')} in it, tables of the commonest fields: change or take out what you do not need before the first run.`,
+      `${basename(place)} defines ${names.join(' and ')}, tables of the commonest fields: change or take out what you do not need before the first run.`,
     );
   }
   const more = {
@@ -94,7 +110,7 @@ function settingsFor({ options }: Invocation): Settings {
     flags,
     environment,
     cwd: process.cwd(),
-    require: ['database'],
+    require: ['api', 'database'],
     readFile: (file) => {
       if (/^daywalk\.ya?ml$/.test(basename(file)))
         throw Object.assign(new Error('not read'), { code: 'ENOENT' });

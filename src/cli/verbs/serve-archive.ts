@@ -7,7 +7,7 @@ import { SettingsError } from '../../errors.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
+import { settingsOf, tellUrl } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
 import { withStore } from '../with-store.ts';
 
@@ -22,8 +22,9 @@ export async function serveArchiveVerb(invocation: Invocation): Promise<number> 
       hint: 'Set DAYWALK_ARCHIVE_KEY or DAYWALK_ARCHIVE_KEY_FILE; it is a key of its own, not that of the source.',
     });
   const streams = chosen(settings.streams, options.stream).map((stream) => stream.name);
-  return withStore(settings, signal, (database, log) =>
+  return withStore(settings, signal, (database, log, opened) =>
     withMoved(settings, log, async (moved) => {
+      tellUrl(opened, log);
       const archive = new ServedArchive(database, { streams, fields, timeZone }, moved);
       const listener = await serveArchive({ archive, address, key, clock: systemClock, log });
       print(`serving ${streams.join(', ')} at ${listener.url}`);
