@@ -27,7 +27,9 @@ export function chosenRange(
 ): { readonly from: Day | null; readonly to: Day | null } {
   const days = new Days(calendar, now);
   const first = from === undefined ? null : days.read(String(from), 'flag --from', latest);
-  const last = to === undefined ? null : days.read(String(to), 'flag --to', latest);
+  // The same day that is wrong is told once.
+  const last =
+    to === undefined || (to === from && !first) ? null : days.read(String(to), 'flag --to', latest);
   if (first && last && first.from > last.to)
     days.problems.add('flag --from', `${first.from} is after --to ${last.to}; swap the two`);
   days.problems.throwIfAny();

@@ -5,6 +5,7 @@ import { DaywalkError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import { daysBetween } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
+import { readStreams } from '../store/streams.ts';
 import type { Written } from '../written.ts';
 import type { Contents, ExportedTable } from './contents.ts';
 import { digestOfFile, filesOfDays, lockFolder, sizeOf, writeWhole } from './folder.ts';
@@ -61,7 +62,7 @@ export async function exportDays(
   signal: AbortSignal,
   onDay: (done: number, all: number, report: FileExportReport) => void = () => {},
 ): Promise<FileExportReport> {
-  const days = await listAskedDays(options, signal);
+  const days = await listAskedDays(parts.database, options, signal);
   const unlock = await lockFolder(options.folder, parts.clock);
   try {
     const manifest = await readManifest(options.folder);
@@ -117,10 +118,16 @@ async function exportInto(
   }
 }
 
-type AskedDay = ArchivedDay | { readonly stream: string; readonly day: Day; readonly state: null };
+/** Null: the store knows nothing of it. */
+type UnknownDay = Pick<IncompleteDay, 'stream' | 'day' | 'reason'> & { readonly state: null };
+type AskedDay = ArchivedDay | UnknownDay;
+
+/** Why a day is missing that a backfill would walk. */
+export const BEFORE_FIRST = 'before the first day of the stream';
 
 /** Every day of the range in every stream, also those of which the store knows nothing; without a first day only those that it knows. */
 async function listAskedDays(
+  database: Database,
   { contents, from, to }: FileExport,
   signal: AbortSignal,
 ): Promise<AskedDay[]> {
@@ -133,9 +140,15 @@ async function listAskedDays(
       .at(-1);
   // What was pruned or moved is no news, unless it is asked for.
   if (from === null || last === undefined) return known.filter((day) => !isAway(day.state));
+  const registered = await readStreams(database, contents.streams);
   return contents.streams.flatMap((stream) => {
     const days = new Map(known.flatMap((day) => (day.stream === stream ? [[day.day, day]] : [])));
-    return daysBetween(from, last).map((day) => days.get(day) ?? { stream, day, state: null });
+    const since = registered.find(({ name }) => name === stream)?.since;
+    return daysBetween(from, last).map((day) => {
+      const reason =
+        since !== undefined && day < since ? BEFORE_FIRST : 'not closed or planned yet';
+      return days.get(day) ?? { stream, day, state: null, reason };
+    });
   });
 }
 
@@ -161,8 +174,7 @@ async function exportDay(
     there !== undefined && isOf(there, now) && there.table?.id === table?.id;
   let day = asked;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (day.state === null)
-      return leftOut('missing', 'before the first day of the stream, or not closed yet');
+    if (day.state === null) return leftOut('missing', day.reason);
     if (isAway(day.state) && isThere(day)) return 'skipped';
     if (day.state !== 'complete') return leftOut(day.state, day.lastError);
     if (there !== undefined && isThere(day)) {
@@ -181,7 +193,7 @@ async function exportDay(
     // Pages may be removed while they are read, by retention or because the day moved.
     const isHere = !isAway(now?.state) && now?.moved?.publication === day.moved?.publication;
     if (unchanged && isHere) throw unsound(day, table, written.records);
-    day = now ?? { stream: asked.stream, day: asked.day, state: null };
+    day = now ?? { stream, day: asked.day, state: null, reason: 'not there any more' };
   }
   return leftOut('complete', 'it was published anew again and again while it was read');
 }

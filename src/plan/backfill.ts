@@ -7,6 +7,9 @@ import { closesAt, daysBetween, dayWindow, lastClosedDay } from './days.ts';
 export const BACKFILL_ONLY = ['missing', 'failed', 'all'] as const;
 export type BackfillOnly = (typeof BACKFILL_ONLY)[number];
 
+/** Why a day that is not kept here any more is skipped. */
+export const PRUNED = 'it was pruned';
+
 /** What the store knows of a day that has windows. */
 export interface PlannedDay {
   readonly state: WindowState;
@@ -87,7 +90,7 @@ function awayChoice(day: PlannedDay | undefined): Pick<BackfillStep, 'action' | 
       action: 'skip',
       reason: 'it moved to the tier; daywalk tier --restore brings it back',
     };
-  return day?.pruned === true ? { action: 'skip', reason: 'it was pruned' } : null;
+  return day?.pruned === true ? { action: 'skip', reason: PRUNED } : null;
 }
 
 function choose(

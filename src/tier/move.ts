@@ -133,7 +133,7 @@ async function moveDay(
 }
 
 const REASONS: Record<Exclude<MarkedTiered, 'tiered' | 'changed'>, string> = {
-  held: 'a worker has to do with it, or it is to be looked at or walked again',
+  held: 'a worker has to do with it, or it is to be looked at or walked again: the next runs do that',
   unsealed: 'it is not in the ledger yet: the next run appends it',
   wanted: 'a record table that keeps it longer does not have it yet: the next run takes it in',
   pruned: 'it is not here any more: another process has pruned or moved it',

@@ -21,7 +21,7 @@ function unreachable(days: readonly MovedDay[], why: string): SettingsError {
   const named = days.slice(0, 10).map(({ stream, day }) => `${stream} ${day}`);
   const more = days.length > named.length ? ` and ${days.length - named.length} more` : '';
   return new SettingsError(`${named.join(', ')}${more} moved to ${first?.place}: ${why}`, {
-    hint: 'Set tier.url in daywalk.yaml to where they are, or bring them back with daywalk tier --restore; docs/tier.md tells more.',
+    hint: 'Set tier.url in daywalk.yaml to where they are; docs/tier.md tells more.',
   });
 }
 

@@ -40,7 +40,7 @@ export function listDaysToMove(
             case when u.failed then 'it failed'
                  when u.day is not null then 'it is not complete'
                  when exists (select from daywalk.windows_with(d.stream_id, d.day) as w where w.rewalk or w.due_at is not null)
-                 then 'it is to be looked at or walked again first'
+                 then 'it is to be looked at or walked again first: the next runs do that, daily for recheck_days after its proof'
                  when exists (select from daywalk.windows_with(d.stream_id, d.day) as w
                                 join daywalk.walks k on k.window_id = w.window_id
                                where w.day <> d.day and k.shown <> 'no') then 'its first midnight shows records of the day before, which would be lost'

@@ -119,7 +119,8 @@ describe('by age', () => {
     const plan = await scene.succeed(['backfill', ...DAYS, '--only', 'all', '--dry-run'], EVENTS);
     expect(plan.stdout.match(/it was pruned/g)).toHaveLength(3);
     const before = scene.api.requests.length;
-    await scene.succeed(['backfill', ...DAYS, '--only', 'all'], EVENTS);
+    const walked = await scene.succeed(['backfill', ...DAYS, '--only', 'all'], EVENTS);
+    expect(walked.stderr).toContain('3 days of the range pruned: never walked again');
     const asked = scene.api.requests.slice(before).map(({ query }) => query.fromDate ?? '');
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.filter((from) => from < '2026-02-02')).toEqual([]);

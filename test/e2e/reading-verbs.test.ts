@@ -57,9 +57,34 @@ describe('status and gaps', () => {
         SINCE,
       );
       expect(verified).toMatchObject({ code: 3 });
-      expect(verified.stdout).toMatch(/^Nothing to compare: no window is complete there\./);
+      expect(verified.stdout).toMatch(
+        day === dayAgo(3)
+          ? /^Nothing to compare: no window is complete there\./
+          : /^Nothing to compare: those days are before the first day of the stream\.$/m,
+      );
     }
     await scene.succeed(['verify', '--from', dayAgo(4), '--to', dayAgo(3)], SINCE);
+
+    // What no day is stored of: it is too new, or before the first day.
+    const folder = temporaryFolder();
+    const read = (...args: string[]) => scene.run([...args, '--stream', 'events'], SINCE);
+    expect((await read('export', '--out', folder, '--from', 'today')).stdout).toMatch(
+      /^Nothing to export: no day is closed there, or /,
+    );
+    expect((await read('search', 'x', '--from', 'today')).stdout).toMatch(
+      /^events: no day to search: none is closed there, or /,
+    );
+    const old = ['--from', dayAgo(9), '--to', dayAgo(8)];
+    const command = `daywalk backfill ${old.join(' ')} --stream events`;
+    expect((await read('search', 'x', ...old)).stdout).toContain(`\`${command}\``);
+    expect((await read('export', '--out', folder, ...old)).stdout).toContain(
+      `missing: before the first day of the stream; ${command}\n`,
+    );
+    expect(
+      (await read('export', '--out', folder, '--from', dayAgo(4), '--to', 'today')).stdout,
+    ).toMatch(/missing: not closed or planned yet$/m);
+    const { stderr } = await read('verify', '--deep', '--from', 'today', '--to', 'today');
+    expect(stderr).toMatch(/^daywalk: flag --from: .* is not over yet; the newest closed day is /);
 
     const status = await scene.succeed(['status'], SINCE);
     expect(status.stdout).toMatch(/events: 1 of 4 days complete/);

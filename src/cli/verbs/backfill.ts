@@ -2,8 +2,9 @@
 
 import { EXIT } from '../../errors.ts';
 import type { Day } from '../../model.ts';
-import type { BackfillStep } from '../../plan/backfill.ts';
+import { type BackfillStep, PRUNED } from '../../plan/backfill.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { counted } from '../../text.ts';
 import {
   type BackfillRequest,
   backfill,
@@ -29,11 +30,15 @@ export function backfillVerb(invocation: Invocation): Promise<number> {
       ...exportOptions(settings),
       streams: chosen(settings.streams, invocation.options.stream),
     };
-    if (!dryRun)
+    const steps = await previewBackfill(database, options, request);
+    if (!dryRun) {
+      const pruned = steps.filter(({ reason }) => reason === PRUNED).length;
+      if (pruned > 0)
+        session.log.warn(`${counted(pruned, 'day')} of the range pruned: never walked again`);
       return watched(invocation, session, (onEvent) =>
         backfill(parts, options, request, invocation.signal, onEvent),
       );
-    const steps = await previewBackfill(database, options, request);
+    }
     if (invocation.options.json === true) printJson(steps);
     else print(...describeSteps(steps));
     return EXIT.done;

@@ -1,9 +1,10 @@
 /** `daywalk export`: the records of complete days, or the rows of a record table, as files, one folder a day, with a manifest. */
 import { resolve } from 'node:path';
 import { systemClock } from '../../clock.ts';
+import { fillCommand } from '../../days/gaps.ts';
 import { EXIT } from '../../errors.ts';
 import { recordContents } from '../../files/contents.ts';
-import { exportDays, type FileExportReport } from '../../files/export-days.ts';
+import { BEFORE_FIRST, exportDays, type FileExportReport } from '../../files/export-days.ts';
 import type { Format } from '../../files/layout.ts';
 import { type IncompleteDay, MANIFEST } from '../../files/manifest.ts';
 import { tableContents } from '../../files/table-contents.ts';
@@ -59,7 +60,7 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
 function describe(report: FileExportReport, folder: string, elapsedMs: number): string[] {
   const { written, skipped, records, bytes, incomplete } = report;
   if (written + skipped + incomplete.length === 0)
-    return ['Nothing is stored yet. `daywalk run` exports from the source first.'];
+    return ['Nothing to export: no day is closed there, or `daywalk run` has exported none yet.'];
   const gaps = describeIncomplete(incomplete);
   const rate = elapsedMs === 0 ? 0 : (bytes / elapsedMs) * 1000;
   return [
@@ -76,5 +77,9 @@ function describe(report: FileExportReport, folder: string, elapsedMs: number): 
 function describeIncomplete(incomplete: readonly IncompleteDay[]): string[] {
   const text = ({ stream, state, reason, earlierFile }: IncompleteDay, days = '') =>
     `not exported: ${stream} ${days} ${state}${reason === null ? '' : `: ${reason}`}${earlierFile === null ? '' : ' (a file of an earlier export stays)'}`;
-  return spansOf(incomplete, (day) => text(day)).map((span) => text(span.newest, spanText(span)));
+  return spansOf(incomplete, (day) => text(day)).map((span) => {
+    const { stream, reason } = span.newest;
+    const command = reason === BEFORE_FIRST ? `; ${fillCommand(stream, span.from, span.to)}` : '';
+    return `${text(span.newest, spanText(span))}${command}`;
+  });
 }

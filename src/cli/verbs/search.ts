@@ -1,5 +1,6 @@
 /** `daywalk search`: the stored records that hold a value, and of which days "nothing" counts. */
 
+import { fillCommand } from '../../days/gaps.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
 import {
@@ -102,7 +103,9 @@ export function describeReport({ streams, limited }: SearchReport): string[] {
 function describeStream(searched: SearchedStream): string[] {
   const { stream, from, to, hits, finished, days, proven, unproven } = searched;
   if (from === null || to === null)
-    return [`${stream}: no day to search; \`daywalk run\` or \`daywalk backfill\` exports some`];
+    return [
+      `${stream}: no day to search: none is closed there, or \`daywalk run\` has exported none yet`,
+    ];
   const found = hits === 0 ? 'nothing' : counted(hits, 'hit');
   const what = finished ? found : hits === 0 ? 'not searched' : `${found} and more`;
   const coverage = `${formatCount(proven)} of ${counted(days, 'day')} proven, ${from} to ${to}`;
@@ -114,20 +117,27 @@ function describeStream(searched: SearchedStream): string[] {
   return [
     `${stream}: ${what}; ${coverage}`,
     `  not proven: ${spans.slice(0, MOST_SPANS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-    `  ${adviceFor(unproven.map(({ state }) => state)).join('; ')}`,
+    `  ${adviceFor(stream, unproven).join('; ')}`,
   ];
 }
 
 /** What can be done about days in these states. */
 const ADVICE: readonly (readonly [advice: string, states: readonly string[]])[] = [
   ['`daywalk gaps` has the commands that fill gaps', ['failed', 'pending', 'running', 'missing']],
-  ['`daywalk backfill` walks what is unplanned', ['unplanned']],
   ['what is open is exported once it is closed', ['open']],
   ['`daywalk verify --offline` tells what of a damaged day is gone', ['damaged']],
   ['what moved to the tier is looked into without --without-tier', ['tiered']],
   ['what was pruned cannot be searched', ['pruned']],
 ];
-const adviceFor = (found: readonly string[]): string[] =>
-  ADVICE.flatMap(([advice, states]) =>
-    found.some((state) => states.includes(state)) ? [advice] : [],
-  );
+function adviceFor(stream: string, found: SearchedStream['unproven']): string[] {
+  const unplanned = found.filter(({ state }) => state === 'unplanned').map(({ day }) => day);
+  const [first, last = first] = [unplanned[0], unplanned.at(-1)];
+  return [
+    ...(first && last
+      ? [`\`${fillCommand(stream, first, last)}\` walks what is before the first day`]
+      : []),
+    ...ADVICE.flatMap(([advice, states]) =>
+      found.some(({ state }) => states.includes(state)) ? [advice] : [],
+    ),
+  ];
+}

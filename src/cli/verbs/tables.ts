@@ -145,7 +145,7 @@ export function describeTable(table: TableState): string[] {
   const { state, days, records, faults, behind, firstDay, lastDay, trouble } = table;
   const span = firstDay === null ? '' : `, ${firstDay} to ${lastDay}`;
   const step =
-    behind === 0 ? 'in step' : `${counted(behind, 'day')} behind: the next run takes them in`;
+    behind === 0 ? 'in step' : `${counted(behind, 'day')} behind: the next run brings it in step`;
   const name =
     state === 'live' ? `daywalk.${table.table}` : `  new daywalk.${table.table}, beside it`;
   return [

@@ -94,7 +94,7 @@ async function move(
     );
     const days = due.filter((day) => day.kept === null);
     if (options.json === true) printJson({ dryRun: true, place: name, days, kept });
-    else print(...describeKept(kept), ...describePlan(days, name));
+    else print(...describeKept(kept), ...describePlan(days, kept, name));
     return kept.length === 0 ? EXIT.done : EXIT.gaps;
   }
   if (due.some(({ kept }) => kept === null)) await checkStore(tier.store, signal);
@@ -136,8 +136,15 @@ const sum = <T>(all: readonly T[], of: (one: T) => number): number =>
 
 const describeKept = (kept: readonly StayingDay[]): string[] => shortened(daySpans('stays:', kept));
 
-function describePlan(days: readonly DayToMove[], name: string): string[] {
-  if (days.length === 0) return ['Nothing would move: no day is old enough and free to go.'];
+const noDay = (kept: readonly StayingDay[]): string =>
+  kept.length === 0 ? 'no day is old enough' : 'no day that is old enough is free to go';
+
+function describePlan(
+  days: readonly DayToMove[],
+  kept: readonly StayingDay[],
+  name: string,
+): string[] {
+  if (days.length === 0) return [`Nothing would move: ${noDay(kept)}.`];
   return [
     ...shortened(daySpans('would move:', days)),
     `${counted(days.length, 'day')} would move to ${name}: ${formatCount(sum(days, ({ records }) => records))} records, ${formatBytes(sum(days, ({ bytes }) => bytes))} received.`,
@@ -145,8 +152,8 @@ function describePlan(days: readonly DayToMove[], name: string): string[] {
   ];
 }
 
-function describeMoved({ days, emptied }: MoveReport, name: string): string[] {
-  if (days.length === 0) return ['Nothing moved: no day is old enough and free to go.'];
+function describeMoved({ days, kept, emptied }: MoveReport, name: string): string[] {
+  if (days.length === 0) return [`Nothing moved: ${noDay(kept)}.`];
   const [pages, events] = [
     sum(days, (day) => day.pages.bytes),
     sum(days, (day) => day.events.bytes),

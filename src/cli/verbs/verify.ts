@@ -10,6 +10,7 @@ import type { Settings } from '../../settings/settings.ts';
 import type { Database } from '../../store/database.ts';
 import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { listPublishedWindows, type PublishedWindow } from '../../store/proven.ts';
+import { readStreams } from '../../store/streams.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
@@ -72,11 +73,19 @@ function againstSource(invocation: Invocation): Promise<number> {
       : await compare(verifyWindows, here, settings.concurrency);
     const elapsedMs = systemClock.monotonic() - since;
     if (options.json === true) printJson(verdictDocument(verdicts, left, elapsedMs));
+    else if (windows.length === 0 && span !== null && (await isBefore(database, names, span)))
+      print('Nothing to compare: those days are before the first day of the stream.');
     else print(...describeVerdicts(verdicts, left, elapsedMs));
     const areSame = verdicts.every((verdict) => verdict.state === 'same');
     return areSame && verdicts.length > 0 ? EXIT.done : EXIT.gaps;
   };
   return withExport(invocation, work, { makes: 'nothing' });
+}
+
+/** Whether a range ends before any of these streams begins. */
+async function isBefore(database: Database, names: readonly string[], { to }: DayRange) {
+  const known = await readStreams(database, names);
+  return known.length > 0 && known.every(({ since }) => since > to);
 }
 
 const nameOf = ({ stream, from, to }: { stream: string; from: string; to: string }) => ({
