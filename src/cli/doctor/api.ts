@@ -57,7 +57,7 @@ async function examineStream(asking: Asking, stream: Stream): Promise<void> {
       check,
       'warning',
       `${reached(answer.durationMs)}; no records from ${answer.oldest} to ${asking.day} on the days that were asked for: ${answer.nothing}`,
-      'A stream that has never shown a record waits: only records show what its answers look like. Has it any? Are resource and filters right?',
+      'Its days count as empty where an empty list comes and no word beside it, and wait otherwise: only records show what its answers look like. Has it any? Are resource and filters right?',
     );
     return;
   }
