@@ -4,7 +4,7 @@ import type { Proof } from '../model.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { closeSplit, readSplit, replanParts, type SplitParts } from '../store/splits.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
-import { refuseForgotten } from './look.ts';
+import { refuseForgotten } from './forgotten.ts';
 import { question } from './questions.ts';
 
 /** Leases of a split window that did not close it; then it has failed. */
@@ -28,8 +28,8 @@ export async function closeWindow(
   if (changed.length > 0) return again(context, window, split, 'a look found more', changed);
   const { came, total, totalMissing } = await question(context, window, 0, 1);
   // What shows nothing now may have been forgotten before its last part was walked.
-  if (came === 0 && split.parts.some((part) => part.records === 0))
-    await refuseForgotten(context, window);
+  if (came > 0 || split.parts.some((part) => part.records === 0))
+    await refuseForgotten(context, window, came);
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
   const exact =

@@ -21,6 +21,7 @@ import type { Reader } from './contract.ts';
 import { walkCut } from './cuts.ts';
 import type { WalkEvent, WindowName } from './events.ts';
 import { windowFailure } from './failures.ts';
+import { isForgotten } from './forgotten.ts';
 import { blaming, KnownAnswers } from './known-answers.ts';
 import {
   afterFirstAnswer,
@@ -32,7 +33,7 @@ import {
   type StreamState,
 } from './known-streams.ts';
 import { whileLeased } from './lease-keeper.ts';
-import { isForgotten, lookAgain } from './look.ts';
+import { lookAgain } from './look.ts';
 import { PrefetchBudget } from './prefetch/budget.ts';
 import { walkWindow } from './window.ts';
 

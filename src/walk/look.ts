@@ -2,20 +2,18 @@
  * Looks: later, independent questions whether a complete window is still what is stored. One that differs is walked again,
  * unless its source forgets its oldest day first: then the day stays shown, and is not walked for nothing.
  */
-import { RequestError, WalkError } from '../errors.ts';
+import { RequestError } from '../errors.ts';
 import type { Span } from '../model.ts';
-import { dayWindow } from '../plan/days.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { confirmFrame } from '../store/contracts.ts';
 import { readHashes } from '../store/evidence.ts';
 import { type LeasedWindow, noteDifferent, noteLooked, postponeLook } from '../store/leases.ts';
 import { type ProvenWalk, readProvenWalk } from '../store/proven.ts';
 import { readSplit } from '../store/splits.ts';
-import { countHeldBefore, readShownBefore, retireDay } from '../store/windows.ts';
-import { counted } from '../text.ts';
 import type { WindowContext } from './context.ts';
 import { askForLook, lookAtEnd } from './end.ts';
 import { isRefused } from './failures.ts';
+import { isForgotten } from './forgotten.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { learnIgnoredInHalves, learnIgnoredSince } from './paging.ts';
 import { question } from './questions.ts';
@@ -147,80 +145,4 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
 
 function otherLength({ knowledge, pageLength }: WindowContext, { looks }: LeasedWindow): number {
   return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
-}
-
-/** Whether it is the window of a proven day, or a part of it, that {@link isRetired}; not where that cannot be told now. */
-export async function isForgotten(context: WindowContext, window: LeasedWindow): Promise<boolean> {
-  if (window.kind === 'cut' || !window.proven) return false;
-  return isRetired(context, window).catch((error: unknown) => {
-    if (!isRefused(error) && !(error instanceof WalkError)) throw error;
-    return false;
-  });
-}
-
-/**
- * Whether the day of this window was taken by the source's retention: it shows nothing any more, neither does the day with
- * records before it, and a known answer of a newer day is what it was; where there is none, days of this age were forgotten
- * before (docs/completeness.md, "What is kept"). Noted then.
- */
-async function isRetired(context: WindowContext, window: LeasedWindow): Promise<boolean> {
-  const { database, knowledge, log } = context;
-  const wholeDay = { ...dayWindow(window.day), levelFrom: null, levelTo: null };
-  if (!(await showsNothing(context, wholeDay))) return false;
-  const before = await readShownBefore(database, knowledge.streamId, window.day);
-  if (before !== null && !before.retired && !(await showsNothing(context, before))) return false;
-  const isStill = before?.day === window.day;
-  const known = isStill || (await context.checkKnown({ after: window.day }));
-  if (!known && before?.sinceThatAge !== true) return false;
-  log.warn(
-    { day: window.day },
-    'the source has forgotten this day, as the oldest ones before; it stays as it was proven',
-  );
-  await retireDay(database, window, knowledge.streamId, context.recheckDays);
-  return true;
-}
-
-/**
- * Called before a window is believed to be empty whose day was never proven: it may have been forgotten before it was.
- * @throws {WalkError} where it has shown records before; where the day with records before it shows none any more, and was not
- * seen when it was as old as this one is, or was when it first showed nothing.
- */
-export async function refuseForgotten(context: WindowContext, window: LeasedWindow) {
-  const { database, knowledge } = context;
-  const { day, kind, proven } = window;
-  if (proven) return;
-  const held = await countHeldBefore(database, window, knowledge.streamId);
-  if (held > 0 && (await showsNothing(context, window)))
-    throw new WalkError(
-      'contradicted',
-      `it shows nothing any more, and showed ${counted(held, 'record')} before it was proven: its source may have forgotten it`,
-      { hint: 'If they are gone for good: daywalk accept.' },
-    );
-  if (kind !== 'day') return;
-  const before = await readShownBefore(database, knowledge.streamId, day);
-  if (before === null || before.keptThatLong) return;
-  if (!before.retired && !(await showsNothing(context, before))) return;
-  throw new WalkError(
-    'contradicted',
-    `it shows nothing, and neither does ${before.day} any more, which held records: its source may have forgotten both`,
-    { hint: 'If it had no events: daywalk accept.' },
-  );
-}
-
-/**
- * Asked as often as an answer without records must come to be believed, each time for another length, so that no cache answers.
- * What is refused for every length, as too old, is not shown either.
- */
-async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
-  for (let time = 0; time < context.knowledge.repeats; time += 1) {
-    const came = await question(context, span, 0, 2 + time).then(
-      (answer) => answer.came,
-      (error: unknown) => {
-        if (error instanceof RequestError) return 0;
-        throw error;
-      },
-    );
-    if (came > 0) return false;
-  }
-  return true;
 }

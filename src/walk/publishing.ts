@@ -4,7 +4,7 @@ import { secondsOf } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { BrokenChainError, discardWalk, proveWindow } from '../store/walks.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
-import { refuseForgotten } from './look.ts';
+import { refuseForgotten } from './forgotten.ts';
 import { calibrate } from './questions.ts';
 import { spanOf } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
@@ -22,7 +22,7 @@ export async function publish(
   requests: number,
 ): Promise<WindowEnd | null> {
   const { database, knowledge } = context;
-  if (walk.stored === 0) await refuseForgotten(context, window);
+  await refuseForgotten(context, window, walk.stored);
   await context.checkKnown({ except: [window.day] });
   try {
     const { walkId, stored: nextStart, pages, claims } = walk;

@@ -9,6 +9,8 @@ const LOOKS = ['test/walk/looks.test.ts'];
 const OLD_DAYS = ['test/walk/old-days.test.ts'];
 const LIFE = ['test/walk/life.test.ts'];
 const LOOK = 'src/walk/look.ts';
+const FORGETTING = 'src/walk/forgotten.ts';
+const STORE_FORGOTTEN = 'src/store/forgotten.ts';
 const PROVEN = 'src/store/proven.ts';
 
 export const LATER_MUTANTS: readonly Mutant[] = [
@@ -22,8 +24,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'known answers age while the API is away',
     PROVEN,
-    'group by 1 order by 1 desc offset 13',
-    'group by 1 order by 1 desc offset 5',
+    'k.window_id = w.window_id and k.pages > 0',
+    'k.window_id = w.window_id',
     LIFE,
   ),
   mutant(
@@ -49,10 +51,24 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what shows nothing at once was empty when it was young',
-    'src/store/windows.ts',
+    STORE_FORGOTTEN,
     "case when clock_timestamp() > w.shown_at + interval '7 days' then clock_timestamp() end",
     'clock_timestamp()',
     LIFE,
+  ),
+  mutant(
+    'the first day that is shown behind a forgotten one is whole',
+    FORGETTING,
+    'if (records > 0 ? before.seenAsOld :',
+    'if (records > 0 ? true :',
+    LIFE,
+  ),
+  mutant(
+    'what is shown between tells nothing',
+    FORGETTING,
+    '!(await showsNothing(context, between))',
+    'false',
+    FORGOTTEN,
   ),
   mutant(
     'a union that shows nothing is as it was',
@@ -84,7 +100,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a day that shows nothing is forgotten by its source though the one before it shows',
-    LOOK,
+    FORGETTING,
     'if (before !== null && !before.retired &&',
     'if (before !== null && before.retired &&',
     LATER,
@@ -120,13 +136,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that was missed until its source had forgotten it is empty',
     'src/walk/publishing.ts',
-    'if (walk.stored === 0) await',
-    'if (walk.stored < 0) await',
+    '  await refuseForgotten(context, window, walk.stored);',
+    '  if (window.day < "") await refuseForgotten(context, window, walk.stored);',
     OLD_DAYS,
   ),
   mutant(
     'a day is empty that its source forgot while it was walked',
-    LOOK,
+    FORGETTING,
     'if (held > 0 &&',
     'if (held < 0 &&',
     FORGOTTEN,
@@ -134,7 +150,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a split is closed whose last parts were walked when its source had forgotten it',
     'src/walk/closing.ts',
-    'if (came === 0 && split',
+    'if (came > 0 || split',
     'if (came < 0 && split',
     FORGOTTEN,
   ),
@@ -147,7 +163,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a day that was split anew waits for parts that its source has forgotten',
-    'src/store/windows.ts',
+    STORE_FORGOTTEN,
     'part.proof is null and part.state',
     'part.proof is null and false and part.state',
     FORGOTTEN,
@@ -168,23 +184,23 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what a person accepted may be forgotten ever after',
-    'src/store/windows.ts',
-    "later.first_empty_at <= coalesce(s.accepted_at, '-infinity')",
-    "w.proven_at <= coalesce(s.accepted_at, '-infinity')",
+    STORE_FORGOTTEN,
+    'later.asked_at <= s.accepted_at',
+    'w.proven_at <= s.accepted_at',
     FORGOTTEN,
   ),
   mutant(
     'what showed nothing is as old as its walk, which an outage may have interrupted',
-    'src/store/windows.ts',
+    STORE_FORGOTTEN,
     'coalesce(min(p.fetched_at) filter',
     'coalesce(min(k.started_at) filter',
     FORGOTTEN,
   ),
   mutant(
     'what showed nothing while nothing was to be believed was empty',
-    'src/store/windows.ts',
-    "filter (where p.fetched_at > w.shown_at + interval '7 days')",
-    '',
+    STORE_FORGOTTEN,
+    "k.next_start = 0 and p.fetched_at > w.shown_at + interval '7 days'",
+    'k.next_start = 0',
     FORGOTTEN,
   ),
   mutant(
@@ -196,28 +212,28 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a day that was forgotten is lost where no other one tells',
-    'src/store/windows.ts',
+    STORE_FORGOTTEN,
     'd.day = $2::date and d.retired_since is not null',
     'd.day = $2::date and false',
     FORGOTTEN,
   ),
   mutant(
     'no empty day is believed behind one that was forgotten',
-    LOOK,
-    'before === null || before.keptThatLong',
-    'before === null',
+    FORGETTING,
+    'before.seenAsOld : before.keptThatLong',
+    'before.seenAsOld : false',
     OLD_DAYS,
   ),
   mutant(
     'a part is walked again though its day was forgotten',
-    LOOK,
+    FORGETTING,
     "if (window.kind === 'cut' || !window.proven) return false;",
     "if (window.kind !== 'day' || !window.proven) return false;",
     OLD_DAYS,
   ),
   mutant(
     'a day in doubt that was given up is not looked at any more',
-    'src/store/windows.ts',
+    STORE_FORGOTTEN,
     'case when held.doubted then',
     'case when false then',
     OLD_DAYS,
@@ -245,14 +261,14 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what another worker finds out about a midnight counts after its day was given up',
-    'src/store/windows.ts',
+    STORE_FORGOTTEN,
     'lease_id = null, lease_owner = null, lease_expires = null\n       from held join',
     'lease_id = case when w.window_id <> $1 then w.lease_id end, lease_expires = case when w.window_id <> $1 then w.lease_expires end\n       from held join',
     OLD_DAYS,
   ),
   mutant(
     'a day that was forgotten is not looked at again',
-    'src/store/windows.ts',
+    STORE_FORGOTTEN,
     'daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4),',
     'null,',
     OLD_DAYS,
@@ -308,21 +324,21 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'days are forgotten by their source without a known answer',
-    LOOK,
+    FORGETTING,
     'if (!known && before?.sinceThatAge !== true) return false;',
     'if (!known) {}',
     KNOWN,
   ),
   mutant(
     'older days vouch for one that shows nothing',
-    LOOK,
+    FORGETTING,
     'checkKnown({ after: window.day })',
     'checkKnown()',
     KNOWN,
   ),
   mutant(
     'what is refused as too old is not forgotten',
-    LOOK,
+    FORGETTING,
     'if (error instanceof RequestError) return 0;',
     'if (error === 0) return 0;',
     KNOWN,

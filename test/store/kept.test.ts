@@ -1,11 +1,12 @@
 /** Kept: what later walks lack stays shown, is told, and comes back; what they change is shown once where records are identified. */
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
+import { retireDay } from '../../src/store/forgotten.ts';
 import { noteLooked } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { readGone } from '../../src/store/publications.ts';
 import { proveWindow } from '../../src/store/walks.ts';
-import { acceptSource, retireDay } from '../../src/store/windows.ts';
+import { acceptSource } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {

@@ -48,7 +48,7 @@ describe('an API that is away for 16 days, while runs go on', () => {
   });
 });
 
-describe('a quiet stream whose key shows nothing any more', () => {
+describe('a quiet stream whose key is narrowed', () => {
   it.each([0, 3, 7])('with one day that is known, recheck_days %i', async (recheckDays) => {
     const { ends } = await live(server, {
       ...{ count: 16, recheckDays, sizeOf: on(0, 5, 7), runs: everyDay(1, 14) },
@@ -57,15 +57,15 @@ describe('a quiet stream whose key shows nothing any more', () => {
     for (const end of [ends[5], ends[7]]) expect(end).toMatch(/^failed|complete 12/);
   });
 
-  it('with one day that was seen since the source was accepted', async () => {
+  it('to a third, with one day that was seen since the source was accepted', async () => {
     const { ends } = await live(server, {
       ...{ count: 12, sizeOf: on(0, 5), runs: everyDay(1, 9), acceptedAt: everyDay(2, 2)[1] },
-      shows: (now) => now < 6,
+      shows: (now, { number }) => now < 6 || number % 3 === 0,
     });
     expect(ends[5]).toMatch(/^failed/);
   });
 
-  it('with one day that was pruned', async () => {
+  it('to nothing, with one day that was pruned', async () => {
     const prune = async (now: number, stream: string) => {
       if (now < 4 || now > 7) return;
       const database = openDatabase(server.url);
@@ -88,4 +88,22 @@ it('a forgotten day of a quiet stream is not lost where runs come at odd hours',
     shows: (now, { day }) => now < day + 5,
   });
   expect(lost).toEqual([]);
+});
+
+describe('a source that keeps each event for seven days, behind a rest of nine', () => {
+  const world = {
+    ...{ count: 16, runs: [...everyDay(1, 3), ...everyDay(12, 15)] },
+    shows: (now: number, { at }: { at: number }) => now < at + 7,
+  };
+
+  it('shows a part of a day, which is not complete', async () => {
+    const { ends } = await live(server, world);
+    expect(ends.slice(3, 6)).toEqual(['failed 0', 'failed 0', 'failed 0']);
+    expect(ends.slice(6, 14)).toEqual(Array(8).fill('complete 12'));
+  });
+
+  it('is complete when a person has accepted that', async () => {
+    const { ends } = await live(server, { ...world, acceptedAt: everyDay(12, 12)[1] });
+    expect(ends.filter((end) => end.startsWith('failed'))).toEqual([]);
+  });
 });

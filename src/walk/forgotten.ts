@@ -1,0 +1,96 @@
+/** What a source has forgotten: proven days that stay as they are, and days that were never proven, which are not believed to be whole or empty. */
+import { RequestError, WalkError } from '../errors.ts';
+import type { Span } from '../model.ts';
+import { addDays, dayWindow } from '../plan/days.ts';
+import { countHeldBefore, readShownBefore, retireDay } from '../store/forgotten.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import { counted } from '../text.ts';
+import type { WindowContext } from './context.ts';
+import { isRefused } from './failures.ts';
+import { question } from './questions.ts';
+
+/** Whether it is the window of a proven day, or a part of it, that {@link isRetired}; not where that cannot be told now. */
+export async function isForgotten(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+  if (window.kind === 'cut' || !window.proven) return false;
+  return isRetired(context, window).catch((error: unknown) => {
+    if (!isRefused(error) && !(error instanceof WalkError)) throw error;
+    return false;
+  });
+}
+
+/**
+ * Whether the day of this window was taken by the source's retention: it shows nothing any more, neither does the day with
+ * records before it, and a known answer of a newer day is what it was; where there is none, days of this age were forgotten
+ * before (docs/completeness.md, "What is kept"). Noted then.
+ */
+async function isRetired(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+  const { database, knowledge, log } = context;
+  const wholeDay = { ...dayWindow(window.day), levelFrom: null, levelTo: null };
+  if (!(await showsNothing(context, wholeDay))) return false;
+  const before = await readShownBefore(database, knowledge.streamId, window.day);
+  if (before !== null && !before.retired && !(await showsNothing(context, before))) return false;
+  const isStill = before?.day === window.day;
+  const known = isStill || (await context.checkKnown({ after: window.day }));
+  if (!known && before?.sinceThatAge !== true) return false;
+  log.warn(
+    { day: window.day },
+    'the source has forgotten this day, as the oldest ones before; it stays as it was proven',
+  );
+  await retireDay(database, window, knowledge.streamId, context.recheckDays);
+  return true;
+}
+
+/**
+ * Called before a window of a day that was never proven is believed: its source may have forgotten it, or a part of it. As it
+ * forgets the oldest first, a day is whole where something older is shown still, or was when that was as old.
+ * @param records that are to be believed.
+ * @throws {WalkError} where nothing is shown of what was before; where the day with records before it shows none any more, nor
+ * anything behind that, and was not seen when it was as old as this one is, or was when it first showed nothing.
+ */
+export async function refuseForgotten(
+  context: WindowContext,
+  window: LeasedWindow,
+  records: number,
+): Promise<void> {
+  const { database, knowledge } = context;
+  const { day, kind, proven } = window;
+  if (proven) return;
+  const held = records > 0 ? 0 : await countHeldBefore(database, window, knowledge.streamId);
+  if (held > 0 && (await showsNothing(context, window)))
+    throw new WalkError(
+      'contradicted',
+      `it shows nothing any more, and showed ${counted(held, 'record')} before it was proven: its source may have forgotten it`,
+      { hint: 'If they are gone for good: daywalk accept.' },
+    );
+  if (kind !== 'day') return;
+  const before = await readShownBefore(database, knowledge.streamId, day);
+  if (before === null || before.accepted) return;
+  if (records > 0 ? before.seenAsOld : before.keptThatLong) return;
+  if (!before.retired && !(await showsNothing(context, before))) return;
+  const from = dayWindow(addDays(before.day, 1)).from;
+  const between = { ...before, from, to: dayWindow(addDays(day, -1)).to };
+  if (from < between.to && !(await showsNothing(context, between))) return;
+  throw new WalkError(
+    'contradicted',
+    `nothing before it is shown any more, and ${before.day} held records: its source may have forgotten ${records > 0 ? 'a part of it, too' : 'both'}`,
+    { hint: `If it had no ${records > 0 ? 'other ' : ''}events: daywalk accept.` },
+  );
+}
+
+/**
+ * Asked as often as an answer without records must come to be believed, each time for another length, so that no cache answers.
+ * What is refused for every length, as too old, is not shown either.
+ */
+async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
+  for (let time = 0; time < context.knowledge.repeats; time += 1) {
+    const came = await question(context, span, 0, 2 + time).then(
+      (answer) => answer.came,
+      (error: unknown) => {
+        if (error instanceof RequestError) return 0;
+        throw error;
+      },
+    );
+    if (came > 0) return false;
+  }
+  return true;
+}
