@@ -72,7 +72,11 @@ begin
   select array_agg(walk_id order by walk_id) into gone from daywalk.prunable_walks(of_stream, on_day, which);
   if gone is null then return 'pruned'; end if;
   insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
-  select of_stream, on_day, which, gone, sum(pages), sum(records), sum(bytes) from daywalk.walks where walk_id = any (gone)
+  -- Of a day what was shown: walks that were evidence only hold the same records.
+  select of_stream, on_day, which, gone, coalesce(max(d.pages), sum(k.pages)), coalesce(max(d.records), sum(k.records)), coalesce(max(d.bytes), sum(k.bytes))
+    from daywalk.walks k
+    left join (select pages, records, bytes from daywalk.days where which = 'day' and stream_id = of_stream and day = on_day) as d on true
+   where k.walk_id = any (gone)
   returning pruning_id into made;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then

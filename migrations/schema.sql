@@ -1858,7 +1858,11 @@ begin
   select array_agg(walk_id order by walk_id) into gone from daywalk.prunable_walks(of_stream, on_day, which);
   if gone is null then return 'pruned'; end if;
   insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
-  select of_stream, on_day, which, gone, sum(pages), sum(records), sum(bytes) from daywalk.walks where walk_id = any (gone)
+  -- Of a day what was shown: walks that were evidence only hold the same records.
+  select of_stream, on_day, which, gone, coalesce(max(d.pages), sum(k.pages)), coalesce(max(d.records), sum(k.records)), coalesce(max(d.bytes), sum(k.bytes))
+    from daywalk.walks k
+    left join (select pages, records, bytes from daywalk.days where which = 'day' and stream_id = of_stream and day = on_day) as d on true
+   where k.walk_id = any (gone)
   returning pruning_id into made;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
@@ -3800,9 +3804,9 @@ comment on column daywalk.prunings.stream_id is 'The stream.';
 comment on column daywalk.prunings.day is 'The day of the source''s calendar.';
 comment on column daywalk.prunings.what is 'day: everything of it; superseded: walks none of whose records are shown, the day stays.';
 comment on column daywalk.prunings.walks is 'The walks whose pages went.';
-comment on column daywalk.prunings.pages is 'Pages of these walks.';
-comment on column daywalk.prunings.records is 'Records of these walks, those counted twice that two of them hold.';
-comment on column daywalk.prunings.bytes is 'Bytes that were received for them.';
+comment on column daywalk.prunings.pages is 'Pages that were shown of the day; of superseded walks all of theirs.';
+comment on column daywalk.prunings.records is 'Records that were shown of the day; of superseded walks all of theirs.';
+comment on column daywalk.prunings.bytes is 'Bytes that were received for these pages.';
 comment on column daywalk.prunings.pruned_by is 'The role of the database that did it.';
 comment on column daywalk.prunings.pruned_at is 'From then on the views do not show it.';
 comment on column daywalk.prunings.removed_at is 'When the last of its pages was removed; null: it was interrupted, the next pruning goes on.';

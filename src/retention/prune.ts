@@ -106,7 +106,7 @@ async function monthsOf(
   signal: AbortSignal,
 ): Promise<PrunedMonth[]> {
   const going = new Map<string, { pages: number; bytes: number }>();
-  for (const { day, pages, bytes } of days) {
+  for (const { day, storedPages: pages, bytes } of days) {
     const sum = going.get(day.slice(0, 7)) ?? { pages: 0, bytes: 0 };
     going.set(day.slice(0, 7), { pages: sum.pages + pages, bytes: sum.bytes + bytes });
   }

@@ -25,9 +25,11 @@ export interface OldDay {
   readonly marks: string;
   /** The newest entry of the ledger about the day; of one that may go it says what is shown. */
   readonly ledger: { readonly digest: string } | null;
-  /** Of the walks that would go. */
-  readonly pages: number;
+  /** As the views show them; of superseded walks all. */
   readonly records: number;
+  readonly pages: number;
+  /** Of all walks that would go, those that were evidence only too. */
+  readonly storedPages: number;
   /** Received for them. */
   readonly bytes: number;
 }
@@ -63,8 +65,10 @@ export async function listOldDays(
                                   then 'it is not in the ledger yet: the next run appends it' end) as kept,
             (select jsonb_build_object('digest', encode(l.digest, 'hex')) from daywalk.ledger l
               where l.stream_id = o.stream_id and l.day = o.day order by l.revision desc limit 1) as ledger,
-            g.pages, g.records, g.bytes
+            case $1 when 'day' then coalesce(d.records, 0) else g.records end as records,
+            case $1 when 'day' then coalesce(d.pages, 0) else g.pages end as pages, g.pages as "storedPages", g.bytes
        from old o
+       left join daywalk.days d on d.stream_id = o.stream_id and d.day = o.day
       cross join lateral (
         select ${shownWalks('o.stream_id', 'o.day')} as walks) as shown
       cross join lateral (

@@ -54,11 +54,19 @@ describe('by age', () => {
   test('a dry run changes nothing; --yes takes the old days; every verb understands it', async () => {
     const scene = await exported();
     const before = await pagesByDay(scene);
+    const [shown] = await scene.database.query(
+      `select sum(records) as records, sum(pages) as pages from daywalk.coverage where day <= '2026-02-01' and stream = 'events'`,
+    );
+    const [shownDay] = await scene.database.query(
+      `select records, pages from daywalk.coverage where day = '2026-01-31' and stream = 'events'`,
+    );
     const dry = await scene.succeed(upTo('2026-02-01'), EVENTS);
     expect(dry.stdout).toMatch(/^would go: events 2026-01-30 to 2026-02-01$/m);
     expect(dry.stdout).toMatch(
-      /^3 days would go: \d+ records on \d+ pages, [\d.]+ kB received, about [\d.]+ kB on the disk\.$/m,
+      /^3 days would go: \d+ records on \d+ pages, [\d.]+ kB received with their evidence, about [\d.]+ kB on the disk\.$/m,
     );
+    // What was walked once more as evidence is not counted again.
+    expect(dry.stdout).toContain(`would go: ${shown?.records} records on ${shown?.pages} pages,`);
     expect(dry.stdout).toMatch(/^Of 2026-01 nothing is kept: the disk would get/m);
     expect(dry.stdout).toMatch(/dry run: nothing was changed/);
     expect(await pagesByDay(scene)).toEqual(before);
@@ -79,6 +87,9 @@ describe('by age', () => {
 
     await expectExact(scene, { from: '2026-02-02', to: '2026-02-03' }, ['events']);
     await expectToldOf(scene);
+    expect((await scene.succeed(['why', '2026-01-31'], EVENTS)).stdout).toContain(
+      `: ${shownDay?.records} records on ${shownDay?.pages} pages `,
+    );
     expect((await scene.succeed(upTo('2026-02-01', '--yes'), EVENTS)).stdout).toMatch(
       /^Nothing went/m,
     );

@@ -75,7 +75,7 @@ function describe(
   const sum = (of: 'pages' | 'records' | 'bytes') =>
     days.reduce((total, day) => total + day[of], 0);
   const size = formatBytes(months.reduce((total, month) => total + month.size, 0));
-  const volume = `${formatCount(sum('records'))} records on ${formatCount(sum('pages'))} pages, ${formatBytes(sum('bytes'))} received`;
+  const volume = `${formatCount(sum('records'))} records on ${formatCount(sum('pages'))} pages, ${formatBytes(sum('bytes'))} received${kind === 'day' ? ' with their evidence' : ''}`;
   const lines = [...daySpans(gone, days), ...daySpans('kept:', kept)];
   const whole = months.filter((month) => month.whole).map(({ month }) => month);
   return [
