@@ -199,7 +199,7 @@ export async function watched(
   if (events !== undefined) events.ended(code, document);
   else if (options.json === true) printJson(document);
   else if (options.quiet !== true || code !== EXIT.done)
-    print(...describeRun(report, elapsedMs), ...notBegun(session.settings));
+    print(...describeRun(report, elapsedMs, progress.proven), ...notBegun(session.settings));
   return code;
 }
 

@@ -106,7 +106,7 @@ describe('the frame', () => {
     expect(progressFrame(halfway().state(10_000), requests, wide)).toEqual([
       '██████░░░░░░░░░░░░░░░░░░ 1/4 windows · 2 running · 1,500 records · 150/s · about 16.7 s left',
       '  events  2026-03-05           █████░░░░░  1,000 of 2,000 records, 9.0 s',
-      '  events  2026-03-05 23:59:59–00:00:00              0 records, 500 ms',
+      '  events  2026-03-05 23:59:59–00:00:00              nothing new yet, 500 ms',
       '  requests: 1 of at most 4 under way · 3 waiting · all paused for 11.5 s, as the API refused',
     ]);
     expect(requestsLine(IDLE)).toBe('requests: 0 of at most 4 under way');

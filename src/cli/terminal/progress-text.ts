@@ -97,7 +97,9 @@ function windowLine(
   const { stream, records, total, elapsedMs } = running;
   const count =
     total === null
-      ? `${formatCount(records)} records`
+      ? records === 0
+        ? 'nothing new yet'
+        : `${formatCount(records)} records`
       : `${formatCount(records)} of ${formatCount(total)} records`;
   const share = total === null || total === 0 ? null : Math.min(1, records / total);
   const gauge = share === null ? ' '.repeat(WINDOW_BAR_CELLS) : bar(share, WINDOW_BAR_CELLS, look);

@@ -32,6 +32,8 @@ const RATE_SECONDS = 30;
 
 /** Adds up the events of one run; times are milliseconds of a monotonic clock. */
 export class RunProgress {
+  /** Records that the windows hold which were proven; the parts of a split count, and not the whole. */
+  proven = 0;
   readonly #began: number;
   readonly #running = new Map<
     number,
@@ -51,6 +53,8 @@ export class RunProgress {
 
   /** Takes in one event. */
   add(event: RunEvent, now: number): void {
+    if (event.kind === 'complete' && event.proof.kind !== 'parts')
+      this.proven += event.proof.records - (event.proof.removed ?? 0);
     switch (event.kind) {
       case 'planned':
         this.#windows = event.windows;

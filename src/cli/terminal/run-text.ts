@@ -1,8 +1,11 @@
 /** What a run did, in sentences, and the exit code that follows from it. */
+import { kindOfError } from '../../days/gaps.ts';
 import { EXIT } from '../../errors.ts';
+import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { notInStepText } from '../../walk/followers.ts';
 import { isDone, type RunReport } from '../../walk/run.ts';
+import type { WindowFailed } from '../../walk/tally.ts';
 import type { ProgressState } from './run-progress.ts';
 
 const MOST_LINES = 10;
@@ -12,15 +15,18 @@ export function exitCodeOfRun(report: RunReport): number {
   return isDone(report) ? EXIT.done : EXIT.gaps;
 }
 
-/** The lines that a person reads at the end of a run. */
-export function describeRun(report: RunReport, elapsedMs: number): string[] {
-  const lines = [whatWasDone(report, formatDuration(elapsedMs))];
+/**
+ * The lines that a person reads at the end of a run.
+ * @param proven records that its complete windows hold; absent: not known.
+ */
+export function describeRun(report: RunReport, elapsedMs: number, proven?: number): string[] {
+  const lines = [whatWasDone(report, formatDuration(elapsedMs), proven)];
   for (const { stream, reason } of report.stopped)
     lines.push(`Stream ${stream} was given up for this run: ${reason}`);
-  for (const { stream, from, to, reason } of report.failures.slice(0, MOST_LINES))
-    lines.push(`Failed: ${stream} ${from} to ${to}: ${reason}`);
-  if (report.failures.length > MOST_LINES)
-    lines.push(`… and ${report.failures.length - MOST_LINES} more failed windows.`);
+  const failed = failureLines(report.failures);
+  lines.push(...failed.slice(0, MOST_LINES));
+  if (failed.length > MOST_LINES)
+    lines.push(`… and ${failed.length - MOST_LINES} more reasons; \`daywalk gaps\` lists all.`);
   if (report.gaps.length > 0)
     lines.push(
       `${report.gaps.length === 1 ? '1 day is' : `${formatCount(report.gaps.length)} days are`} not complete; \`daywalk gaps\` lists them.`,
@@ -32,6 +38,28 @@ export function describeRun(report: RunReport, elapsedMs: number): string[] {
   for (const follower of report.notInStep)
     lines.push(`Failed, and tried again by the next run: ${notInStepText(follower)}`);
   return lines;
+}
+
+/** A line for each reason, with the windows that failed for it. */
+function failureLines(failures: readonly WindowFailed[]): string[] {
+  const groups = new Map<string, WindowFailed[]>();
+  for (const failure of failures) {
+    const key = JSON.stringify([failure.stream, kindOfError(failure.reason)]);
+    groups.set(key, [...(groups.get(key) ?? []), failure]);
+  }
+  return [...groups.values()].map((group) => {
+    const [{ stream, from, to, reason }] = group as [WindowFailed];
+    const days = [...new Set(group.map((one) => one.from.slice(0, 10)))].sort();
+    const spans = spansOf(
+      days.map((day) => ({ day })),
+      () => '',
+    );
+    const when =
+      group.length === 1
+        ? `${from} to ${to}`
+        : `${group.length} windows of ${spans.map(spanText).join(', ')}`;
+    return `Failed: ${stream} ${when}: ${reason}`;
+  });
 }
 
 /** What a run that did not come to its end has stored, and how to go on. */
@@ -47,15 +75,19 @@ export function describeUnfinished(
   ];
 }
 
-function whatWasDone(report: RunReport, duration: string): string {
+function whatWasDone(report: RunReport, duration: string, proven?: number): string {
   const { windowsComplete, windowsUnchanged, failures, records, pages, bytes } = report;
+  const evidence =
+    proven === undefined || proven >= records
+      ? ''
+      : `; ${formatCount(proven)} of them are what these windows hold, the rest is evidence${failures.length > 0 ? ' or of windows that failed' : ''}`;
   if (windowsComplete > 0 || failures.length > 0)
-    return `${countDays(report, windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}.`;
+    return `${countDays(report, windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}${evidence}.`;
   return windowsUnchanged > 0
     ? `${countDays(report, windowsUnchanged)} looked at again: the source shows what is stored, in ${duration}.`
     : 'Nothing was due.';
 }
 
-/** A window is a day of a stream, unless days were split. */
-const countDays = ({ windowsSplit }: RunReport, count: number): string =>
-  counted(count, windowsSplit > 0 ? 'window' : 'day');
+/** A window is a day of a stream, unless days were split; where midnights failed, its day is not complete. */
+const countDays = ({ windowsSplit, gaps }: RunReport, count: number): string =>
+  counted(count, windowsSplit + gaps.length > 0 ? 'window' : 'day');

@@ -174,7 +174,7 @@ async function pass(
     metrics.onRunEnd(good ? 'done' : 'gaps');
     log[good ? 'info' : 'warn'](
       { ...counts, gaps: gaps.length, lost: lost.length, stopped },
-      describeRun(report, progress.end()).join(' '),
+      describeRun(report, progress.end(), progress.proven).join(' '),
     );
   } catch (error) {
     signal.throwIfAborted();
