@@ -126,12 +126,31 @@ describe('the pages', () => {
       `select encode(sha256, 'hex') as sha from daywalk.pages where day = '2026-03-02' order by page_no limit 1`,
     );
     expect(body).toContain(page?.sha);
+    // The table names walks as the story above it does, not by their ids.
+    const walks = [...body.matchAll(/<td>Day, 00:00:00 to 23:59:59<\/td><td class="n">(\d+)</g)];
+    expect(walks.length).toBeGreaterThan(0);
+    for (const [, number] of walks) expect(body).toContain(`Walk ${number}:`);
+    expect(body).toContain('daywalk verify --deep --from 2026-03-02');
   });
   it('tell a month, and a day of which nothing is known', async () => {
     expect(
       (await get('/month/events/2026-03')).body.match(/href="\.\.\/\.\.\/day\/events\//g)?.length,
     ).toBe(3);
-    expect((await get('/day/events/2020-01-01')).body).toContain('not walked yet');
+    const { body } = await get('/day/events/2020-01-01');
+    expect(body).toContain('not walked yet');
+    expect(body).not.toContain('daywalk verify');
+    const today = new Date().toISOString().slice(0, 10);
+    expect((await get(`/day/events/${today}`)).body).not.toContain('daywalk verify');
+  });
+  it('tell that a run was stopped, which is no error', async () => {
+    const database = await createTestDatabase();
+    await database.query(
+      `insert into daywalk.runs (key, trigger, owner, outcome, error, finished_at)
+       values (gen_random_uuid(), 'hand', 'here', 'interrupted', 'stopped by SIGINT', clock_timestamp())`,
+    );
+    const own = await serveStatus(database.url);
+    onTestFinished(() => own.close());
+    expect((await ask(own.url, '/')).body).toContain('<td class="fine">stopped</td>');
   });
   it('are compressed for who asks', async () => {
     const { headers } = await get('/', { 'accept-encoding': 'gzip' });

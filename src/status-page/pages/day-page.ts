@@ -3,7 +3,7 @@
 import { longDay } from '../../days/health.ts';
 import type { DayPage } from '../../days/page-rows.ts';
 import type { DayStory } from '../../days/story-rows.ts';
-import { dayWords, describeStory, mendingCommand } from '../../days/story-text.ts';
+import { dayWords, describeStory, mendingCommand, windowName } from '../../days/story-text.ts';
 import type { Day } from '../../model.ts';
 import { addDays } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
@@ -72,16 +72,24 @@ function commands(story: DayStory): Html {
   const lines: readonly (readonly [string, string])[] = [
     ...(mending === null ? [] : [['Walk it now', mending] as const]),
     ['The same on a terminal', `daywalk why ${day} --stream ${stream}`],
-    [
-      'Compare it with the source, page by page',
-      `daywalk verify --deep --from ${day} --to ${day} --stream ${stream}`,
-    ],
+    ...(isComparable(story)
+      ? [
+          [
+            'Compare it with the source, page by page',
+            `daywalk verify --deep --from ${day} --to ${day} --stream ${stream}`,
+          ] as const,
+        ]
+      : []),
   ];
   return html`<section aria-labelledby="commands"><h2 id="commands">Commands</h2><dl class="commands">${lines.map(
     ([what, command]) =>
       html`<div><dt>${what}</dt><dd><pre class="command" tabindex="0"><code>${command}</code></pre></dd></div>`,
   )}</dl></section>`;
 }
+
+/** Of other days `verify` has nothing to compare. */
+const isComparable = ({ closed, pruning, windows }: DayStory): boolean =>
+  closed && pruning === null && windows.some(({ state }) => state === 'complete');
 
 /** The lines of `daywalk why`; how deep one stands is its indentation there. The first and last are said elsewhere. */
 function storyLines(story: DayStory): Html[] {
@@ -99,9 +107,9 @@ function pagesPart({ pages: all }: DayStory, pages: readonly DayPage[]): Html {
   if (pages.length === 0) return html``;
   return html`<section aria-labelledby="pages"><h2 id="pages">Pages</h2>
 ${pages.length < all && html`<p class="quiet">The first ${formatCount(pages.length)} of ${counted(all, 'page')}.</p>`}
-<div class="wide" tabindex="0" role="group" aria-labelledby="pages"><table><thead><tr><th scope="col" class="n">Walk</th><th scope="col" class="n">Page</th><th scope="col" class="n">Start</th><th scope="col" class="n">Asked for</th><th scope="col" class="n">Records</th><th scope="col" class="n">Bytes</th><th scope="col">Fetched (UTC)</th><th scope="col" class="n">Took</th><th scope="col">SHA-256</th></tr></thead><tbody>${pages.map(pageRow)}</tbody></table></div></section>`;
+<div class="wide" tabindex="0" role="group" aria-labelledby="pages"><table><thead><tr><th scope="col">Window</th><th scope="col" class="n">Walk</th><th scope="col" class="n">Page</th><th scope="col" class="n">Start</th><th scope="col" class="n">Asked for</th><th scope="col" class="n">Records</th><th scope="col" class="n">Bytes</th><th scope="col">Fetched (UTC)</th><th scope="col" class="n">Took</th><th scope="col">SHA-256</th></tr></thead><tbody>${pages.map(pageRow)}</tbody></table></div></section>`;
 }
 
 function pageRow(page: DayPage): Html {
-  return html`<tr><td class="n">${page.walkId}</td><td class="n">${page.pageNo}</td><td class="n">${formatCount(page.start)}</td><td class="n">${formatCount(page.length)}</td><td class="n">${formatCount(page.records)}</td><td class="n">${formatCount(page.byteCount)}</td><td>${minute(page.fetchedAt)}</td><td class="n">${formatCount(page.durationMs)} ms</td><td><code title="${page.sha256}">${page.sha256.slice(0, 12)}…</code>${page.changed && ' changed copy'}</td></tr>`;
+  return html`<tr><td>${windowName(page)}</td><td class="n">${page.number}</td><td class="n">${page.pageNo}</td><td class="n">${formatCount(page.start)}</td><td class="n">${formatCount(page.length)}</td><td class="n">${formatCount(page.records)}</td><td class="n">${formatCount(page.byteCount)}</td><td>${minute(page.fetchedAt)}</td><td class="n">${formatCount(page.durationMs)} ms</td><td><code title="${page.sha256}">${page.sha256.slice(0, 12)}…</code>${page.changed && ' changed copy'}</td></tr>`;
 }

@@ -20,8 +20,8 @@ export function volume({ stream, days }: Pick<StreamDays, 'stream' | 'days'>): H
   const last = shown.at(-1);
   if (first === undefined || last === undefined || most === 0) return html``;
   const highest = shown.find(({ records }) => records === most) ?? first;
-  const full = shown.filter(({ state }) => state === 'complete');
-  const mean = Math.round(full.reduce((sum, { records }) => sum + records, 0) / (full.length || 1));
+  const drawn = shown.flatMap(({ records }) => (records > 0 ? [records] : []));
+  const mean = Math.round(drawn.reduce((sum, records) => sum + records, 0) / drawn.length);
   const top = niceTop(most);
   const said = `Records of ${stream} a day from ${longDay(first.day)} to ${longDay(last.day)}: ${formatCount(mean)} on average, at most ${formatCount(most)}, on ${longDay(highest.day)}.`;
   const slots = Math.max(LEAST_SLOTS, shown.length);
