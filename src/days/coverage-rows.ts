@@ -1,6 +1,7 @@
 /** Reads what is there and what is not: the coverage, the gaps and what runs now. */
 import type { Day, DayRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
+import { hasBegun } from '../store/shown.ts';
 
 export type CoverageState =
   | 'complete'
@@ -11,8 +12,11 @@ export type CoverageState =
   | 'tiered'
   | 'pruned';
 
-/** How a day is not complete; `walked`: it is pending for a cut at its ends only. */
-export type GapState = Exclude<CoverageState, 'complete' | 'tiered' | 'pruned'> | 'walked';
+/** How a day is not complete; `walked`: it is pending for a cut at its ends only; `begun`: pages of it are stored, and to be proven. */
+export type GapState =
+  | Exclude<CoverageState, 'complete' | 'tiered' | 'pruned'>
+  | 'walked'
+  | 'begun';
 
 /** A window that could not be walked whole. */
 export interface SplitRow {
@@ -56,7 +60,12 @@ export function readRunning(database: Database): Promise<RunningWindow[]> {
             coalesce(k.records, 0) as records, k.last_total as total
        from daywalk.windows w
        join daywalk.streams s on s.stream_id = w.stream_id
-       left join daywalk.walks k on k.walk_id = w.current_walk
+       -- A walk that is evidence only begins anew; the fullest one tells how much of the window is stored.
+       left join lateral (
+         select records, last_total from daywalk.walks
+          where window_id = w.window_id and coalesce(outcome not in ('shifted', 'failed'), true)
+            and (w.state in ('pending', 'failed') or walk_id = w.current_walk)
+          order by records desc limit 1) as k on true
       where w.lease_id is not null and w.lease_expires > clock_timestamp()
       order by w.from_time, s.name`,
   );
@@ -84,7 +93,8 @@ export function readGaps(
     `with mine as (
        select stream_id, name from daywalk.streams where name = any ($1::text[])
      ), found as (
-       select u.stream_id, u.day, case when u.running then 'running' when u.failed then 'failed' when w.walked then 'walked' else 'pending' end as state,
+       select u.stream_id, u.day, case when u.running then 'running' when u.failed then 'failed' when w.walked then 'walked'
+                   when ${hasBegun('u.stream_id', 'u.day')} then 'begun' else 'pending' end as state,
               u.due_at, e.last_error
          from daywalk.unfinished_days u
          left join daywalk.day_errors e on e.stream_id = u.stream_id and e.day = u.day

@@ -9,7 +9,10 @@ import { type KnownDay, readKnownDays } from './rows.ts';
 
 /** A day and how it stands; a day without windows has no figures. */
 export interface DayInState
-  extends Omit<KnownDay, 'streamId' | 'complete' | 'running' | 'failed' | 'walked' | 'pruned'> {
+  extends Omit<
+    KnownDay,
+    'streamId' | 'complete' | 'running' | 'failed' | 'walked' | 'begun' | 'pruned'
+  > {
   readonly state: DayState;
 }
 

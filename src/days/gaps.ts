@@ -17,13 +17,13 @@ export function describeUnplanned(names: readonly string[]): string[] {
   );
 }
 
-/** Streams whose first day is still to come: nothing of them is missing, and nothing is exported. */
+/** Streams whose first day is still to come: nothing of them is missing; what was planned before is exported all the same. */
 export function describeFuture(
   streams: readonly { readonly stream: string; readonly since: Day | null; readonly today: Day }[],
 ): string[] {
   return streams.flatMap(({ stream, since, today }) =>
     since !== null && since > today
-      ? [`${stream}: begins on ${since} (since), in the future; nothing is exported before`]
+      ? [`${stream}: begins on ${since} (since), in the future; until then no new day is planned`]
       : [],
   );
 }
@@ -50,6 +50,16 @@ export function fillCommand(stream: string, from: Day, to = from): string {
   return `daywalk backfill --from ${from} --to ${to} --stream ${stream}`;
 }
 
+/** What an error ends with that only a person can settle: walked again, it would fail again. Null: it is another one. */
+export const acceptHint = (error: string | null): string | null =>
+  /\(([^()]*daywalk accept[^()]*)\)$/.exec(error ?? '')?.[1] ?? null;
+
+/** The command that mends days with this error. */
+export const mendingOf = ({ stream, from, to, lastError }: Omit<GapSpan, 'state'>): string =>
+  acceptHint(lastError) === null
+    ? fillCommand(stream, from, to)
+    : `daywalk accept --stream ${stream}`;
+
 /** Days that follow each other, in the same state for the same kind of reason. */
 export interface GapSpan {
   readonly stream: string;
@@ -69,12 +79,13 @@ export interface Problem extends GapSpan {
 
 /** A span with its words and its command. */
 export function problemOf(span: GapSpan): Problem {
-  const { stream, state, from, to, lastError } = span;
+  const { stream, state, lastError } = span;
+  const kept = state === 'begun' ? '; the next run goes on with what is stored' : '';
   const error = lastError === null ? '' : `: ${lastError}`;
   return {
     ...span,
-    text: `${stream}: ${spanText(span)} ${GAP_WORDS[state]}${error}`,
-    command: state === 'running' ? null : fillCommand(stream, from, to),
+    text: `${stream}: ${spanText(span)} ${GAP_WORDS[state]}${kept}${error}`,
+    command: state === 'running' ? null : mendingOf(span),
   };
 }
 

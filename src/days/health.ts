@@ -118,8 +118,8 @@ function gapsOf({ stream, days }: StreamDays, expected: Day) {
 }
 
 /** It is not complete, and nothing is wrong with it yet. */
-const isOnItsWay = (state: DayState): state is 'missing' | 'walked' | 'running' =>
-  state === 'missing' || state === 'walked' || state === 'running';
+const isOnItsWay = (state: DayState): state is 'missing' | 'begun' | 'walked' | 'running' =>
+  state === 'missing' || state === 'begun' || state === 'walked' || state === 'running';
 
 function levelOf(
   streams: readonly StreamDays[],

@@ -1,7 +1,7 @@
 /** Days in the database: what their windows and what is shown of them add up to, day by day and in all. */
 import type { Day, DayRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { isPruned, isTiered } from '../store/shown.ts';
+import { hasBegun, isPruned, isTiered } from '../store/shown.ts';
 
 /** A day that has a window; the cuts in it and at its end count as windows of it. */
 export interface KnownDay {
@@ -15,6 +15,8 @@ export interface KnownDay {
   readonly failed: boolean;
   /** Whether the day itself is complete, whatever the cuts at its ends are. */
   readonly walked: boolean;
+  /** It is not complete, and pages of it are stored that are to be proven. */
+  readonly begun: boolean;
   /** It is not complete, and a worker holds one of its windows. */
   readonly running: boolean;
   /** Whether it was complete and is not kept any more. */
@@ -53,6 +55,7 @@ export function readKnownDays(
      )
      select p.stream_id as "streamId", p.day, p.windows, p.complete_windows as "completeWindows",
             u.day is null as complete, coalesce(u.failed, false) as failed, coalesce(u.running, false) as running, p.walked,
+            u.day is not null and ${hasBegun('p.stream_id', 'p.day')} as begun,
             coalesce(u.due_at, p.due_at) as "dueAt", e.last_error as "lastError",
             ${isPruned('p.stream_id', 'p.day')} and not ${isTiered('p.stream_id', 'p.day')} as pruned,
             coalesce(s.records, 0) as records, coalesce(s.gone, 0) as gone, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes, s.proof

@@ -1,6 +1,6 @@
 /** Runs in words: what began them and how they ended. */
 import type { RunOutcome } from '../errors.ts';
-import type { RunTrigger } from '../store/runs.ts';
+import type { RunRow, RunTrigger } from '../store/runs.ts';
 import { type NotInStep, notInStepText } from '../walk/followers.ts';
 
 /** What began a run. */
@@ -20,6 +20,15 @@ export const RUN_OUTCOME_WORDS: Readonly<Record<RunOutcome, string>> = {
   settings: 'the settings are wrong',
   unexpected: 'unexpected error',
 };
+
+/** What to do about a key that is refused. */
+export const RIGHT_KEY = 'put the right one into DAYWALK_API_KEY, or into the key file';
+
+/** What comes before all else where the last run ended because of its key. */
+export const describeRefusal = (last: RunRow | null): string[] =>
+  last?.outcome === 'refused'
+    ? [`The API refused the key in the last run: first ${RIGHT_KEY}.`]
+    : [];
 
 /** What follows the data and failed, as one thing that is wrong. */
 export const followerTrouble = (follower: NotInStep) => ({

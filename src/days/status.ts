@@ -17,9 +17,10 @@ import {
   type SplitRow,
 } from './coverage-rows.ts';
 import { readStreamDays, type StreamDays } from './covered-days.ts';
-import { fillCommand, gapSpansOf } from './gaps.ts';
+import { gapSpansOf, mendingOf } from './gaps.ts';
 import { type Lateness, readLateness } from './lateness-rows.ts';
 import { readTables, type TableState } from './record-table-rows.ts';
+import { readRestless } from './restless.ts';
 import { readTotals, type StreamTotals } from './rows.ts';
 
 /** The months that a calendar shows, the present one included, unless others are asked for. */
@@ -46,6 +47,8 @@ export interface StatusFacts {
   /** What the sources do not show any more. */
   readonly gone: readonly Gone[];
   readonly late: readonly Lateness[];
+  /** Streams whose source answers one question in different ways. */
+  readonly restless: readonly string[];
   /** Windows of the days shown that could not be walked whole. */
   readonly splits: readonly SplitRow[];
   /** The ends of the ledger's chains. */
@@ -71,7 +74,7 @@ export async function readStatus(
   const { timeZone, settleMs, months = MONTHS_SHOWN } = asked;
   const now = await databaseNow(database);
   const from = firstOfMonth(dayAt(now, timeZone), months);
-  const [days, totals, gaps, running, lastRun, gone, late, splits, ledger, tables] =
+  const [days, totals, gaps, running, lastRun, gone, late, splits, ledger, tables, restless] =
     await Promise.all([
       readStreamDays(database, { streams, from, timeZone, settleMs }),
       readTotalsOf(database, streams),
@@ -83,6 +86,7 @@ export async function readStatus(
       readSplits(database, streams, from),
       readLedgerHeads(database, streams),
       readTables(database),
+      readRestless(database, streams),
     ]);
   return {
     timeZone,
@@ -96,6 +100,7 @@ export async function readStatus(
     lastRun,
     gone,
     late,
+    restless,
     splits,
     ledger,
     tables,
@@ -160,7 +165,7 @@ export function statusDocument(facts: StatusFacts) {
     })),
     gaps: gapSpansOf(facts.gaps).map((span) => ({
       ...span,
-      command: fillCommand(span.stream, span.from, span.to),
+      command: mendingOf(span),
     })),
     running: facts.running,
     lastRun: facts.lastRun === null ? null : lastRunDocument(facts.lastRun),

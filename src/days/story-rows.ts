@@ -3,6 +3,7 @@ import type { Claim, Day, Proof, Purpose, WindowKind, WindowState } from '../mod
 import type { Database } from '../store/database.ts';
 import type { WalkRole } from '../store/walks.ts';
 import type { CoverageState } from './coverage-rows.ts';
+import { readRestless } from './restless.ts';
 
 /** What is known about a stream and day. */
 export interface DayStory {
@@ -17,6 +18,10 @@ export interface DayStory {
   readonly gone: number;
   readonly pages: number;
   readonly bytes: number;
+  /** The newest error of its windows. */
+  readonly lastError: string | null;
+  /** Its source answers one question in different ways. */
+  readonly restless: boolean;
   /** Since when the source is known to have forgotten it. */
   readonly retiredSince: Date | null;
   /** What changed of what is shown, oldest first. */
@@ -96,6 +101,8 @@ export interface WalkStory {
   /** What answers that are no pages of it said. */
   readonly claims: readonly Claim[];
   readonly shown: 'no' | 'whole' | 'part';
+  /** Its pages are gone, or moved with the day. */
+  readonly pruned: boolean;
   /** Records of it that are shown. */
   readonly shownRecords: number;
   /** Pages of which `jsonb` holds a changed copy, and the kinds of changes. */
@@ -120,13 +127,14 @@ export async function readDayStory(
   stream: string,
   day: Day,
 ): Promise<DayStory> {
-  const [calendar, coverage, windows, publications, ledger, pruning] = await Promise.all([
+  const [calendar, coverage, windows, publications, ledger, pruning, restless] = await Promise.all([
     readCalendar(database, stream, day),
     readCoverage(database, stream, day),
     readWindows(database, stream, day),
     readPublications(database, stream, day),
     readLedgerRow(database, stream, day),
     readPruning(database, stream, day),
+    readRestless(database, [stream]),
   ]);
   return {
     stream,
@@ -138,6 +146,8 @@ export async function readDayStory(
     gone: coverage?.gone ?? 0,
     pages: coverage?.pages ?? 0,
     bytes: coverage?.bytes ?? 0,
+    lastError: coverage?.lastError ?? null,
+    restless: restless.length > 0,
     retiredSince: coverage?.retiredSince ?? null,
     publications,
     pruning,
@@ -159,9 +169,9 @@ async function readCalendar(database: Database, stream: string, day: Day) {
 /** The coverage of the day; undefined: it is not due, or the stream is not known. */
 async function readCoverage(database: Database, stream: string, day: Day) {
   const [row] = await database.persist<
-    Pick<DayStory, 'state' | 'records' | 'gone' | 'pages' | 'bytes' | 'retiredSince'>
+    Pick<DayStory, 'state' | 'records' | 'gone' | 'pages' | 'bytes' | 'lastError' | 'retiredSince'>
   >(
-    `select state, records, gone, pages, bytes, retired_since as "retiredSince"
+    `select state, records, gone, pages, bytes, last_error as "lastError", retired_since as "retiredSince"
        from daywalk.coverage where stream = $1 and day = $2::date`,
     [stream, day],
   );
@@ -234,7 +244,7 @@ function readWalks(
   return database.persist(
     `select k.window_id as "windowId", k.walk_id as "walkId", k.number, k.role, k.from_time as "from", k.to_time as "to",
             k.page_length as "pageLength", k.pages, k.records, k.bytes, k.requests, k.first_total as "firstTotal",
-            k.last_total as "lastTotal", k.outcome, k.reason, k.claims, k.shown, k.started_at as "startedAt",
+            k.last_total as "lastTotal", k.outcome, k.reason, k.claims, k.shown, k.pruning is not null as pruned, k.started_at as "startedAt",
             k.finished_at as "finishedAt",
             case k.shown when 'whole' then k.records - m.unseen when 'part' then m.seen else 0 end as "shownRecords",
             q.pages as quarantined, q.kinds as quarantine

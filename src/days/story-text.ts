@@ -3,7 +3,8 @@
 import type { Claim, Proof } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { counted, formatBytes, formatCount, utcSecond } from '../text.ts';
-import { fillCommand, GAP_WORDS } from './gaps.ts';
+import { acceptHint, GAP_WORDS, mendingOf } from './gaps.ts';
+import { describeRestless } from './restless.ts';
 import type { DayStory, PublicationStory, WalkStory, WindowStory } from './story-rows.ts';
 
 /** All that is known about the day, window by window, and what is to be done. */
@@ -14,6 +15,7 @@ export function describeStory(story: DayStory): string[] {
     ...(story.windows.length === 0 ? [`  ${nothingPlanned(story)}`] : []),
     ...story.windows.flatMap((window) => describeWindow(story, window)),
     ...story.publications.slice(1).map(publicationText),
+    ...(story.restless ? [`  ${describeRestless(story.stream)}.`] : []),
     ...ledgerText(story),
     ...endText(story),
   ];
@@ -29,8 +31,16 @@ export function dayWords({ state, closed, records, windows }: DayStory): string 
   const own = windows.filter((window) => window.kind === 'day' && window.state !== 'replaced');
   if (own.length > 0 && own.every((window) => window.state === 'complete'))
     return DAY_STATE_WORDS.walked;
+  if (state === 'pending' && hasBegun(windows)) return DAY_STATE_WORDS.begun;
   return GAP_WORDS[state];
 }
+
+/** Pages are stored that are to be proven. */
+const hasBegun = (windows: readonly WindowStory[]): boolean =>
+  windows.some(({ kind, walks }) => kind !== 'cut' && walks.some(isKept));
+
+const isKept = ({ pages, outcome }: WalkStory): boolean =>
+  pages > 0 && outcome !== 'shifted' && outcome !== 'failed';
 
 /** The command that mends the day; null: nothing is wrong with it, or time will mend it. */
 export function mendingCommand(story: DayStory): string | null {
@@ -42,7 +52,7 @@ export function mendingCommand(story: DayStory): string | null {
     !story.closed
   )
     return null;
-  return fillCommand(story.stream, story.day);
+  return mendingOf({ ...story, from: story.day, to: story.day });
 }
 
 function storedText({ pruning, records, gone, pages, bytes, retiredSince }: DayStory): string {
@@ -85,7 +95,14 @@ function depthOf(story: DayStory, window: WindowStory): number {
   return parent === undefined ? 0 : 1 + depthOf(story, parent);
 }
 
-function windowName({ kind, from, to, levelFrom, levelTo }: WindowStory): string {
+/** A window in words. */
+export function windowName({
+  kind,
+  from,
+  to,
+  levelFrom,
+  levelTo,
+}: Pick<WindowStory, 'kind' | 'from' | 'to' | 'levelFrom' | 'levelTo'>): string {
   const levels =
     levelFrom === null && levelTo === null
       ? ''
@@ -108,8 +125,8 @@ function windowState(window: WindowStory): string {
         ? ', not looked at again yet'
         : `; looked at ${counted(looks, 'time')} since, last at ${utcSecond(lookedAt)}, and found the same`;
     const parts =
-      splitBy === null ? '' : ` by its parts, split by ${splitBy}, because ${splitReason}`;
-    return `complete${parts}${provenAt === null ? '' : ` since ${utcSecond(provenAt)}`}${looked}${running}.`;
+      splitBy === null ? '' : `; proven by its parts, split by ${splitBy}, because ${splitReason}`;
+    return `complete${provenAt === null ? '' : ` since ${utcSecond(provenAt)}`}${looked}${parts}${running}.`;
   }
   if (state === 'replaced') return 'replaced: something else stands for it now.';
   return `${state}${running}.`;
@@ -124,7 +141,7 @@ function describeWalk(walk: WalkStory, window: WindowStory, indent: string): str
   const requests = counted(Math.max(walk.requests, walk.pages), 'request');
   const isProof = [window.proof?.walk, window.proof?.across].includes(walk.walkId);
   return [
-    `${indent}Walk ${walk.number}${roleText(walk)}: ${counted(walk.records, 'record')} on ${counted(walk.pages, 'page')} of at most ${formatCount(walk.pageLength)}, ${requests}, ${totals}; ${outcomeText(walk)}.`,
+    `${indent}Walk ${walk.number}${roleText(walk)}: ${counted(walk.records, 'record')} on ${counted(walk.pages, 'page')} of at most ${formatCount(walk.pageLength)}, ${requests}, ${totals}; ${outcomeText(walk, window)}.`,
     ...(isProof && window.proof !== null ? [`${indent}  ${describeProof(window.proof)}`] : []),
     ...(walk.claims.length > 0
       ? [
@@ -167,11 +184,13 @@ function roleText({ role, from, to }: WalkStory): string {
   }
 }
 
-function outcomeText(walk: WalkStory): string {
+function outcomeText(walk: WalkStory, { owner }: WindowStory): string {
   const reason = walk.reason === null ? '' : `: ${walk.reason}`;
   switch (walk.outcome) {
     case null:
-      return `in progress since ${utcSecond(walk.startedAt)}`;
+      return owner === null
+        ? `begun at ${utcSecond(walk.startedAt)}, and not at its end: the next run goes on with it`
+        : `in progress since ${utcSecond(walk.startedAt)}`;
     case 'proven':
       return `proven; ${shownText(walk)}`;
     case 'ended':
@@ -183,7 +202,8 @@ function outcomeText(walk: WalkStory): string {
   }
 }
 
-function shownText({ shown, shownRecords, records }: WalkStory): string {
+function shownText({ shown, shownRecords, records, pruned }: WalkStory): string {
+  if (pruned) return 'its pages are not kept here any more';
   if (shown === 'no') return 'it shows nothing that was not shown before';
   if (shownRecords === records) return 'the views show it';
   return `the views show ${formatCount(shownRecords)} of its records`;
@@ -234,7 +254,12 @@ function endText(story: DayStory): string[] {
     ];
   if (story.state === 'running') return ['It is being walked now.'];
   const command = mendingCommand(story);
-  return command === null ? [] : [`To walk it now: ${command}`];
+  if (command === null) return [];
+  const hint = acceptHint(story.lastError);
+  if (hint !== null) return [`${hint} (${command})`];
+  return hasBegun(story.windows)
+    ? [`What is stored is kept; the next run goes on with it. To go on now: ${command}`]
+    : [`To walk it now: ${command}`];
 }
 
 const count = (value: number | null): string => (value === null ? 'none' : formatCount(value));

@@ -4,7 +4,8 @@ import { daysBetween } from './days.ts';
 
 /**
  * How a day stands: complete with records · complete without any · not closed yet · being walked · failed ·
- * walked (whole, but a midnight beside it was not asked for across yet) · missing (closed and wanted, but not walked yet) ·
+ * walked (whole, but a midnight beside it was not asked for across yet) · begun (some of it is stored, and not proven yet) ·
+ * missing (closed and wanted, but not walked yet) ·
  * out of scope (before the stream begins, in the future, or pruned).
  */
 export const DAY_STATES = [
@@ -14,6 +15,7 @@ export const DAY_STATES = [
   'running',
   'failed',
   'walked',
+  'begun',
   'missing',
   'out',
 ] as const;
@@ -27,6 +29,7 @@ export const DAY_STATE_WORDS: Readonly<Record<DayState, string>> = {
   running: 'being walked',
   failed: 'failed',
   walked: 'walked, midnight not checked yet',
+  begun: 'begun, not proven yet',
   missing: 'not walked yet',
   out: 'out of scope',
 };
@@ -44,6 +47,8 @@ export interface DayFacts {
   readonly pruned?: boolean;
   /** Whether all of it is complete but a cut at its ends. */
   readonly walked?: boolean;
+  /** Whether pages of it are stored that are to be proven. */
+  readonly begun?: boolean;
   /** Records that readers see. */
   readonly records: number;
 }
@@ -67,7 +72,8 @@ export function dayState(day: Day, facts: DayFacts | undefined, scope: DayScope)
     // The settle delay was made longer since the windows were planned.
     if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';
     if (facts.failed) return 'failed';
-    return facts.walked === true ? 'walked' : 'missing';
+    if (facts.walked === true) return 'walked';
+    return facts.begun === true ? 'begun' : 'missing';
   }
   if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';
   return scope.since === null || day < scope.since ? 'out' : 'missing';

@@ -1,7 +1,7 @@
 /** Health for machines: alive, ready, and fresh enough. */
 import { type Answer, json, words } from '../answer.ts';
 import type { Health } from '../days/health.ts';
-import { followerTrouble } from '../days/run-words.ts';
+import { followerTrouble, RIGHT_KEY } from '../days/run-words.ts';
 import type { RefusedKey } from '../store/refused-keys.ts';
 import { utcMinute } from '../text.ts';
 import type { NotInStep } from '../walk/followers.ts';
@@ -18,7 +18,7 @@ const why = (error: unknown, { strike }: Striking): string =>
 
 /** That the key is refused, since when, and when it is sent again. */
 export function refusedSentence({ since, until, said }: RefusedKey): string {
-  return `The API refuses the key since ${utcMinute(since)}; it is not sent again before ${utcMinute(until)} or until it changes. ${said}`;
+  return `The API refuses the key since ${utcMinute(since)}; it is not sent again before ${utcMinute(until)} or until it changes: ${RIGHT_KEY}. ${said}`;
 }
 
 /** No day is missing where what follows the days has failed, and yet not all is well. */

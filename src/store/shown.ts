@@ -14,6 +14,12 @@ export const isPruned = (streamId: string, day: string): string =>
 export const isTiered = (streamId: string, day: string): string =>
   `exists (select from daywalk.tiered_days t where t.stream_id = ${streamId} and t.day = ${day})`;
 
+/** A condition: pages of the day are stored, and not thrown away; both arguments are SQL. */
+export const hasBegun = (streamId: string, day: string): string =>
+  `exists (select from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
+            where w.stream_id = ${streamId} and w.day = ${day} and w.kind <> 'cut' and k.pages > 0 and k.pruning is null
+              and coalesce(k.outcome not in ('shifted', 'failed'), true))`;
+
 /** A condition: the day has a window, and all windows of it and the cuts at its ends are complete; both arguments are SQL. */
 export const isComplete = (streamId: string, day: string): string =>
   `(exists (select from daywalk.windows w where w.stream_id = ${streamId} and w.day = ${day} and w.kind = 'day')

@@ -3,6 +3,7 @@ import { WalkError } from '../errors.ts';
 import type { Proof } from '../model.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { closeSplit, readSplit, replanParts, type SplitParts } from '../store/splits.ts';
+import { counted, formatCount } from '../text.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { refuseForgotten } from './forgotten.ts';
 import { question } from './questions.ts';
@@ -60,7 +61,7 @@ export async function closeWindow(
     kind: 'parts',
     rule: 'C9',
     records,
-    why: `${split.parts.length} parts${split.cuts.length === 0 ? '' : ` and ${split.cuts.length} cuts`} hold ${records} records${total === null ? '' : `, and the total says ${exact ? '' : 'at least '}${total}`}`,
+    why: `${counted(split.parts.length, 'part')}${split.cuts.length === 0 ? '' : ` and ${counted(split.cuts.length, 'cut')}`} hold ${counted(records, 'record')}${total === null ? '' : `, and the total says ${exact ? '' : 'at least '}${formatCount(total)}`}`,
     ...(total === null ? {} : { total }),
     calibrated: exact && total === records,
   };

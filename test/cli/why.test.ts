@@ -28,6 +28,7 @@ const walk: WalkStory = {
   reason: null,
   claims: [],
   shown: 'whole',
+  pruned: false,
   shownRecords: 2500,
   quarantined: 0,
   quarantine: [],
@@ -70,6 +71,8 @@ const story: DayStory = {
   gone: 0,
   pages: 3,
   bytes: 2_000_000,
+  lastError: null,
+  restless: false,
   retiredSince: null,
   publications: [],
   windows: [window],
@@ -232,6 +235,41 @@ describe('a story', () => {
       '1 other answer spoke of it: 1 of 2 from 2,499 on, total at least 2,500, and more.',
     );
     expect(text).toContain('jsonb cannot hold 1 page of it (nul)');
+  });
+
+  it('of a split that is complete: since when, and why it was split', () => {
+    const splitReason = 'paging goes no deeper than 900';
+    const split: WindowStory = { ...window, splitBy: 'time', splitReason, looks: 0 };
+    expect(tell({ windows: [split] })).toContain(
+      'complete since 2026-03-02 01:00:05 UTC, not looked at again yet; proven by its parts, split by time, because paging goes no deeper than 900.',
+    );
+  });
+
+  it('of a walk whose pages went: the views show nothing of it', () => {
+    const text = tell({ windows: [{ ...window, walks: [{ ...walk, pruned: true }] }] });
+    expect(text).toContain('; proven; its pages are not kept here any more.');
+    expect(text).not.toContain('the views show');
+  });
+
+  it('of a walk that nobody goes on with just now', () => {
+    const open: WalkStory = { ...walk, outcome: null, finishedAt: null };
+    const failed: WindowStory = { ...window, state: 'failed', proof: null, walks: [open] };
+    expect(tell({ state: 'failed', windows: [failed] })).toContain(
+      '; begun at 2026-03-02 01:00:00 UTC, and not at its end: the next run goes on with it.',
+    );
+    expect(tell({ windows: [{ ...failed, owner: 'here' }] })).toContain(
+      '; in progress since 2026-03-02 01:00:00 UTC.',
+    );
+  });
+
+  it('of a day that only a person can settle: what the error says, no backfill that fails again', () => {
+    const lastError =
+      'nothing new is believed: 2 days show nothing (Was the key narrowed? If it really lost its events: daywalk accept)';
+    const text = tell({ state: 'failed', lastError });
+    expect(text).toMatch(
+      /Was the key narrowed\? If it really lost its events: daywalk accept \(daywalk accept --stream events\)$/,
+    );
+    expect(text).not.toContain('backfill');
   });
 
   it('tells that the source has forgotten the day', () => {

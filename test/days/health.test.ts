@@ -59,7 +59,7 @@ it('a first day in the future is no all is well', () => {
   const future = { ...stream('events', 'xxxxx'), since: '2062-03-10' };
   const { sentence } = assess('07:14:00', future);
   expect(sentence).toBe(
-    'events: begins on 2062-03-10 (since), in the future; nothing is exported before.',
+    'events: begins on 2062-03-10 (since), in the future; until then no new day is planned.',
   );
 });
 

@@ -74,6 +74,13 @@ test('stays up, says why and since when, and asks no more: after a restart neith
     expect(await scene.run([verb], environment)).toMatchObject({ code: 4 });
     expect(scene.api.counts.requests).toBeGreaterThan(before);
   }
+  for (const verb of ['gaps', 'status'])
+    expect((await scene.run([verb], environment)).stdout).toMatch(
+      /^The API refused the key in the last run: first put the right one into DAYWALK_API_KEY, or into the key file\.$/m,
+    );
+  expect((await scene.run(['status'], environment)).stdout).toMatch(
+    /the key was refused after .*: nothing was received/,
+  );
 
   const before = scene.api.counts.requests;
   await scene.database.query(

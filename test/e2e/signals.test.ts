@@ -44,6 +44,13 @@ test.each([
       { outcome: 'interrupted' },
     ]);
 
+    expect((await scene.succeed(['status'])).stdout).toMatch(
+      /^last run: backfill, .* stopped after .*: [1-9][\d,]* records received$/m,
+    );
+    expect((await scene.run(['gaps'])).stdout).toContain(
+      'begun, not proven yet; the next run goes on with what is stored',
+    );
+
     const stored = await pagesStored(scene.database);
     scene.api.set({ faults: [] });
     const before = scene.api.requests.length;

@@ -17,6 +17,7 @@ const facts = (day: string, given: Partial<DayFacts> = {}): DayFacts => ({
 describe('the state of a day', () => {
   it.each([
     ['with all windows complete', '2026-03-05', {}, 'complete'],
+    ['with pages to be proven', '2026-03-05', { complete: false, begun: true }, 'begun'],
     ['walked, with a cut to come', '2026-03-05', { complete: false, walked: true }, 'walked'],
     [
       'walked, with a cut that failed',

@@ -44,6 +44,16 @@ it('has a headline of ten words, what was said folded, and a command for all of 
   expect(text.match(/class="command"/g)).toHaveLength(2);
 });
 
+it('what only a person can settle stands open, with the command of the error', () => {
+  const error = `nothing new is believed: ${'day and '.repeat(20)}so on (Was the key narrowed? If it really lost its events: daywalk accept)`;
+  const text = problemsPart(problemsOf([failed('events', 1, error)])).text;
+  expect(text).toContain(
+    '<p>Was the key narrowed? If it really lost its events: daywalk accept</p>',
+  );
+  expect(text).toContain('<code>daywalk accept --stream events</code>');
+  expect(text).not.toContain('backfill');
+});
+
 it('folds what is more than two', () => {
   const streams = ['a', 'b', 'c', 'd'].map((name) => failed(name, 1, 'no'));
   const text = problemsPart(problemsOf(streams)).text;

@@ -20,6 +20,7 @@ const LOOKS = {
   running: { glyph: '▸', ascii: '>', colour: '36' },
   failed: { glyph: '✗', ascii: 'X', colour: '31' },
   walked: { glyph: '▒', ascii: '~', colour: '33' },
+  begun: { glyph: '▄', ascii: '-', colour: '33' },
   missing: { glyph: '?', ascii: '?', colour: '33' },
   open: { glyph: '·', ascii: '.', colour: '2' },
   out: { glyph: ' ', ascii: ' ', colour: '' },

@@ -1,9 +1,11 @@
 /** `daywalk gaps`: what is missing, and the command that fills it. */
 
 import { readGaps } from '../../days/coverage-rows.ts';
-import { describeFuture, describeGaps, describeUnplanned, fillCommand } from '../../days/gaps.ts';
+import { describeFuture, describeGaps, describeUnplanned, mendingOf } from '../../days/gaps.ts';
+import { describeRefusal } from '../../days/run-words.ts';
 import { EXIT } from '../../errors.ts';
 import { dayAt } from '../../plan/days.ts';
+import { readLastRun } from '../../store/runs.ts';
 import { readStreams } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { print, printJson } from '../terminal/output.ts';
@@ -27,9 +29,18 @@ export async function gaps(invocation: Invocation): Promise<number> {
     const notBegun = [...describeUnplanned(unplanned), ...describeFuture(future)];
     const found = await readGaps(database, names);
     if (invocation.options.json === true)
-      printJson(found.map((gap) => ({ ...gap, command: fillCommand(gap.stream, gap.day) })));
+      printJson(
+        found.map((gap) => ({
+          ...gap,
+          command: mendingOf({ ...gap, from: gap.day, to: gap.day }),
+        })),
+      );
     else
-      print(...notBegun, ...(notBegun.length > 0 && found.length === 0 ? [] : describeGaps(found)));
+      print(
+        ...describeRefusal(await readLastRun(database)),
+        ...notBegun,
+        ...(notBegun.length > 0 && found.length === 0 ? [] : describeGaps(found)),
+      );
     return found.length + unplanned.length === 0 ? EXIT.done : EXIT.gaps;
   });
 }

@@ -5,7 +5,8 @@ import type { GapRow, RunningWindow } from '../../days/coverage-rows.ts';
 import type { StreamDays } from '../../days/covered-days.ts';
 import { describeFuture, describeGaps, describeUnplanned, GAP_WORDS } from '../../days/gaps.ts';
 import { describeGone, describeLate } from '../../days/gone.ts';
-import { RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
+import { describeRestless } from '../../days/restless.ts';
+import { describeRefusal, RUN_OUTCOME_WORDS, RUN_TRIGGER_WORDS } from '../../days/run-words.ts';
 import {
   MONTHS_SHOWN,
   readStatus,
@@ -66,12 +67,14 @@ export function describeStatus(
     ...facts.streams.map((stream) => describeTotals(facts, stream)),
     ...facts.gone.flatMap(describeGone),
     ...facts.late.map(describeLate),
+    ...facts.restless.map(describeRestless),
     ...facts.tables.flatMap(describeTable),
     '',
     ...facts.running.map(describeRunning),
     ...describeLastRun(facts.lastRun),
     `next run: ${utcSecond(next.at)}, where a worker runs (schedule ${next.schedule})`,
     '',
+    ...describeRefusal(facts.lastRun),
     ...describeWrong(
       facts,
       unplanned.map(({ stream }) => stream),
@@ -107,9 +110,13 @@ function describeLastRun(run: RunRow | null): string[] {
   ];
 }
 
-function whatRunDid({ records, windowsComplete, windowsUnchanged }: RunRow): string {
-  if (windowsComplete > 0) return `${counted(records, 'record')} received`;
-  return windowsUnchanged > 0 ? 'looked again, found what is stored' : 'nothing was due';
+function whatRunDid(run: RunRow): string {
+  const { records, windowsComplete, windowsUnchanged, windowsFailed, outcome } = run;
+  const failed = windowsFailed === 0 ? '' : `, ${counted(windowsFailed, 'window')} failed`;
+  if (records + windowsComplete + windowsFailed > 0)
+    return `${counted(records, 'record')} received${failed}`;
+  if (windowsUnchanged > 0) return 'looked again, found what is stored';
+  return outcome === 'done' || outcome === 'gaps' ? 'nothing was due' : 'nothing was received';
 }
 
 /** In one sentence, then span by span with the command that mends it. */
@@ -126,7 +133,7 @@ function describeWrong(facts: StatusFacts, unplanned: readonly string[]): string
 }
 
 function countedByState(gaps: readonly GapRow[]): string {
-  const states = ['failed', 'missing', 'pending', 'walked', 'running'] as const;
+  const states = ['failed', 'missing', 'pending', 'begun', 'walked', 'running'] as const;
   return states
     .map((state) => ({ state, count: gaps.filter((gap) => gap.state === state).length }))
     .flatMap(({ state, count }) =>

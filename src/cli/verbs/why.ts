@@ -19,6 +19,7 @@ export async function why(invocation: Invocation): Promise<number> {
   return withStore(settings, invocation.signal, async (database) => {
     const stories = [];
     for (const { name } of streams) stories.push(await readDayStory(database, name, day));
+    const untold = streams.filter(({ totalPath }) => totalPath === null);
     if (options.json === true)
       printJson(stories.map((story) => ({ ...story, command: mendingCommand(story) })));
     else
@@ -27,6 +28,7 @@ export async function why(invocation: Invocation): Promise<number> {
           ...(index === 0 ? [] : ['']),
           ...describeStory(story),
         ]),
+        ...untold.map(({ name }) => `${name}: totals are no evidence, as total_path is none`),
       );
     return EXIT.done;
   });

@@ -23,6 +23,7 @@ export const SHAPES = html`<svg class="shapes" width="0" height="0" aria-hidden=
 <g id="s-running"><path class="running" d="M1.5 0L9.5 5L1.5 10Z"/></g>
 <g id="s-failed"><rect class="failed" width="10" height="10" rx="2"/><path class="cross" d="M3 3L7 7M7 3L3 7"/></g>
 <g id="s-walked"><path class="missing" d="M5 0L10 5H0Z"/><path class="unchecked" d="M0 5L5 10L10 5"/></g>
+<g id="s-begun"><path class="unchecked" d="M0 5L5 0L10 5"/><path class="missing" d="M5 10L10 5H0Z"/></g>
 <g id="s-missing"><path class="missing" d="M5 0L10 5L5 10L0 5Z"/></g>
 </defs></svg>`;
 
@@ -69,7 +70,7 @@ function folded(
 ): Html {
   const all = years.flatMap(([, days]) => days);
   const counts = countStates(all);
-  const wrong = (['failed', 'walked', 'missing', 'running'] as const).filter((state) =>
+  const wrong = (['failed', 'walked', 'begun', 'missing', 'running'] as const).filter((state) =>
     counts.has(state),
   );
   const names = `${years.at(-1)?.[0]}${years.length > 1 ? ` to ${years[0]?.[0]}` : ''}`;
@@ -115,7 +116,7 @@ function cell(stream: string, day: DayInState, first: number): string {
   const x = LEFT + (Number(day.day.slice(8)) - 1) * PITCH;
   const y = TOP + (monthOf(day.day) - first) * PITCH;
   // Thousands of stops would be no way to go with the keyboard: what needs a look is one, months lead to the others.
-  const stop = ['failed', 'walked', 'missing', 'running'].includes(day.state);
+  const stop = ['failed', 'walked', 'begun', 'missing', 'running'].includes(day.state);
   return `<a href="day/${stream}/${day.day}"${stop ? '' : ' tabindex="-1"'}><title>${day.day} ${describeDay(day)}</title><use href="#s-${day.state}" x="${x}" y="${y}"/></a>`;
 }
 

@@ -72,7 +72,7 @@ figcaption span { font-weight: 400; color: var(--quiet); margin-left: .5rem; }
 .plot svg { display: block; width: 100%; height: 100%; }
 .plot .scale { position: absolute; left: 0; top: -.6em; width: 3.7rem; text-align: right; font-size: .75rem; line-height: 1.2; color: var(--quiet); } .plot .half { top: calc(50% - .6em); }
 .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; fill: none; }
-.bar { fill: var(--cell); } .bar.empty { stroke: none; } .bar.running { fill: var(--running); } .bar.failed { fill: var(--bad); } .bar.missing, .bar.walked { fill: var(--wait); }
+.bar { fill: var(--cell); } .bar.empty { stroke: none; } .bar.running { fill: var(--running); } .bar.failed { fill: var(--bad); } .bar.missing, .bar.begun, .bar.walked { fill: var(--wait); }
 .reach { fill: transparent; } .volume g:hover .reach { fill: color-mix(in srgb, var(--ink) 8%, transparent); }
 .span { display: flex; justify-content: space-between; padding-left: 4.2rem; font-size: .75rem; color: var(--quiet); }
 .wide { overflow-x: auto; margin-top: .5rem; }

@@ -1,5 +1,5 @@
 /** What is wrong, as people want it: the same failure of many days once, in a few words, with its command; what was said, folded. */
-import { fillCommand, GAP_WORDS, kindOfError, type Problem } from '../../days/gaps.ts';
+import { acceptHint, GAP_WORDS, kindOfError, mendingOf, type Problem } from '../../days/gaps.ts';
 import { daysBetween } from '../../plan/days.ts';
 import { formatCount } from '../../text.ts';
 import { type Html, html } from '../html.ts';
@@ -36,7 +36,7 @@ export function groupProblems(problems: readonly Problem[]): ProblemGroup[] {
       to,
       days: daysBetween(from, to).length + (known?.days ?? 0),
       lastError,
-      command: command && fillCommand(stream, first, to),
+      command: command && mendingOf({ stream, from: first, to, lastError }),
     });
   }
   return [...groups.values()].sort((one, other) => other.days - one.days);
@@ -55,6 +55,7 @@ export function problemsPart(problems: readonly Problem[]): Html {
 
 function item({ stream, state, from, to, days, lastError, command }: ProblemGroup): Html {
   const when = from === to ? from : `${formatCount(days)} days, ${from} to ${to}`;
+  const hint = acceptHint(lastError);
   const headline = lastError === null ? '' : `: ${shortened(lastError)}`;
-  return html`<li><a href="day/${stream}/${to}">${stream}, ${when}: ${GAP_WORDS[state]}${headline}</a>${saidPart(lastError)}${command !== null && html`<pre class="command" tabindex="0"><code>${command}</code></pre>`}</li>`;
+  return html`<li><a href="day/${stream}/${to}">${stream}, ${when}: ${GAP_WORDS[state]}${headline}</a>${hint !== null && html`<p>${hint}</p>`}${saidPart(lastError)}${command !== null && html`<pre class="command" tabindex="0"><code>${command}</code></pre>`}</li>`;
 }
