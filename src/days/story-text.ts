@@ -256,8 +256,8 @@ function endText(story: DayStory): string[] {
   const command = mendingCommand(story);
   if (command === null) return [];
   const hint = acceptHint(story.lastError);
-  if (hint !== null) return [`${hint} (${command})`];
-  return hasBegun(story.windows)
+  if (hint !== null) return [hint.replace('daywalk accept', command)];
+  return dayWords(story) === DAY_STATE_WORDS.begun
     ? [`What is stored is kept; the next run goes on with it. To go on now: ${command}`]
     : [`To walk it now: ${command}`];
 }

@@ -30,9 +30,12 @@ const gapOf = (day: string) => ({
 it('says what of it was evidence', () => {
   const report = { ...NOTHING, windowsComplete: 2, records: 20 };
   expect(describeRun(report, 2_000, 11)[0]).toMatch(
-    /s; 11 of them are what these windows hold, the rest is evidence\.$/,
+    /s; they hold 11 of them, the rest is evidence\.$/,
   );
-  expect(describeRun(report, 2_000, 20)[0]).not.toContain('evidence');
+  expect(describeRun(report, 2_000, 20)[0]).not.toContain('they hold');
+  expect(describeRun(report, 2_000, 30)[0]).toMatch(
+    /; they hold 30, with what was stored before\.$/,
+  );
 });
 
 it('prints a reason once, however many windows failed for it', () => {
@@ -47,6 +50,10 @@ it('prints a reason once, however many windows failed for it', () => {
     'Failed: events 4 windows of 2026-03-01 to 2026-03-03, 2026-03-07: page 01 is a login',
     'Failed: smart-event 2026-03-01 00:00:00 to 2026-03-01 23:59:59: page 01 is a login',
   ]);
+  const midnights = failures.map((failed) => ({ ...failed, to: '2026-03-08 00:00:00' }));
+  expect(describeRun({ ...NOTHING, failures: midnights }, 2_000)[1]).toContain(
+    'events 4 midnights after 2026-03-01 to 2026-03-03, 2026-03-07:',
+  );
 });
 
 it.each<[Partial<RunReport>, RegExp]>([

@@ -49,7 +49,8 @@ function failureLines(failures: readonly WindowFailed[]): string[] {
   }
   return [...groups.values()].map((group) => {
     const [{ stream, from, to, reason }] = group as [WindowFailed];
-    const days = [...new Set(group.map((one) => one.from.slice(0, 10)))].sort();
+    const days = [...new Set(group.map(dayOf))].sort();
+    const what = group.every(isMidnight) ? 'midnights after' : 'windows of';
     const spans = spansOf(
       days.map((day) => ({ day })),
       () => '',
@@ -57,10 +58,13 @@ function failureLines(failures: readonly WindowFailed[]): string[] {
     const when =
       group.length === 1
         ? `${from} to ${to}`
-        : `${group.length} windows of ${spans.map(spanText).join(', ')}`;
+        : `${group.length} ${what} ${spans.map(spanText).join(', ')}`;
     return `Failed: ${stream} ${when}: ${reason}`;
   });
 }
+
+const dayOf = ({ from }: Pick<WindowFailed, 'from'>): string => from.slice(0, 10);
+const isMidnight = ({ from, to }: WindowFailed): boolean => dayOf({ from }) !== to.slice(0, 10);
 
 /** What a run that did not come to its end has stored, and how to go on. */
 export function describeUnfinished(
@@ -77,15 +81,20 @@ export function describeUnfinished(
 
 function whatWasDone(report: RunReport, duration: string, proven?: number): string {
   const { windowsComplete, windowsUnchanged, failures, records, pages, bytes } = report;
-  const evidence =
-    proven === undefined || proven >= records
-      ? ''
-      : `; ${formatCount(proven)} of them are what these windows hold, the rest is evidence${failures.length > 0 ? ' or of windows that failed' : ''}`;
+  const held = proven === undefined ? '' : heldText(report, proven);
   if (windowsComplete > 0 || failures.length > 0)
-    return `${countDays(report, windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}${evidence}.`;
+    return `${countDays(report, windowsComplete)} complete: ${formatCount(records)} records received in ${formatCount(pages)} pages, ${formatBytes(bytes)}, in ${duration}${held}.`;
   return windowsUnchanged > 0
     ? `${countDays(report, windowsUnchanged)} looked at again: the source shows what is stored, in ${duration}.`
     : 'Nothing was due.';
+}
+
+/** How many of them count, where those are not all that was received. */
+function heldText({ records, failures }: RunReport, proven: number): string {
+  if (proven === records) return '';
+  const hold = `; they hold ${formatCount(proven)}`;
+  if (proven > records) return `${hold}, with what was stored before`;
+  return `${hold} of them, the rest is evidence${failures.length > 0 ? ' or of what failed' : ''}`;
 }
 
 /** A window is a day of a stream, unless days were split; where midnights failed, its day is not complete. */

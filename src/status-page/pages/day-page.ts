@@ -1,5 +1,6 @@
 /** The page of a day: its state, the commands, its windows with their walks, proof and errors, and its pages. */
 
+import { acceptHint } from '../../days/gaps.ts';
 import { longDay } from '../../days/health.ts';
 import type { DayPage } from '../../days/page-rows.ts';
 import type { DayStory } from '../../days/story-rows.ts';
@@ -70,7 +71,7 @@ function commands(story: DayStory): Html {
   const { stream, day } = story;
   const mending = mendingCommand(story);
   const lines: readonly (readonly [string, string])[] = [
-    ...(mending === null ? [] : [['Walk it now', mending] as const]),
+    ...(mending === null ? [] : [[acceptHint(story.lastError) ?? 'Walk it now', mending] as const]),
     ['The same on a terminal', `daywalk why ${day} --stream ${stream}`],
     ...(isComparable(story)
       ? [
