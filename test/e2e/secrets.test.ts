@@ -180,7 +180,7 @@ test('pretty lines and the effective settings hold no secret either', async () =
   await scene.run(BACKFILL, { DAYWALK_RETRY_TIME: '0s', DAYWALK_LOG_FORMAT: 'pretty' });
   const shown = await scene.succeed(['config']);
   expect(shown.stdout).toMatch(/^api\.key .*environment DAYWALK_API_KEY$/m);
-  expect(shown.stdout).toMatch(/^database\.url .*@.*environment DATABASE_URL$/m);
+  expect(shown.stdout).toMatch(/^database\.url .*@.*\n? +environment DATABASE_URL$/m);
   const json = JSON.parse((await scene.succeed(['config', '--json'])).stdout);
   expect(json).toContainEqual(expect.objectContaining({ name: 'page_length', value: '40' }));
 });
