@@ -203,7 +203,9 @@ describe('a stream without records', () => {
       await scene.succeed(['migrate']);
       const { stdout } = await scene.succeed(['doctor']);
       expect(stdout).toMatch(/^! stream smart-event +API reached, key accepted.*no records from/m);
-      expect(stdout).toMatch(/^ +→ .*an empty list comes and no word beside it, and wait otherwise/m);
+      expect(stdout).toMatch(
+        /^ +→ .*an empty list comes and no word beside it, and wait otherwise/m,
+      );
     },
   );
 
