@@ -24,8 +24,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'known answers age while the API is away',
     PROVEN,
-    'k.window_id = w.window_id and k.pages > 0',
-    'k.window_id = w.window_id',
+    'select started_at::date from walked group by',
+    "select created_at::date from daywalk.windows where stream_id = $1 and kind = 'day' group by",
     LIFE,
   ),
   mutant(
