@@ -124,16 +124,16 @@ export function readCanaries(
        select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')}, k.records,
               case w.state when 'complete' then least(w.proven_at, w.shown_at) else w.shown_at end
                 > coalesce(w.doubted_at, clock_timestamp()) - interval '7 days' as fresh,
-              w.state = 'complete' and w.proven_at <= coalesce(fetched.since, '-infinity') as is_old
+              w.state = 'complete' and w.proven_at <= least(coalesce(fetched.since, '-infinity'), asked.at - interval '7 days') as is_old
          from daywalk.windows w
          join daywalk.streams s on s.stream_id = w.stream_id
          join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0
          left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
-        cross join proved cross join fetched
+        cross join proved cross join fetched cross join asked
         where w.stream_id = $1 and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3) and w.kind <> 'cut' and w.split_by is null
           and w.state <> 'replaced'
           and (w.state = 'complete' or w.proven_at > proved.at - interval '14 days')
-          and greatest(w.proven_at, w.shown_at) > coalesce(s.accepted_at, '-infinity')
+          and w.shown_at > coalesce(s.accepted_at, '-infinity')
           and d.retired_since is null
         order by w.day, w.state, w.proven_at desc
      )

@@ -1,6 +1,6 @@
 /** Walks in the database: opened, looked up after a doubt, ended with an outcome, and proven. Every write is fenced by the lease (I2). */
 import { DaywalkError, leaseLost } from '../errors.ts';
-import type { Claim, Proof, Span } from '../model.ts';
+import type { Claim, ListEnd, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 
@@ -99,14 +99,14 @@ export async function openWalk(
 export interface WalkEnding {
   readonly outcome: 'ended' | 'shifted' | 'failed';
   readonly reason: string | null;
-  /** How its list ended. */
-  readonly end: object | null;
+  /** How its list ended, and its proof where that is not believed yet. */
+  readonly end: { readonly end?: ListEnd; readonly withheld?: Proof } | null;
   /** What answers said that is not noted with the walk yet, and the requests that are not. */
   readonly claims: readonly Claim[];
   readonly requests: number;
 }
 
-/** Ends a walk without proving it, or takes back that it ended well; its pages stay (I7). Repeating it does nothing. */
+/** Ends a walk without proving it, says more of how it ended, or takes back that it ended well; its pages stay (I7). Repeating it does nothing. */
 export async function endWalk(
   database: Database,
   lease: Lease,
@@ -120,10 +120,11 @@ export async function endWalk(
        returning window_id
      )
      update daywalk.walks k
-        set outcome = $4, reason = $5, proof = $6::jsonb, claims = k.claims || $7::jsonb, requests = k.requests + $8,
+        set outcome = $4, reason = $5, proof = coalesce(k.proof, '{}') || $6::jsonb, claims = k.claims || $7::jsonb, requests = k.requests + $8,
             finished_at = clock_timestamp()
        from held
-      where k.walk_id = $3 and k.window_id = held.window_id and (k.outcome is null or (k.outcome = 'ended' and $4 <> 'ended'))`,
+      where k.walk_id = $3 and k.window_id = held.window_id
+        and (k.outcome is null or (k.outcome = 'ended' and k.proof || $6::jsonb is distinct from k.proof))`,
     [
       lease.windowId,
       lease.leaseId,
@@ -149,6 +150,31 @@ export const discardWalk = (
   requests = 0,
 ): Promise<void> =>
   endWalk(database, lease, walkId, { outcome: 'failed', reason, end: null, claims: [], requests });
+
+/**
+ * The largest walk of a window that was withheld before its source was accepted, and holds all that another one does and more;
+ * null: none does.
+ */
+export async function readWithheld(
+  database: Database,
+  { windowId }: Pick<Lease, 'windowId'>,
+  walkId: number,
+): Promise<(WalkedSoFar & { readonly proof: Proof }) | null> {
+  const [row] = await database.persist<WalkedSoFar & { proof: Proof }>(
+    `select k.walk_id as "walkId", k.next_start as "nextStart", k.pages, k.proof -> 'withheld' as proof
+       from daywalk.walks k
+       join daywalk.walks newest on newest.walk_id = $2 and newest.next_start < k.next_start
+       join daywalk.windows w on w.window_id = k.window_id
+       join daywalk.streams s on s.stream_id = w.stream_id and s.accepted_at > k.finished_at
+      where k.window_id = $1 and k.outcome = 'ended' and k.proof ? 'withheld' and k.pruning is null
+        and not exists (select unnest(p.record_hashes) from daywalk.pages p where p.walk_id = newest.walk_id and p.day = newest.day
+                        except all
+                        select unnest(p.record_hashes) from daywalk.pages p where p.walk_id = k.walk_id and p.day = k.day)
+      order by k.next_start desc, k.walk_id desc limit 1`,
+    [windowId, walkId],
+  );
+  return row ?? null;
+}
 
 /** A walk as it stands at its end. */
 export interface WalkedSoFar {

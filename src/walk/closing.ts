@@ -5,7 +5,7 @@ import type { LeasedWindow } from '../store/leases.ts';
 import { closeSplit, readSplit, replanParts, type SplitParts } from '../store/splits.ts';
 import { counted, formatCount } from '../text.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
-import { refuseForgotten } from './forgotten.ts';
+import { refuseForgotten, showsNothing } from './forgotten.ts';
 import { question } from './questions.ts';
 
 /** Leases of a split window that did not close it; then it has failed. */
@@ -27,12 +27,16 @@ export async function closeWindow(
   const differs = window.state === 'complete' || window.rewalk;
   const changed = differs ? await movedParts(context, split) : [];
   if (changed.length > 0) return again(context, window, split, 'a look found more', changed);
-  const { came, total, totalMissing } = await question(context, window, 0, 1);
+  const { came, total: shown, totalMissing } = await question(context, window, 0, 1);
   // What shows nothing now may have been forgotten before its last part was walked.
   if (came > 0 || split.parts.some((part) => part.records === 0))
     await refuseForgotten(context, window, came);
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
+  // What was accepted as forgotten since its parts were walked adds up to what it told when it was split.
+  const isGone =
+    came === 0 && records > 0 && !window.proven && (await showsNothing(context, window));
+  const total = isGone ? split.total : shown;
   const exact =
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.

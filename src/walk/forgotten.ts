@@ -81,7 +81,7 @@ export async function refuseForgotten(
  * Asked as often as an answer without records must come to be believed, each time for another length, so that no cache answers.
  * What is refused for every length, as too old, is not shown either.
  */
-async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
+export async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
   for (let time = 0; time < context.knowledge.repeats; time += 1) {
     const came = await question(context, span, 0, 2 + time).then(
       (answer) => answer.came,

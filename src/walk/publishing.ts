@@ -1,8 +1,15 @@
 /** A proven walk is published, and teaches what it shows of the source. */
+import { WalkError } from '../errors.ts';
 import type { Proof } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import { BrokenChainError, discardWalk, proveWindow } from '../store/walks.ts';
+import {
+  BrokenChainError,
+  discardWalk,
+  endWalk,
+  proveWindow,
+  readWithheld,
+} from '../store/walks.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
 import { refuseForgotten } from './forgotten.ts';
 import { calibrate } from './questions.ts';
@@ -10,7 +17,8 @@ import { spanOf } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
 
 /**
- * Publishes a walk.
+ * Publishes a walk. One that was not believed before a person accepted the source is published in its place where it holds
+ * more: the source may have forgotten records meanwhile.
  * @param requests requests that are not noted with the walk yet.
  * @returns null: its pages are not those that were walked, so it proves nothing.
  */
@@ -22,17 +30,30 @@ export async function publish(
   requests: number,
 ): Promise<WindowEnd | null> {
   const { database, knowledge } = context;
-  await refuseForgotten(context, window, walk.stored);
-  await context.checkKnown({ except: [window.day] });
   try {
-    const { walkId, stored: nextStart, pages, claims } = walk;
-    await proveWindow(database, window, { walkId, nextStart, pages }, proof, claims, requests);
+    await refuseForgotten(context, window, walk.stored);
+    await context.checkKnown({ except: [window.day] });
+  } catch (error) {
+    if (!(error instanceof WalkError)) throw error;
+    const end = { withheld: proof };
+    const note = { outcome: 'ended', reason: null, end, claims: walk.claims, requests } as const;
+    await endWalk(database, window, walk.walkId, note);
+    throw error;
+  }
+  const newest = { walkId: walk.walkId, nextStart: walk.stored, pages: walk.pages };
+  const withheld =
+    window.walked && !window.proven ? await readWithheld(database, window, walk.walkId) : null;
+  const shown = withheld ?? { ...newest, proof };
+  try {
+    const [claims, more] = withheld === null ? [walk.claims, requests] : [[], 0];
+    await proveWindow(database, window, shown, shown.proof, claims, more);
   } catch (error) {
     if (!(error instanceof BrokenChainError)) throw error;
     context.log.error({ err: error, window: window.from }, 'a walk is discarded');
-    await discardWalk(database, window, walk.walkId, error.message, requests);
+    await discardWalk(database, window, shown.walkId, error.message, requests);
     return null;
   }
+  if (withheld !== null) return { kind: 'complete', proof: withheld.proof };
   if (window.levelFrom === null && window.levelTo === null)
     knowledge.proved(walk.stored, secondsOf(window));
   await learnFrom(context, window, walk, proof);

@@ -12,6 +12,7 @@ const LOOK = 'src/walk/look.ts';
 const FORGETTING = 'src/walk/forgotten.ts';
 const STORE_FORGOTTEN = 'src/store/forgotten.ts';
 const PROVEN = 'src/store/proven.ts';
+const PUBLISHING = 'src/walk/publishing.ts';
 
 export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
@@ -31,8 +32,43 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what was seen since the source was accepted is no known answer',
     PROVEN,
-    'greatest(w.proven_at, w.shown_at) > coalesce',
-    'w.proven_at > coalesce',
+    'and w.shown_at > coalesce',
+    'and w.proven_at > coalesce',
+    LIFE,
+  ),
+  mutant(
+    'what shows nothing any more is believed after fourteen days, though it was fresh when that began',
+    PROVEN,
+    "w.proven_at <= least(coalesce(fetched.since, '-infinity'), asked.at - interval '7 days')",
+    "w.proven_at <= coalesce(fetched.since, '-infinity')",
+    LIFE,
+  ),
+  mutant(
+    'what was walked before the source was accepted is not shown when it is forgotten',
+    PUBLISHING,
+    'const end = { withheld: proof };',
+    'const end = {};',
+    LIFE,
+  ),
+  mutant(
+    'the newest walk that was withheld is shown, not the largest',
+    'src/store/walks.ts',
+    'order by k.next_start desc, k.walk_id desc limit 1',
+    'order by k.walk_id desc limit 1',
+    LIFE,
+  ),
+  mutant(
+    'what was withheld is shown also where the source shows what it lacks',
+    'src/store/walks.ts',
+    'except all\n                        select unnest',
+    'intersect all\n                        select unnest',
+    LIFE,
+  ),
+  mutant(
+    'the total of a large day that was forgotten is that of now',
+    'src/walk/closing.ts',
+    'isGone ? split.total : shown',
+    'shown',
     LIFE,
   ),
   mutant(

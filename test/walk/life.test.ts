@@ -30,6 +30,16 @@ it.each([3, 7])(
   },
 );
 
+it.each([0, 1])(
+  'a key that shows nothing any more is not believed after weeks either, recheck_days %i',
+  async (recheckDays) => {
+    const { ends } = await live(server, {
+      ...{ count: 30, recheckDays, runs: everyDay(1, 29), shows: (now) => now < 5.5 },
+    });
+    expect(ends.slice(5).filter((end) => end.startsWith('complete'))).toEqual([]);
+  },
+);
+
 describe('an API that is away for 16 days, while runs go on', () => {
   const fails = (now: number) => (now > 5 && now < 21 ? AWAY : null);
   const runs = everyDay(1, 25);
@@ -106,4 +116,26 @@ describe('a source that keeps each event for seven days, behind a rest of nine',
     const { ends } = await live(server, { ...world, acceptedAt: everyDay(12, 12)[1] });
     expect(ends.filter((end) => end.startsWith('failed'))).toEqual([]);
   });
+});
+
+it.each(['none', 'exact'] as const)(
+  'what was walked while nothing was believed is shown when the source is accepted and has forgotten it, totals %s',
+  async (totals) => {
+    const { ends, lost } = await live(server, {
+      ...{ count: 24, totals, runs: everyDay(1, 23), acceptedAt: everyDay(22, 22)[1] },
+      sizeOf: (day) => (day === 16 ? 90 : 12),
+      // It is installed anew at noon of day 12, and keeps its events for five days.
+      shows: (now, { at }) => now < at + 5 && (now < 12.5 || at > 12.5),
+    });
+    expect(ends.slice(13)).toEqual(ends.slice(13).map((_, i) => `complete ${i === 3 ? 90 : 12}`));
+    expect(lost).toEqual([]);
+  },
+);
+
+it('what was walked while nothing was believed is not shown where the source has come to show other records', async () => {
+  const { ends } = await live(server, {
+    ...{ count: 10, runs: everyDay(1, 9), acceptedAt: everyDay(8, 8)[1] },
+    shows: (now, { number }) => now < 4.5 || (now < 7 ? number < 5 : number >= 9),
+  });
+  expect(ends.slice(4)).toEqual(Array(5).fill('complete 3'));
 });
