@@ -13,6 +13,7 @@ import {
   startEmbedded,
 } from '../../packages/embedded-postgres/src/index.ts';
 import { ask } from '../support/ask.ts';
+import { inEveryFile } from '../support/hooks.ts';
 import { processesOf, processesWith } from '../support/processes.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -55,9 +56,12 @@ async function makeTemplate(): Promise<string> {
   return directory;
 }
 
-afterAll(async () => {
-  if (template) await rm(await template, { recursive: true, force: true });
-});
+inEveryFile(() =>
+  afterAll(async () => {
+    if (template) await rm(await template, { recursive: true, force: true });
+    template = undefined;
+  }),
+);
 
 /** Starts the embedded Postgres in this process; it is released after the test. */
 export async function startHere(

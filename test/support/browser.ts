@@ -1,13 +1,17 @@
 /** Debian's Chromium, as people's browsers are; started once a file, and only where it is installed. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll } from 'vitest';
+import { inEveryFile } from './hooks.ts';
 import { tool } from './tool.ts';
 
 let browser: Promise<Browser> | undefined;
 
-afterAll(async () => {
-  await (await browser)?.close();
-});
+inEveryFile(() =>
+  afterAll(async () => {
+    await (await browser)?.close();
+    browser = undefined;
+  }),
+);
 
 /** A page of a browser context of its own. `faults` gets script errors, and what the content security policy refused. */
 export async function openPage(

@@ -11,6 +11,7 @@ import { migrate } from '../../src/store/migrations.ts';
 import { ask } from './ask.ts';
 import { until } from './condition.ts';
 import type { TestDatabase } from './database.ts';
+import { inEveryFile } from './hooks.ts';
 import { freePort } from './ports.ts';
 import { plainUser, tool } from './tool.ts';
 
@@ -180,14 +181,17 @@ async function asPostgres(program: string, args: readonly string[]): Promise<voi
   await promisify(execFile)(tool(program), [...args], { cwd: '/', ...plainUser() });
 }
 
-afterAll(async () => {
-  for (const server of running) {
-    if (server.exitCode !== null || server.signalCode !== null) continue;
-    server.kill('SIGQUIT');
-    await once(server, 'close');
-  }
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+inEveryFile(() =>
+  afterAll(async () => {
+    for (const server of running) {
+      if (server.exitCode !== null || server.signalCode !== null) continue;
+      server.kill('SIGQUIT');
+      await once(server, 'close');
+    }
+    running.clear();
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  }),
+);
 process.once('exit', () => {
   for (const server of running) server.kill('SIGQUIT');
 });

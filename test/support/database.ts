@@ -1,6 +1,7 @@
 /** Databases for tests: each test gets its own, cloned from the migrated template; that of a failed test is kept. */
 import pg from 'pg';
 import { afterAll, afterEach, expect, inject } from 'vitest';
+import { inEveryFile } from './hooks.ts';
 
 /** A database for one test. It is dropped after the test file, or kept, with its URL printed, if a test failed. */
 export interface TestDatabase {
@@ -96,18 +97,21 @@ async function asAdmin(statement: string): Promise<void> {
   await admin.query(statement);
 }
 
-afterEach(({ task }) => {
-  if (task.result?.state !== 'fail') return;
-  const { currentTestName } = expect.getState();
-  for (const entry of open) {
-    if (entry.kept || (entry.test !== undefined && entry.test !== currentTestName)) continue;
-    console.error(`"${task.name}" failed; its database is kept: ${entry.database.url}`);
-    entry.kept = true;
-  }
-});
-
-afterAll(async () => {
-  for (const { kept, database } of [...open]) await (kept ? database.pool.end() : database.drop());
-  await admin?.end();
-  admin = undefined;
+inEveryFile(() => {
+  afterEach(({ task }) => {
+    if (task.result?.state !== 'fail') return;
+    const { currentTestName } = expect.getState();
+    for (const entry of open) {
+      if (entry.kept || (entry.test !== undefined && entry.test !== currentTestName)) continue;
+      console.error(`"${task.name}" failed; its database is kept: ${entry.database.url}`);
+      entry.kept = true;
+    }
+  });
+  afterAll(async () => {
+    for (const { kept, database } of [...open])
+      await (kept ? database.pool.end() : database.drop());
+    open.clear();
+    await admin?.end();
+    admin = undefined;
+  });
 });

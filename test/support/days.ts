@@ -1,6 +1,7 @@
 /** Days before today, for programs that plan by the real date: no test that asks for them meets a midnight. */
 import { beforeEach } from 'vitest';
 import { until } from './condition.ts';
+import { inEveryFile } from './hooks.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -25,8 +26,10 @@ export const daysAgo = (
 const LONGEST_TEST_MS = 150_000;
 
 // A day that ends in the middle of a test is one more day that is due. So nobody begins so late in a day.
-beforeEach(async () => {
-  if (DAY_MS - (Date.now() % DAY_MS) > LONGEST_TEST_MS) return;
-  const today = dayAgo(0);
-  await until('midnight to be over', () => dayAgo(0) !== today, LONGEST_TEST_MS + 5_000);
-}, LONGEST_TEST_MS + 10_000);
+inEveryFile(() =>
+  beforeEach(async () => {
+    if (DAY_MS - (Date.now() % DAY_MS) > LONGEST_TEST_MS) return;
+    const today = dayAgo(0);
+    await until('midnight to be over', () => dayAgo(0) !== today, LONGEST_TEST_MS + 5_000);
+  }, LONGEST_TEST_MS + 10_000),
+);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect } from 'vitest';
+import { inEveryFile } from './hooks.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** A program that runs longer is killed, and its test fails; just below the limit of a test. */
@@ -149,19 +150,20 @@ export function formsOf(secret: string): string[] {
 }
 
 // Nothing outlives its test: only processes that this file started, each by its own handle.
-afterEach(() => {
-  for (const child of started) {
-    child.kill('SIGCONT');
-    child.kill('SIGKILL');
-  }
-  expect(offences.splice(0)).toEqual([]);
+inEveryFile(() => {
+  afterEach(() => {
+    for (const child of started) {
+      child.kill('SIGCONT');
+      child.kill('SIGKILL');
+    }
+    expect(offences.splice(0)).toEqual([]);
+  });
+  afterAll(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
 });
 
 // A run that is broken off has no afterEach.
 process.once('exit', () => {
   for (const child of started) child.kill('SIGKILL');
-});
-
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });

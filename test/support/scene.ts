@@ -6,6 +6,7 @@ import {
   startSimulator,
 } from '../../simulator/simulator.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { inEveryFile } from './hooks.ts';
 import { API_KEY, type Ended, type Program, runProgram, startProgram } from './program.ts';
 
 /** Environment variables of one program; undefined takes one away. */
@@ -71,7 +72,9 @@ export function secretsIn(url: string): string[] {
     : [];
 }
 
-afterEach(async () => {
-  for (const api of open) await api.close();
-  open.clear();
-});
+inEveryFile(() =>
+  afterEach(async () => {
+    for (const api of open) await api.close();
+    open.clear();
+  }),
+);

@@ -1,5 +1,6 @@
 /** A simulated API exported into a test database: what a verification begins with. */
 
+import { afterAll } from 'vitest';
 import {
   type Simulator,
   type SimulatorOptions,
@@ -13,6 +14,7 @@ import { Database } from '../../src/store/database.ts';
 import { backfill, type ExportParts } from '../../src/walk/run.ts';
 import { copyOf, createTestDatabase, type TestDatabase } from './database.ts';
 import { exporterParts, OPTIONS } from './exporter.ts';
+import { inEveryFile } from './hooks.ts';
 import { SOURCE } from './source-options.ts';
 
 const KEY = 'key-of-the-test';
@@ -40,6 +42,7 @@ interface Exporting {
 
 /** What was exported in this file, by what it was exported from. */
 const exported = new Map<string, Promise<TestDatabase>>();
+inEveryFile(() => afterAll(() => exported.clear()));
 
 /** Exports one day, or the days up to `to`; the same export from the same API is a copy of the first one. */
 export async function simulateExport(

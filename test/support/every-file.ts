@@ -1,0 +1,4 @@
+/** Runs before each test file. */
+import { registerHooks } from './hooks.ts';
+
+registerHooks();
