@@ -60,7 +60,8 @@ export const paging: readonly Case[] = [
         name: `random short pages from ${least}, ${totals}`,
         server: `gives pages of random length, at least ${least} of what was asked for; ${totals}`,
         expect: EXACT,
-        mostRatio: 30,
+        // Which pages are short hangs on how many requests came before: 95 to 576 of them were seen with forty seeds.
+        mostRatio: 60,
         scene: () => ({
           sim: { records },
           respond: (request, simulator) => {
