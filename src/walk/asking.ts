@@ -87,6 +87,22 @@ export class Asking {
     throw new WalkError('shifted', 'the source shows records on one request and none on another');
   }
 
+  /**
+   * Where a list shows records to a short page only, and nothing to longer ones again and again, those are too long.
+   * @throws {WalkError} `learned` then.
+   */
+  async refuseLength(refused: number, shown: number): Promise<void> {
+    const { knowledge } = this.#context;
+    for (let time = 0; time < knowledge.repeats; time += 1)
+      if ((await this.ask(0, refused)).came > 0) return;
+    let length = Math.floor(refused / 2);
+    while (length > shown && (await this.ask(0, length)).came === 0)
+      length = Math.floor(length / 2);
+    const told = `pages of ${refused} records are empty, where shorter ones are not`;
+    await knowledge.learn('page_length', Math.max(shown, length), told);
+    throw new WalkError('learned', told);
+  }
+
   /** A length that was not asked for on this walk, so that no cache between answers for the source. */
   otherLength(records: number): number {
     const length = this.#context.knowledge.pageLength(this.#walk.pageLength);

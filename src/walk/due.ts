@@ -254,8 +254,8 @@ async function settle(
     return;
   }
   const known = context.knownAnswers.get(keyOf(leased));
-  // Where a known answer still comes from there, or the newest day, it is that of one window.
-  if (isMisaddressed(error) && !(await known?.isAsEver(false))) {
+  // Where another page still comes from there, it is that of one window.
+  if (isMisaddressed(error) && !(await known?.isThere(false))) {
     // The window is as good as before: it is the address that is wrong. A lease that is not given back ends by itself.
     await releaseLease(database, leased).catch(() => {});
     onEvent({ kind: 'released', window });
@@ -282,8 +282,8 @@ async function settle(
   state.failuresInARow += 1;
   if (state.failuresInARow < FAILURES_IN_A_ROW) return;
   const isLong = state.failuresInARow >= MOST_FAILURES_IN_A_ROW;
-  // Where a known answer is as ever, or the newest day is there, the failures are those of their windows.
-  if (!((await known?.isAsEver(!isLong)) ?? !isLong)) stopStream(context, state, failure.reason);
+  // Where other pages come, the failures are those of their windows.
+  if (!((await known?.isThere(!isLong)) ?? !isLong)) stopStream(context, state, failure.reason);
 }
 
 const keyOf = ({ streamId, purpose }: Pick<LeasedWindow, 'streamId' | 'purpose'>): string =>

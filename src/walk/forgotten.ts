@@ -1,13 +1,16 @@
 /** What a source has forgotten: proven days that stay as they are, and days that were never proven, which are not believed to be whole or empty. */
 import { RequestError, WalkError } from '../errors.ts';
-import type { Span } from '../model.ts';
-import { addDays, dayWindow } from '../plan/days.ts';
+import type { Day, Span } from '../model.ts';
+import { addDays, daysBetween, dayWindow } from '../plan/days.ts';
 import { countHeldBefore, readShownBefore, retireDay } from '../store/forgotten.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { counted } from '../text.ts';
 import type { WindowContext } from './context.ts';
 import { isRefused } from './failures.ts';
 import { question } from './questions.ts';
+
+/** Days before the newest one with records among which something older is looked for: that one may be gone alone. */
+const WEEK = 7;
 
 /** Whether it is the window of a proven day, or a part of it, that {@link isRetired}; not where that cannot be told now. */
 export async function isForgotten(context: WindowContext, window: LeasedWindow): Promise<boolean> {
@@ -67,14 +70,33 @@ export async function refuseForgotten(
   if (before === null || before.accepted) return;
   if (records > 0 ? before.seenAsOld : before.keptThatLong) return;
   if (!before.retired && !(await showsNothing(context, before))) return;
-  const from = dayWindow(addDays(before.day, 1)).from;
-  const between = { ...before, from, to: dayWindow(addDays(day, -1)).to };
-  if (from < between.to && !(await showsNothing(context, between))) return;
+  if (!(await showsNothingBetween(context, addDays(before.day, -WEEK), addDays(day, -1)))) return;
   throw new WalkError(
     'contradicted',
     `nothing before it is shown any more, and ${before.day} held records: its source may have forgotten ${records > 0 ? 'a part of it, too' : 'both'}`,
     { hint: `If it had no ${records > 0 ? 'other ' : ''}events: daywalk accept.` },
   );
+}
+
+/** Of days that may not be asked for at once, the newer half is asked. */
+async function showsNothingBetween(context: WindowContext, from: Day, to: Day): Promise<boolean> {
+  const span = {
+    ...{ from: dayWindow(from).from, to: dayWindow(to).to },
+    ...{ levelFrom: null, levelTo: null },
+  };
+  const newer = daysBetween(from, to);
+  if (newer.length > 1) {
+    const isRefusedNow = await question(context, span, 0, 2).then(
+      () => false,
+      (error: unknown) => {
+        if (isRefused(error)) return true;
+        throw error;
+      },
+    );
+    if (isRefusedNow)
+      return showsNothingBetween(context, newer[Math.ceil(newer.length / 2)] ?? to, to);
+  }
+  return showsNothing(context, span);
 }
 
 /**

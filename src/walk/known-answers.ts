@@ -36,7 +36,7 @@ export class KnownAnswers {
    * all; both of them are asked, so that it is known how long the source keeps its days.
    * @param days of which days.
    * @returns whether one is as ever; false: there is none to ask.
-   * @throws {WalkError} where neither does. What the API answers to both, where it answers to neither.
+   * @throws {WalkError} where neither does. What the API answers to both, where it answers the newest day neither.
    */
   async check(days: CanaryDays = {}): Promise<boolean> {
     const { clock, database, knowledge } = this.#context;
@@ -67,21 +67,21 @@ export class KnownAnswers {
     if (known) return true;
     const speak = canaries.some(({ speaks }) => speaks === 'against all');
     if (!speak && !(await this.#showAny(canaries))) return false;
-    if (failures.length === canaries.length) throw failures.at(-1);
+    if (failures.length === canaries.length) throw await this.#cannotBeHad(failures.at(-1));
     throw wrong(
       `${canaries.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
     );
   }
 
   /**
-   * Whether a known answer can be had now, and is what it was; where there is none yet, whether the newest day can.
-   * @param orNone where there is none yet, nothing is asked for, and it is.
+   * Whether pages come now: known answers, whatever they show, or the newest day.
+   * @param orNone where there is no known answer yet, nothing is asked for, and they do.
    */
-  isAsEver(orNone: boolean): Promise<boolean> {
+  isThere(orNone: boolean): Promise<boolean> {
     this.#context.knowledge.knownAt = null;
     return this.check().then(
       async (asked) => asked || orNone || this.#answers(await newestDay(this.#context, null)),
-      () => false,
+      (error: unknown) => error instanceof WalkError,
     );
   }
 
@@ -106,7 +106,7 @@ export class KnownAnswers {
 
   /**
    * The first of the known answers of other spans that shows records now; null: there is none to ask.
-   * @throws {WalkError} where none shows any. What the API answers to the last one.
+   * @throws {WalkError} where none shows any. What the API answers to the last one, where it answers the newest day neither.
    */
   async #firstShown(span: Pick<Span, 'from' | 'to'>): Promise<PageRequest | null> {
     let first: PageRequest | null = null;
@@ -122,9 +122,17 @@ export class KnownAnswers {
       first ??= request;
       failure = found === false ? null : found.error;
     }
-    if (failure !== null) throw failure;
+    if (failure !== null) throw await this.#cannotBeHad(failure);
     if (first === null) return null;
     throw wrong(`the window is empty, and so is ${first.from} to ${first.to}, which held records`);
+  }
+
+  /** What it means that no known answer can be had: of the API, or of them alone where the newest day is answered. */
+  async #cannotBeHad(failure: unknown): Promise<unknown> {
+    const answers = await this.#answers(await newestDay(this.#context, null));
+    return answers
+      ? wrong(`what was proven cannot be had: ${(failure as Error).message}`)
+      : failure;
   }
 
   /** Known answers of other spans than this one: the newest of this process, and only then those of the database. */
@@ -144,7 +152,11 @@ export class KnownAnswers {
 
   /** Whether the API answers another question: then the fault is that of the request that fails. */
   async answersElsewhere(failing: PageRequest): Promise<boolean> {
-    return this.#answers(await elsewhere(this.#context, failing));
+    const other = await elsewhere(this.#context, failing);
+    if (await this.#answers(other)) return true;
+    // What was proven may not be had any more.
+    const newest = await newestDay(this.#context, failing.from.slice(0, 10));
+    return newest.from !== other.from && this.#answers(newest);
   }
 
   /** Whether a span is answered with a page; an empty one in a frame of no known kind may say anything. */

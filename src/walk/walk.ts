@@ -244,9 +244,13 @@ export class Walk {
     const beside = this.#walk.role !== 'whole' && this.#asking.frame?.known !== false;
     const { restless, givesEmptiesInVain } = knowledge;
     const repeats = beside && !restless && !givesEmptiesInVain ? 1 : knowledge.repeats;
+    const most = knowledge.pageLength(this.#walk.pageLength);
     for (let came = 1; came < repeats; came += 1) {
-      const length = Math.max(1, knowledge.pageLength(this.#walk.pageLength) - (came % 3));
-      await this.#asking.stillNothing(await this.#asking.ask(0, length));
+      // What is answered with nothing may be the length.
+      const length = came === 1 ? Math.min(most, 2) : Math.max(1, most - (came % 3));
+      const answer = await this.#asking.ask(0, length);
+      if (answer.came > 0 && length < most) await this.#asking.refuseLength(most, length);
+      await this.#asking.stillNothing(answer);
     }
     if (this.#asking.frame !== null && !beside)
       await this.#context.believeNothing(this.#asking.frame, this.#target);

@@ -102,7 +102,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is shown between tells nothing',
     FORGETTING,
-    '!(await showsNothing(context, between))',
+    '!(await showsNothingBetween(context, addDays(before.day, -WEEK), addDays(day, -1)))',
     'false',
     FORGOTTEN,
   ),
@@ -389,7 +389,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'one day that is not there is the whole address',
     'src/walk/due.ts',
-    'if (isMisaddressed(error) && !(await known?.isAsEver(false))) {',
+    'if (isMisaddressed(error) && !(await known?.isThere(false))) {',
     'if (isMisaddressed(error)) {',
     KNOWN,
   ),

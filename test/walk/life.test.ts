@@ -1,5 +1,6 @@
 /** What a source shows and forgets in true time, and what was believed of it once (docs/completeness.md, "How events were lost once"). */
 import { describe, expect, it } from 'vitest';
+import { RequestError } from '../../src/errors.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, openDatabase } from '../support/store.ts';
@@ -112,11 +113,46 @@ describe('a source that keeps each event for seven days, behind a rest of nine',
     expect(ends.slice(6, 14)).toEqual(Array(8).fill('complete 12'));
   });
 
+  it('has whole days behind that one, though it may be asked for a day at most', async () => {
+    const { ends } = await live(server, {
+      ...world,
+      fails: (_, __, { from, to }) =>
+        Date.parse(to) - Date.parse(from) > 86_400_000 ? new RequestError(400, 'too long') : null,
+    });
+    expect(ends.slice(6, 14)).toEqual(Array(8).fill('complete 12'));
+  });
+
   it('is complete when a person has accepted that', async () => {
     const { ends } = await live(server, { ...world, acceptedAt: everyDay(12, 12)[1] });
     expect(ends.filter((end) => end.startsWith('failed'))).toEqual([]);
   });
 });
+
+it('a day behind one that is gone alone is complete, though it is older than that one was when it was seen', async () => {
+  const { ends, lost } = await live(server, {
+    ...{ count: 10, runs: Array.from({ length: 9 }, (_, day) => 1.02 + 1.001 * day) },
+    shows: (now, { day }) => day !== 4 || now < 5.5,
+  });
+  expect(ends).toEqual(Array(9).fill('complete 12'));
+  expect(lost).toEqual([4]);
+});
+
+it.each([
+  ['404', new RequestError(404, 'no such index')],
+  ['500', AWAY],
+] as const)(
+  'a source that is installed anew, and answers %s for older days, is no API that is away, and has its days when it is accepted',
+  async (_, error) => {
+    const { ends, lost } = await live(server, {
+      ...{ count: 24, runs: everyDay(1, 23), acceptedAt: everyDay(22, 22)[1] },
+      // At noon of day 12; it keeps its events for five days.
+      shows: (now, { at }) => now < at + 5 && (now < 12.5 || at > 12.5),
+      fails: (now, day) => (now > 12.5 && day < 12 ? error : null),
+    });
+    expect(ends.slice(13)).toEqual(Array(10).fill('complete 12'));
+    expect(lost).toEqual([]);
+  },
+);
 
 it.each(['none', 'exact'] as const)(
   'what was walked while nothing was believed is shown when the source is accepted and has forgotten it, totals %s',

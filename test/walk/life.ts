@@ -1,6 +1,7 @@
 /** Lives of a stream in true time, told in days and their fractions, behind a source that shows each event as long as a rule says. */
 import { expect } from 'vitest';
 import { RefusedError, RequestError, UnavailableError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { records } from '../support/store.ts';
@@ -31,8 +32,10 @@ export interface World {
   /** Records of the day of this number; 12 otherwise. */
   readonly sizeOf?: ((day: number) => number) | undefined;
   /** Asked before each answer: what the API fails with, asked for that day. */
-  readonly fails?: ((now: number, day: number) => Error | null) | undefined;
+  readonly fails?: ((now: number, day: number, request: PageRequest) => Error | null) | undefined;
   readonly totals?: Habits['totals'] | undefined;
+  /** How the source serves its lists besides. */
+  readonly habits?: Omit<Habits, 'totals' | 'before'> | undefined;
   readonly recheckDays?: number | undefined;
   /** `daywalk accept` after the run at this time. */
   readonly acceptedAt?: number | undefined;
@@ -60,10 +63,11 @@ export async function live(server: TestDatabase, world: World) {
   let now = world.runs[0] ?? 0;
   const source = new ImaginedSource(Object.fromEntries(days.map((day) => [day, []])), {
     totals,
-    before: (_, { start, from }) => {
-      const error = world.fails?.(now, days.indexOf(from.slice(0, 10)));
+    ...world.habits,
+    before: (_, request) => {
+      const error = world.fails?.(now, days.indexOf(request.from.slice(0, 10)), request);
       if (error) throw error;
-      if (start >= 100) throw new RequestError(400, 'too deep');
+      if (request.start >= 100) throw new RequestError(400, 'too deep');
     },
   });
   const stream = newStream();

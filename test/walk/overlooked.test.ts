@@ -426,3 +426,16 @@ describe('a day as long as the longest page of its source', () => {
     expect(result?.lastError).toMatch(/says that there is more/);
   });
 });
+
+it.each(['none', 'exact'] as const)(
+  'pages that are too long, and answered with nothing, make no day empty, totals %s',
+  async (totals) => {
+    const lists = { [first]: records(1_000, 350), [second]: [] };
+    const arrange: Habits['arrange'] = (list, _, { length }) => (length > 100 ? [] : list);
+    const source = new ImaginedSource(lists, { totals, arrange });
+    const results = await exported({
+      ...{ server, source, stream: newStream(), since: first, pageLength: 1_000 },
+    });
+    expect([...results.values()].map(({ state }) => state)).toEqual(['complete', 'complete']);
+  },
+);
