@@ -46,3 +46,14 @@ it.each([1, 9, 24 * 400])(
     expect(await ticked(clock, clock.now())).toBe(at('01:15:00'));
   },
 );
+
+it('is over at once where the machine slept through the tick', async () => {
+  const { clock } = wrongClock(0);
+  const sleep = clock.sleep.bind(clock);
+  const sleepy = {
+    ...clock,
+    sleep: (_: number, signal: AbortSignal) => sleep(7 * 3_600_000, signal),
+  };
+  await untilTick(sleepy, HOURLY, START, going, () => {});
+  expect(clock.now()).toBe(at('07:00:00'));
+});

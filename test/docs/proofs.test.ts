@@ -22,23 +22,24 @@ function proofs(page: string): string[] {
   return cells;
 }
 
-/** The file of a test without its ending, or the folder of several. */
-const placeOf = (name: string): string | undefined =>
-  ['.test.ts', '.faults.ts', '.ts', '']
+/** The files of a test without their endings, or the folder of several. */
+const placesOf = (name: string): string[] =>
+  ['.test.ts', '.long.ts', '.faults.ts', '.ts', '']
     .map((end) => join(ROOT, 'test', name + end))
-    .find((path) => existsSync(path));
+    .filter((path) => existsSync(path));
 
 /** A command, a test file without its ending, or a folder of them. */
 const isThere = (name: string): boolean => {
   const script = /^npm run ([\w:]+)/.exec(name)?.[1];
-  return script === undefined ? placeOf(name) !== undefined : script in scripts;
+  return script === undefined ? placesOf(name).length > 0 : script in scripts;
 };
 
 /** Tests that are named behind their file, `file` "one", "another", and are not in it. */
 function namedInVain(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`((?:,? "[^"]+")+)/g)].flatMap(([, file = '', tests = '']) => {
-    const place = placeOf(file);
-    const text = place === undefined ? '' : readFileSync(place, 'utf8');
+    const text = placesOf(file)
+      .map((place) => readFileSync(place, 'utf8'))
+      .join();
     return [...tests.matchAll(/"([^"]+)"/g)]
       .map(([, name = '']) => name)
       .filter((name) => !text.includes(name));

@@ -61,6 +61,7 @@ async function firstFailure(
   const args = [
     join(copy, 'node_modules/vitest/vitest.mjs'),
     'run',
+    '--config=test/mutants/one-mutant.config.ts',
     ...tests,
     '--bail=1',
     '--maxWorkers=1',
