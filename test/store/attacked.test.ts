@@ -1,0 +1,262 @@
+/** Where two rooms meet: an identity that is set later, midnights of days that are away, the midnight before all days, clocks that jump. */
+import { describe, expect, it } from 'vitest';
+import { listArchivedDays } from '../../src/files/rows.ts';
+import { appendToLedger } from '../../src/ledger/rows.ts';
+import { listOldDays, markPruned, type OldDay } from '../../src/retention/rows.ts';
+import type { Database } from '../../src/store/database.ts';
+import { noteLooked } from '../../src/store/leases.ts';
+import { closeSplit, splitWindow } from '../../src/store/splits.ts';
+import { listWronglyShared } from '../../src/store/stored.ts';
+import { search } from '../../src/tables/search.ts';
+import { audit } from '../support/audit.ts';
+import type { TestDatabase } from '../support/database.ts';
+import {
+  endLooks,
+  leaseWindow,
+  letHoursPass,
+  proveCutOf,
+  proveTexts,
+  publishNext,
+  textsOf,
+  windowOf,
+} from '../support/publishing.ts';
+import { DAY, freshStore, planDays } from '../support/store.ts';
+
+const NEXT_DAY = '2026-03-06';
+
+let server: TestDatabase;
+let database: Database;
+
+freshStore((store) => {
+  ({ server, database } = store);
+});
+
+const shown = async () =>
+  (
+    await server.query<{ found: string }>(
+      `select to_char(day, 'DD') || ' ' || record::text || case when gone_since is null then '' else ' gone' end as found
+         from daywalk.events order by 1`,
+    )
+  ).map((row) => row.found);
+
+/** Says what the settings say now. */
+const identifyBy = (...path: readonly string[]) =>
+  planDays(database, [DAY, NEXT_DAY], { idPath: path });
+
+/** Proves a day by several walks, two hours apart. */
+async function walks(streamId: number, day: string, ...lists: readonly (readonly string[])[]) {
+  const window = await windowOf(database, streamId, day);
+  for (const texts of lists) {
+    await letHoursPass(database, 2);
+    await proveTexts(database, window, [texts]);
+  }
+}
+
+describe('an id_path that is set, or corrected, later', () => {
+  const V1 = '{"v": 1, "id": 5}';
+  const V2 = '{"v": 2, "id": 5}';
+
+  it('a record that is gone, and stands in a newer version on another day, is shown once', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY]);
+    await walks(streamId, DAY, [V1], [], []);
+    await identifyBy('id');
+    await walks(streamId, NEXT_DAY, [V2]);
+    await walks(streamId, DAY, [], []);
+    await walks(streamId, NEXT_DAY, [V2]);
+    expect(await shown()).toEqual([`06 ${V2}`]);
+  });
+
+  it('hides no record that is gone behind one of which only the other field is the same', async () => {
+    const streamId = await identifyBy('rule');
+    const first = '{"id": 7, "rule": 5501}';
+    await walks(streamId, DAY, [first], [], []);
+    expect(await shown()).toEqual([`05 ${first} gone`]);
+    await identifyBy('id');
+    const other = '{"id": 5501, "rule": 2}';
+    await walks(streamId, NEXT_DAY, [other]);
+    expect(await shown()).toEqual([`05 ${first} gone`, `06 ${other}`]);
+  });
+
+  it('is no reason to say that the views of a resource are wrong', async () => {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1]]);
+    await proveTexts(database, await windowOf(database, streamId, DAY), [[V1]]);
+    const others = await planDays(database, [DAY], {
+      name: 'critical',
+      filters: { rule_level: '12' },
+    });
+    await proveTexts(database, await windowOf(database, others, DAY), [[V2]]);
+    await planDays(database, [DAY], { idPath: ['id'] });
+    await planDays(database, [DAY], {
+      name: 'critical',
+      filters: { rule_level: '12' },
+      idPath: ['id'],
+    });
+    expect(await listWronglyShared(database, { resource: 'events', day: DAY })).toEqual([]);
+  });
+});
+
+async function prune(day: string): Promise<void> {
+  for (const due of await server.query<{ streamId: number; day: string }>(
+    'select stream_id as "streamId", day from daywalk.ledger_due',
+  ))
+    await appendToLedger(database, due);
+  const old = await listOldDays(database, 'day', [{ stream: 'events', olderThanMs: 0 }]);
+  const mine = old.find((one) => one.day === day) as OldDay;
+  expect(await markPruned(database, 'day', mine)).toBe('pruned');
+}
+
+describe('the midnight of a day that is away', () => {
+  it('is not due again because the source shows the day behind it again, which it had forgotten', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY]);
+    await publishNext(database, streamId, [[1, 2]]);
+    await publishNext(database, streamId, [[3, 4]]);
+    await prune(DAY);
+    await server.query(`update daywalk.days set retired_since = clock_timestamp() where day = $1`, [
+      NEXT_DAY,
+    ]);
+    await endLooks(database);
+    const window = await leaseWindow(database, await windowOf(database, streamId, NEXT_DAY));
+    await noteLooked(database, window, 7);
+    expect(
+      await server.query(
+        `select kind, day::text from daywalk.windows where day < $1 and due_at is not null`,
+        [NEXT_DAY],
+      ),
+    ).toEqual([]);
+  });
+
+  it('is asked when the day before it is walked later', async () => {
+    const streamId = await planDays(database, [NEXT_DAY]);
+    await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [textsOf([3])]);
+    const cut = await windowOf(database, streamId, DAY, 'cut');
+    await proveCutOf(database, await windowOf(database, streamId, NEXT_DAY, 'cut'));
+    // A record of 23:59:59.7, which neither window shows.
+    await proveCutOf(
+      database,
+      cut,
+      { across: textsOf([2, 3]), before: [], after: textsOf([3]) },
+      { records: 1, removed: 0 },
+    );
+    expect(await shown()).toEqual(['05 {"id": 2}', '06 {"id": 3}']);
+    await prune(NEXT_DAY);
+    await planDays(database, [DAY]);
+    await publishNext(database, streamId, [[1]]);
+    const left = await server.query<{ state: string }>(
+      `select state from daywalk.coverage where day = $1`,
+      [DAY],
+    );
+    // Either it is shown, or the day is not complete.
+    if (left[0]?.state === 'complete')
+      expect(await shown()).toEqual(['05 {"id": 1}', '05 {"id": 2}']);
+  });
+});
+
+describe('what the midnight before all days shows', () => {
+  const none = new AbortController().signal;
+  async function firstDay(): Promise<void> {
+    const streamId = await planDays(database);
+    await publishNext(database, streamId, [[1, 2]]);
+    const cut = await windowOf(database, streamId, '2026-03-04', 'cut');
+    await proveCutOf(
+      database,
+      cut,
+      { across: textsOf([7, 1]), before: [], after: textsOf([1]) },
+      { records: 1, removed: 0 },
+    );
+    expect(await shown()).toEqual(['04 {"id": 7}', '05 {"id": 1}', '05 {"id": 2}']);
+    expect(await audit(server)).toEqual([]);
+  }
+
+  it('is found by a search', async () => {
+    await firstDay();
+    const found: string[] = [];
+    const request = { value: '7', streams: ['events'], from: null, to: DAY, limit: null } as const;
+    const report = await search(
+      database,
+      { ...request, moved: null },
+      (hits) => found.push(...hits.map(({ record }) => record)),
+      none,
+    );
+    // Or it says that "nothing" does not count.
+    if (report.streams[0]?.unproven.length === 0) expect(found).toEqual(['{"id": 7}']);
+  });
+
+  it('is in the files of an export, as it is in the views', async () => {
+    await firstDay();
+    const days = await listArchivedDays(database, ['events'], { from: null, to: null });
+    const [views] = await server.query<{ n: number }>(
+      'select count(*)::int as n from daywalk.events',
+    );
+    expect(days.reduce((sum, { records }) => sum + records, 0)).toBe(views?.n);
+  });
+});
+
+describe('two records that differ', () => {
+  /** Seventeen fields; the first and the last hold one instant, as `timestamp` and `@timestamp` do. */
+  const event = (instant: number, first = instant, last = instant) =>
+    `{${Array.from({ length: 17 }, (_, index) => `"k${String(index).padStart(2, '0')}": ${index === 0 ? first : index === 16 ? last : 0}`).join(', ')}}`;
+
+  it('only in a value that stands in two of their fields are both shown, also where one came late', async () => {
+    const streamId = await planDays(database);
+    await walks(streamId, DAY, [event(100)], [event(200), event(100)]);
+    expect(await shown()).toEqual([`05 ${event(100)}`, `05 ${event(200)}`]);
+  });
+
+  it('only in which of two fields has which of two values are both shown', async () => {
+    const streamId = await planDays(database);
+    await walks(streamId, DAY, [event(0, 1, 2)], [event(0, 2, 1), event(0, 1, 2)]);
+    expect(await shown()).toEqual([`05 ${event(0, 1, 2)}`, `05 ${event(0, 2, 1)}`]);
+  });
+});
+
+describe('what is not the record, learned after a day was split', () => {
+  it('does not leave a record shown twice, once of them as gone', async () => {
+    const streamId = await planDays(database);
+    const top = await windowOf(database, streamId, DAY);
+    const seen = (n: number) => `{"n": ${n}, "id": 1}`;
+    await proveTexts(database, top, [[seen(1)]]);
+    const window = await leaseWindow(database, top);
+    const part = (from: string, to: string) => ({
+      ...{ from: `${DAY} ${from}`, to: `${DAY} ${to}` },
+      ...{ levelFrom: null, levelTo: null },
+    });
+    const parts = [part('00:00:00', '11:59:59'), part('12:00:00', '23:59:59')];
+    const request = { by: 'time', reason: 'capped', total: null, parts, cuts: [] } as const;
+    await splitWindow(database, window, request);
+    const [morning = 0, evening = 0] = (
+      await server.query<{ id: number }>(
+        `select window_id::int as id from daywalk.windows where split_from = $1 order by from_time`,
+        [top],
+      )
+    ).map(({ id }) => id);
+    const proof = { kind: 'parts', rule: 'C9', records: 1, why: 'as the test says' } as const;
+    const walkParts = async (n: number, ignored: readonly string[]) => {
+      await letHoursPass(database, 2);
+      await proveTexts(database, morning, [[seen(n)]], {}, { ignored });
+      await proveTexts(database, evening, [[]], {}, { ignored });
+      await closeSplit(database, await leaseWindow(database, top), proof);
+    };
+    await walkParts(2, []);
+    await walkParts(3, []);
+    expect(await shown()).toHaveLength(3);
+    await walkParts(4, ['/n']);
+    expect(await shown()).toHaveLength(1);
+  });
+});
+
+it('a record that a midnight shows does not go because the source shows it with the day before by now, and that was not walked yet', async () => {
+  const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+  await proveTexts(database, await windowOf(database, streamId, DAY), [textsOf([1])]);
+  const cut = await windowOf(database, streamId, DAY, 'cut');
+  const across = textsOf([1, 7]);
+  await proveCutOf(
+    database,
+    cut,
+    { across, before: textsOf([1]), after: [] },
+    { records: 1, removed: 0 },
+  );
+  expect(await shown()).toEqual(['05 {"id": 1}', '05 {"id": 7}']);
+  await proveCutOf(database, cut, { across, before: across, after: [] });
+  expect(await shown()).toEqual(['05 {"id": 1}', '05 {"id": 7}']);
+});
