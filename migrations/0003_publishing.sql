@@ -185,19 +185,19 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    where wanted <> held_copies or doubt
 $$;
 
--- Those among these identities that the newest proof of a window shows.
+-- Those among these identities that the newest proof of a window shows; what a side of a cut shows, a neighbour has, or will have.
 create function daywalk.proven_ids(top bigint, of_ids bigint[]) returns setof bigint
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select distinct shown.id_hash
-    from (select i.id_hash
+  select shown.id_hash
+    from (select i.id_hash, k.role
             from daywalk.proven_walks(top) as k
             join daywalk.windows w on w.window_id = k.window_id
             join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
            cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
-           where k.role in ('whole', 'across')
           offset 0) as shown
    where shown.id_hash in (select unnest(of_ids))
+   group by shown.id_hash having sum(case when shown.role in ('before', 'after') then -1 else 1 end) > 0
 $$;
 
 -- How often a midnight cut found these records across, and how often the days beside it hold them now.

@@ -2232,16 +2232,16 @@ CREATE OR REPLACE FUNCTION daywalk.proven_ids(top bigint, of_ids bigint[])
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select distinct shown.id_hash
-    from (select i.id_hash
+  select shown.id_hash
+    from (select i.id_hash, k.role
             from daywalk.proven_walks(top) as k
             join daywalk.windows w on w.window_id = k.window_id
             join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
            cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
-           where k.role in ('whole', 'across')
           offset 0) as shown
    where shown.id_hash in (select unnest(of_ids))
+   group by shown.id_hash having sum(case when shown.role in ('before', 'after') then -1 else 1 end) > 0
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.proven_walks(top bigint)
