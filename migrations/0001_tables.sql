@@ -372,7 +372,7 @@ create table daywalk.marks (
   primary key (walk_id, page_no, position)
 );
 create index marks_day on daywalk.marks (day);
-create index marks_gone on daywalk.marks (id_hash) where state = 'gone' and id_hash is not null;
+create index marks_gone on daywalk.marks (walk_id) where state = 'gone';
 create index marks_hidden on daywalk.marks (hidden_by) where hidden_by is not null;
 comment on table daywalk.marks is 'What is to be said of single records of walks that are shown. Most records have none.';
 comment on column daywalk.marks.walk_id is 'The walk.';

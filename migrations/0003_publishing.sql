@@ -493,15 +493,19 @@ $$;
 create function daywalk.replace_gone(of_stream integer, gone_from bigint[], shown_by bigint[], at timestamptz) returns setof date
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if not exists (select from daywalk.marks where state = 'gone' and id_hash is not null) then return; end if;
+  if not exists (select from daywalk.streams s where s.stream_id = of_stream and s.id_path is not null)
+     or not exists (select from daywalk.marks where state = 'gone') then return; end if;
   return query
   with gone as materialized (
-    select mark.walk_id, mark.page_no, mark.position, mark.id_hash, p.fetched_at
+    -- By what identifies it now: it may have been another field, or nothing, when it was marked.
+    select mark.walk_id, mark.page_no, mark.position, p.fetched_at,
+           (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[mark.position] as id_hash
       from daywalk.marks mark
       join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
       join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+      join daywalk.streams s on s.stream_id = w.stream_id
       join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
-     where mark.state = 'gone' and mark.id_hash is not null and (gone_from is null or k.window_id = any (gone_from))
+     where mark.state = 'gone' and (gone_from is null or k.window_id = any (gone_from))
   ), newer as materialized (
     select distinct gone.walk_id, gone.page_no, gone.position
       from daywalk.windows w
