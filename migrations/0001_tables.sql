@@ -364,8 +364,6 @@ create table daywalk.marks (
   day        date not null,
   state      text not null check (state in ('shown', 'missing', 'gone', 'hidden', 'old')),
   since      timestamptz not null,
-  hash       bigint not null,
-  id_hash    bigint,
   first_seen timestamptz,
   revision   integer not null default 1 check (revision > 0),
   hidden_by  bigint references daywalk.windows,
@@ -381,8 +379,6 @@ comment on column daywalk.marks.position is 'Position among the records of the p
 comment on column daywalk.marks.day is 'The day of the window.';
 comment on column daywalk.marks.state is 'shown; missing: shown, one later walk lacked it; gone: shown, a second walk an hour or more later lacked it too; hidden: the neighbour behind a cut shows it too; old: a newer version of it is shown.';
 comment on column daywalk.marks.since is 'Since when that is so; of a gone record since when it is missing.';
-comment on column daywalk.marks.hash is 'Its hash.';
-comment on column daywalk.marks.id_hash is 'The hash of what identifies it.';
 comment on column daywalk.marks.first_seen is 'When the first version of it was fetched; null: it is the first.';
 comment on column daywalk.marks.revision is '1, and one more for each newer version.';
 comment on column daywalk.marks.hidden_by is 'The cut that hides it; null of a hidden record: for good, because its window does not show it any more.';

@@ -227,7 +227,7 @@ $$;
 -- proof has another record with its identity.
 create function daywalk.verdicts(top bigint, at timestamptz)
 returns table (verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamptz,
-               hash bigint, id_hash bigint, first_seen timestamptz, revision integer)
+               first_seen timestamptz, revision integer)
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
   under constant text[] := daywalk.ignored_now(top);
@@ -290,15 +290,14 @@ begin
     select j.id_hash, min(coalesce(j.first_seen, j.fetched_at)) as first_seen, max(j.revision) as revision
       from judged j where j.verdict = 'old' group by j.id_hash
   )
-  select j.verdict, j.walk_id, j.page_no, j.position, j.day, case j.verdict when 'gone' then j.since else at end,
-         j.hash, j.id_hash, j.first_seen, j.revision
+  select j.verdict, j.walk_id, j.page_no, j.position, j.day, case j.verdict when 'gone' then j.since else at end, j.first_seen, j.revision
     from judged j where j.verdict is not null
    union all
-  select 'back', h.walk_id, h.page_no, h.position, h.day, at, h.hash, h.id_hash, h.first_seen, h.revision
+  select 'back', h.walk_id, h.page_no, h.position, h.day, at, h.first_seen, h.revision
     from held h join want on want.hash = h.hash
    where h.rank > h.copies - want.wanted and h.state in ('missing', 'gone')
    union all
-  select 'show', a.walk_id, a.page_no, a.position, a.day, at, a.hash, a.id_hash, f.first_seen, coalesce(f.revision + 1, 1)
+  select 'show', a.walk_id, a.page_no, a.position, a.day, at, f.first_seen, coalesce(f.revision + 1, 1)
     from added a join want on want.hash = a.hash
     left join (select distinct h.hash, h.copies from held h) as had on had.hash = a.hash
     left join former f on f.id_hash = a.id_hash
@@ -459,8 +458,8 @@ begin
        and not exists (select from twin where twin.walk_id = mark.walk_id and twin.page_no = mark.page_no and twin.position = mark.position)
     returning mark.day
   ), hidden as (
-    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, hash, id_hash, first_seen, revision, hidden_by)
-    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.hash, twin.id_hash, twin.first_seen, twin.revision, cut
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, hidden_by)
+    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.first_seen, twin.revision, cut
       from twin where twin.state <> 'hidden'
     on conflict (walk_id, page_no, position) do update set state = 'hidden', since = excluded.since, hidden_by = excluded.hidden_by
     returning mark.day
@@ -576,10 +575,10 @@ begin
     delete from daywalk.marks mark using verdict v
      where v.verdict = 'drop' and mark.walk_id = v.walk_id and mark.page_no = v.page_no and mark.position = v.position
   ), noted as (
-    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, hash, id_hash, first_seen, revision)
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision)
     select v.walk_id, v.page_no, v.position, v.day,
            case v.verdict when 'show' then 'shown' when 'back' then 'shown' when 'hide' then 'hidden' else v.verdict end,
-           v.since, v.hash, v.id_hash, v.first_seen, v.revision
+           v.since, v.first_seen, v.revision
       from verdict v where v.verdict <> 'drop'
     on conflict (walk_id, page_no, position) do update
        set state = excluded.state, since = excluded.since, first_seen = excluded.first_seen, revision = excluded.revision, hidden_by = null

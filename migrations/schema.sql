@@ -97,8 +97,6 @@ create table daywalk.marks (
   day date not null,
   state text not null,
   since timestamp with time zone not null,
-  hash bigint not null,
-  id_hash bigint,
   first_seen timestamp with time zone,
   revision integer default 1 not null,
   hidden_by bigint,
@@ -544,10 +542,10 @@ begin
     delete from daywalk.marks mark using verdict v
      where v.verdict = 'drop' and mark.walk_id = v.walk_id and mark.page_no = v.page_no and mark.position = v.position
   ), noted as (
-    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, hash, id_hash, first_seen, revision)
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision)
     select v.walk_id, v.page_no, v.position, v.day,
            case v.verdict when 'show' then 'shown' when 'back' then 'shown' when 'hide' then 'hidden' else v.verdict end,
-           v.since, v.hash, v.id_hash, v.first_seen, v.revision
+           v.since, v.first_seen, v.revision
       from verdict v where v.verdict <> 'drop'
     on conflict (walk_id, page_no, position) do update
        set state = excluded.state, since = excluded.since, first_seen = excluded.first_seen, revision = excluded.revision, hidden_by = null
@@ -1428,8 +1426,8 @@ begin
        and not exists (select from twin where twin.walk_id = mark.walk_id and twin.page_no = mark.page_no and twin.position = mark.position)
     returning mark.day
   ), hidden as (
-    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, hash, id_hash, first_seen, revision, hidden_by)
-    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.hash, twin.id_hash, twin.first_seen, twin.revision, cut
+    insert into daywalk.marks as mark (walk_id, page_no, position, day, state, since, first_seen, revision, hidden_by)
+    select twin.walk_id, twin.page_no, twin.position, twin.day, 'hidden', at, twin.first_seen, twin.revision, cut
       from twin where twin.state <> 'hidden'
     on conflict (walk_id, page_no, position) do update set state = 'hidden', since = excluded.since, hidden_by = excluded.hidden_by
     returning mark.day
@@ -2977,7 +2975,7 @@ AS $function$
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.verdicts(top bigint, at timestamp with time zone)
- RETURNS TABLE(verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamp with time zone, hash bigint, id_hash bigint, first_seen timestamp with time zone, revision integer)
+ RETURNS TABLE(verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamp with time zone, first_seen timestamp with time zone, revision integer)
  LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3044,15 +3042,14 @@ begin
     select j.id_hash, min(coalesce(j.first_seen, j.fetched_at)) as first_seen, max(j.revision) as revision
       from judged j where j.verdict = 'old' group by j.id_hash
   )
-  select j.verdict, j.walk_id, j.page_no, j.position, j.day, case j.verdict when 'gone' then j.since else at end,
-         j.hash, j.id_hash, j.first_seen, j.revision
+  select j.verdict, j.walk_id, j.page_no, j.position, j.day, case j.verdict when 'gone' then j.since else at end, j.first_seen, j.revision
     from judged j where j.verdict is not null
    union all
-  select 'back', h.walk_id, h.page_no, h.position, h.day, at, h.hash, h.id_hash, h.first_seen, h.revision
+  select 'back', h.walk_id, h.page_no, h.position, h.day, at, h.first_seen, h.revision
     from held h join want on want.hash = h.hash
    where h.rank > h.copies - want.wanted and h.state in ('missing', 'gone')
    union all
-  select 'show', a.walk_id, a.page_no, a.position, a.day, at, a.hash, a.id_hash, f.first_seen, coalesce(f.revision + 1, 1)
+  select 'show', a.walk_id, a.page_no, a.position, a.day, at, f.first_seen, coalesce(f.revision + 1, 1)
     from added a join want on want.hash = a.hash
     left join (select distinct h.hash, h.copies from held h) as had on had.hash = a.hash
     left join former f on f.id_hash = a.id_hash
@@ -3753,8 +3750,6 @@ comment on column daywalk.marks."position" is 'Position among the records of the
 comment on column daywalk.marks.day is 'The day of the window.';
 comment on column daywalk.marks.state is 'shown; missing: shown, one later walk lacked it; gone: shown, a second walk an hour or more later lacked it too; hidden: the neighbour behind a cut shows it too; old: a newer version of it is shown.';
 comment on column daywalk.marks.since is 'Since when that is so; of a gone record since when it is missing.';
-comment on column daywalk.marks.hash is 'Its hash.';
-comment on column daywalk.marks.id_hash is 'The hash of what identifies it.';
 comment on column daywalk.marks.first_seen is 'When the first version of it was fetched; null: it is the first.';
 comment on column daywalk.marks.revision is '1, and one more for each newer version.';
 comment on column daywalk.marks.hidden_by is 'The cut that hides it; null of a hidden record: for good, because its window does not show it any more.';

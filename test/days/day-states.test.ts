@@ -63,8 +63,8 @@ async function play(days: readonly DayDrawn[], ago: readonly number[]): Promise<
         where w.state = 'complete' or w.kind = 'day' and w.state <> 'pending'
        returning walk_id, window_id, records
      )
-     insert into daywalk.marks (walk_id, page_no, position, day, state, since, hash)
-     select k.walk_id, 0, 1, w.day, d.mark, clock_timestamp(), 1
+     insert into daywalk.marks (walk_id, page_no, position, day, state, since)
+     select k.walk_id, 0, 1, w.day, d.mark, clock_timestamp()
        from k join w using (window_id) join drawn d on d.stream_id = w.stream_id and d.day = w.day
       where d.mark is not null and k.records > 0`,
   );
