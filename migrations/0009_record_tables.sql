@@ -405,7 +405,8 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
    where t.table_id = id and d.day = on_day and y.table_id = id and y.day = on_day
 $$;
 
--- Drops a day from a record table whose retention is over.
+-- Drops a day from a record table whose retention is over. It holds no publication then: where the day is not over after all, as settle
+-- was raised or a clock put right, it is taken in again.
 create function daywalk.drop_table_day(id integer, on_day date) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -417,7 +418,7 @@ begin
   if not exists (select from daywalk.table_work(array[t.stream]) w where w.table_id = id and w.day = on_day and w.work = 'drop') then return; end if;
   execute format('delete from daywalk.%I where day = $1', daywalk.relation_of(t)) using on_day;
   delete from daywalk.misfits m where m.table_id = id and m.day = on_day;
-  update daywalk.table_days y set records = 0, faults = 0, synced_at = clock_timestamp() where y.table_id = id and y.day = on_day;
+  update daywalk.table_days y set publication = gen_random_uuid(), records = 0, faults = 0, synced_at = clock_timestamp() where y.table_id = id and y.day = on_day;
 end $$;
 
 -- Puts a table that was built beside the live one in its place, once it is in step and has what only the old one holds. Returns

@@ -1017,7 +1017,7 @@ begin
   if not exists (select from daywalk.table_work(array[t.stream]) w where w.table_id = id and w.day = on_day and w.work = 'drop') then return; end if;
   execute format('delete from daywalk.%I where day = $1', daywalk.relation_of(t)) using on_day;
   delete from daywalk.misfits m where m.table_id = id and m.day = on_day;
-  update daywalk.table_days y set records = 0, faults = 0, synced_at = clock_timestamp() where y.table_id = id and y.day = on_day;
+  update daywalk.table_days y set publication = gen_random_uuid(), records = 0, faults = 0, synced_at = clock_timestamp() where y.table_id = id and y.day = on_day;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.empty_month(month date)
