@@ -1,6 +1,7 @@
 /** Leases: acquire, renew, give back. The protocol and its failure points are in ARCHITECTURE.md (I2). */
 import type { Day, DayRange, Purpose, WallTime, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
+import { isPruned } from './shown.ts';
 
 /** Which windows a worker may lease. */
 export interface LeaseScope {
@@ -234,9 +235,8 @@ export async function readHeldElsewhere(
 }
 
 /**
- * Gives a complete window back that was found as it is stored; it is looked at again a day later, for `recheckDays`. A day that
- * shows its records was not forgotten: its midnights and parts are looked at again, too. A wish to walk it again, come while it was
- * looked at, stays due; so does a cut beside a part that was proven anew. Parts of a calibrated total are looked at with it.
+ * Gives a complete window back that was found as it is stored; it is looked at again a day later, for `recheckDays`. A day that shows its records
+ * was not forgotten: its midnights and parts that are kept are looked at again. A wish to walk it again stays due, as does a cut beside a new part.
  */
 export async function noteLooked(
   database: Database,
@@ -253,7 +253,7 @@ export async function noteLooked(
      ), others as (
        update daywalk.windows other set due_at = clock_timestamp()
          from here
-        where other.stream_id = here.stream_id and other.window_id <> $1 and other.state = 'complete' and other.due_at is null
+        where other.stream_id = here.stream_id and other.window_id <> $1 and other.state = 'complete' and other.due_at is null and not ${isPruned('other.stream_id', 'other.day')}
           and case when other.split_from is null then other.kind = 'cut' and other.day in (here.day - 1, here.day)
                    else other.day = here.day and other.split_by is null
                         and not (select p.split_calibrated from daywalk.windows p where p.window_id = other.split_from) end

@@ -1,4 +1,4 @@
-/** A record table whose days are over, and are not after all; and times that the views read otherwise. */
+/** A record table whose days are over, and are not after all. */
 import { afterEach, expect, it } from 'vitest';
 import { readTables } from '../../src/days/record-table-rows.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -32,14 +32,4 @@ it('has a day again that it held and dropped, when the settings close it later',
   const [table] = await readTables(database);
   expect(table).toMatchObject({ behind: 0 });
   await expectInStep(server);
-});
-
-it('reads a time as the views do, however it is spelled: nothing is guessed', async () => {
-  await dayWith(database, ['{"id": 1, "at": "2026-3--05T12:00:00.1Z"}']);
-  await server.query(`update daywalk.streams set time_path = '{at}'`);
-  await apply(database, tableOf([column('id', 'bigint'), column('at', 'timestamptz')]));
-  await sync(database);
-  expect(await server.query('select at from daywalk.alerts')).toEqual(
-    await server.query('select at from daywalk.events'),
-  );
 });
