@@ -9,6 +9,7 @@ export type BackfillOnly = (typeof BACKFILL_ONLY)[number];
 
 /** Why a day that is not kept here any more is skipped. */
 export const PRUNED = 'it was pruned';
+export const TIERED = 'it moved to the tier; daywalk tier --restore brings it back';
 
 /** What the store knows of a day that has windows. */
 export interface PlannedDay {
@@ -85,11 +86,7 @@ export function planBackfill(input: BackfillInput): BackfillStep[] {
 
 /** What is done with a day that is not kept here any more; null: it is. */
 function awayChoice(day: PlannedDay | undefined): Pick<BackfillStep, 'action' | 'reason'> | null {
-  if (day?.tiered === true)
-    return {
-      action: 'skip',
-      reason: 'it moved to the tier; daywalk tier --restore brings it back',
-    };
+  if (day?.tiered === true) return { action: 'skip', reason: TIERED };
   return day?.pruned === true ? { action: 'skip', reason: PRUNED } : null;
 }
 

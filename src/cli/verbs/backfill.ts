@@ -2,7 +2,7 @@
 
 import { EXIT } from '../../errors.ts';
 import type { Day } from '../../model.ts';
-import { type BackfillStep, PRUNED } from '../../plan/backfill.ts';
+import { type BackfillStep, PRUNED, TIERED } from '../../plan/backfill.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { counted } from '../../text.ts';
 import {
@@ -32,9 +32,10 @@ export function backfillVerb(invocation: Invocation): Promise<number> {
     };
     const steps = await previewBackfill(database, options, request);
     if (!dryRun) {
-      const pruned = steps.filter(({ reason }) => reason === PRUNED).length;
-      if (pruned > 0)
-        session.log.warn(`${counted(pruned, 'day')} of the range pruned: never walked again`);
+      for (const [why, told] of LEFT_OUT) {
+        const days = steps.filter(({ reason }) => reason === why).length;
+        if (days > 0) session.log.warn(`${counted(days, 'day')} of the range ${told}`);
+      }
       return watched(invocation, session, (onEvent) =>
         backfill(parts, options, request, invocation.signal, onEvent),
       );
@@ -45,6 +46,12 @@ export function backfillVerb(invocation: Invocation): Promise<number> {
   };
   return withExport(invocation, work, { makes: dryRun ? 'nothing' : 'tables' });
 }
+
+/** Days that are skipped because they are not kept here any more, in words. */
+const LEFT_OUT = [
+  [PRUNED, 'pruned: never walked again'],
+  [TIERED, 'moved to the tier: daywalk tier --restore brings them back'],
+] as const;
 
 function requestOf(options: Invocation['options'], settings: Settings): BackfillRequest {
   const { from, to } = chosenRange(options, 'closed', settings);
