@@ -15,7 +15,11 @@ export async function accept(invocation: Invocation): Promise<number> {
   const settings = settingsOf(invocation);
   const names = chosen(settings.streams, options.stream).map(({ name }) => name);
   return withStore(settings, signal, async (database) => {
-    for (const { name, streamId } of await readStreams(database, names)) {
+    const known = await readStreams(database, names);
+    for (const name of names)
+      if (!known.some((stream) => stream.name === name))
+        print(`${name}: never exported yet: nothing was to be accepted.`);
+    for (const { name, streamId } of known) {
       // First: a worker may take up at once what is due then.
       await forgetContract(database, streamId);
       const something = await acceptSource(database, streamId);
