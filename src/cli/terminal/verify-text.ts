@@ -125,14 +125,18 @@ export interface StoredCheck {
 /** Whether all was looked at, and is what was stored. */
 export const isSound = ({ report, moved, tier, back }: StoredCheck): boolean =>
   isAsStored(report) &&
+  !isNothing({ report, moved }) &&
   back.length === 0 &&
   (tier === null ? moved.length === 0 : tier.findings.length === 0);
+
+const isNothing = ({ report, moved }: Pick<StoredCheck, 'report' | 'moved'>): boolean =>
+  report.walks + report.prunedWalks + moved.length === 0;
 
 const isAsStored = ({ findings, ledger }: StoredReport): boolean =>
   findings.length === 0 && ledger.length === 0;
 
 /** One line for each finding, the speed, and the ends of the chains. */
-export function describeStored({ report }: StoredCheck): string[] {
+export function describeStored({ report, moved }: StoredCheck): string[] {
   const { walks, pages, bytes, elapsedMs, unsealedPages, prunedWalks, findings, ledger, heads } =
     report;
   const speed = elapsedMs === 0 ? 0 : (bytes / elapsedMs) * 1000;
@@ -146,7 +150,9 @@ export function describeStored({ report }: StoredCheck): string[] {
       : ['Walked again, a day is as the source shows it now; what was changed stays as evidence:']),
     ...shortened(days).map((command) => `  ${command}`),
     isAsStored(report)
-      ? `Everything stored is what was stored: ${volume}.`
+      ? isNothing({ report, moved })
+        ? 'Nothing is stored there that could be checked.'
+        : `Everything stored is what was stored: ${volume}.`
       : `${counted(findings.length + ledger.length, 'finding')}: ${volume}.`,
     ...(unsealedPages === 0
       ? []
