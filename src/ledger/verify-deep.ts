@@ -11,7 +11,7 @@ import {
 import { askPage } from '../walk/answers.ts';
 import type { AskingContext } from '../walk/context.ts';
 import { targetOf } from '../walk/span.ts';
-import { eachBy, type WindowVerdict } from './verify-source.ts';
+import { eachBy, PAGES_WENT, type WindowVerdict } from './verify-source.ts';
 
 /** How many places of records are told for each window. */
 const PLACES = 5;
@@ -20,7 +20,7 @@ const MOST_FURTHER_PAGES = 1_000;
 
 /** The pages of a window went while it was compared. */
 class PagesGoneError extends Error {
-  override readonly message = 'its pages moved or were pruned meanwhile: run it again';
+  override readonly message = PAGES_WENT;
 }
 
 /** Asks for every page of each window again; the pages of one come one after the other. */

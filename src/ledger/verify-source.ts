@@ -5,6 +5,7 @@ import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { readLearned } from '../store/learned.ts';
 import type { PublishedWindow } from '../store/proven.ts';
+import { listGoneWalks } from '../store/stored.ts';
 import { readStreams } from '../store/streams.ts';
 import type { FetchPage } from '../walk/answers.ts';
 import { mapConcurrent } from '../walk/concurrency.ts';
@@ -57,6 +58,9 @@ type CompareAll = (
   onVerdict?: (verdict: WindowVerdict) => void,
 ) => Promise<WindowVerdict[]>;
 
+/** Why nothing can be said of a window. */
+export const PAGES_WENT = 'its pages moved or were pruned meanwhile: run it again';
+
 /** The comparison of several windows that compares each of them so. */
 export function eachBy(compare: Compare): CompareAll {
   return (parts, streams, windows, concurrency, signal, onVerdict = () => {}) =>
@@ -64,9 +68,16 @@ export function eachBy(compare: Compare): CompareAll {
       const stream = streams.find((candidate) => candidate.name === window.stream);
       if (stream === undefined) throw new Error(`stream ${window.stream} was not asked for`);
       const context = await askingContext(parts, stream, signal);
-      const verdict = await compare(context, window).catch((error: unknown) =>
+      const found = await compare(context, window).catch((error: unknown) =>
         notAPage(window, error),
       );
+      const walks = window.place === 'here' ? window.walks.map(({ walkId }) => walkId) : [];
+      // What differs from pages that went since it was listed says nothing of the source.
+      const went =
+        found.state === 'changed' && (await listGoneWalks(parts.database, walks)).size > 0;
+      const verdict = went
+        ? ({ window, state: 'unknown', differences: [PAGES_WENT] } as const)
+        : found;
       onVerdict(verdict);
       return verdict;
     });
