@@ -142,14 +142,15 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
 $$;
 
 -- How often some records are held by a window, the copies that are hidden for good apart; whether one of them is in doubt; and
--- reread: copies more than any one of its walks brought. What is not the record was learned since they came: a later walk of
+-- reread: copies more than any one of its walks brought, or its parts did together. What is not the record was learned since they came: a later walk of
 -- the same records brought them as others.
 create function daywalk.held_counts(top bigint, under text[], among bigint[])
 returns table (hash bigint, copies bigint, hidden bigint, doubt boolean, reread bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select hash, sum(copies)::bigint, sum(hidden)::bigint, bool_or(doubt),
-         case when bool_or(otherwise) then greatest(sum(copies) - sum(brought), 0) else 0 end::bigint
-    from (select hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
+         case when bool_or(otherwise)
+              then greatest(sum(copies) - greatest(max(brought) filter (where window_id = top), sum(brought) filter (where window_id <> top)), 0) else 0 end::bigint
+    from (select window_id, hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
                  max(brought) as brought
             from (select k.window_id, k.walk_id, h.hash, k.ignored <> under as otherwise, count(*) as brought,
                          count(*) filter (where held.now and not held.hidden) as copies,

@@ -1364,8 +1364,9 @@ CREATE OR REPLACE FUNCTION daywalk.held_counts(top bigint, under text[], among b
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select hash, sum(copies)::bigint, sum(hidden)::bigint, bool_or(doubt),
-         case when bool_or(otherwise) then greatest(sum(copies) - sum(brought), 0) else 0 end::bigint
-    from (select hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
+         case when bool_or(otherwise)
+              then greatest(sum(copies) - greatest(max(brought) filter (where window_id = top), sum(brought) filter (where window_id <> top)), 0) else 0 end::bigint
+    from (select window_id, hash, sum(copies) as copies, sum(hidden) as hidden, bool_or(doubt) as doubt, bool_or(otherwise) as otherwise,
                  max(brought) as brought
             from (select k.window_id, k.walk_id, h.hash, k.ignored <> under as otherwise, count(*) as brought,
                          count(*) filter (where held.now and not held.hidden) as copies,
