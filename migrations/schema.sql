@@ -2488,6 +2488,8 @@ begin
    where s.stream_id = of_stream and w.window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) and w.state = 'complete'
      and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
+  -- What was gone when it moved may stand on another day by now.
+  perform daywalk.replace_gone(of_stream, array(select window_id from daywalk.windows_with(of_stream, on_day)), null, at);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
   perform daywalk.note_with_neighbours(of_stream, on_day, at);
   update daywalk.days set restored_at = at,
