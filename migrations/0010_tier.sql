@@ -3,15 +3,15 @@
 -- and not here. For the pages it is a pruning, and they are removed as after one. What is hidden beside the day stays hidden,
 -- because the day still shows it.
 
--- Whether a midnight of a day takes away what the day on its other side would show, too, and that one is not shown yet: which of
--- the two hides it is found out when both are here.
+-- Whether a midnight of a day takes away what the day on its other side would show, too, and that one is not shown yet, or looked at
+-- still: which of the two hides it, and in which version, is found out when both are here.
 create function daywalk.waits_for_neighbour(of_stream integer, on_day date) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select exists (select from daywalk.windows cut
                   where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.day in (on_day - 1, on_day)
                     and (cut.proof ->> 'removed')::bigint > 0
                     and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
-                                     where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no'
+                                     where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no' and w.due_at is null
                                        and w.day = case when cut.day = on_day then on_day + 1 else on_day - 1 end))
 $$;
 

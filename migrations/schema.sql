@@ -3082,7 +3082,7 @@ AS $function$
                   where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.day in (on_day - 1, on_day)
                     and (cut.proof ->> 'removed')::bigint > 0
                     and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
-                                     where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no'
+                                     where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no' and w.due_at is null
                                        and w.day = case when cut.day = on_day then on_day + 1 else on_day - 1 end))
 $function$;
 

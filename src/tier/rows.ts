@@ -44,7 +44,7 @@ export function listDaysToMove(
                  when exists (select from daywalk.windows_with(d.stream_id, d.day) as w
                                 join daywalk.walks k on k.window_id = w.window_id
                                where w.day <> d.day and k.shown <> 'no') then 'its first midnight shows records of the day before, which would be lost'
-                 when daywalk.waits_for_neighbour(d.stream_id, d.day) then 'the day before or behind it is not shown yet, and at midnight both show the same record'
+                 when daywalk.waits_for_neighbour(d.stream_id, d.day) then 'the day before or behind it is not shown yet, or to be looked at again, and at midnight both show the same record'
                  when d.unsealed then 'it is not in the ledger yet: the next run appends it' end as kept
        from unnest($1::text[], $2::double precision[]) as l (name, seconds)
        join daywalk.streams s on s.name = l.name

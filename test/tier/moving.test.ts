@@ -370,7 +370,7 @@ it('a day stays while the one behind it is not shown, and a record of their midn
   const stays = {
     day: DAY,
     reason:
-      'the day before or behind it is not shown yet, and at midnight both show the same record',
+      'the day before or behind it is not shown yet, or to be looked at again, and at midnight both show the same record',
   };
   expect((await moveAll(parts, ['events'])).kept).toContainEqual(expect.objectContaining(stays));
   const limits = [{ stream: 'events', olderThanMs: 0 }];
