@@ -406,12 +406,14 @@ create table daywalk.days (
   proof         text,
   revision      integer not null,
   unsealed      boolean not null default true,
+  unshared      boolean not null default false,
   publication   uuid not null default gen_random_uuid(),
   retired_since timestamptz,
   restored_at   timestamptz,
   primary key (stream_id, day)
 );
 create index days_unsealed on daywalk.days (stream_id, day) where unsealed;
+create index days_unshared on daywalk.days (day) where unshared;
 create index days_gone on daywalk.days (stream_id, day) where gone > 0;
 comment on table daywalk.days is 'What is shown of a day, added up whenever it changes.';
 comment on column daywalk.days.stream_id is 'The stream.';
@@ -424,6 +426,7 @@ comment on column daywalk.days.bytes is 'Bytes received for them.';
 comment on column daywalk.days.proof is 'Kinds of proof of its windows.';
 comment on column daywalk.days.revision is 'How often what is shown of it has changed.';
 comment on column daywalk.days.unsealed is 'Something changed since the ledger was last compared with the day.';
+comment on column daywalk.days.unshared is 'The id_path of a stream changed since it was found out what several streams of its resource show of the day.';
 comment on column daywalk.days.publication is 'The key of its newest publication.';
 comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not walked again for nothing.';
 comment on column daywalk.days.restored_at is 'When the day was brought back from a folder or bucket; null: never.';

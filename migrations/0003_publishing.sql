@@ -380,6 +380,8 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   walks bigint[];
 begin
+  update daywalk.days d set unshared = false from daywalk.streams s
+   where s.resource = of_resource and d.stream_id = s.stream_id and d.day = on_day and d.unshared;
   if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
   perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
   walks := array(select k.walk_id
@@ -419,6 +421,14 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    where w.stream_id = of_stream and w.day = on_day
 $$;
 
+-- Whether a day is shown, and here.
+create function daywalk.is_shown(of_stream integer, on_day date) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select exists (select from daywalk.windows w
+                   join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null
+                  where w.stream_id = of_stream and w.day = on_day and w.kind = 'day')
+$$;
+
 -- Hides of the day behind a midnight cut what both days show of one record, while both are shown; and takes that back
 -- where it does not hold any more. Returns the days that look different now.
 create function daywalk.hide_twins(cut bigint, at timestamptz) returns setof date
@@ -436,8 +446,7 @@ begin
   if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.day, me.day + 1)) then return; end if;
   select max(w.window_id) filter (where w.day = me.day), max(w.window_id) filter (where w.day = me.day + 1) into before, behind
     from daywalk.windows w
-   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
-     and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null);
+   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1) and daywalk.is_shown(me.stream_id, w.day);
   select array_agg(hash) into hashes from daywalk.proven_counts(cut, under) where correction < 0 and before is not null and behind is not null;
   return query
   with beside as materialized (
@@ -479,8 +488,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   ), beside as materialized (
     select w.window_id
       from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
-     where me.window_id = cut
-       and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null)
+     where me.window_id = cut and daywalk.is_shown(w.stream_id, w.day)
   )
   select (select count(*) from beside) < 2
       or not exists (select from beside cross join rule
@@ -540,6 +548,8 @@ declare
 begin
   select * into strict me from daywalk.windows where window_id = top;
   perform daywalk.lock_stream(me.stream_id);
+  -- A cut adds to the day before it: it is shown with that day, and not under one that nobody has walked or that is away.
+  if me.kind = 'cut' and not daywalk.is_shown(me.stream_id, me.day) then return; end if;
   is_first := not exists (select from daywalk.walks where window_id = any (family) and shown <> 'no');
   if is_first then
     update daywalk.walks k set shown = 'whole' from daywalk.proven_walks(top) as proven
@@ -563,6 +573,10 @@ begin
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
                            case when d.day = me.day then gone else 0 end)
      from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
+  if is_first and me.kind = 'day' then
+    perform daywalk.show(cut.window_id) from daywalk.windows cut
+      where cut.stream_id = me.stream_id and cut.day = me.day and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null;
+  end if;
 end $$;
 
 -- Does what the verdicts say. marked: there were any; differs: readers see something else now; appeared: records

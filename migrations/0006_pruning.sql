@@ -2,26 +2,12 @@
 -- marks and the ledger keep their rows, so that the chain of the ledger can be recomputed; the pages go, with kept
 -- bytes and all. docs/decisions/0015-what-pruning-leaves.md tells why.
 
--- The windows that go with a day: its own with the cut at its end, and the cut before it where no day before it has a window.
--- Few, and Postgres has to be told: it expects a thousand otherwise, and reads all walks to join them.
-create function daywalk.windows_with(of_stream integer, on_day date) returns setof daywalk.windows
-language sql stable rows 4 set search_path = pg_catalog, pg_temp as $$
-  select w.*
-    from daywalk.windows w
-   where w.stream_id = of_stream
-     and (w.day = on_day
-          or (w.day = on_day - 1 and w.kind = 'cut' and w.split_from is null
-              and not exists (select from daywalk.windows d where d.stream_id = of_stream and d.kind = 'day' and d.day = on_day - 1)))
-$$;
-
 -- Notes a day whose pages went or came back, and the neighbours for which it is no twin any more, or one again.
 create function daywalk.note_with_neighbours(of_stream integer, on_day date, at timestamptz) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform daywalk.note_day(of_stream, d.day, at, 0, 0)
      from (select on_day as day
-            union
-           select w.day from daywalk.windows_with(of_stream, on_day) w join daywalk.days d on d.stream_id = of_stream and d.day = w.day
             union
            select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
             where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
@@ -42,12 +28,12 @@ declare
 begin
   perform daywalk.lock_stream(of_stream);
   -- A worker that stores a page holds its window for a moment only.
-  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) order by window_id for update;
+  perform from daywalk.windows where stream_id = of_stream and day = on_day order by window_id for update;
   if exists (select from daywalk.prunings where stream_id = of_stream and day = on_day and what = 'day') then
     return 'pruned';
   end if;
   if not exists (select from daywalk.shown_days where stream_id = of_stream and day = on_day)
-     or exists (select from daywalk.windows_with(of_stream, on_day) where lease_expires > clock_timestamp()) then
+     or exists (select from daywalk.windows where stream_id = of_stream and day = on_day and lease_expires > clock_timestamp()) then
     return 'held';
   end if;
   if shown_marks <> daywalk.marks_digest(shown_walks)
@@ -66,9 +52,9 @@ begin
     return 'wanted';
   end if;
   -- What a killed worker left is not gone on with.
-  perform daywalk.end_open_walk(w.current_walk, 'its window was pruned') from daywalk.windows_with(of_stream, on_day) w;
+  perform daywalk.end_open_walk(w.current_walk, 'its window was pruned') from daywalk.windows w where w.stream_id = of_stream and w.day = on_day;
   update daywalk.windows set current_walk = null, lease_id = null, lease_owner = null, lease_expires = null
-   where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) and (current_walk is not null or lease_id is not null);
+   where stream_id = of_stream and day = on_day and (current_walk is not null or lease_id is not null);
   select array_agg(walk_id order by walk_id) into gone from daywalk.prunable_walks(of_stream, on_day, which);
   if gone is null then return 'pruned'; end if;
   insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
@@ -80,8 +66,7 @@ begin
   returning pruning_id into made;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
-    update daywalk.windows set due_at = null, rewalk = false
-     where window_id in (select window_id from daywalk.windows_with(of_stream, on_day));
+    update daywalk.windows set due_at = null, rewalk = false where stream_id = of_stream and day = on_day;
     -- What a neighbour hid because this day showed it comes back there.
     perform daywalk.note_with_neighbours(of_stream, on_day, at);
     update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
@@ -94,8 +79,8 @@ end $$;
 create function daywalk.prunable_walks(of_stream integer, on_day date, which text) returns setof daywalk.walks
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select k.*
-    from daywalk.windows_with(of_stream, on_day) w join daywalk.walks k on k.window_id = w.window_id
-   where k.pruning is null
+    from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
+   where w.stream_id = of_stream and w.day = on_day and k.pruning is null
      and (which = 'day'
           or (k.outcome is not null and k.pages > 0
               and k.shown = 'no'

@@ -26,12 +26,11 @@ declare
   said text;
 begin
   perform daywalk.lock_stream(moved.stream_id);
-  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(moved.stream_id, moved.day)) order by window_id for update;
+  perform from daywalk.windows w where w.stream_id = moved.stream_id and w.day = moved.day order by w.window_id for update;
   if exists (select from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day) then return 'tiered'; end if;
   if exists (select from daywalk.prunings g where g.stream_id = moved.stream_id and g.day = moved.day and g.what = 'day') then return 'pruned'; end if;
-  -- A look, or a wish to walk it again, would be lost; and what a first cut shows is of the day before, which is in no object.
-  if exists (select from daywalk.windows_with(moved.stream_id, moved.day) as w
-              where w.rewalk or w.due_at is not null or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
+  -- A look, or a wish to walk it again, would be lost.
+  if exists (select from daywalk.windows w where w.stream_id = moved.stream_id and w.day = moved.day and (w.rewalk or w.due_at is not null)) then
     return 'held';
   end if;
   if daywalk.waits_for_neighbour(moved.stream_id, moved.day) then return 'held'; end if;
@@ -82,7 +81,7 @@ declare
   pruned daywalk.prunings;
 begin
   perform daywalk.lock_stream(of_stream);
-  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) order by window_id for update;
+  perform from daywalk.windows where stream_id = of_stream and day = on_day order by window_id for update;
   if not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day) then return 'restored'; end if;
   select * into strict pruned from daywalk.prunings g where g.stream_id = of_stream and g.day = on_day and g.what = 'day';
   if pruned.removed_at is null then return 'removing'; end if;
@@ -97,11 +96,11 @@ begin
   delete from daywalk.prunings where pruning_id = pruned.pruning_id;
   update daywalk.windows w set due_at = daywalk.next_look(daywalk.closed_at(on_day, s.time_zone, s.settle), recheck_days)
     from daywalk.streams s
-   where s.stream_id = of_stream and w.window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) and w.state = 'complete'
+   where s.stream_id = of_stream and w.stream_id = of_stream and w.day = on_day and w.state = 'complete'
      and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
   -- What was gone when it moved may stand on another day by now.
-  perform daywalk.replace_gone(of_stream, array(select window_id from daywalk.windows_with(of_stream, on_day)), null, at);
+  perform daywalk.replace_gone(of_stream, array(select window_id from daywalk.windows where stream_id = of_stream and day = on_day), null, at);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
   perform daywalk.note_with_neighbours(of_stream, on_day, at);
   update daywalk.days set restored_at = at,

@@ -34,6 +34,7 @@ create table daywalk.days (
   proof text,
   revision integer not null,
   unsealed boolean default true not null,
+  unshared boolean default false not null,
   publication uuid default gen_random_uuid() not null,
   retired_since timestamp with time zone,
   restored_at timestamp with time zone,
@@ -440,6 +441,8 @@ END),
 CREATE INDEX days_gone ON daywalk.days USING btree (stream_id, day) WHERE (gone > 0);
 
 CREATE INDEX days_unsealed ON daywalk.days USING btree (stream_id, day) WHERE unsealed;
+
+CREATE INDEX days_unshared ON daywalk.days USING btree (day) WHERE unshared;
 
 CREATE INDEX marks_day ON daywalk.marks USING btree (day);
 
@@ -1307,6 +1310,12 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.hash_of(record jsonb)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN hashtextextended(((record)::text COLLATE "C"), (0)::bigint);
+
 CREATE OR REPLACE FUNCTION daywalk.hashes_in(stored bigint[], without text[], body jsonb, records_path text[], skip integer, ignored text[])
  RETURNS bigint[]
  LANGUAGE sql
@@ -1331,7 +1340,7 @@ begin
     records := array(select case when record #> path is null then record else record #- path end
                        from unnest(records) with ordinality as r (record, position) order by position);
   end loop;
-  return array(select jsonb_hash_extended(record, 0) from unnest(records) with ordinality as r (record, position) order by position);
+  return array(select daywalk.hash_of(record) from unnest(records) with ordinality as r (record, position) order by position);
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.held(top bigint, of_hashes bigint[], under text[])
@@ -1404,8 +1413,7 @@ begin
   if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.day, me.day + 1)) then return; end if;
   select max(w.window_id) filter (where w.day = me.day), max(w.window_id) filter (where w.day = me.day + 1) into before, behind
     from daywalk.windows w
-   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
-     and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null);
+   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1) and daywalk.is_shown(me.stream_id, w.day);
   select array_agg(hash) into hashes from daywalk.proven_counts(cut, under) where correction < 0 and before is not null and behind is not null;
   return query
   with beside as materialized (
@@ -1496,6 +1504,17 @@ AS $function$
                     where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}')
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.is_shown(of_stream integer, on_day date)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select exists (select from daywalk.windows w
+                   join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null
+                  where w.stream_id = of_stream and w.day = on_day and w.kind = 'day')
+$function$;
+
 CREATE OR REPLACE FUNCTION daywalk.is_upheld(cut bigint)
  RETURNS boolean
  LANGUAGE sql
@@ -1509,8 +1528,7 @@ AS $function$
   ), beside as materialized (
     select w.window_id
       from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
-     where me.window_id = cut
-       and exists (select from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null)
+     where me.window_id = cut and daywalk.is_shown(w.stream_id, w.day)
   )
   select (select count(*) from beside) < 2
       or not exists (select from beside cross join rule
@@ -1827,12 +1845,12 @@ declare
 begin
   perform daywalk.lock_stream(of_stream);
   -- A worker that stores a page holds its window for a moment only.
-  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) order by window_id for update;
+  perform from daywalk.windows where stream_id = of_stream and day = on_day order by window_id for update;
   if exists (select from daywalk.prunings where stream_id = of_stream and day = on_day and what = 'day') then
     return 'pruned';
   end if;
   if not exists (select from daywalk.shown_days where stream_id = of_stream and day = on_day)
-     or exists (select from daywalk.windows_with(of_stream, on_day) where lease_expires > clock_timestamp()) then
+     or exists (select from daywalk.windows where stream_id = of_stream and day = on_day and lease_expires > clock_timestamp()) then
     return 'held';
   end if;
   if shown_marks <> daywalk.marks_digest(shown_walks)
@@ -1851,9 +1869,9 @@ begin
     return 'wanted';
   end if;
   -- What a killed worker left is not gone on with.
-  perform daywalk.end_open_walk(w.current_walk, 'its window was pruned') from daywalk.windows_with(of_stream, on_day) w;
+  perform daywalk.end_open_walk(w.current_walk, 'its window was pruned') from daywalk.windows w where w.stream_id = of_stream and w.day = on_day;
   update daywalk.windows set current_walk = null, lease_id = null, lease_owner = null, lease_expires = null
-   where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) and (current_walk is not null or lease_id is not null);
+   where stream_id = of_stream and day = on_day and (current_walk is not null or lease_id is not null);
   select array_agg(walk_id order by walk_id) into gone from daywalk.prunable_walks(of_stream, on_day, which);
   if gone is null then return 'pruned'; end if;
   insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
@@ -1865,8 +1883,7 @@ begin
   returning pruning_id into made;
   update daywalk.walks set pruning = made where walk_id = any (gone);
   if which = 'day' then
-    update daywalk.windows set due_at = null, rewalk = false
-     where window_id in (select window_id from daywalk.windows_with(of_stream, on_day));
+    update daywalk.windows set due_at = null, rewalk = false where stream_id = of_stream and day = on_day;
     -- What a neighbour hid because this day showed it comes back there.
     perform daywalk.note_with_neighbours(of_stream, on_day, at);
     update daywalk.days set proof = null, unsealed = false where stream_id = of_stream and day = on_day;
@@ -1885,12 +1902,11 @@ declare
   said text;
 begin
   perform daywalk.lock_stream(moved.stream_id);
-  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(moved.stream_id, moved.day)) order by window_id for update;
+  perform from daywalk.windows w where w.stream_id = moved.stream_id and w.day = moved.day order by w.window_id for update;
   if exists (select from daywalk.tiered_days t where t.stream_id = moved.stream_id and t.day = moved.day) then return 'tiered'; end if;
   if exists (select from daywalk.prunings g where g.stream_id = moved.stream_id and g.day = moved.day and g.what = 'day') then return 'pruned'; end if;
-  -- A look, or a wish to walk it again, would be lost; and what a first cut shows is of the day before, which is in no object.
-  if exists (select from daywalk.windows_with(moved.stream_id, moved.day) as w
-              where w.rewalk or w.due_at is not null or (w.day <> moved.day and exists (select from daywalk.walks k where k.window_id = w.window_id and k.shown <> 'no'))) then
+  -- A look, or a wish to walk it again, would be lost.
+  if exists (select from daywalk.windows w where w.stream_id = moved.stream_id and w.day = moved.day and (w.rewalk or w.due_at is not null)) then
     return 'held';
   end if;
   if daywalk.waits_for_neighbour(moved.stream_id, moved.day) then return 'held'; end if;
@@ -2003,8 +2019,6 @@ AS $function$
 begin
   perform daywalk.note_day(of_stream, d.day, at, 0, 0)
      from (select on_day as day
-            union
-           select w.day from daywalk.windows_with(of_stream, on_day) w join daywalk.days d on d.stream_id = of_stream and d.day = w.day
             union
            select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
             where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
@@ -2264,8 +2278,8 @@ CREATE OR REPLACE FUNCTION daywalk.prunable_walks(of_stream integer, on_day date
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select k.*
-    from daywalk.windows_with(of_stream, on_day) w join daywalk.walks k on k.window_id = w.window_id
-   where k.pruning is null
+    from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id
+   where w.stream_id = of_stream and w.day = on_day and k.pruning is null
      and (which = 'day'
           or (k.outcome is not null and k.pages > 0
               and k.shown = 'no'
@@ -2309,7 +2323,7 @@ begin
       from daywalk.frame_of(body, records_path, total_path, relation_path, status) as frame;
   end if;
   hashes := case when ignored = '{}' or coalesce(came, 0) = 0
-                 then array(select jsonb_hash_extended(list -> i, 0) from generate_series(0, came - 1) as i order by i)
+                 then array(select daywalk.hash_of(list -> i) from generate_series(0, came - 1) as i order by i)
                  else daywalk.hashes_of(list, ignored) end;
   if id_path is not null then
     id_hashes := daywalk.ids_of(list, id_path);
@@ -2470,7 +2484,7 @@ declare
   pruned daywalk.prunings;
 begin
   perform daywalk.lock_stream(of_stream);
-  perform from daywalk.windows where window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) order by window_id for update;
+  perform from daywalk.windows where stream_id = of_stream and day = on_day order by window_id for update;
   if not exists (select from daywalk.tiered_days t where t.stream_id = of_stream and t.day = on_day) then return 'restored'; end if;
   select * into strict pruned from daywalk.prunings g where g.stream_id = of_stream and g.day = on_day and g.what = 'day';
   if pruned.removed_at is null then return 'removing'; end if;
@@ -2485,11 +2499,11 @@ begin
   delete from daywalk.prunings where pruning_id = pruned.pruning_id;
   update daywalk.windows w set due_at = daywalk.next_look(daywalk.closed_at(on_day, s.time_zone, s.settle), recheck_days)
     from daywalk.streams s
-   where s.stream_id = of_stream and w.window_id in (select window_id from daywalk.windows_with(of_stream, on_day)) and w.state = 'complete'
+   where s.stream_id = of_stream and w.stream_id = of_stream and w.day = on_day and w.state = 'complete'
      and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
      and not exists (select from daywalk.days d where d.stream_id = of_stream and d.day = on_day and d.retired_since is not null);
   -- What was gone when it moved may stand on another day by now.
-  perform daywalk.replace_gone(of_stream, array(select window_id from daywalk.windows_with(of_stream, on_day)), null, at);
+  perform daywalk.replace_gone(of_stream, array(select window_id from daywalk.windows where stream_id = of_stream and day = on_day), null, at);
   -- What a neighbour hides, or does not, may have changed where that was pruned meanwhile.
   perform daywalk.note_with_neighbours(of_stream, on_day, at);
   update daywalk.days set restored_at = at,
@@ -2584,6 +2598,8 @@ AS $function$
 declare
   walks bigint[];
 begin
+  update daywalk.days d set unshared = false from daywalk.streams s
+   where s.resource = of_resource and d.stream_id = s.stream_id and d.day = on_day and d.unshared;
   if (select count(*) from daywalk.streams where resource = of_resource) < 2 then return; end if;
   perform pg_advisory_xact_lock(hashtext('daywalk.share_day'), hashtext(of_resource));
   walks := array(select k.walk_id
@@ -2666,6 +2682,8 @@ declare
 begin
   select * into strict me from daywalk.windows where window_id = top;
   perform daywalk.lock_stream(me.stream_id);
+  -- A cut adds to the day before it: it is shown with that day, and not under one that nobody has walked or that is away.
+  if me.kind = 'cut' and not daywalk.is_shown(me.stream_id, me.day) then return; end if;
   is_first := not exists (select from daywalk.walks where window_id = any (family) and shown <> 'no');
   if is_first then
     update daywalk.walks k set shown = 'whole' from daywalk.proven_walks(top) as proven
@@ -2689,6 +2707,10 @@ begin
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
                            case when d.day = me.day then gone else 0 end)
      from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
+  if is_first and me.kind = 'day' then
+    perform daywalk.show(cut.window_id) from daywalk.windows cut
+      where cut.stream_id = me.stream_id and cut.day = me.day and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null;
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.show_stream(called text)
@@ -3122,20 +3144,6 @@ AS $function$
            k.last_total, k.proof)::text, ',' order by k.walk_id), ''))
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
    where k.walk_id = any (of_walks)
-$function$;
-
-CREATE OR REPLACE FUNCTION daywalk.windows_with(of_stream integer, on_day date)
- RETURNS SETOF daywalk.windows
- LANGUAGE sql
- STABLE ROWS 4
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  select w.*
-    from daywalk.windows w
-   where w.stream_id = of_stream
-     and (w.day = on_day
-          or (w.day = on_day - 1 and w.kind = 'cut' and w.split_from is null
-              and not exists (select from daywalk.windows d where d.stream_id = of_stream and d.kind = 'day' and d.day = on_day - 1)))
 $function$;
 
 create view daywalk.coverage as
@@ -3632,6 +3640,7 @@ comment on column daywalk.days.bytes is 'Bytes received for them.';
 comment on column daywalk.days.proof is 'Kinds of proof of its windows.';
 comment on column daywalk.days.revision is 'How often what is shown of it has changed.';
 comment on column daywalk.days.unsealed is 'Something changed since the ledger was last compared with the day.';
+comment on column daywalk.days.unshared is 'The id_path of a stream changed since it was found out what several streams of its resource show of the day.';
 comment on column daywalk.days.publication is 'The key of its newest publication.';
 comment on column daywalk.days.retired_since is 'When it was found that the source does not keep the day any more; it stays as it is, and is not walked again for nothing.';
 comment on column daywalk.days.restored_at is 'When the day was brought back from a folder or bucket; null: never.';

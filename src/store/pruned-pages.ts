@@ -41,15 +41,15 @@ export async function removePages(
   const rows = await database.persist(
     // The day stands beside each table: only its partition is read then, and not those of all months.
     `with going as materialized (
-       select p.walk_id, p.page_no, p.day, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
-         from (select p.walk_id, p.page_no, p.day, p.byte_count
+       select p.walk_id, p.page_no, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
+         from (select p.walk_id, p.page_no, p.byte_count
                  from daywalk.prunings g
-                 join daywalk.pages p on p.day in ($3::date, $3::date - 1) and p.walk_id = any (g.walks)
+                 join daywalk.pages p on p.day = $3::date and p.walk_id = any (g.walks)
                 where g.pruning_id = $1 and g.removed_at is null
                 order by p.walk_id, p.page_no limit ${MOST_PAGES}) as p
      )
      delete from daywalk.pages p using going
-      where p.day in ($3::date, $3::date - 1) and p.day = going.day and p.walk_id = going.walk_id and p.page_no = going.page_no and going.before < $2::bigint
+      where p.day = $3::date and p.walk_id = going.walk_id and p.page_no = going.page_no and going.before < $2::bigint
      returning p.page_no`,
     [pruningId, MOST_BYTES, day],
     signal,

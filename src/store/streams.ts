@@ -51,8 +51,9 @@ export async function registerStreams(
   calendar: StreamCalendar,
 ): Promise<RegisteredStream[]> {
   const rows = await database.persist<StreamRow>(
-    // By name, so that two processes never wait for each other's rows.
-    `insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle, id_path, time_path, time_format)
+    // By name, so that two processes never wait for each other's rows. The statement sees streams as they were before it.
+    `with registered as (
+     insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle, id_path, time_path, time_format)
      select name, resource, filters::jsonb, fingerprint, coalesce($5::date, $6::date), $7,
             make_interval(secs => $8::double precision / 1000),
             case when id_path is not null then array(select jsonb_array_elements_text(id_path::jsonb)) end,
@@ -68,7 +69,13 @@ export async function registerStreams(
            id_path = case when s.fingerprint = excluded.fingerprint then excluded.id_path else s.id_path end,
            time_path = case when s.fingerprint = excluded.fingerprint then excluded.time_path else s.time_path end,
            time_format = case when s.fingerprint = excluded.fingerprint then excluded.time_format else s.time_format end
-     returning stream_id as "streamId", name, since, fingerprint, resource, filters`,
+     returning stream_id, name, since, fingerprint, resource, filters, id_path
+     ), otherwise_identified as (
+       update daywalk.days d set unshared = true
+         from registered r join daywalk.streams before on before.stream_id = r.stream_id join daywalk.streams s on s.resource = r.resource
+        where before.id_path is distinct from r.id_path and d.stream_id = s.stream_id
+     )
+     select stream_id as "streamId", name, since, fingerprint, resource, filters from registered`,
     [
       streams.map((stream) => stream.name),
       streams.map((stream) => stream.resource),
@@ -93,12 +100,23 @@ export async function registerStreams(
       'select daywalk.show_stream(name) from unnest($1::text[]) as given (name)',
       [filtered.map(({ name }) => name)],
     );
+  while (await shareNext(database));
   return streams.map((stream) => {
     const row = rows.find(({ name }) => name === stream.name);
     if (row === undefined) throw new Error('an upsert returned no row');
     if (row.fingerprint !== fingerprint(stream)) throw changedStream(stream, row);
     return { streamId: row.streamId, name: row.name, since: row.since };
   });
+}
+
+/** Finds out anew what several streams show of a day, where they identify its records otherwise now. @returns whether there was one. */
+async function shareNext(database: Database): Promise<boolean> {
+  const rows = await database.persist(
+    `select daywalk.share_day(s.resource, d.day)
+       from (select stream_id, day from daywalk.days where unshared order by day limit 1) as d
+       join daywalk.streams s on s.stream_id = d.stream_id`,
+  );
+  return rows.length > 0;
 }
 
 const jsonOf = (texts: readonly string[] | undefined): string | null =>

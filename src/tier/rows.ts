@@ -39,18 +39,13 @@ export function listDaysToMove(
     `select s.stream_id as "streamId", s.name as stream, d.day, d.records, d.bytes,
             case when u.failed then 'it failed'
                  when u.day is not null then 'it is not complete'
-                 when exists (select from daywalk.windows_with(d.stream_id, d.day) as w where w.rewalk or w.due_at is not null)
+                 when exists (select from daywalk.windows w where w.stream_id = d.stream_id and w.day = d.day and (w.rewalk or w.due_at is not null))
                  then 'it is to be looked at or walked again first: the next runs do that, daily for recheck_days after its proof'
-                 when exists (select from daywalk.windows_with(d.stream_id, d.day) as w
-                                join daywalk.walks k on k.window_id = w.window_id
-                               where w.day <> d.day and k.shown <> 'no') then 'its first midnight shows records of the day before, which would be lost'
                  when daywalk.waits_for_neighbour(d.stream_id, d.day) then 'the day before or behind it is not shown yet, or to be looked at again, and at midnight both show the same record'
                  when d.unsealed then 'it is not in the ledger yet: the next run appends it' end as kept
        from unnest($1::text[], $2::double precision[]) as l (name, seconds)
        join daywalk.streams s on s.name = l.name
        join daywalk.days d on d.stream_id = s.stream_id
-       -- A first cut may show records of a day that was not walked.
-       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day'
        left join daywalk.unfinished_days u on u.stream_id = d.stream_id and u.day = d.day
       where daywalk.closed_at(d.day, s.time_zone, s.settle) + make_interval(secs => l.seconds) <= clock_timestamp()
         and ($3 or d.restored_at is null or d.restored_at + make_interval(secs => l.seconds) <= clock_timestamp())

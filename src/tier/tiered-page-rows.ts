@@ -38,18 +38,17 @@ async function readPagesAfter(
   signal: AbortSignal,
 ): Promise<TieredPage[]> {
   const rows = await database.persist<PageRow>(
-    // The cut before the first day of all has pages of the day before.
     `with next as materialized (
-       select p.walk_id, p.page_no, p.day, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
-         from (select walk_id, page_no, day, byte_count from daywalk.pages
-                where day in ($1::date, $1::date - 1) and walk_id = any ($2::bigint[]) and (walk_id, page_no) > ($3::bigint, $4::integer)
+       select p.walk_id, p.page_no, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
+         from (select walk_id, page_no, byte_count from daywalk.pages
+                where day = $1::date and walk_id = any ($2::bigint[]) and (walk_id, page_no) > ($3::bigint, $4::integer)
                 order by walk_id, page_no limit ${MOST_PAGES}) as p
      )
      select p.walk_id, p.page_no, p.day, p.start, p.length, p.skip, p.records, p.total::text as total, p.relation, p.total_missing, p.more,
             p.body::text as body, p.bytes, p.changes::text as changes, p.record_hashes::text as record_hashes,
             p.id_hashes::text as id_hashes, p.sha256, p.byte_count, ${microseconds('p.fetched_at')} as fetched_at, p.duration_ms
        from next n
-       join daywalk.pages p on p.day in ($1::date, $1::date - 1) and p.day = n.day and p.walk_id = n.walk_id and p.page_no = n.page_no
+       join daywalk.pages p on p.day = $1::date and p.walk_id = n.walk_id and p.page_no = n.page_no
       where n.before < $5::bigint`,
     [day, going, walkId, pageNo, CHUNK_BYTES],
     signal,

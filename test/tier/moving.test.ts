@@ -433,6 +433,22 @@ it('a neighbour that is pruned while a day is away: what it hid is shown when th
   expect(await audit(server)).toEqual([]);
 });
 
+it('what the midnight before all days brought stays here, and is shown with the day before, when that is walked', async () => {
+  const streamId = await planDays(database);
+  await publishNext(database, streamId, [[1, 2]]);
+  const before = '2026-03-04';
+  const across = { across: textsOf([7]), before: [], after: [] };
+  const cut = await windowOf(database, streamId, before, 'cut');
+  await proveCutOf(database, cut, across, { records: 1, removed: 0 });
+  await sealAll(database);
+  const { days } = await moveAll(partsOf(database, store), ['events']);
+  expect(days).toHaveLength(1);
+  await planDays(database, [before]);
+  await publishNext(database, streamId, [[6]]);
+  const shown = await server.query('select day::text, record from daywalk.events order by 1, 2');
+  expect(shown.map(({ record }) => record)).toEqual([{ id: 6 }, { id: 7 }]);
+});
+
 describe('a day that must stay', () => {
   it('because something changed since the ledger: it is told, and not in the table', async () => {
     await makeDays(database);
@@ -474,24 +490,6 @@ describe('a day that must stay', () => {
     const report = await moveAll(partsOf(database, store), ['audit']);
     expect(report.kept).toMatchObject([{ stream: 'audit', day: DAY }]);
     expect(await tabled(store)).toEqual(await moved(server));
-  });
-
-  it('because the midnight before all days shows a record of the day before', async () => {
-    const streamId = await planDays(database);
-    await publishNext(database, streamId, [[1, 2]]);
-    const across = { across: textsOf([7]), before: [], after: [] };
-    const cut = await windowOf(database, streamId, '2026-03-04', 'cut');
-    await proveCutOf(database, cut, across, { records: 1, removed: 0 });
-    await sealAll(database);
-    const before = await server.query('select day::text, record from daywalk.events order by 1, 2');
-    expect(before).toHaveLength(3);
-    const report = await moveAll(partsOf(database, store), ['events']);
-    expect(report.kept).toMatchObject([
-      { day: DAY, reason: expect.stringMatching(/which would be lost/) },
-    ]);
-    expect(
-      await server.query('select day::text, record from daywalk.events order by 1, 2'),
-    ).toEqual(before);
   });
 
   it('because pages of it are missing', async () => {

@@ -7,7 +7,6 @@ import type { Database } from '../../src/store/database.ts';
 import { noteLooked } from '../../src/store/leases.ts';
 import { closeSplit, splitWindow } from '../../src/store/splits.ts';
 import { listWronglyShared } from '../../src/store/stored.ts';
-import { search } from '../../src/tables/search.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
@@ -138,58 +137,31 @@ describe('the midnight of a day that is away', () => {
       { across: textsOf([2, 3]), before: [], after: textsOf([3]) },
       { records: 1, removed: 0 },
     );
-    expect(await shown()).toEqual(['05 {"id": 2}', '06 {"id": 3}']);
+    expect(await shown()).toEqual(['06 {"id": 3}']);
     await prune(NEXT_DAY);
     await planDays(database, [DAY]);
     await publishNext(database, streamId, [[1]]);
-    const left = await server.query<{ state: string }>(
-      `select state from daywalk.coverage where day = $1`,
-      [DAY],
-    );
-    // Either it is shown, or the day is not complete.
-    if (left[0]?.state === 'complete')
-      expect(await shown()).toEqual(['05 {"id": 1}', '05 {"id": 2}']);
+    expect(await shown()).toEqual(['05 {"id": 1}', '05 {"id": 2}']);
   });
 });
 
-describe('what the midnight before all days shows', () => {
-  const none = new AbortController().signal;
-  async function firstDay(): Promise<void> {
-    const streamId = await planDays(database);
-    await publishNext(database, streamId, [[1, 2]]);
-    const cut = await windowOf(database, streamId, '2026-03-04', 'cut');
-    await proveCutOf(
-      database,
-      cut,
-      { across: textsOf([7, 1]), before: [], after: textsOf([1]) },
-      { records: 1, removed: 0 },
-    );
-    expect(await shown()).toEqual(['04 {"id": 7}', '05 {"id": 1}', '05 {"id": 2}']);
-    expect(await audit(server)).toEqual([]);
-  }
-
-  it('is found by a search', async () => {
-    await firstDay();
-    const found: string[] = [];
-    const request = { value: '7', streams: ['events'], from: null, to: DAY, limit: null } as const;
-    const report = await search(
-      database,
-      { ...request, moved: null },
-      (hits) => found.push(...hits.map(({ record }) => record)),
-      none,
-    );
-    // Or it says that "nothing" does not count.
-    if (report.streams[0]?.unproven.length === 0) expect(found).toEqual(['{"id": 7}']);
-  });
-
-  it('is in the files of an export, as it is in the views', async () => {
-    await firstDay();
-    const days = await listArchivedDays(database, ['events'], { from: null, to: null });
-    const [views] = await server.query<{ n: number }>(
-      'select count(*)::int as n from daywalk.events',
-    );
-    expect(days.reduce((sum, { records }) => sum + records, 0)).toBe(views?.n);
-  });
+it('what the midnight before all days shows is shown with the day before it, when that is walked', async () => {
+  const streamId = await planDays(database);
+  await publishNext(database, streamId, [[1, 2]]);
+  const cut = await windowOf(database, streamId, '2026-03-04', 'cut');
+  await proveCutOf(
+    database,
+    cut,
+    { across: textsOf([7, 1]), before: [], after: textsOf([1]) },
+    { records: 1, removed: 0 },
+  );
+  expect(await shown()).toEqual(['05 {"id": 1}', '05 {"id": 2}']);
+  const days = await listArchivedDays(database, ['events'], { from: null, to: null });
+  expect(days.map(({ records }) => records).filter((records) => records > 0)).toEqual([2]);
+  await planDays(database, ['2026-03-04']);
+  await publishNext(database, streamId, [[6]]);
+  expect(await shown()).toEqual(['04 {"id": 6}', '04 {"id": 7}', '05 {"id": 1}', '05 {"id": 2}']);
+  expect(await audit(server)).toEqual([]);
 });
 
 describe('two records that differ', () => {
