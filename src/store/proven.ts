@@ -18,8 +18,6 @@ export interface ProvenWalk extends Span {
   readonly walkId: number;
   readonly records: number;
   readonly proof: Proof;
-  /** The total on its last page. */
-  readonly lastTotal: number | null;
   readonly pageLength: number;
   /** Places in a record that were known then not to be the record. */
   readonly ignored: readonly string[];
@@ -33,7 +31,7 @@ export async function readProvenWalk(
   windowId: number,
 ): Promise<ProvenWalk | null> {
   const [row] = await database.persist<ProvenWalk>(
-    `select k.walk_id as "walkId", k.records, w.proof, k.last_total as "lastTotal", k.page_length as "pageLength", k.ignored, ${spanOf('k')},
+    `select k.walk_id as "walkId", k.records, w.proof, k.page_length as "pageLength", k.ignored, ${spanOf('k')},
             exists (select from daywalk.walks shown join daywalk.marks mark on mark.walk_id = shown.walk_id
                      where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted
        from daywalk.windows w
@@ -193,8 +191,6 @@ export interface PublishedWalk {
   readonly walkId: number;
   readonly records: number;
   readonly proof: Proof;
-  /** The total on its last page. */
-  readonly lastTotal: number | null;
   readonly pages: number;
   /** The pages before its own in the object of its day, where that moved. */
   readonly pagesBefore: number;
@@ -208,7 +204,7 @@ export async function listPublishedWindows(
 ): Promise<PublishedWindow[]> {
   const rows = await database.persist<Omit<PublishedWindow, 'walks'> & PublishedWalk>(
     `select w.window_id as "windowId", s.name as stream, w.day, ${spanOf('w')}, k.walk_id as "walkId", k.records,
-            w.proof, k.last_total as "lastTotal", k.pages,
+            w.proof, k.pages,
             case when k.pruning is null then 'here' when ${isTiered('w.stream_id', 'w.day')} then 'tiered' else 'pruned' end as place,
             (select coalesce(sum(b.pages), 0)::bigint from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)
               where g.pruning_id = k.pruning and b.walk_id < k.walk_id) as "pagesBefore"
