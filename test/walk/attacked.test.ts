@@ -1,6 +1,6 @@
 /** Sources, histories and moments for which the engine was not built: each of these tests fails, and says what it would take to be right. */
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../../src/errors.ts';
+import { RequestError, UnavailableError } from '../../src/errors.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
@@ -342,7 +342,7 @@ it('what another record hid under an id_path that was wrong is shown again witho
 describe('a decent API has complete days', () => {
   it('where it counts to a hundred, and tells no total of more', async () => {
     const source: ImaginedSource = new ImaginedSource(
-      { [first]: records(1_000, 60), [second]: records(2_000, 300) },
+      { [second]: records(1_000, 60), [third]: records(2_000, 300) },
       {
         wrap: (list, _, request) => {
           const count = source.within(request).length;
@@ -350,7 +350,7 @@ describe('a decent API has complete days', () => {
         },
       },
     );
-    const exporting = { server, source, stream: newStream(), since: first, pageLength: 50 };
+    const exporting = { server, source, stream: newStream(), since: second, pageLength: 50 };
     await runOnce(exporting);
     expect(await endsOf(exporting)).toEqual(['complete 60', 'complete 300']);
   });
@@ -359,7 +359,7 @@ describe('a decent API has complete days', () => {
     'where a request may not reach beyond midnight, totals %s',
     async (totals) => {
       const source = new ImaginedSource(
-        { [first]: records(1_000, 60), [second]: records(2_000, 30) },
+        { [second]: records(1_000, 60), [third]: records(2_000, 30) },
         {
           totals,
           before: (_, { from, to }) => {
@@ -367,15 +367,42 @@ describe('a decent API has complete days', () => {
           },
         },
       );
-      const exporting = { server, source, stream: newStream(), since: first, pageLength: 100 };
+      const exporting = { server, source, stream: newStream(), since: second, pageLength: 100 };
       await runOnce(exporting);
       expect(await endsOf(exporting)).toEqual(['complete 60', 'complete 30']);
     },
   );
 
+  it.each([
+    ['500', new UnavailableError('api', 'the result window is too large')],
+    ['400', new RequestError(400, 'the result window is too large')],
+  ] as const)(
+    'where pages are counted by number, and answered %s behind a depth',
+    async (_, error) => {
+      // Numbers of pages in front of Elasticsearch: from + size is at most 42.
+      const source: ImaginedSource = new ImaginedSource(
+        { [second]: records(1_000, 30), [third]: records(2_000, 140) },
+        {
+          totals: 'exact',
+          before: (_, { start, length }) => {
+            if (start + length > 42) throw error;
+          },
+          arrange: (list, _, { start, length }) => {
+            const from = Math.floor(start / length) * length;
+            return [...Array<string>(start).fill(''), ...list.slice(from, from + length)];
+          },
+          wrap: (list, _, request) => body(list, source.within(request).length),
+        },
+      );
+      const exporting = { server, source, stream: newStream(), since: second, pageLength: 7 };
+      await runOnce(exporting);
+      expect(await endsOf(exporting)).toEqual(['complete 30', 'complete 140']);
+    },
+  );
+
   it('where a page has ten records at least, or is refused', async () => {
     const source = new ImaginedSource(
-      { [first]: records(1_000, 60), [second]: [] },
+      { [second]: records(1_000, 60), [third]: [] },
       {
         totals: 'exact',
         before: (_, { length }) => {
@@ -383,7 +410,7 @@ describe('a decent API has complete days', () => {
         },
       },
     );
-    const exporting = { server, source, stream: newStream(), since: first, pageLength: 100 };
+    const exporting = { server, source, stream: newStream(), since: second, pageLength: 100 };
     await runOnce(exporting);
     expect(await endsOf(exporting)).toEqual(['complete 60', 'complete 0']);
   });
