@@ -135,7 +135,9 @@ export class Asking {
     const told = `pages by number of ${largestPage} records fail: ${error.message}`;
     const length = Math.max(1, Math.floor(largestPage / 2));
     const refused = { ...this.#target, start, length: largestPage };
-    if (await isOfRecord(this.#context, refused, error, length)) return error;
+    // It is no length that is refused; it may be the depth.
+    if (await isOfRecord(this.#context, refused, error, length))
+      return (await this.#cappedBy(start, error, refused)) as Error;
     await this.#context.knowledge.learn('page_length', length, told);
     return new WalkError('learned', told, { cause: error });
   }
