@@ -61,6 +61,28 @@ describe('known answers', () => {
     },
   );
 
+  it.each([0, 7])(
+    'that are walked again, and lack two thirds then, are none any more, recheck_days %i',
+    async (recheckDays) => {
+      const { ends } = await live(server, {
+        ...{ count: 9, recheckDays, runs: everyDay(1, 8) },
+        // The stream is quiet: one day is known when its key is narrowed.
+        sizeOf: (day) => ([0, 5, 6].includes(day) ? 12 : 0),
+        shows: (now, { number }) => now < 5.5 || number % 3 === 0,
+      });
+      expect(ends.slice(5, 7).filter((end) => end === 'complete 4')).toEqual([]);
+    },
+  );
+
+  it('that are walked again by a narrowed key are none, where older ones are forgotten', async () => {
+    const { ends } = await live(server, {
+      ...{ count: 14, recheckDays: 1 },
+      runs: [...everyDay(1, 7), ...everyDay(10, 13)],
+      shows: (now, { at, number }) => now < at + 6.5 && (now < 6.8 || number % 3 === 0),
+    });
+    expect(ends.slice(6).filter((end) => end === 'complete 4')).toEqual([]);
+  });
+
   it('that lack a third of what they held are not as ever', async () => {
     const { ends } = await live(server, {
       ...{ count: 9, recheckDays: 7, runs: everyDay(1, 8) },
