@@ -119,7 +119,9 @@ export function readCanaries(
        select max(w.shown_at - w.day) as age from asked, daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
         where w.stream_id = $1 and w.shown_at > greatest(s.accepted_at, asked.at - interval '30 days')
      ), newest as (
-       select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')}, k.records,
+       select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')},
+              -- Of a day what is shown of it, but for what is gone and accepted: its newest walk may lack most of that.
+              greatest(k.records, case w.kind when 'day' then d.records - d.gone + d.lost end) as records,
               case w.state when 'complete' then least(w.proven_at, w.shown_at) else w.shown_at end
                 > coalesce(w.doubted_at, clock_timestamp()) - interval '7 days' as fresh,
               w.state = 'complete' and w.proven_at <= least(coalesce(fetched.since, '-infinity'), asked.at - interval '7 days') as is_old
