@@ -120,8 +120,7 @@ export function readCanaries(
         where w.stream_id = $1 and w.shown_at > greatest(s.accepted_at, asked.at - interval '30 days')
      ), newest as (
        select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')},
-              -- Of a day what is shown of it, but for what is gone and accepted: its newest walk may lack most of that.
-              greatest(k.records, case w.kind when 'day' then d.records - d.gone + d.lost end) as records,
+              s.accepted_at,
               case w.state when 'complete' then least(w.proven_at, w.shown_at) else w.shown_at end
                 > coalesce(w.doubted_at, clock_timestamp()) - interval '7 days' as fresh,
               w.state = 'complete' and w.proven_at <= least(coalesce(fetched.since, '-infinity'), asked.at - interval '7 days') as is_old
@@ -137,7 +136,11 @@ export function readCanaries(
           and d.retired_since is null
         order by w.day, w.state, w.proven_at desc
      )
-     select day, "windowId", "walkId", "from", "to", "levelFrom", "levelTo", records, fresh,
+     select day, "windowId", "walkId", "from", "to", "levelFrom", "levelTo", fresh,
+            -- As many as any proof of it had: the newest may be of what is left.
+            (select max(k.records) from daywalk.walks k
+              where k.window_id = "windowId" and k.outcome = 'proven' and k.role = 'whole'
+                and (k.walk_id = "walkId" or k.finished_at > coalesce(accepted_at, '-infinity'))) as records,
             case when fresh or asked.at - day <= kept.age then 'against all' when is_old then 'not' else 'against what is empty' end as speaks
        from newest cross join asked cross join kept
       order by is_old, day desc limit 2`,
