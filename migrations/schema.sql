@@ -1604,7 +1604,7 @@ begin
     when name in ('timedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
          and said ~ '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' then status <> 404 or said !~ '^404'
-    when name = 'shards' and kind = 'object'
+    when name in ('shards', 'clusters') and kind = 'object'
          and jsonb_typeof(value -> 'successful') = 'number' and jsonb_typeof(value -> 'total') = 'number'
       then value -> 'successful' < value -> 'total'
     when status = 404 then false
@@ -2040,7 +2040,7 @@ begin
   if jsonb_typeof(place) is distinct from 'object' then return; end if;
   for name in select jsonb_object_keys(place) loop
     plain := translate(lower(name), '_- ', '');
-    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is)?truncated|(is)?partial|incomplete|(has)?(more|next)|terminated|exceeded|shards|meta|header|page|paging|pagination)';
+    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is)?truncated|(is)?partial|incomplete|(has)?(more|next)|terminated|exceeded|shards|clusters|meta|header|page|paging|pagination)';
     said := daywalk.key_says(plain, place -> name, status);
     more := more or said.more;
     if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;

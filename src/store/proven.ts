@@ -18,8 +18,6 @@ export interface ProvenWalk extends Span {
   readonly walkId: number;
   readonly records: number;
   readonly proof: Proof;
-  /** The total on its last page. */
-  readonly lastTotal: number | null;
   readonly pageLength: number;
   /** Places in a record that were known then not to be the record. */
   readonly ignored: readonly string[];
@@ -33,7 +31,7 @@ export async function readProvenWalk(
   windowId: number,
 ): Promise<ProvenWalk | null> {
   const [row] = await database.persist<ProvenWalk>(
-    `select k.walk_id as "walkId", k.records, w.proof, k.last_total as "lastTotal", k.page_length as "pageLength", k.ignored, ${spanOf('k')},
+    `select k.walk_id as "walkId", k.records, w.proof, k.page_length as "pageLength", k.ignored, ${spanOf('k')},
             exists (select from daywalk.walks shown join daywalk.marks mark on mark.walk_id = shown.walk_id
                      where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted
        from daywalk.windows w
@@ -121,7 +119,8 @@ export function readCanaries(
        select max(w.shown_at - w.day) as age from asked, daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
         where w.stream_id = $1 and w.shown_at > greatest(s.accepted_at, asked.at - interval '30 days')
      ), newest as (
-       select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')}, k.records,
+       select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')},
+              s.accepted_at,
               case w.state when 'complete' then least(w.proven_at, w.shown_at) else w.shown_at end
                 > coalesce(w.doubted_at, clock_timestamp()) - interval '7 days' as fresh,
               w.state = 'complete' and w.proven_at <= least(coalesce(fetched.since, '-infinity'), asked.at - interval '7 days') as is_old
@@ -137,7 +136,11 @@ export function readCanaries(
           and d.retired_since is null
         order by w.day, w.state, w.proven_at desc
      )
-     select day, "windowId", "walkId", "from", "to", "levelFrom", "levelTo", records, fresh,
+     select day, "windowId", "walkId", "from", "to", "levelFrom", "levelTo", fresh,
+            -- As many as any proof of it had: the newest may be of what is left.
+            (select max(k.records) from daywalk.walks k
+              where k.window_id = "windowId" and k.outcome = 'proven' and k.role = 'whole'
+                and (k.walk_id = "walkId" or k.finished_at > coalesce(accepted_at, '-infinity'))) as records,
             case when fresh or asked.at - day <= kept.age then 'against all' when is_old then 'not' else 'against what is empty' end as speaks
        from newest cross join asked cross join kept
       order by is_old, day desc limit 2`,
@@ -193,8 +196,6 @@ export interface PublishedWalk {
   readonly walkId: number;
   readonly records: number;
   readonly proof: Proof;
-  /** The total on its last page. */
-  readonly lastTotal: number | null;
   readonly pages: number;
   /** The pages before its own in the object of its day, where that moved. */
   readonly pagesBefore: number;
@@ -208,7 +209,7 @@ export async function listPublishedWindows(
 ): Promise<PublishedWindow[]> {
   const rows = await database.persist<Omit<PublishedWindow, 'walks'> & PublishedWalk>(
     `select w.window_id as "windowId", s.name as stream, w.day, ${spanOf('w')}, k.walk_id as "walkId", k.records,
-            w.proof, k.last_total as "lastTotal", k.pages,
+            w.proof, k.pages,
             case when k.pruning is null then 'here' when ${isTiered('w.stream_id', 'w.day')} then 'tiered' else 'pruned' end as place,
             (select coalesce(sum(b.pages), 0)::bigint from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)
               where g.pruning_id = k.pruning and b.walk_id < k.walk_id) as "pagesBefore"

@@ -70,12 +70,12 @@ export class Asking {
     if ((await this.ask(records + FAR, 1)).beginsWithLast) throw ignoresStart();
   }
 
-  /** A page that is to be all, and is as large as any, may be cut short: what comes behind it is heard. */
+  /** A page that is to be all may be cut short: what comes behind it is heard. One as large as any may be a capped list. */
   async lookBehind(records: number): Promise<void> {
     const { largestAnswer, givesEmptiesInVain, repeats } = this.#context.knowledge;
-    if (records === 0 || records < largestAnswer) return;
+    if (records === 0) return;
     for (let left = givesEmptiesInVain ? repeats : 1; left > 0; left -= 1)
-      if ((await this.askDeep(records, records, 1)).came > 0) return;
+      if (((await this.behind(records, records < largestAnswer))?.came ?? 0) > 0) return;
   }
 
   /** @throws {WalkError} where an answer to what was empty before has records. */
@@ -135,7 +135,9 @@ export class Asking {
     const told = `pages by number of ${largestPage} records fail: ${error.message}`;
     const length = Math.max(1, Math.floor(largestPage / 2));
     const refused = { ...this.#target, start, length: largestPage };
-    if (await isOfRecord(this.#context, refused, error, length)) return error;
+    // It is no length that is refused; it may be the depth.
+    if (await isOfRecord(this.#context, refused, error, length))
+      return (await this.#cappedBy(start, error, refused)) as Error;
     await this.#context.knowledge.learn('page_length', length, told);
     return new WalkError('learned', told, { cause: error });
   }

@@ -10,7 +10,7 @@ import type { Facts } from './contract.ts';
 import { question } from './questions.ts';
 
 /** The walk that a look is compared with. */
-export type LookedAt = Pick<ProvenWalk, 'walkId' | 'records' | 'proof' | 'lastTotal'>;
+export type LookedAt = Pick<ProvenWalk, 'walkId' | 'records' | 'proof'>;
 
 /**
  * Asks from the last record on, with a length that was not asked for lately.
@@ -31,7 +31,7 @@ export async function lookAtEnd(
   const start = Math.max(0, records - 1);
   const answer = await askForLook(context, window, start, byNumber ? 1 : length, walk);
   if (typeof answer === 'string') return answer;
-  const { came, total, lowerBound } = answer;
+  const { came, total } = answer;
   if (records === 0) {
     if (came > 0) return 'the window was empty and is not';
     const { frame } = answer;
@@ -45,12 +45,12 @@ export async function lookAtEnd(
     return `there are more than the ${records} records that were there`;
   if (total !== null && total > records)
     return `the total is ${total}, and ${records} records are stored`;
-  const { calibrated, lowerBoundFrom } = knowledge.learned;
-  const exact =
-    calibrated > 0 && !lowerBound && (lowerBoundFrom === null || records < lowerBoundFrom);
-  // One that was as low when all of them were proven tells nothing new.
-  if (exact && total !== null && total < records && total !== walk.lastTotal)
-    return `the total is ${total}, and ${records} records are stored`;
+  // The list is as long as it was: a total of fewer is a lower bound, or counts something else by now.
+  if (total !== null && total < records && knowledge.learned.calibrated > 0)
+    await knowledge.learnLowerBound(
+      total,
+      `${window.from} to ${window.to} told ${total} beside its record ${records}`,
+    );
   return null;
 }
 

@@ -2,7 +2,7 @@
 
 import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
-import { compareSums } from '../store/agreement.ts';
+import { compareSums, walksAgree } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WindowContext } from './context.ts';
@@ -39,6 +39,17 @@ export async function compareHalves(
     const first = await settleSpan(context, window, 'half', one, whole.walkId);
     const second = await settleSpan(context, window, 'half', other, whole.walkId);
     const inOneHalf = Math.max(first.stored, second.stored) >= whole.stored;
+    // A cap would cut each of them otherwise.
+    if (
+      halves.by === 'time' &&
+      Math.min(first.stored, second.stored) >= whole.stored &&
+      (await walksAgree(database, first.walkId, second.walkId))
+    )
+      await context.knowledge.learn(
+        'reach',
+        'day',
+        `${one.from} to ${one.to} shows what ${other.from} to ${other.to} does`,
+      );
     const cut =
       halves.by === 'level'
         ? null

@@ -88,7 +88,7 @@ async function lookAtList(context: WindowContext, window: LeasedWindow): Promise
     confirmFrame(context.database, window.windowId, signature),
   );
   // It serves as a known answer.
-  if (difference === null && walk.records > 0)
+  if (difference === null && walk.records > 0 && !walk.doubted)
     context.knowledge.knownAt = context.clock.monotonic();
   return difference;
 }
