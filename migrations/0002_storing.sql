@@ -3,13 +3,14 @@
 
 -- Functions that are called for every answer are plpgsql, whose plans are kept.
 
--- Whether a value beside `error` and the like tells of none: null, false, 0 (Wazuh), '', 'ok', or nothing else within it.
+-- Whether a value beside `error` and the like tells of none: null, false, 0 (Wazuh), 0000, '', 'ok', 'Success.', 'no error', or
+-- nothing else within it.
 create function daywalk.says_nothing(value jsonb) returns boolean
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
   return not exists (
     select from jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') as leaf
-     where coalesce(lower(btrim(leaf #>> '{}')), '') not in ('', '0', '0.0', 'false', 'no', 'none', 'null', 'nil', 'ok', 'success'));
+     where coalesce(lower(btrim(leaf #>> '{}', E' \t\n.!')), '') !~ '^(|0+(\.0+)?|false|none|null|nil|ok|success|no|(no|without) (errors?|faults?|failures?|exceptions?)\M.*)$');
 end $$;
 
 -- What one key of a frame says: that the answer failed, or that there is more than came. Names are compared without case,

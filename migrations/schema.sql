@@ -2521,7 +2521,7 @@ AS $function$
 begin
   return not exists (
     select from jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') as leaf
-     where coalesce(lower(btrim(leaf #>> '{}')), '') not in ('', '0', '0.0', 'false', 'no', 'none', 'null', 'nil', 'ok', 'success'));
+     where coalesce(lower(btrim(leaf #>> '{}', E' \t\n.!')), '') !~ '^(|0+(\.0+)?|false|none|null|nil|ok|success|no|(no|without) (errors?|faults?|failures?|exceptions?)\M.*)$');
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.seal_pages(walk bigint, first_page integer, last_page integer)

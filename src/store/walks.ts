@@ -62,8 +62,14 @@ function openWalkOf({ walkId, ...walk }: OpenWalkRow): OpenWalk | null {
   return walkId === null ? null : { ...walk, walkId };
 }
 
+/** Each walk of a window asks for pages that are shorter by another number of records than so many walks before it did. */
+const LENGTHS = 7;
+/** A page is shortened by an eighth at most. */
+const SHARE = 8;
+
 /**
- * Opens a new walk where none is in progress. Does nothing where one is, so it may be repeated.
+ * Opens a new walk where none is in progress. Does nothing where one is, so it may be repeated. No walk asks for the very pages of
+ * the one before: what stands between and remembers answers by their address would give that again.
  * @returns the walk; null: nothing was opened by this copy of the statement, so read what is there.
  */
 export async function openWalk(
@@ -81,7 +87,9 @@ export async function openWalk(
        insert into daywalk.walks (window_id, number, day, role, from_time, to_time, level_from, level_to, page_length, ignored, id_path)
        select held.window_id,
               1 + coalesce((select max(k.number) from daywalk.walks k where k.window_id = held.window_id), 0),
-              held.day, $3, $4, $5, $6, $7, $8, $9::text[], s.id_path
+              held.day, $3, $4, $5, $6, $7,
+              $8::integer - (select count(*) from daywalk.walks k where k.window_id = held.window_id)::integer % greatest(1, least(${LENGTHS}, $8::integer / ${SHARE})),
+              $9::text[], s.id_path
          from held join daywalk.streams s on s.stream_id = held.stream_id
        returning *
      ), noted as (

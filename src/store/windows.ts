@@ -155,6 +155,34 @@ export async function askAgain(
   return rows.length;
 }
 
+/** Nothing is put off for longer: looks by a day, failures by some hours. */
+const LONGEST_WAIT = '25 hours';
+
+/**
+ * Makes due what the settings and the clock of today call for: complete windows whose looks were over, where `recheckDays` was
+ * raised, and what is due later than anything is put off, as the clock of the database was ahead, when its day has closed.
+ */
+export async function planLooks(
+  database: Database,
+  streamIds: readonly number[],
+  recheckDays: number,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.windows w
+        set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp())
+       from daywalk.streams s
+      where s.stream_id = w.stream_id and w.stream_id = any ($1::integer[])
+        and (w.due_at > clock_timestamp() + interval '${LONGEST_WAIT}'
+             or (w.due_at is null and w.state = 'complete' and w.day > current_date - $2::integer - 3
+                 and daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $2) is not null
+                 -- Parts of a calibrated total are looked at with it.
+                 and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
+                 and not ${isPruned('w.stream_id', 'w.day')}
+                 and not exists (select from daywalk.days d where d.stream_id = w.stream_id and d.day = w.day and d.retired_since is not null)))`,
+    [streamIds, recheckDays],
+  );
+}
+
 /** A condition: the complete window `w` ends or begins at the cut `cut`. */
 export const IS_NEIGHBOUR = `w.stream_id = cut.stream_id and w.day between cut.day and cut.day + 1 and w.kind <> 'cut'
         and w.state = 'complete' and w.split_by is null and (w.to_time = cut.from_time or w.from_time = cut.to_time)`;

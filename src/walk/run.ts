@@ -16,7 +16,14 @@ import { countDue } from '../store/leases.ts';
 import { readGone } from '../store/publications.ts';
 import { beginRun, endRun, type RunCounts, type RunTrigger } from '../store/runs.ts';
 import { type RegisteredStream, registerStreams } from '../store/streams.ts';
-import { askAgain, databaseNow, listDays, listKnownSpans, planWindows } from '../store/windows.ts';
+import {
+  askAgain,
+  databaseNow,
+  listDays,
+  listKnownSpans,
+  planLooks,
+  planWindows,
+} from '../store/windows.ts';
 import { runDueWindows, type WalkOptions, type WalkParts } from './due.ts';
 import type { WalkEvent } from './events.ts';
 import { type Follower, Followers, type NotInStep, notInStepText } from './followers.ts';
@@ -99,8 +106,9 @@ export async function planScheduled(database: Database, options: ExportOptions):
 async function planBy(
   database: Database,
   calendar: Calendar,
-  { timeZone, settleMs }: ExportOptions,
+  { timeZone, settleMs, recheckDays }: ExportOptions,
 ): Promise<number> {
+  await planLooks(database, idsOf(calendar), recheckDays);
   const spans = await listKnownSpans(database, idsOf(calendar));
   let planned = 0;
   for (const { streamId, since } of calendar.streams) {
