@@ -14,7 +14,6 @@ import {
   exported,
   pagesByDay,
   prunings,
-  RANGE,
   showMore,
   upTo,
 } from './pruning.ts';
