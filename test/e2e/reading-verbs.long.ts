@@ -1,5 +1,6 @@
 /** More of the verbs that look than e2e/reading-verbs.test.ts: days of which nothing is stored, JSON, months, and a quiet run. */
 import { expect, test } from 'vitest';
+import { until } from '../support/condition.ts';
 import { dayAgo } from '../support/days.ts';
 import { violations } from '../support/json-schemas.ts';
 import { temporaryFolder } from '../support/program.ts';
@@ -158,4 +159,29 @@ test('doctor in JSON, and red with what to do', async () => {
   expect(wrong).toMatchObject({ code: 2 });
   expect(wrong.stdout).toMatch(/✗ database .*authentication failed[\s\S]*→ .*DATABASE_URL/);
   expect(wrong.stderr).not.toMatch(/^\s+at /m);
+});
+
+test('status shows what runs now in JSON, of two streams', async () => {
+  const scene = await setScene({
+    faults: [
+      {
+        // Every day of events stands still behind its first page.
+        kind: 'stall',
+        when: ({ resource, query }) => resource === 'events' && query.start !== '0',
+      },
+    ],
+  });
+  const program = scene.start(['run'], SINCE);
+  await until('a page of events', async () => {
+    const walks = await scene.database.query(
+      `select from daywalk.walks join daywalk.windows using (window_id) join daywalk.streams using (stream_id)
+        where resource = 'events' and kind = 'day' and pages > 0`,
+    );
+    return walks.length > 0;
+  });
+  const json = JSON.parse((await scene.succeed(['status', '--json'], SINCE)).stdout);
+  expect(json.running).not.toEqual([]);
+  expect(violations('status', json)).toEqual([]);
+  program.kill('SIGTERM');
+  await program.ended;
 });
