@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { expectExact } from '../support/multiset.ts';
 import { setScene } from '../support/scene.ts';
 
-const DAYS = { from: '2026-03-01', to: '2026-03-03' };
+const DAYS = { from: '2026-03-01', to: '2026-03-02' };
 const DAY = DAYS.from;
 const BACKFILL = ['backfill', '--from', DAYS.from, '--to', DAYS.to];
 
@@ -30,8 +30,10 @@ test('three workers that share a rate are not refused', async () => {
 test('a limit that nobody told is found; the report and the log say so', async () => {
   // So few that a slow machine asks for more, too.
   const scene = await setScene({ rateLimit: { perSecond: 5, burst: 3, retryAfter: 'none' } });
-  const ended = await scene.succeed(['backfill', '--from', DAY, '--to', DAY, '--json']);
-  await expectExact(scene, { from: DAY, to: DAY });
+  const ended = await scene.succeed(['backfill', '--from', DAY, '--to', DAY, '--json'], {
+    DAYWALK_STREAMS: 'events',
+  });
+  await expectExact(scene, { from: DAY, to: DAY }, ['events']);
   const { limits } = JSON.parse(ended.stdout);
   const refused = scene.api.counts.byStatus[429] ?? 0;
   expect(limits).toMatchObject({ most: 4, requests: scene.api.counts.requests, refused });

@@ -1,11 +1,12 @@
 /** A scene is what an end-to-end test plays in: a simulated API, a database, and the program with settings for both. */
-import { afterEach, expect } from 'vitest';
+import { afterAll, afterEach, expect } from 'vitest';
 import {
   type Simulator,
   type SimulatorOptions,
   startSimulator,
 } from '../../simulator/simulator.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { ask } from './ask.ts';
+import { copyOf, createTestDatabase, server, type TestDatabase } from './database.ts';
 import { inEveryFile } from './hooks.ts';
 import { API_KEY, type Ended, type Program, runProgram, startProgram } from './program.ts';
 
@@ -64,6 +65,39 @@ export async function setScene(
   };
 }
 
+/** What was exported in this file, by how and from what. */
+const exported = new Map<string, Promise<TestDatabase>>();
+
+/**
+ * Sets a scene in which a command has exported from the same API before: in each file the command runs once, and what it
+ * stored is copied for every further scene.
+ */
+export async function setExported(
+  args: readonly string[],
+  environment: Environment = {},
+  options: SimulatorOptions = {},
+): Promise<Scene> {
+  const key = JSON.stringify([args, environment, options]);
+  const first = exported.get(key) ?? exportOnce(args, environment, options);
+  exported.set(key, first);
+  return setScene(options, await copyOf(await first));
+}
+
+async function exportOnce(
+  args: readonly string[],
+  environment: Environment,
+  options: SimulatorOptions,
+): Promise<TestDatabase> {
+  const { database, succeed } = await setScene(options);
+  await succeed(args, environment);
+  // Whoever is connected, as PgBouncer stays for a while, would be in the way of a copy.
+  await ask(
+    server().adminUrl,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database.name}'`,
+  );
+  return database;
+}
+
 /** The password of a database URL, unless it is a word that may well be said (`postgres` is one). */
 export function secretsIn(url: string): string[] {
   const { password, username } = new URL(url);
@@ -72,9 +106,10 @@ export function secretsIn(url: string): string[] {
     : [];
 }
 
-inEveryFile(() =>
+inEveryFile(() => {
   afterEach(async () => {
     for (const api of open) await api.close();
     open.clear();
-  }),
-);
+  });
+  afterAll(() => exported.clear());
+});

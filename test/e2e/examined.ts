@@ -1,0 +1,48 @@
+/** Sources that `daywalk doctor` examines, and what it is to say of them. */
+import { expect } from 'vitest';
+import type { Fault, SimulatorOptions } from '../../simulator/simulator.ts';
+import { dayAgo } from '../support/days.ts';
+import { setScene } from '../support/scene.ts';
+
+/** Nobody listens there. */
+export const CLOSED = 'http://127.0.0.1:1';
+
+export const linesOf = (text: string) => text.trimEnd().split('\n');
+
+/** The zone of a source, that of the settings, what is said. */
+type Zones = readonly [source: string, set: string, says: RegExp];
+
+export async function expectZoneTold(...[timeZone, set, says]: Zones): Promise<void> {
+  const scene = await setScene({ timeZone, eventsPerDay: 2000 });
+  const ended = await scene.succeed(['doctor'], {
+    DAYWALK_TIMEZONE: set,
+    DAYWALK_PAGE_LENGTH: '200',
+  });
+  expect(ended.stdout).toMatch(says);
+}
+
+/** Settings with pages longer than some APIs give. */
+export const LONG_PAGES = () => ({ DAYWALK_PAGE_LENGTH: '200', DAYWALK_SINCE: dayAgo(1) });
+
+/** Said where pages of 150 are refused, and shorter ones given. */
+export const SHORTER_PAGES =
+  /^✓ length events +pages go up to 100 records; page_length is 200\n.*→ A run finds/m;
+
+/** Said of a number that behaves like a total. */
+export const SUGGESTED_TOTAL =
+  /^! total events +result\.count looks like a total: .*\n.*→ Set total_path: result\.count; without it about twice as many requests/m;
+
+export async function expectNoTotalIn(totals: SimulatorOptions['totals']): Promise<void> {
+  const scene = await setScene({ envelope: 'nested', ...(totals && { totals }) });
+  expect((await scene.succeed(['doctor'])).stdout).not.toMatch(/looks like a total/);
+}
+
+/** A stream that answers so has no records, and that is no error. */
+export async function expectNothingTold(answer: Fault): Promise<void> {
+  const scene = await setScene({
+    respond: ({ resource }) => (resource === 'smart-event' ? answer : undefined),
+  });
+  const { stdout } = await scene.succeed(['doctor']);
+  expect(stdout).toMatch(/^! stream smart-event +API reached, key accepted.*no records from/m);
+  expect(stdout).toMatch(/^ +→ .*an empty list comes and no word beside it, and wait otherwise/m);
+}
