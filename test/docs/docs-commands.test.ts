@@ -1,38 +1,32 @@
-/** The commands of the pages below docs, but those of docs/verbs.md, which ./commands.test.ts runs, and docs/tables.md, which ./tables.test.ts does: each runs here as it stands there, with other folders, ports and shorter ranges, or is known to be run by hand. */
+/** The commands of the pages below docs, but those of docs/verbs.md, which ./commands.test.ts runs, and docs/tables.md, which ./tables.test.ts does: each runs here, or at night (./docs-commands.long.ts), as it stands there, with other folders, ports and shorter ranges, or is known to be run by hand. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readProgram } from '../../src/cli/program.ts';
-import { lastDays } from '../chaos/setups.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { freePort } from '../support/ports.ts';
+import { backfillHere } from '../support/backfill-here.ts';
+import { dayAgo } from '../support/days.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
 import { endLooks } from '../support/publishing.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { commandLines, type Paper, paper, papers } from './markdown.ts';
+import { linesOf, SETTLE } from './run-lines.ts';
 
 /** They need a cluster, an engine, root, or the tools of this very Postgres; test/packaging looks at what they use. */
 const BY_HAND =
   /^(?:export |kubectl |docker |\($|\)$|if \[|cat > secrets\/api_key$|umask |openssl rand |echo |sudo |pg_dump |createdb |pg_restore |DATABASE_URL=postgres:\/\/localhost\/restored )/;
-/** No day closes between two commands. */
-const SETTLE = { DAYWALK_SETTLE: lastDays(1).settle };
-const KEY = 'key-of-the-archive-91b';
-
-/** The command lines of a page that run here, without the name of the program. */
-const linesOf = (path: string) =>
-  commandLines(paper(path))
-    .flatMap((line) => line.split('; '))
-    .filter((line) => line.startsWith('daywalk '))
-    .map((line) => line.split(' ').slice(1));
 
 let scene: Scene;
 
 beforeAll(async () => {
-  scene = await setScene({ eventsPerDay: 60 });
-  for (const day of ['2025-01-01', '2025-01-02', '2026-03-01'])
-    await scene.succeed(['backfill', '--from', day, '--to', day], SETTLE);
-  await scene.succeed(['run'], SETTLE);
+  scene = await setScene({ eventsPerDay: 20 });
+  const yesterday = dayAgo(1);
+  for (const [from, to] of [
+    ['2025-01-01', '2025-01-02'],
+    ['2026-03-01', '2026-03-01'],
+    [yesterday, yesterday],
+  ] as const)
+    await backfillHere(scene, { from, to }, { environment: SETTLE });
 });
 
 test('each command line is run here or by hand', () => {
@@ -63,33 +57,6 @@ test('docs/files.md: everything, a range that is not complete, Parquet, a record
     'alerts/alerts/day=2026-03-01/records.parquet',
   ])
     expect(existsSync(join(folder, path)), path).toBe(true);
-});
-
-test('docs/serving.md: an archive is served and copied', async () => {
-  const [serve = [], copy = []] = linesOf('docs/serving.md');
-  const port = await freePort();
-  const server = scene.start(serve, {
-    ...SETTLE,
-    DAYWALK_ARCHIVE_KEY: KEY,
-    DAYWALK_ARCHIVE_LISTEN: `127.0.0.1:${port}`,
-  });
-  await server.saying(/^serving events, smart-event at http:\/\/127\.0\.0\.1:\d+$/m);
-  const database = await createTestDatabase();
-  const args = copy.map((word) => (word === '2025-12-31' ? '2025-01-02' : word));
-  expect(args).not.toEqual(copy);
-  const ended = await runProgram(args, {
-    environment: {
-      DAYWALK_API_URL: `http://127.0.0.1:${port}`,
-      DAYWALK_API_KEY: KEY,
-      DATABASE_URL: database.url,
-    },
-  });
-  // All but the cuts at both ends, which reach into days that the archive does not have.
-  expect(ended, ended.stderr).toMatchObject({ code: 3 });
-  expect(ended.stderr.match(/the window failed/g)).toHaveLength(4);
-  expect(ended.stderr.match(/"kind":"cut".*answered 409/g)).toHaveLength(4);
-  const days = `select day::text as day, count(*)::int as events from daywalk.events where day < '2026-01-01' group by day order by day`;
-  expect(await database.query(days)).toEqual(await scene.database.query(days));
 });
 
 test('docs/tier.md: days move, and come back', async () => {

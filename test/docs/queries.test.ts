@@ -1,6 +1,7 @@
 /** docs/queries.md: each query runs, and the page shows what it prints; `npx vitest run test/docs/queries.test.ts --update` writes it. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { backfillHere } from '../support/backfill-here.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { setScene } from '../support/scene.ts';
 import { blocks, paper, ROOT } from './markdown.ts';
@@ -21,26 +22,25 @@ beforeAll(async () => {
   // One window after the other: by what a window is proven depends on those before it.
   for (const day of ['2026-03-01', '2026-03-02', '2026-03-03'])
     for (const stream of ['events', 'smart-event'])
-      await scene.succeed(['backfill', '--from', day, '--to', day, '--stream', stream]);
+      await backfillHere(
+        scene,
+        { from: day, to: day },
+        { environment: { DAYWALK_STREAMS: stream } },
+      );
   // On one day the source changes afterwards: a record comes, another goes.
   scene.api.insert([record('2026-03-02T09:00:00.000+0000', '')]);
   let gone = 0;
   scene.api.remove(() => gone++ === 0, { from: '2026-03-02 10:00:00', to: '2026-03-02 20:00:00' });
-  const again = [
-    'backfill',
-    '--from',
-    '2026-03-02',
-    '--to',
-    '2026-03-02',
-    '--only',
-    'all',
-    '--stream',
-    'events',
-  ];
-  await scene.succeed(again);
+  const again = () =>
+    backfillHere(
+      scene,
+      { from: '2026-03-02', to: '2026-03-02' },
+      { only: 'all', environment: { DAYWALK_STREAMS: 'events' } },
+    );
+  await again();
   // A record is gone when a second walk, an hour later, lacks it too.
   await database.query(`update daywalk.marks set since = since - interval '2 hours'`);
-  await scene.succeed(again);
+  await again();
 });
 
 test('the page shows what each query prints', async () => {

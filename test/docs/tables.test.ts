@@ -3,6 +3,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { backfillHere } from '../support/backfill-here.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { setScene } from '../support/scene.ts';
 import { blocks, commandLines, paper, ROOT } from './markdown.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
   const [yaml = ''] = blocks(page, 'yaml');
   await writeFile(config, yaml);
   const settings = { DAYWALK_CONFIG: config };
-  await scene.succeed(['backfill', '--from', '2026-03-01', '--to', '2026-03-02'], settings);
+  await backfillHere(scene, { from: '2026-03-01', to: '2026-03-02' }, { environment: settings });
   for (const line of commandLines(page)) await scene.succeed(line.split(' ').slice(1), settings);
 });
 

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { backfillHere } from '../support/backfill-here.ts';
 import { until } from '../support/condition.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
@@ -44,9 +45,11 @@ test('refused with exit code 2 and what to do; the checkpoint stays as it was', 
   expect(await rows()).toEqual(before);
 
   await writeFile(file, yaml("rule_level_from: '3'", 'severe-2'));
-  await scene.succeed(backfill);
+  const day = { from: '2026-03-01', to: '2026-03-01' };
+  const environment = { DAYWALK_CONFIG: file };
+  await backfillHere(scene, day, { environment });
   await writeFile(file, yaml("rule_level_from: '2'"));
-  await scene.succeed(backfill);
+  await backfillHere(scene, day, { environment });
   const window = { from: '2026-03-01 00:00:00', to: '2026-03-01 23:59:59' };
   const counted = await scene.database.query(
     'select stream, count(*)::int as records from daywalk.shown_records group by 1 order by 1',

@@ -1,10 +1,12 @@
 /** What is typed before, behind and instead of a verb. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { backfillHere } from '../support/backfill-here.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 import { testWith } from '../support/tool.ts';
+import { expectSlipTold } from './slips.ts';
 
 test.each([['version'], ['-v'], ['--version']])('daywalk %s', async (word) => {
   const ended = await runProgram([word]);
@@ -31,21 +33,23 @@ test('config keeps its columns in line; a value too long for its own has its pla
   expect(new Set([...places].map(([before]) => before.length)).size).toBe(1);
 });
 
-describe('--stream and --streams', () => {
-  test('mean the same to every verb that has streams', async () => {
-    const scene = await setScene({ eventsPerDay: 20 });
-    const range = ['--from', '2026-03-01', '--to', '2026-03-01'];
-    await scene.succeed(['backfill', ...range]);
-    for (const flag of ['--stream', '--streams']) {
-      for (const args of [['status'], ['why', '2026-03-01'], ['fields'], ['verify', ...range]]) {
-        const { stdout } = await scene.succeed([...args, flag, 'events']);
-        expect(stdout, `${args[0]} ${flag}`).not.toContain('smart-event');
-      }
-      const wrong = await scene.run(['status', flag, 'event']);
-      expect(wrong).toMatchObject({ code: 2 });
-      expect(wrong.stderr).toMatch(/event.*events, smart-event|did you mean events/);
-    }
-  });
+test('--stream and --streams mean the same to every verb that has streams', async () => {
+  const scene = await setScene({ eventsPerDay: 20 });
+  const day = { from: '2026-03-01', to: '2026-03-01' };
+  await backfillHere(scene, day);
+  for (const args of [
+    ['status', '--stream'],
+    ['status', '--streams'],
+    ['why', day.from, '--streams'],
+    ['fields', '--stream'],
+    ['verify', '--from', day.from, '--to', day.to, '--streams'],
+  ]) {
+    const { stdout } = await scene.succeed([...args, 'events']);
+    expect(stdout, args.join(' ')).not.toContain('smart-event');
+  }
+  const wrong = await scene.run(['status', '--streams', 'event']);
+  expect(wrong).toMatchObject({ code: 2 });
+  expect(wrong.stderr).toMatch(/event.*events, smart-event|did you mean events/);
 });
 
 test('completion prints the script, and says which shells there are', async () => {
@@ -88,28 +92,14 @@ test.each([
   expect(ended.stderr).toMatch(words);
 });
 
-test.each(['backfill', 'verify'])(
-  'a slip in a day is told by %s before anything is opened',
-  async (verb) => {
-    const ended = await runProgram([verb, '--from', 'yesteday'], {
-      environment: {
-        DAYWALK_API_URL: 'http://127.0.0.1:1',
-        DAYWALK_API_KEY: 'a-key-of-mine',
-        DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
-      },
-    });
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toBe(
-      'daywalk: flag --from: "yesteday" is no day; did you mean yesterday?\n',
-    );
-  },
-);
+test('a slip in a day is told by backfill before anything is opened', () =>
+  expectSlipTold('backfill'));
 
 testWith(['bash'], 'a key from a pipe is read once, however often the settings are', async () => {
   const { api, environment } = await setScene({ eventsPerDay: 20 });
   const folder = temporaryFolder();
   const { DAYWALK_API_KEY: key, ...rest } = environment;
-  const range = ['--from', '2026-03-01', '--to', '2026-03-01'];
+  const range = ['--from', '2026-03-01', '--to', '2026-03-01', '--stream', 'events'];
   const ended = await runProgram(['backfill', ...range], {
     folder,
     environment: { ...rest, KEY: key },

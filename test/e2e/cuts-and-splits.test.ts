@@ -2,12 +2,13 @@
 import { expect, test } from 'vitest';
 import { eachDay, expectExact, sentTexts } from '../support/multiset.ts';
 import { type Scene, setScene } from '../support/scene.ts';
+import { expectSplitAndWhole } from './capped.ts';
 
-const DAYS = { from: '2026-03-01', to: '2026-03-03' };
-const BACKFILL = ['backfill', '--from', DAYS.from, '--to', DAYS.to];
+const DAYS = { from: '2026-03-01', to: '2026-03-02' };
+const BACKFILL = ['backfill', '--from', DAYS.from, '--to', DAYS.to, '--stream', 'events'];
 
 /** Events around every midnight: in the last second, in its last half, and in the first second of the next day. */
-const AROUND = eachDay({ from: '2026-02-28', to: '2026-03-04' }).flatMap((day) =>
+const AROUND = eachDay({ from: '2026-02-28', to: '2026-03-03' }).flatMap((day) =>
   [
     '00:00:00.000',
     '00:00:00.500',
@@ -44,37 +45,16 @@ test.each(['exact', 'seconds'] as const)(
   },
 );
 
-test.each([
-  ['an empty page', 'empty'],
-  ['an error', 400],
-] as const)(
-  'days behind a cap of 120, which answers with %s, are split and whole',
-  async (_, answer) => {
-    const scene = await setScene({ offsetCap: { limit: 120, answer } });
-    await scene.succeed(BACKFILL);
-    await expectExact(scene, DAYS);
-    const splits = await scene.database.query(
-      `select split_by, split_reason from daywalk.windows where split_by is not null and split_from is null`,
-    );
-    expect(splits.length).toBeGreaterThanOrEqual(3);
-    for (const { split_by, split_reason } of splits) {
-      expect(split_by).toBe('time');
-      expect(split_reason).toMatch(/\d/);
-    }
-    const before = scene.api.counts.requests;
-    expect((await scene.succeed(BACKFILL)).stdout).toBe('Nothing was due.\n');
-    expect(scene.api.counts.requests).toBe(before);
-  },
-);
+test('days behind a cap of 120, which answers with an empty page, are split and whole', () =>
+  expectSplitAndWhole('empty'));
 
 test('under repeatable read, where parts that are proven at once would not see each other, nothing is shown and it is said', async () => {
-  const scene = await setScene({ eventsPerDay: 1_390, offsetCap: { limit: 400, answer: 400 } });
+  const scene = await setScene({ offsetCap: { limit: 120, answer: 400 } });
   await scene.database.query(
     `alter database ${scene.database.name} set default_transaction_isolation to 'repeatable read'`,
   );
-  const environment = { DAYWALK_PAGE_LENGTH: '200', DAYWALK_STREAMS: 'events' };
-  const one = ['backfill', '--from', DAYS.from, '--to', DAYS.from];
-  const refused = await scene.run(one, environment);
+  const one = ['backfill', '--from', DAYS.from, '--to', DAYS.from, '--stream', 'events'];
+  const refused = await scene.run(one);
   expect(refused).toMatchObject({ code: 2 });
   expect(refused.stderr).toMatch(/READ COMMITTED[\s\S]*Reset default_transaction_isolation/);
   expect(await scene.database.query('select from daywalk.events limit 1')).toEqual([]);
@@ -85,7 +65,7 @@ test('under repeatable read, where parts that are proven at once would not see e
   await scene.database.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
-  await scene.succeed(one, environment);
+  await scene.succeed(one);
   await expectExact(scene, { from: DAYS.from, to: DAYS.from }, ['events']);
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { violations } from '../support/json-schemas.ts';
 import { setScene } from '../support/scene.ts';
 
-const RANGE = ['backfill', '--from', '2026-03-01', '--to', '2026-03-02'];
+const RANGE = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01'];
 
 interface Told {
   readonly event: string;
@@ -80,7 +80,7 @@ describe('--json-events', () => {
 });
 
 test('--quiet says nothing when all is well, and everything that is not', async () => {
-  const scene = await setScene();
+  const scene = await setScene({ eventsPerDay: 20 });
   expect(await scene.succeed([...RANGE, '--quiet'])).toMatchObject({ stdout: '', stderr: '' });
   scene.api.set({ faults: [{ kind: 'html' }] });
   const failed = await scene.run([

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, expect, test } from 'vitest';
 import type { Manifest } from '../../src/files/manifest.ts';
+import { backfillHere } from '../support/backfill-here.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -26,7 +27,7 @@ let scene: Scene;
 beforeAll(async () => {
   scene = await setScene({ seed: 'export-table', eventsPerDay: 400 });
   await writeFile(config, DEFINED);
-  await scene.succeed(['backfill', ...RANGE], SETTINGS);
+  await backfillHere(scene, { from: '2026-03-01', to: '2026-03-03' }, { environment: SETTINGS });
 });
 
 const exporting = (folder: string, ...more: readonly string[]) => [

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { describeFields } from '../../src/cli/verbs/fields.ts';
 import type { FieldReport } from '../../src/tables/fields.ts';
 import { spread } from '../../src/tables/fields.ts';
+import { backfillHere } from '../support/backfill-here.ts';
 import { setScene } from '../support/scene.ts';
 
 const RANGE = ['--from', '2026-03-01', '--to', '2026-03-03'];
@@ -17,14 +18,14 @@ function pathsOf(value: unknown, path: readonly string[] = []): string[] {
 }
 
 test('--all is exact: paths, types, share, first and last day', async () => {
-  const scene = await setScene({ eventsPerDay: 300 });
+  const scene = await setScene({ eventsPerDay: 180 });
   scene.api.insert([
     {
       time: '2026-03-02T10:00:00.000Z',
       text: '{"timestamp":"2026-03-02T10:00:00.000+0000","new":{"a.b":[1,"x",null]},"id":123456789012345678901234567890.10}',
     },
   ] as never);
-  await scene.succeed(['backfill', ...RANGE]);
+  await backfillHere(scene, { from: '2026-03-01', to: '2026-03-03' });
   const report: FieldReport = JSON.parse(
     (await scene.succeed(['fields', '--all', '--stream', 'events', '--json'])).stdout,
   );

@@ -20,7 +20,7 @@ const { keepHeapSmall } = await import(process.argv[1]);
 if (process.argv[2] === 'small') keepHeapSmall();
 const kept = [];
 let most = 0;
-for (let i = 0; i < 5_000_000; i++) {
+for (let i = 0; i < 2_000_000; i++) {
   kept[i % 100_000] = { i, list: [i] };
   if (i % 10_000 === 0) most = Math.max(most, process.memoryUsage().heapUsed);
 }

@@ -8,7 +8,7 @@ import { expectExact } from '../support/multiset.ts';
 import { setScene } from '../support/scene.ts';
 import { testWith } from '../support/tool.ts';
 
-const DAYS = { from: '2026-03-01', to: '2026-03-03' };
+const DAYS = { from: '2026-03-01', to: '2026-03-02' };
 const BACKFILL = ['backfill', '--from', DAYS.from, '--to', DAYS.to];
 const PASSWORD = 'never-to-be-printed';
 

@@ -88,8 +88,7 @@ test('a time zone that is none', async () => {
 });
 
 test('a disk that is full', async () => {
-  const scene = await setScene();
-  await scene.succeed(['migrate']);
+  const scene = await setScene({ eventsPerDay: 20 });
   await scene.database.query(
     `create function no_room() returns trigger language plpgsql as
        $$ begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$`,
@@ -97,17 +96,21 @@ test('a disk that is full', async () => {
   await scene.database.query(
     'create trigger no_room before insert on daywalk.pages for each row execute function no_room()',
   );
-  const ended = await scene.run(RANGE, HASTY);
+  const ended = await scene.run([...RANGE, '--stream', 'events'], HASTY);
   expectAdvice(ended, 5, /No space left on device/, /disk|Postgres/);
   await scene.database.query('drop function no_room cascade');
-  await scene.succeed(RANGE);
+  await scene.succeed([...RANGE, '--stream', 'events']);
 });
 
 test('two workers: one waits for the other, and says so', async () => {
-  const scene = await setScene({ faults: [{ kind: 'stall', when: ({ number }) => number > 2 }] });
-  const first = scene.start(RANGE);
+  const scene = await setScene({
+    eventsPerDay: 20,
+    faults: [{ kind: 'stall', when: ({ number }) => number > 2 }],
+  });
+  const one = [...RANGE, '--stream', 'events'];
+  const first = scene.start(one);
   await scene.api.received(3);
-  const second = scene.start(RANGE);
+  const second = scene.start(one);
   await second.saying(/waiting for windows that another worker holds/);
   scene.api.set({ faults: [] });
   first.kill('SIGTERM');

@@ -8,7 +8,7 @@ import type { Program } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type StepProxy, startStepProxy } from '../support/step-proxy.ts';
 
-const DAYS = daysAgo(4, 1);
+const DAYS = daysAgo(2, 1);
 const ENVIRONMENT = {
   get DAYWALK_SINCE() {
     return DAYS.from;

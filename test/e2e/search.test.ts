@@ -1,60 +1,22 @@
 /** `daywalk search`: what it prints, as text and as JSON, and its exit code, which says whether "nothing" counts. */
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { backfillHere } from '../support/backfill-here.ts';
 import { violations } from '../support/json-schemas.ts';
-import { setScene } from '../support/scene.ts';
+import { type Scene, setScene } from '../support/scene.ts';
 
 const RANGE = ['--from', '2026-03-01', '--to', '2026-03-03'];
 const EVENTS = [...RANGE, '--stream', 'events'];
 const INSERTED =
   '{"timestamp":"2026-03-02T10:00:00.000+0000","score":1.90,"seen":[{"by \\u001b[31m":"10.99.0.1"},"10.99.0.1"],"number":123456789012345678901234567890.10}';
 
-test('hits and the coverage; exit code 0 where all days are proven, else 3', async () => {
-  const scene = await setScene({ eventsPerDay: 100 });
+let scene: Scene;
+beforeAll(async () => {
+  scene = await setScene({ eventsPerDay: 100 });
   scene.api.insert([INSERTED]);
-  await scene.succeed(['backfill', ...RANGE]);
-  const filters = await scene.database.query(
-    `select (select count(*)::int from daywalk.page_filters) as filters,
-            (select count(*)::int from daywalk.pages p join daywalk.walks k using (walk_id) where k.shown <> 'no') as pages`,
-  );
-  expect(filters[0]?.filters).toBe(filters[0]?.pages);
-
-  const found = await scene.succeed(['search', '10.99.0.1', ...RANGE]);
-  expect(found.stdout).toMatch(
-    /^events 2026-03-02, walk \d+, page \d+, record \d+, seen 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC: \$\.seen\[1\], \$\.seen\[0\]\."by \\u001b\[31m"$/m,
-  );
-  expect(found.stdout).toContain('"number": 123456789012345678901234567890.10,');
-  expect(found.stdout).not.toContain('\u001b');
-  expect(found.stdout).toMatch(
-    /^events: 1 hit; 3 of 3 days proven, 2026-03-01 to 2026-03-03\nsmart-event: nothing; 3 of 3 days proven, 2026-03-01 to 2026-03-03$/m,
-  );
-
-  const absent = await scene.succeed(['search', '10.99.0.2', ...EVENTS]);
-  expect(absent.stdout).toBe('events: nothing; 3 of 3 days proven, 2026-03-01 to 2026-03-03\n');
-
-  await scene.database.query(
-    `update daywalk.windows w set state = 'failed', last_error = 'why' from daywalk.streams s
-      where s.stream_id = w.stream_id and s.name = 'events' and w.kind = 'day' and w.day = '2026-03-02'`,
-  );
-  const unproven = await scene.run([
-    'search',
-    '10.99.0.2',
-    '--from',
-    '2026-02-27',
-    '--to',
-    '2026-03-03',
-    '--stream',
-    'events',
-  ]);
-  expect(unproven).toMatchObject({ code: 3 });
-  expect(unproven.stdout).toMatch(
-    /^events: nothing; 2 of 5 days proven, 2026-02-27 to 2026-03-03\n {2}not proven: 2026-02-27 to 2026-02-28 (?:unplanned|missing), 2026-03-02 failed\n/,
-  );
+  await backfillHere(scene, { from: '2026-03-01', to: '2026-03-03' });
 });
 
 test('--json is one document that fits its schema, with every digit and all hits', async () => {
-  const scene = await setScene({ eventsPerDay: 150 });
-  scene.api.insert([INSERTED]);
-  await scene.succeed(['backfill', ...RANGE]);
   const search = async (...args: string[]) => {
     const { stdout, code } = await scene.run(['search', ...args, '--json']);
     const document = JSON.parse(stdout);
@@ -108,8 +70,47 @@ test('--json is one document that fits its schema, with every digit and all hits
   });
 });
 
+test('hits and the coverage; exit code 0 where all days are proven, else 3', async () => {
+  const filters = await scene.database.query(
+    `select (select count(*)::int from daywalk.page_filters) as filters,
+            (select count(*)::int from daywalk.pages p join daywalk.walks k using (walk_id) where k.shown <> 'no') as pages`,
+  );
+  expect(filters[0]?.filters).toBe(filters[0]?.pages);
+
+  const found = await scene.succeed(['search', '10.99.0.1', ...RANGE]);
+  expect(found.stdout).toMatch(
+    /^events 2026-03-02, walk \d+, page \d+, record \d+, seen 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC: \$\.seen\[1\], \$\.seen\[0\]\."by \\u001b\[31m"$/m,
+  );
+  expect(found.stdout).toContain('"number": 123456789012345678901234567890.10,');
+  expect(found.stdout).not.toContain('\u001b');
+  expect(found.stdout).toMatch(
+    /^events: 1 hit; 3 of 3 days proven, 2026-03-01 to 2026-03-03\nsmart-event: nothing; 3 of 3 days proven, 2026-03-01 to 2026-03-03$/m,
+  );
+
+  const absent = await scene.succeed(['search', '10.99.0.2', ...EVENTS]);
+  expect(absent.stdout).toBe('events: nothing; 3 of 3 days proven, 2026-03-01 to 2026-03-03\n');
+
+  await scene.database.query(
+    `update daywalk.windows w set state = 'failed', last_error = 'why' from daywalk.streams s
+      where s.stream_id = w.stream_id and s.name = 'events' and w.kind = 'day' and w.day = '2026-03-02'`,
+  );
+  const unproven = await scene.run([
+    'search',
+    '10.99.0.2',
+    '--from',
+    '2026-02-27',
+    '--to',
+    '2026-03-03',
+    '--stream',
+    'events',
+  ]);
+  expect(unproven).toMatchObject({ code: 3 });
+  expect(unproven.stdout).toMatch(
+    /^events: nothing; 2 of 5 days proven, 2026-02-27 to 2026-03-03\n {2}not proven: 2026-02-27 to 2026-02-28 (?:unplanned|missing), 2026-03-02 failed\n/,
+  );
+});
+
 test('what it does not understand is exit code 2', async () => {
-  const scene = await setScene({ eventsPerDay: 1 });
   for (const [args, message] of [
     [['search', ''], /the value to search for is empty/],
     [['search'], /missing required argument 'value'/],

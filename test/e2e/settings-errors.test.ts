@@ -2,49 +2,17 @@
 import { expect, test } from 'vitest';
 import { runProgram } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
-
-const API = { DAYWALK_API_URL: 'https://api.invalid', DAYWALK_API_KEY: 'k' };
-/** Nothing may be asked of it: nobody listens there. */
-const NOWHERE = {
-  ...API,
-  DATABASE_URL: 'postgres://daywalk:nobody-listens-here@127.0.0.1:1/daywalk',
-};
-const BACKFILL = ['backfill', '--from', '2026-03-01', '--to', '2026-03-02'];
+import { BACKFILL, expectTold } from './wrong-settings.ts';
 
 test.each([
-  [
-    'a day that does not exist',
-    ['backfill', '--from', '2026-02-30', '--to', '2026-03-01'],
-    {},
-    ['--from', '2026-02-30', 'calendar'],
-  ],
   [
     'a day in words',
     ['backfill', '--from', 'last week', '--to', '2026-3-1'],
     {},
     ['--from', 'last week', '--to', '2026-3-1', 'yesterday'],
   ],
-  [
-    '--from after --to',
-    ['backfill', '--from', '2026-03-02', '--to', '2026-03-01'],
-    {},
-    ['--from', '2026-03-02', 'after', '2026-03-01'],
-  ],
   ['--from missing', ['backfill', '--to', '2026-03-01'], {}, ['--from', 'for example']],
   ['--only something', [...BACKFILL, '--only', 'some'], {}, ['--only', 'missing', 'failed', 'all']],
-  ['a stream that does not exist', ['run', '--streams', 'evnts'], {}, ['evnts', 'events']],
-  [
-    'a time zone that does not exist',
-    ['run', '--timezone', 'Europe/Berlinn'],
-    {},
-    ['--timezone', 'Europe/Berlinn'],
-  ],
-  [
-    'the same from the environment',
-    ['run'],
-    { DAYWALK_TIMEZONE: 'Mars/Base' },
-    ['DAYWALK_TIMEZONE', 'Mars/Base'],
-  ],
   ['an unknown flag', ['run', '--page-lenght', '5'], {}, ['--page-lenght', '--page-length']],
   ['an unknown verb', ['rum'], {}, ['rum', 'run']],
   ['no verb', [], {}, ['Usage', 'backfill', 'status']],
@@ -67,19 +35,8 @@ test.each([
     { DAYWALK_API_URL: 'http://api.example.com' },
     ['unencrypted', 'https', 'api.allow_http'],
   ],
-  [
-    'a schedule with six fields',
-    ['worker', '--schedule', '* * * * * *'],
-    {},
-    ['--schedule', 'five'],
-  ],
   ['a settings file that is not there', ['run', '--config', 'nowhere.yaml'], {}, ['nowhere.yaml']],
-] as const)('%s', async (_, args, environment, words) => {
-  const ended = await runProgram(args, { environment: { ...NOWHERE, ...environment } });
-  expect(ended, ended.stderr).toMatchObject({ code: 2, stdout: '' });
-  for (const word of words) expect(ended.stderr).toContain(word);
-  expect(ended.stderr).not.toMatch(/^\s+at |undefined|\[object|NaN/m);
-});
+] as const)('%s', expectTold);
 
 test('ten wrong settings are told at once, each with its place', async () => {
   const ended = await runProgram(
