@@ -2,8 +2,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdtemp, statfs } from 'node:fs/promises';
-import { freemem, tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,6 +10,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbedded } from '../packages/embedded-postgres/src/index.ts';
 import { migrate } from '../src/store/migrations.ts';
+import { roomyFolder } from './support/memory.ts';
 import { freePort } from './support/ports.ts';
 
 /** Where tests make their databases; `problem` says why there is no template or no server at all, so that the tests that need neither run all the same. */
@@ -32,8 +32,6 @@ declare module 'vitest' {
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const MEMORY = '/dev/shm';
-const PLENTY = 4 * 2 ** 30;
 
 /** Runs before all tests; what it returns runs after them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -127,15 +125,6 @@ async function givePostgres(): Promise<Postgres> {
       else console.error(howToLook(directory, kept));
     },
   };
-}
-
-/** Where the server goes: into memory where there is plenty, as files on a disk cost the kernel far more when they come and go. */
-async function roomyFolder(): Promise<string> {
-  const room = await statfs(MEMORY).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => 0,
-  );
-  return Math.min(room, freemem()) < PLENTY ? tmpdir() : MEMORY;
 }
 
 /** How to reach the databases of failed tests after the run. */
