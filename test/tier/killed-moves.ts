@@ -61,14 +61,31 @@ export async function killedAnywhere(
   }
 }
 
-/** Connections of a process that is killed at a statement: before it, or behind it. */
-export function mortalDatabase(url: string, at: number, done: boolean): Database {
+/** Statements that change something: between two that only read, all is as it was. */
+export const isChange = (statement: string | null): boolean =>
+  /\b(insert|update|delete)\b|^\s*select daywalk\.\w+\(/i.test(statement ?? '');
+
+/** Connections of a process that is killed at one of its statements: before it, or behind it. */
+export function mortalDatabase(
+  url: string,
+  at: number,
+  done: boolean,
+  counts: (statement: string | null) => boolean = () => true,
+): Database {
   let taken = 0;
-  return openGated(url, async (_, act) => {
-    taken += 1;
-    if (taken > at || (taken === at && !done)) throw new Killed();
+  let dead = false;
+  return openGated(url, async (statement, act) => {
+    if (!dead && counts(statement)) taken += 1;
+    else if (!dead) return act();
+    if (dead || (taken === at && !done)) {
+      dead = true;
+      throw new Killed();
+    }
     const result = await act();
-    if (taken >= at) throw new Killed();
+    if (taken >= at) {
+      dead = true;
+      throw new Killed();
+    }
     return result;
   });
 }

@@ -1,11 +1,15 @@
 /** Days that move by themselves at the end of a run, and what each of them costs. */
 import { beforeEach, expect, it } from 'vitest';
+import { tiering } from '../../src/cli/tier-follower.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
+import { applyTables, syncTables } from '../../src/tables/record-tables.ts';
 import { movingDays } from '../../src/tier/moving.ts';
+import { loadYaml } from '../settings/loading.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { MemoryStore } from '../support/memory-store.ts';
+import { temporaryFolder } from '../support/program.ts';
 import { freshCopies } from '../support/store.ts';
 import {
   believed,
@@ -76,6 +80,34 @@ it('no day is begun after a quarter of an hour, and the next run goes on', async
   expect(first).toBeLessThan(DAYS.length * STREAMS.length);
   for (let time = 0; time < 9; time += 1) await run();
   expect(await moved(server)).toHaveLength(DAYS.length * STREAMS.length);
+});
+
+it('days that a record table of the settings is to keep stay until it is made so', async () => {
+  const defined = (more: string) =>
+    loadYaml(
+      `tier: { url: ${temporaryFolder()}, after: 1d }\ntables: { kept: { stream: events, ${more}columns: { id: {} } } }`,
+    );
+  await applyTables(database, defined('').tables, []);
+  const settings = defined('retention: forever, ');
+  const run = () => tiering(settings, database, silentLogger).catchUp([], signal);
+  await run();
+  expect(await moved(server)).toEqual([]);
+  await applyTables(database, settings.tables, []);
+  const streams = await server.query<{ id: number }>('select stream_id as id from daywalk.streams');
+  const inStep = () =>
+    syncTables(
+      database,
+      streams.map(({ id }) => id),
+      signal,
+    );
+  await inStep();
+  const kept = () => server.query('select day::text, id from daywalk.kept order by 1, 2');
+  const before = await kept();
+  expect(before.length).toBeGreaterThan(5);
+  await run();
+  await inStep();
+  expect(await moved(server)).toHaveLength(DAYS.length);
+  expect(await kept()).toEqual(before);
 });
 
 it('days that were brought back stay', async () => {

@@ -1,4 +1,4 @@
-/** What `tier-verb` has no time for: every verb of days that moved, dry runs, a key that is refused, and flags that do not go together. */
+/** What `tier-verb` has no time for: every verb of days that moved, dry runs, record tables, a key that is refused, and flags that do not go together. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -63,21 +63,36 @@ test('days move, every verb answers, and they come back', async () => {
   expect(await told('verify', '--offline')).toMatch(/^Everything stored is what was stored/m);
 });
 
-test('a dry run, too, tells that days stay that a record table of the settings is to keep', async () => {
+test('days that a record table of the settings is to keep stay until it is made so', async () => {
   const { scene, bucket, settings } = await stage();
   await endLooks(scene.database);
   const config = join(temporaryFolder(), 'daywalk.yaml');
-  writeFileSync(
-    config,
-    'tables: { kept: { stream: events, retention: forever, columns: { id: {} } } }\n',
-  );
-  const own = { ...settings, DAYWALK_CONFIG: config };
-  const stays = await scene.run(['tier', '--older-than', '1d', '--dry-run'], own);
-  expect(stays, stays.stderr).toMatchObject({ code: 3 });
-  expect(stays.stdout).toMatch(
-    /^stays: events 2026-01-30 to 2026-02-03: the record table kept of the settings is to keep it, /m,
-  );
+  const own = { ...settings, DAYWALK_CONFIG: config, DAYWALK_TIER_AFTER: '30d' };
+  const define = (more: string) =>
+    writeFileSync(config, `tables: { kept: { stream: events, ${more}columns: { id: {} } } }\n`);
+  define('');
+  await scene.succeed(['tables', '--apply'], own);
+  define('retention: forever, ');
+  for (const dry of [['--dry-run'], []]) {
+    const stays = await scene.run(['tier', '--older-than', '1d', ...dry], own);
+    expect(stays, stays.stderr).toMatchObject({ code: 3 });
+    expect(stays.stdout).toMatch(
+      /^stays: events 2026-01-30 to 2026-02-03: the record table kept of the settings is to keep it, and is not made so yet: daywalk tables --apply$/m,
+    );
+  }
+  await scene.succeed(['run'], own);
   expect([...bucket.objects.keys()]).toEqual([]);
+  const kept = () =>
+    scene.database.query(
+      'select day::text, count(*) from daywalk.kept where day between $1 and $2 group by 1 order by 1',
+      [RANGE.from, RANGE.to],
+    );
+  const before = await kept();
+  expect(before).toHaveLength(5);
+  await scene.succeed(['tables', '--apply'], own);
+  await scene.succeed(['run'], own);
+  expect(bucket.objects.size).toBeGreaterThan(10);
+  expect(await kept()).toEqual(before);
 });
 
 test('a key that is refused is told, and nothing moves', async () => {

@@ -1,9 +1,6 @@
 /** `daywalk tier` with a bucket: days move and come back, and what is wrong is told. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { expectExact, recordTexts } from '../support/multiset.ts';
-import { temporaryFolder } from '../support/program.ts';
 import { endLooks, letHoursPass } from '../support/publishing.ts';
 import { DAYS, EVENTS, RANGE, stage } from './tier-verb-scene.ts';
 
@@ -37,36 +34,6 @@ test('days move by themselves at the end of a run that looked at them', async ()
   await scene.succeed(['run'], { ...settings, DAYWALK_TIER_AFTER: '30d' });
   expect(await of('state from daywalk.coverage')).toEqual([{ state: 'tiered' }]);
   expect(await of('looks from daywalk.windows')).toEqual([{ looks: 1 }]);
-});
-
-test('days that a record table of the settings is to keep stay until it is made so', async () => {
-  const { scene, bucket, settings } = await stage();
-  await endLooks(scene.database);
-  const config = join(temporaryFolder(), 'daywalk.yaml');
-  const own = { ...settings, DAYWALK_CONFIG: config, DAYWALK_TIER_AFTER: '30d' };
-  const define = (more: string) =>
-    writeFileSync(config, `tables: { kept: { stream: events, ${more}columns: { id: {} } } }\n`);
-  define('');
-  await scene.succeed(['tables', '--apply'], own);
-  define('retention: forever, ');
-  const stays = await scene.run(['tier', '--older-than', '1d'], own);
-  expect(stays, stays.stderr).toMatchObject({ code: 3 });
-  expect(stays.stdout).toMatch(
-    /^stays: events 2026-01-30 to 2026-02-03: the record table kept of the settings is to keep it, and is not made so yet: daywalk tables --apply$/m,
-  );
-  await scene.succeed(['run'], own);
-  expect([...bucket.objects.keys()]).toEqual([]);
-  const kept = () =>
-    scene.database.query(
-      'select day::text, count(*) from daywalk.kept where day between $1 and $2 group by 1 order by 1',
-      [RANGE.from, RANGE.to],
-    );
-  const before = await kept();
-  expect(before).toHaveLength(5);
-  await scene.succeed(['tables', '--apply'], own);
-  await scene.succeed(['tier', '--older-than', '30d'], own);
-  expect(bucket.objects.size).toBeGreaterThan(10);
-  expect(await kept()).toEqual(before);
 });
 
 test('a bucket that ignores conditions, and one that nobody names, is told, and nothing moves', async () => {
