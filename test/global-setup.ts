@@ -28,6 +28,8 @@ export interface TestServer {
 declare module 'vitest' {
   export interface ProvidedContext {
     testServer: TestServer;
+    /** A folder of this run, where files of tests keep what several of them need; gone after all tests. */
+    runFolder: string;
   }
 }
 
@@ -36,6 +38,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Runs before all tests; what it returns runs after them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await build();
+  const runFolder = await mkdtemp(join(await roomyFolder(), 'daywalk-run-'));
+  // Also after Ctrl-C.
+  const removeRunFolder = () => rmSync(runFolder, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', removeRunFolder);
+  project.provide('runFolder', runFolder);
   const prefix = `daywalk_test_${randomBytes(4).toString('hex')}`;
   const template = `${prefix}_template`;
   let server: Postgres | undefined;
@@ -52,6 +59,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('testServer', { adminUrl, cloning, prefix, template, problem });
   }
   return async () => {
+    removeRunFolder();
     if (!server) return;
     await inDatabase(server.adminUrl, `drop database if exists ${template} with (force)`);
     const kept = await inDatabase(

@@ -1,19 +1,30 @@
 /** What the tests of the embedded Postgres need of the system: daywalk processes that use it, and a look at which processes there are. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, expect, onTestFinished, vi } from 'vitest';
+import { expect, inject, onTestFinished, vi } from 'vitest';
 import {
   type EmbeddedDatabase,
   startEmbedded,
 } from '../../packages/embedded-postgres/src/index.ts';
 import { ask } from '../support/ask.ts';
-import { inEveryFile } from '../support/hooks.ts';
+import { until } from '../support/condition.ts';
 import { roomyFolder } from '../support/memory.ts';
 import { processesOf, processesWith } from '../support/processes.ts';
 
@@ -40,8 +51,6 @@ export async function temporaryFolder(): Promise<string> {
   return path;
 }
 
-let template: Promise<string> | undefined;
-
 /** A folder with data in it that one test before has made: making it takes longer than all else. Gone after the test. */
 export async function folderWithData(): Promise<string> {
   const folder = await temporaryFolder();
@@ -51,28 +60,30 @@ export async function folderWithData(): Promise<string> {
 
 /** Puts such data into a folder, which is made where it is missing; in its database `made_before` has the answer 42. */
 export async function putData(folder: string): Promise<void> {
-  template ??= makeTemplate();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // A third of the work of Node.js's own copying.
-  await promisify(execFile)('cp', ['-a', join(await template, 'data'), folder]);
+  await promisify(execFile)('cp', ['-a', join(await templateFolder(), 'data'), folder]);
 }
 
-async function makeTemplate(): Promise<string> {
-  const directory = await mkdtemp(join(await roomyFolder(), 'daywalk-template-'));
-  const database = await startEmbedded({ directory });
-  // Nothing of this has to outlive the machine.
-  await ask(database.url, 'alter system set fsync = off');
-  await ask(database.url, 'create table made_before as select 42 as answer');
-  await database.release({ untilStopped: true });
+/** Made by the first file of this run that needs it; the others wait. */
+async function templateFolder(): Promise<string> {
+  const directory = join(inject('runFolder'), 'embedded');
+  const isMine = await mkdir(directory, { mode: 0o700 }).then(
+    () => true,
+    () => false,
+  );
+  const whole = `${directory}-is-whole`;
+  if (isMine) {
+    const database = await startEmbedded({ directory });
+    // Nothing of this has to outlive the machine.
+    await ask(database.url, 'alter system set fsync = off');
+    await ask(database.url, 'create table made_before as select 42 as answer');
+    await database.release({ untilStopped: true });
+    await untilNothingRuns(directory);
+    await writeFile(whole, '');
+  } else await until('data that another test makes', () => existsSync(whole));
   return directory;
 }
-
-inEveryFile(() =>
-  afterAll(async () => {
-    if (template) await rm(await template, { recursive: true, force: true });
-    template = undefined;
-  }),
-);
 
 /** Starts the embedded Postgres in this process; it is released after the test. */
 export async function startHere(

@@ -43,8 +43,18 @@ export interface Cluster {
 const running = new Set<ChildProcess>();
 const folders: string[] = [];
 
+/** What `initdb` made for this file: a copy of it takes a tenth of the work. */
+let template: Promise<string> | undefined;
+
 /** Makes and starts a server. */
 export async function startCluster(settings: Record<string, string> = {}): Promise<Cluster> {
+  template ??= makeData();
+  const folder = await newFolder();
+  await promisify(execFile)('cp', ['-a', `${await template}/.`, folder]);
+  return started(folder, await freePort(), settings);
+}
+
+async function makeData(): Promise<string> {
   const folder = await newFolder();
   await asPostgres('initdb', [
     '-D',
@@ -59,7 +69,7 @@ export async function startCluster(settings: Record<string, string> = {}): Promi
     '--no-sync',
     '--no-instructions',
   ]);
-  return started(folder, await freePort(), settings);
+  return folder;
 }
 
 /** A database with the schema in it, as `createTestDatabase` gives one. */
@@ -189,6 +199,7 @@ inEveryFile(() =>
       await once(server, 'close');
     }
     running.clear();
+    template = undefined;
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   }),
 );
