@@ -5,8 +5,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'e2e/worker',
   'e2e/prune',
-  'embedded/sharing',
-  'tier/moving',
   'e2e/serve-archive',
   'e2e/away-and-refused',
   'e2e/secrets',

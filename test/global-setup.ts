@@ -2,8 +2,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdtemp, statfs } from 'node:fs/promises';
-import { freemem, tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,6 +10,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbedded } from '../packages/embedded-postgres/src/index.ts';
 import { migrate } from '../src/store/migrations.ts';
+import { roomyFolder } from './support/memory.ts';
 import { freePort } from './support/ports.ts';
 
 /** Where tests make their databases; `problem` says why there is no template or no server at all, so that the tests that need neither run all the same. */
@@ -28,16 +28,21 @@ export interface TestServer {
 declare module 'vitest' {
   export interface ProvidedContext {
     testServer: TestServer;
+    /** A folder of this run, where files of tests keep what several of them need; gone after all tests. */
+    runFolder: string;
   }
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const MEMORY = '/dev/shm';
-const PLENTY = 4 * 2 ** 30;
 
 /** Runs before all tests; what it returns runs after them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await build();
+  const runFolder = await mkdtemp(join(await roomyFolder(), 'daywalk-run-'));
+  // Also after Ctrl-C.
+  const removeRunFolder = () => rmSync(runFolder, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', removeRunFolder);
+  project.provide('runFolder', runFolder);
   const prefix = `daywalk_test_${randomBytes(4).toString('hex')}`;
   const template = `${prefix}_template`;
   let server: Postgres | undefined;
@@ -54,6 +59,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('testServer', { adminUrl, cloning, prefix, template, problem });
   }
   return async () => {
+    removeRunFolder();
     if (!server) return;
     await inDatabase(server.adminUrl, `drop database if exists ${template} with (force)`);
     const kept = await inDatabase(
@@ -127,15 +133,6 @@ async function givePostgres(): Promise<Postgres> {
       else console.error(howToLook(directory, kept));
     },
   };
-}
-
-/** Where the server goes: into memory where there is plenty, as files on a disk cost the kernel far more when they come and go. */
-async function roomyFolder(): Promise<string> {
-  const room = await statfs(MEMORY).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => 0,
-  );
-  return Math.min(room, freemem()) < PLENTY ? tmpdir() : MEMORY;
 }
 
 /** How to reach the databases of failed tests after the run. */

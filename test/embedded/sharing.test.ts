@@ -4,6 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { ask } from '../support/ask.ts';
+import { untilMoment } from '../support/condition.ts';
 import {
   folderWithData,
   killElsewhere,
@@ -16,6 +17,7 @@ import {
   startHere,
   temporaryFolder,
   untilNothingRuns,
+  untilWatched,
   watcherPid,
 } from './processes.ts';
 
@@ -24,23 +26,29 @@ const SHUT_DOWN = /database system is shut down\n$/;
 
 const logOf = (directory: string) => readFile(join(directory, 'postgres.log'), 'utf8');
 
-/** The lock that the watcher holds. */
-const WATCHED = [0x6461_7977, 2];
-
-/** Until a program and the watcher have taken their places. */
-async function untilWatched(url: string): Promise<void> {
-  const sql = `select count(*)::int as held from pg_locks where locktype = 'advisory'`;
-  await vi.waitFor(async () => expect(await ask(url, sql)).toEqual([{ held: 2 }]), {
-    ...LONGEST_WAIT,
-    interval: 100,
-  });
-}
+/** What a client sees that takes the URL as psql does. */
+const SEEN = `select current_setting('fsync') as fsync, current_setting('timezone') as zone,
+                     current_setting('data_checksums') as checksums,
+                     (select pg_encoding_to_char(encoding) || ' ' || datlocprovider::text || ' ' || datlocale
+                        from pg_database where datname = current_database()) as locale,
+                     lower('ÄÉ') as lowered, inet_server_addr() as address, current_user::text as name`;
 
 describe('one process', () => {
-  test('makes a cluster, keeps its data between runs, and its URL', async () => {
+  test('makes a durable UTF-8 cluster, reached by the socket without a password; keeps its data between runs, and its URL', async () => {
     const directory = join(await temporaryFolder(), 'not', 'there', 'yet');
     const first = await startHere(directory);
     expect(first.url).toBe(`postgresql:///daywalk?host=${directory}/data&port=5432&user=daywalk`);
+    expect(await ask(first.url, SEEN)).toEqual([
+      {
+        fsync: 'on',
+        zone: 'UTC',
+        checksums: 'on',
+        locale: 'UTF8 b C.UTF-8',
+        lowered: 'äé',
+        address: null,
+        name: 'daywalk',
+      },
+    ]);
     await ask(first.url, 'create table kept as select 42 as answer');
     await first.release({ untilStopped: true });
     expect(await readdir(join(directory, 'data'))).not.toContain('postmaster.pid');
@@ -51,23 +59,8 @@ describe('one process', () => {
     expect(await ask(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('gets a durable UTF-8 server', async () => {
-    const { url } = await startHere(await temporaryFolder());
-    const settings = await ask(
-      url,
-      `select current_setting('fsync') as fsync, current_setting('timezone') as zone,
-              current_setting('data_checksums') as checksums,
-              (select pg_encoding_to_char(encoding) || ' ' || datlocprovider::text || ' ' || datlocale
-                 from pg_database where datname = current_database()) as locale,
-              lower('ÄÉ') as lowered`,
-    );
-    expect(settings).toEqual([
-      { fsync: 'on', zone: 'UTC', checksums: 'on', locale: 'UTF8 b C.UTF-8', lowered: 'äé' },
-    ]);
-  });
-
   test('stops waiting when told, and leaves nothing behind', async () => {
-    const directory = await temporaryFolder();
+    const directory = await folderWithData();
     const stop = new AbortController();
     const starting = startHere(directory, stop.signal);
     await vi.waitFor(() => stat(join(directory, 'postgres.log')), {
@@ -84,17 +77,16 @@ describe('one process', () => {
     const directory = await folderWithData();
     const database = await startHere(directory);
     await database.release();
-    await vi.waitFor(async () => expect(await logOf(directory)).toContain('fast shutdown'), {
-      ...LONGEST_WAIT,
-      interval: 5,
-    });
+    await untilMoment('the server to stop', async () =>
+      (await logOf(directory)).includes('fast shutdown'),
+    );
     const again = await startHere(directory);
     expect(await ask(again.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 });
 
 describe('several processes', () => {
-  test('share one server, which stops after the last', async () => {
+  test('share one server, a person with psql among them, which stops after the last', async () => {
     const directory = await folderWithData();
     const here = await startHere(directory);
     const there = await startElsewhere(directory);
@@ -102,14 +94,24 @@ describe('several processes', () => {
     await here.release();
     await here.release();
     expect(await ask(there.said, 'select 1 as one')).toEqual([{ one: 1 }]);
+    const { client } = await observe(there.said);
     await releaseElsewhere(there);
+    const looks = new Set<number>();
+    await vi.waitFor(async () => {
+      const watcher = await client.query(
+        `select query_start from pg_stat_activity where application_name = 'embedded-postgres'`,
+      );
+      looks.add(watcher.rows[0].query_start.getTime());
+      // More than it takes until an unused server is stopped.
+      expect(looks.size).toBeGreaterThan(6);
+    }, LONGEST_WAIT);
+    await client.end();
     await untilNothingRuns(directory);
   });
 
   test('may all be the first', async () => {
     const directory = await temporaryFolder();
     const processes = await Promise.all([
-      startElsewhere(directory),
       startElsewhere(directory),
       startElsewhere(directory),
       startHere(directory),
@@ -130,30 +132,24 @@ describe('several processes', () => {
       'postgres.log',
     ]);
   });
-
-  test('a person with psql is one of them', async () => {
-    const directory = await folderWithData();
-    const database = await startHere(directory);
-    const { client } = await observe(database.url);
-    await database.release();
-    const looks = new Set<number>();
-    await vi.waitFor(async () => {
-      const watcher = await client.query(
-        `select query_start from pg_stat_activity where application_name = 'embedded-postgres'`,
-      );
-      looks.add(watcher.rows[0].query_start.getTime());
-      // More than it takes until an unused server is stopped.
-      expect(looks.size).toBeGreaterThan(6);
-    }, LONGEST_WAIT);
-    await client.end();
-    await untilNothingRuns(directory);
-  });
 });
 
 describe.runIf(seesProcesses)('what is killed', () => {
-  test('a program: the server stops cleanly', async () => {
+  test('a program: the server, which has nothing of its environment and a session of its own, stops cleanly', async () => {
     const directory = await folderWithData();
-    const killed = await startElsewhere(directory);
+    const killed = await startElsewhere(directory, { key: 'the-api-key' });
+    for (const pid of [watcherPid(directory), await postmasterPid(directory)]) {
+      const seen =
+        (await readFile(`/proc/${pid}/cmdline`, 'utf8')) +
+        (await readFile(`/proc/${pid}/environ`, 'utf8'));
+      expect(seen).not.toContain('the-api-key');
+      const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ');
+      expect(fields?.[3]).toBe(`${pid}`);
+    }
+    const forgetful = await startElsewhere(directory);
+    forgetful.child.stdin?.destroy();
+    // Nothing keeps a program alive that forgot to release.
+    await once(forgetful.child, 'exit');
     await killElsewhere(killed);
     await untilNothingRuns(directory);
     expect(await logOf(directory)).toMatch(SHUT_DOWN);
@@ -173,60 +169,23 @@ describe.runIf(seesProcesses)('what is killed', () => {
     expect(await logOf(directory)).toMatch(SHUT_DOWN);
   });
 
-  test('the watcher, whose lock outlives it by a moment: whoever leaves last sees to the end', async () => {
-    const directory = await folderWithData();
-    const first = await startElsewhere(directory);
-    await untilWatched(first.said);
-    process.kill(watcherPid(directory), 'SIGKILL');
-    // As its connection may hold it until Postgres notices: that of a killed process is not gone at once.
-    const { client: dying } = await observe(first.said);
-    await vi.waitFor(
-      async () =>
-        expect(
-          (await dying.query('select pg_try_advisory_lock($1, $2) as held', WATCHED)).rows,
-        ).toEqual([{ held: true }]),
-      { ...LONGEST_WAIT, interval: 50 },
-    );
-    const second = await startHere(directory);
-    await killElsewhere(first);
-    await dying.end();
-    await vi.waitFor(
-      async () =>
-        expect(
-          await ask(
-            second.url,
-            `select from pg_locks where locktype = 'advisory' and objid = ${WATCHED[1]}`,
-          ),
-        ).toEqual([]),
-      { ...LONGEST_WAIT, interval: 50 },
-    );
-    await second.release({ untilStopped: true });
-    await untilNothingRuns(directory);
-  });
-
-  test('Postgres: it comes back under the same URL, with what was committed', async () => {
+  test('a backend, so that Postgres ends all connections: the watcher and the program return; then Postgres: it comes back under the same URL, with what was committed', async () => {
     const directory = await folderWithData();
     const { url } = await startHere(directory);
-    await ask(url, 'create table kept as select 42 as answer');
-    const { ended } = await observe(url);
-    process.kill(await postmasterPid(directory), 'SIGKILL');
+    const { client, ended } = await observe(url);
+    const [backend] = (await client.query('select pg_backend_pid() as pid')).rows;
+    process.kill(backend.pid, 'SIGKILL');
     await ended;
+    await untilWatched(url);
+
+    await ask(url, 'create table kept as select 42 as answer');
+    const second = await observe(url);
+    process.kill(await postmasterPid(directory), 'SIGKILL');
+    await second.ended;
     await vi.waitFor(
       async () => expect(await ask(url, 'select answer from kept')).toEqual([{ answer: 42 }]),
       { ...LONGEST_WAIT, interval: 100 },
     );
-  });
-
-  test('a backend, so that Postgres ends all connections: the watcher and the program return', async () => {
-    const directory = await folderWithData();
-    const database = await startHere(directory);
-    const { client, ended } = await observe(database.url);
-    const [backend] = (await client.query('select pg_backend_pid() as pid')).rows;
-    process.kill(backend.pid, 'SIGKILL');
-    await ended;
-    await untilWatched(database.url);
-    await database.release({ untilStopped: true });
-    await untilNothingRuns(directory);
   });
 
   test('the first start in the middle of initdb: nothing half-made is used', async () => {
@@ -263,28 +222,5 @@ describe.runIf(seesProcesses)('what is killed', () => {
     expect(await logOf(directory)).toMatch(
       /received fast shutdown request[\s\S]*database system is shut down\n$/,
     );
-  });
-});
-
-describe.runIf(seesProcesses)('the processes', () => {
-  test('have nothing of our environment, and a session of their own', async () => {
-    const directory = await folderWithData();
-    await startElsewhere(directory, { key: 'the-api-key' });
-    for (const pid of [watcherPid(directory), await postmasterPid(directory)]) {
-      const seen =
-        (await readFile(`/proc/${pid}/cmdline`, 'utf8')) +
-        (await readFile(`/proc/${pid}/environ`, 'utf8'));
-      expect(seen).not.toContain('the-api-key');
-      const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ');
-      expect(fields?.[3]).toBe(`${pid}`);
-    }
-  });
-
-  test('do not keep a program alive that forgot to release', async () => {
-    const directory = await folderWithData();
-    const using = await startElsewhere(directory);
-    using.child.stdin?.destroy();
-    await once(using.child, 'exit');
-    await untilNothingRuns(directory);
   });
 });

@@ -1,5 +1,6 @@
 /** `verify` and `verify --deep` against a simulated API: what changed there is found, and nothing stored is changed. */
 import { afterEach, describe, expect, it } from 'vitest';
+import type { SimulatorOptions } from '../../simulator/simulator.ts';
 import { verifyPages } from '../../src/ledger/verify-deep.ts';
 import { verifyWindows, type WindowVerdict } from '../../src/ledger/verify-source.ts';
 import { listPublishedWindows } from '../../src/store/proven.ts';
@@ -7,6 +8,10 @@ import { StoredRecords, UNREACHED_RECORDS } from '../../src/tier/moved-records.t
 import { MemoryStore } from '../support/memory-store.ts';
 import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
 import { moveAll, partsOf, sealAll, signal } from '../tier/moving-scene.ts';
+
+/** A day of 250 events, twenty a page. */
+const exported = (more: SimulatorOptions = {}) =>
+  simulateExport({ eventsPerDay: 250, ...more }, { pageLength: 20 });
 
 let scene: SimulatedExport | undefined;
 afterEach(async () => {
@@ -48,7 +53,7 @@ function texts({ api, day }: SimulatedExport): string[] {
 
 /** Changes one record, and neither its time nor its place. */
 function editInTheMiddle(scene: SimulatedExport): void {
-  const old = texts(scene)[500] as string;
+  const old = texts(scene)[100] as string;
   const day = { from: `${scene.day} 00:00:00`, to: `${scene.day} 23:59:59` };
   scene.api.remove(({ text }) => text === old, day);
   const time = JSON.parse(old).timestamp;
@@ -59,7 +64,7 @@ const noon = { from: '2026-03-01 11:00:00', to: '2026-03-01 13:00:00' };
 
 describe('one request each', () => {
   it('sees that nothing changed, asks once for each window, and changes nothing', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     const before = await traces(scene);
     const asked = scene.api.counts.requests;
     const verdicts = await compare(scene, verifyWindows);
@@ -69,30 +74,30 @@ describe('one request each', () => {
   });
 
   it('sees a late record, which moves the last one', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     scene.api.insert([record('2026-03-01T12:00:00Z')]);
     const { state, differences } = ofDay(await compare(scene, verifyWindows));
     expect(state).toBe('changed');
-    expect(differences.join()).toMatch(/the last record, at 1249, is another/);
+    expect(differences.join()).toMatch(/the last record, at 249, is another/);
   });
 
   it('sees a vanished record without any total', async () => {
-    scene = await simulateExport({ totals: 'none' });
+    scene = await exported({ totals: 'none' });
     let left = 1;
     scene.api.remove(() => left-- > 0, noon);
     const { state, differences } = ofDay(await compare(scene, verifyWindows));
     expect(state).toBe('changed');
-    expect(differences.join()).toMatch(/there is no record at 1249/);
+    expect(differences.join()).toMatch(/there is no record at 249/);
   });
 
   it('does not see a change in the middle, which keeps total and last record', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     editInTheMiddle(scene);
     expect(ofDay(await compare(scene, verifyWindows)).state).toBe('same');
   });
 
   it('tells an answer that is no page, and goes on', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     scene.api.set({ faults: [{ kind: 'html' }] });
     const verdicts = await compare(scene, verifyWindows);
     expect(new Set(verdicts.map(({ state }) => state))).toEqual(new Set(['unknown']));
@@ -106,7 +111,7 @@ const WHERE = [
 
 describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
   it('sees that nothing changed', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     const moved = await place(scene);
     const before = await traces(scene);
     const verdicts = await compare(scene, verifyPages(moved));
@@ -115,7 +120,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
   });
 
   it('counts a record that came in at the front, and no record that it moved to another page', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     const moved = await place(scene);
     scene.api.insert([record('2026-03-01T00:00:00Z'), record('2026-03-01T23:59:58.9Z')]);
     expect(ofDay(await compare(scene, verifyPages(moved)))).toMatchObject({
@@ -125,7 +130,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
   });
 
   it('finds a record that was changed in the middle, which keeps total and last record', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     const moved = await place(scene);
     editInTheMiddle(scene);
     const { state, records } = ofDay(await compare(scene, verifyPages(moved)));
@@ -134,7 +139,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
   });
 
   it('finds what vanished, whatever page it was on', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     const moved = await place(scene);
     let left = 3;
     scene.api.remove(() => left-- > 0, noon);
@@ -145,15 +150,15 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
   });
 
   it('is not misled by a source that gives shorter pages than it did', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     const moved = await place(scene);
-    scene.api.set({ clamp: 37 } as never);
+    scene.api.set({ clamp: 7 } as never);
     const verdicts = await compare(scene, verifyPages(moved));
     expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
   });
 
   it('compares each part of a day that was split', async () => {
-    scene = await simulateExport({ offsetCap: { limit: 300, answer: 400 } });
+    scene = await exported({ offsetCap: { limit: 60, answer: 400 } });
     const moved = await place(scene);
     let left = 1;
     scene.api.remove(() => left-- > 0, noon);
@@ -168,7 +173,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
 
 describe('of a day in the tier', () => {
   it('one that moves while it is compared is not taken for the same', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     const windows = await listPublishedWindows(scene.database, ['events'], null);
     const moved = await moveDay(scene);
     const { parts, streams } = scene;
@@ -180,7 +185,7 @@ describe('of a day in the tier', () => {
   });
 
   it('an object that is gone is told by its name, and is no day without records', async () => {
-    scene = await simulateExport();
+    scene = await exported();
     const store = new MemoryStore();
     const moved = await moveDay(scene, store);
     for (const key of store.objects.keys()) if (key.startsWith('pages/')) store.objects.delete(key);

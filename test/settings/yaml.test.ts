@@ -1,7 +1,6 @@
 /** The settings file's YAML: what is refused and where, and that nothing but a SettingsError ever comes out. */
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SettingsError } from '../../src/errors.ts';
+import { anyFile } from './any-file.ts';
 import { loadYaml, problemsOf } from './loading.ts';
 
 test.each(['', '\n', '# nothing\n', '---\n', '{}', '\uFEFFpage_length: 5'])('%j is fine', (yaml) =>
@@ -75,75 +74,4 @@ describe('refused', () => {
   });
 });
 
-describe('any file', () => {
-  const settle = (yaml: string) => {
-    try {
-      loadYaml(yaml);
-    } catch (error) {
-      expect(error).toBeInstanceOf(SettingsError);
-      expect((error as Error).message).not.toContain('undefined');
-    }
-  };
-  const word = fc.constantFrom(
-    ...['api', 'url', 'key', 'streams', 'events', 'filters', 'page_length', 'total_path', 'since'],
-    ...[
-      ':',
-      ': ',
-      '\n',
-      '\n  ',
-      '- ',
-      '{',
-      '}',
-      '[',
-      ']',
-      '"',
-      "'",
-      '*a',
-      '&a',
-      '!t',
-      '|',
-      '>',
-      '#',
-      '?',
-      ',',
-    ],
-    ...[
-      '%YAML 1.1\n---\n',
-      '<<',
-      '~',
-      'null',
-      'true',
-      '1.10',
-      '\t',
-      '__proto__',
-      '\u0000',
-      '\uD800',
-      '$',
-    ],
-  );
-  test('made of words of YAML', () => {
-    const text = fc.array(word, { maxLength: 40 }).map((words) => words.join(''));
-    fc.assert(fc.property(text, settle), { numRuns: 2_000 });
-  });
-  test('made of any characters', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), settle), { numRuns: 500 });
-  });
-  test('made of any JSON', () => {
-    const key = fc.oneof(
-      fc.constantFrom('api', 'streams', 'events', 'filters', 'log'),
-      fc.string(),
-    );
-    const { tree } = fc.letrec((tie) => ({
-      tree: fc.oneof(
-        { maxDepth: 5 },
-        fc.jsonValue(),
-        fc.dictionary(key, tie('tree')),
-        fc.array(tie('tree'), { maxLength: 3 }),
-      ),
-    }));
-    fc.assert(
-      fc.property(tree, (value) => settle(JSON.stringify(value))),
-      { numRuns: 1_000 },
-    );
-  });
-});
+describe('any file', () => anyFile(100));

@@ -71,19 +71,10 @@ describe('flags', () => {
 });
 
 describe('the built program', () => {
+  const program = join(import.meta.dirname, '../../dist/simulator/main.js');
   let folder: string;
-  const root = join(import.meta.dirname, '../..');
-  const program = () => join(folder, 'main.js');
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'simulator-built-'));
-    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-    const compiler = join(root, 'node_modules/.bin/tsc');
-    await promisify(execFile)(compiler, [
-      '-p',
-      join(root, 'simulator/tsconfig.json'),
-      '--outDir',
-      folder,
-    ]);
+    folder = await mkdtemp(join(tmpdir(), 'simulator-data-'));
   });
   afterAll(() => rm(folder, { recursive: true }));
 
@@ -97,10 +88,9 @@ describe('the built program', () => {
     ['--dataset /no/such/file', '/no/such/file'],
     ['stray', 'stray'],
   ])('%s is one clear line and exit code 2', async (line, named) => {
-    const failed = await promisify(execFile)(process.execPath, [
-      program(),
-      ...line.split(' '),
-    ]).catch((error) => error);
+    const failed = await promisify(execFile)(process.execPath, [program, ...line.split(' ')]).catch(
+      (error) => error,
+    );
     expect(failed.code).toBe(2);
     expect(failed.stdout).toBe('');
     expect(failed.stderr).toContain(named);
@@ -114,7 +104,7 @@ describe('the built program', () => {
       await writeFile(dataset, '{"timestamp":"2026-03-01T00:00:00Z"}\n{"x":1}\n');
       const child = spawn(
         process.execPath,
-        [program(), '--port', '0', '--dataset', dataset, '--fault', 'stall'],
+        [program, '--port', '0', '--dataset', dataset, '--fault', 'stall'],
         {
           env: { ...process.env, SIMULATOR_KEY: 'from-env' },
         },

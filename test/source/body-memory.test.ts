@@ -32,7 +32,7 @@ describe('memory of bodies', () => {
               }
             }
             for (const { piece, mark: own } of held)
-              expect(piece.every((byte) => byte === own)).toBe(true);
+              expect(piece.equals(Buffer.alloc(piece.length, own))).toBe(true);
           }
         },
       ),

@@ -1,19 +1,13 @@
-/** Statements that are given up: the server stops working on them, so that no number of them can fill it. */
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { UnavailableError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
 import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
-import { makeCertificates } from '../source/certificates.ts';
-import { CLUSTER, startCluster } from '../support/cluster.ts';
 import { until } from '../support/condition.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { handDeadlines } from '../support/hand-deadlines.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
 import { openDatabase } from '../support/store.ts';
-import { plainUser, testWith } from '../support/tool.ts';
+import { testWith } from '../support/tool.ts';
 
 let server: TestDatabase;
 beforeAll(async () => {
@@ -75,53 +69,12 @@ testWith(['pgbouncer'], 'a statement that is given up is cancelled through PgBou
   );
 });
 
-testWith(
-  ['openssl', ...CLUSTER],
-  'a statement that is given up is cancelled over TLS',
-  async () => {
-    const made = makeCertificates();
-    if (made === null) throw new Error('openssl made no certificates');
-    const folder = mkdtempSync(join(tmpdir(), 'daywalk-tls-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const user = plainUser();
-    const file = (name: string, content: string) => {
-      const path = join(folder, name);
-      writeFileSync(path, content, { mode: 0o600 });
-      if (user !== undefined) for (const one of [folder, path]) chownSync(one, user.uid, user.gid);
-      return path;
-    };
-    const cluster = await startCluster({
-      ssl: 'on',
-      ssl_cert_file: file('server.pem', made.server.cert),
-      ssl_key_file: file('server.key', made.server.key),
-    });
-    const ca = file('ca.pem', made.ca);
-    const deadlines = handDeadlines();
-    const database = openDatabase(
-      `${cluster.url('postgres')}?sslmode=require&sslrootcert=${ca}`,
-      deadlines,
-    );
-    const running = () =>
-      cluster.ask(`select ssl from pg_stat_activity join pg_stat_ssl using (pid)
-                  where state = 'active' and query like 'select pg_sleep%'`);
-    const asked = expect(database.query('select pg_sleep(600)')).rejects.toThrow(
-      OutcomeUnknownError,
-    );
-    const sleeping = async () => (await running())[0];
-    expect(await until('a statement that sleeps', sleeping)).toEqual({ ssl: true });
-    deadlines.pass();
-    await asked;
-    await until('no statement that sleeps', async () => (await running()).length === 0);
-    await cluster.stop('fast');
-  },
-);
-
 it('repeating a statement that is given up each time leaves none behind', async () => {
   await lockWindows();
   const database = openDatabase(server.url, {
     connections: 2,
     statementTimeoutMs: 50,
-    patienceMs: 1_000,
+    patienceMs: 400,
   });
   let most = 0;
   const asked = database.persist('select from daywalk.windows').catch((error: unknown) => error);

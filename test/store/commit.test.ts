@@ -1,7 +1,7 @@
 /** The statement that commits a page: stored with its checkpoint or not at all, and only by the holder of the lease. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { EnvelopeError, LeaseLostError, TooLargeError } from '../../src/errors.ts';
+import { EnvelopeError, LeaseLostError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
 import { readWalks } from '../../src/store/evidence.ts';
 import type { PageFacts } from '../../src/store/page-facts.ts';
@@ -248,18 +248,6 @@ describe('a body that jsonb refuses', () => {
       expect(await audit(server)).toEqual([]);
     },
   );
-
-  it('because it is larger than jsonb can be is told so, and stores nothing', async () => {
-    // Postgres reads all of it before it refuses it, on a busy machine for longer than other statements may take.
-    database = openDatabase(server.url, { statementTimeoutMs: 250_000 });
-    const before = await rows();
-    const elements = 16_777_217;
-    const page = pageOfBody(0, `{"data":[{"v":[${'1,'.repeat(elements - 1)}1]}]}`);
-    const error = await store(page).catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(TooLargeError);
-    expect(error).toMatchObject({ hint: expect.stringContaining('page_length') });
-    expect(await rows()).toEqual(before);
-  }, 300_000);
 
   it('keeps the bytes of other pages only where that is asked for', async () => {
     await store();

@@ -100,7 +100,6 @@ it('days and names on the command line are refused before any SQL (exit code 2)'
   for (const args of [
     ['backfill', '--from', HOSTILE[0] ?? '', '--to', '2026-03-05'],
     ['backfill', '--from', '2026-03-05', '--to', '2026-03-05', '--stream', HOSTILE[0] ?? ''],
-    ['why', HOSTILE[0] ?? ''],
   ]) {
     const environment = {
       DAYWALK_API_URL: 'http://127.0.0.1:9',

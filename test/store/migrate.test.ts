@@ -1,7 +1,4 @@
 /** Migrations: by any number of processes at once, all or nothing, and never of a database that is newer than the code. */
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SettingsError } from '../../src/errors.ts';
@@ -39,26 +36,6 @@ describe('an empty database', () => {
   it('is migrated once by five clients at once (D26)', async () => {
     const { pending } = await readSchemaState(empty.url);
     const results = await Promise.all(Array.from({ length: 5 }, () => migrate(empty.url)));
-    expect(await applied(empty)).toEqual(pending);
-    expect(results.flat()).toEqual(pending);
-  });
-
-  it('is migrated once by five processes at once (D26)', async () => {
-    const { pending } = await readSchemaState(empty.url);
-    const module = fileURLToPath(new URL('../../dist/store/migrations.js', import.meta.url));
-    const script = `import { migrate } from ${JSON.stringify(module)}; console.log(JSON.stringify(await migrate(process.env.URL_OF_TEST)));`;
-    const results = await Promise.all(
-      Array.from({ length: 5 }, async () => {
-        const { stdout } = await promisify(execFile)(
-          process.execPath,
-          ['--input-type=module', '-e', script],
-          {
-            env: { ...process.env, URL_OF_TEST: empty.url },
-          },
-        );
-        return JSON.parse(stdout) as string[];
-      }),
-    );
     expect(await applied(empty)).toEqual(pending);
     expect(results.flat()).toEqual(pending);
   });

@@ -1,6 +1,7 @@
 /** Behind PgBouncer in transaction mode, where a statement may run on any server connection: the short form of `npm run e2e:pgbouncer`. */
 import { expect, onTestFinished } from 'vitest';
 import { audit } from '../support/audit.ts';
+import { exportHere } from '../support/export-here.ts';
 import { expectExact } from '../support/multiset.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
 import { setScene } from '../support/scene.ts';
@@ -10,36 +11,17 @@ const DAYS = { from: '2026-03-01', to: '2026-03-02' };
 
 testWith(
   ['pgbouncer'],
-  'two programs at once share two server connections behind PgBouncer, and store everything once (D21 to D25)',
+  'two exporters at once share two server connections behind PgBouncer, and store everything once (D21 to D25)',
   async () => {
-    const scene = await setScene();
+    const scene = await setScene({ eventsPerDay: 100 });
     const bouncer = await startPgBouncer(scene.database.url, 2);
     onTestFinished(() => bouncer.stop());
-    const backfill = () =>
-      scene.run(['backfill', '--from', DAYS.from, '--to', DAYS.to], {
-        DATABASE_URL: bouncer.through(scene.database.url),
-      });
-    for (const ended of await Promise.all([backfill(), backfill()]))
-      expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    const url = bouncer.through(scene.database.url);
+    const exporting = () => exportHere(scene.api, url, DAYS, 'missing');
+    for (const report of await Promise.all([exporting(), exporting()]))
+      expect(report).toMatchObject({ failures: [], stopped: [], notInStep: [] });
     await expectExact(scene, DAYS);
     expect(await audit(scene.database)).toEqual([]);
     expect((await bouncer.figures()).transactions).toBeGreaterThan(50);
-  },
-);
-
-testWith(
-  ['pgbouncer'],
-  'a password that PgBouncer refuses: exit code 2 at once, as without it',
-  async () => {
-    const scene = await setScene();
-    const bouncer = await startPgBouncer(scene.database.url, 2);
-    onTestFinished(() => bouncer.stop());
-    const url = new URL(bouncer.through(scene.database.url));
-    if (url.password === '') return; // It asks for none.
-    url.password = 'CANARY';
-    const ended = await scene.run(['status'], { DATABASE_URL: url.href });
-    expect(ended, ended.stderr).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toMatch(/authentication failed[\s\S]*password[\s\S]*DATABASE_URL/);
-    expect(ended.stderr).not.toContain('CANARY');
   },
 );

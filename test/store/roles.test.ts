@@ -1,80 +1,52 @@
 /** The roles of docs/roles.md: the worker runs a whole export and can do no more, the reader sees the views and nothing else. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { readDayStory } from '../../src/days/story-rows.ts';
+import { describeStory } from '../../src/days/story-text.ts';
+import { recordContents } from '../../src/files/contents.ts';
+import { exportDays } from '../../src/files/export-days.ts';
+import { verifyStored } from '../../src/ledger/verify-stored.ts';
+import { listMovedDays } from '../../src/store/moved-days.ts';
+import { findFields } from '../../src/tables/fields.ts';
+import { search } from '../../src/tables/search.ts';
+import { checkTieredDays } from '../../src/tier/check-days.ts';
+import { UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
+import { restoreDays } from '../../src/tier/restore.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { exportHere } from '../support/export-here.ts';
+import { MemoryStore } from '../support/memory-store.ts';
 import { expectExact } from '../support/multiset.ts';
-import { API_KEY, runProgram, startProgram, temporaryFolder } from '../support/program.ts';
+import { temporaryFolder } from '../support/program.ts';
 import { endLooks } from '../support/publishing.ts';
+import { serveStored } from '../support/served-archive.ts';
+import { openDatabase } from '../support/store.ts';
+import { moveAll, partsOf } from '../tier/moving-scene.ts';
+import { DAYS, DENIED, type Roles, rolesOfThisFile } from './roles-scene.ts';
 
-const DAYS = { from: '2026-03-01', to: '2026-03-02' };
-const DENIED = '42501';
-const ARCHIVE_KEY = 'of-the-archive';
+const STREAMS = ['events', 'smart-event'];
+const { signal } = new AbortController();
 
-let api: Simulator;
+let roles: Roles;
 let server: TestDatabase;
+let working: string;
+let reading: string;
 let worker: pg.Pool;
 let reader: pg.Pool;
-const roles: string[] = [];
-const page = readFileSync(new URL('../../docs/roles.md', import.meta.url), 'utf8');
 
-/** The database as another role sees it. */
-function urlOf(role: string, database = server): string {
-  const url = new URL(database.url);
-  [url.username, url.password] = [role, 'of-the-test'];
-  return url.href;
-}
-
-/** The statements of the page that this role is given, with the names of this test. */
-async function give(
-  name: 'let_work' | 'let_move' | 'let_audit' | 'let_read',
-  role: string,
-): Promise<void> {
-  const statement = page.match(new RegExp(`select daywalk\\.${name}\\('\\w+'\\)`))?.[0];
-  if (statement === undefined) throw new Error(`docs/roles.md does not tell ${name}`);
-  await server.query(statement.replace(/'\w+'/, `'${role}'`));
-}
-
-async function newRole(what: string): Promise<string> {
-  const role = `${server.name}_${what}`;
-  await server.query(`create role ${role} login password 'of-the-test'`);
-  roles.push(role);
-  return role;
-}
-
-beforeAll(async () => {
-  api = await startSimulator({ key: API_KEY, seed: 'roles', eventsPerDay: 120 });
-  server = await createTestDatabase();
-  const [work, read] = [await newRole('worker'), await newRole('reader')];
-  await give('let_work', work);
-  await give('let_read', read);
-  worker = new pg.Pool({ connectionString: urlOf(work), max: 2 });
-  reader = new pg.Pool({ connectionString: urlOf(read), max: 2 });
+rolesOfThisFile(async (made) => {
+  roles = made;
+  ({ server } = roles);
+  [working, reading] = [await roles.newRole('worker'), await roles.newRole('reader')];
+  await roles.give('let_work', working);
+  await roles.give('let_read', reading);
+  worker = new pg.Pool({ connectionString: roles.urlOf(working), max: 2 });
+  reader = new pg.Pool({ connectionString: roles.urlOf(reading), max: 2 });
+  return async () => {
+    await worker.end();
+    await reader.end();
+  };
 });
-
-afterAll(async () => {
-  await api.close();
-  await worker.end();
-  await reader.end();
-  for (const role of roles) {
-    await server.query(`drop owned by ${role}`);
-    await server.query(`drop role ${role}`);
-  }
-});
-
-/** The program as the worker. */
-const run = (args: readonly string[], more: Record<string, string> = {}) =>
-  runProgram(args, {
-    environment: {
-      DAYWALK_API_URL: api.url,
-      DAYWALK_API_KEY: API_KEY,
-      DATABASE_URL: urlOf(roles[0] ?? ''),
-      DAYWALK_PAGE_LENGTH: '40',
-      ...more,
-    },
-  });
 
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -82,32 +54,39 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: { code?: string }) => error.code,
   );
 
+/** What the verbs read that write nothing. */
+async function readsEverything(role: string): Promise<void> {
+  const database = openDatabase(roles.urlOf(role));
+  const told = describeStory(await readDayStory(database, 'events', DAYS.from)).join('\n');
+  expect(told).toContain('complete');
+  const [found] = (
+    await findFields(database, { streams: STREAMS, from: null, to: null, all: true }, signal)
+  ).looked;
+  expect(found?.records).toBeGreaterThan(100);
+  const request = { value: 'nothing of this kind', streams: STREAMS, ...DAYS, limit: null };
+  const searched = await search(database, { ...request, moved: null }, () => {}, signal);
+  expect(searched.streams.map(({ proven, unproven }) => [proven, unproven])).toEqual([
+    [2, []],
+    [2, []],
+  ]);
+  const parts = { database, clock: systemClock };
+  expect(await verifyStored(parts, STREAMS, null, 2, signal)).toMatchObject({
+    findings: [],
+    ledger: [],
+    unsealedPages: 0,
+  });
+}
+
 describe('the worker', () => {
-  it('exports, walks again, and answers every reading verb', async () => {
-    const range = ['--from', DAYS.from, '--to', DAYS.to];
-    for (const args of [
-      ['doctor'],
-      ['backfill', ...range],
-      ['backfill', ...range, '--only', 'all'],
-      ['status', '--json'],
-      ['why', DAYS.from],
-      ['verify', ...range],
-      ['verify', ...range, '--offline'],
-      ['search', 'nothing of this kind', ...range],
-    ]) {
-      const ended = await run(args);
-      expect(ended, `${args.join(' ')}:\n${ended.stdout}${ended.stderr}`).toMatchObject({
-        code: 0,
+  it('exports, walks again, and reads everything', async () => {
+    for (const only of ['missing', 'all'] as const)
+      expect(await exportHere(roles.api, roles.urlOf(working), DAYS, only)).toMatchObject({
+        failures: [],
+        stopped: [],
+        notInStep: [],
       });
-    }
-    await expectExact({ api, database: server }, DAYS);
-    const settings = join(temporaryFolder(), 'daywalk.yaml');
-    writeFileSync(
-      settings,
-      'streams: {events: {}, severe: {resource: events, filters: {rule_level_from: 7}}}',
-    );
-    const both = await run(['backfill', ...range], { DAYWALK_CONFIG: settings });
-    expect(both, both.stderr).toMatchObject({ code: 0 });
+    await expectExact({ api: roles.api, database: server }, DAYS);
+    await readsEverything(working);
   }, 240_000);
 
   it.each([
@@ -155,56 +134,43 @@ describe('the worker', () => {
     for (const day of ['0001-01-01', '9999-12-31', 'infinity', '-infinity'])
       expect(await codeOf(worker.query(`select daywalk.ensure_partition('${day}')`))).toBe('22023');
   });
-
-  it('says what it needs where the schema is missing: exit code 2', async () => {
-    const empty = await createEmptyDatabase();
-    const ended = await run(['run'], { DATABASE_URL: urlOf(roles[0] ?? '', empty) });
-    expect(ended, ended.stderr).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toMatch(/permission denied for database .*\(42501\)/);
-    expect(ended.stderr).toMatch(/docs\/roles\.md/);
-  });
 });
 
 describe('the auditor', () => {
   let auditor: string;
   beforeAll(async () => {
-    auditor = await newRole('auditor');
-    await give('let_audit', auditor);
+    auditor = await roles.newRole('auditor');
+    await roles.give('let_audit', auditor);
   });
 
-  it('reads everything, and answers every verb that writes nothing', async () => {
-    const range = ['--from', DAYS.from, '--to', DAYS.to];
-    for (const args of [
-      ['status', '--json'],
-      ['why', DAYS.from],
-      ['fields'],
-      ['search', 'nothing of this kind', ...range],
-      ['export', '--out', temporaryFolder(), ...range],
-      ['verify', '--offline'],
-    ]) {
-      const ended = await run(args, { DATABASE_URL: urlOf(auditor) });
-      expect(ended, `${args.join(' ')}:\n${ended.stdout}${ended.stderr}`).toMatchObject({
-        code: 0,
-      });
-    }
-  }, 240_000);
+  it('reads everything, also as files', async () => {
+    await readsEverything(auditor);
+    const database = openDatabase(roles.urlOf(auditor));
+    const report = await exportDays(
+      { database, clock: systemClock },
+      {
+        folder: temporaryFolder(),
+        contents: recordContents(database, STREAMS, UNREACHED_RECORDS),
+        format: 'ndjson',
+        ...DAYS,
+        checkFiles: false,
+      },
+      signal,
+    );
+    expect(report).toMatchObject({ written: 4, incomplete: [] });
+  });
 
   it('serves the archive', async () => {
-    const program = startProgram(['serve-archive', '--archive-listen', '127.0.0.1:0'], {
-      environment: { DATABASE_URL: urlOf(auditor), DAYWALK_ARCHIVE_KEY: ARCHIVE_KEY },
-    });
-    const [url] = await program.saying(/http:\/\/127\.0\.0\.1:\d+/);
+    const { total } = await serveStored({ ...server, url: roles.urlOf(auditor) });
+    // Of days before the first of the stream.
+    expect(await total('length=1')).toMatchObject({ status: 409 });
+    const { ask } = await serveStored({ ...server, url: roles.urlOf(auditor) });
     const window = `fromDate=${DAYS.from}%2000%3A00%3A00&toDate=${DAYS.to}%2023%3A59%3A59`;
-    const answer = await fetch(`${url}/api/events?start=0&length=1&${window}`, {
-      headers: { 'X-API-Key': ARCHIVE_KEY },
-    });
-    expect({ status: answer.status, body: await answer.text() }).toMatchObject({ status: 200 });
-    program.kill('SIGTERM');
-    await program.ended;
-  }, 120_000);
+    expect(await ask(`start=0&length=1&${window}`)).toMatchObject({ status: 200 });
+  });
 
   it('writes nothing', async () => {
-    const pool = new pg.Pool({ connectionString: urlOf(auditor), max: 1 });
+    const pool = new pg.Pool({ connectionString: roles.urlOf(auditor), max: 1 });
     try {
       const tables = await server.query<{ name: string }>(
         `select format('daywalk.%I', relname) as name from pg_class
@@ -224,8 +190,8 @@ describe('the auditor', () => {
 
 describe('what a role was given before', () => {
   it('is taken back by what it is given now', async () => {
-    const role = await newRole('changed');
-    await give('let_move', role);
+    const role = await roles.newRole('changed');
+    await roles.give('let_move', role);
     const may = async () => {
       const [row] = await server.query<{ removes: boolean; empties: boolean; writes: boolean }>(
         `select has_table_privilege($1, 'daywalk.pages', 'delete') as removes,
@@ -236,9 +202,9 @@ describe('what a role was given before', () => {
       return row;
     };
     expect(await may()).toEqual({ removes: true, empties: true, writes: true });
-    await give('let_work', role);
+    await roles.give('let_work', role);
     expect(await may()).toEqual({ removes: false, empties: false, writes: true });
-    await give('let_read', role);
+    await roles.give('let_read', role);
     expect(await may()).toEqual({ removes: false, empties: false, writes: false });
   });
 
@@ -251,30 +217,17 @@ describe('what a role was given before', () => {
 
 describe('a worker that moves days', () => {
   it('moves them, and brings them back', async () => {
-    const mover = await newRole('mover');
-    await give('let_move', mover);
-    const environment = {
-      DATABASE_URL: urlOf(mover),
-      DAYWALK_TIER_URL: temporaryFolder(),
-    };
-    const range = ['--from', DAYS.from, '--to', DAYS.to];
+    const mover = await roles.newRole('mover');
+    await roles.give('let_move', mover);
     await endLooks(server);
-    const said = [];
-    for (const args of [
-      ['tier', '--older-than', '1d'],
-      ['verify', '--offline'],
-      ['tier', '--restore', ...range],
-    ]) {
-      const ended = await run(args, environment);
-      expect(ended, `${args.join(' ')}:\n${ended.stdout}${ended.stderr}`).toMatchObject({
-        code: 0,
-      });
-      said.push(ended.stdout);
-    }
-    expect(said[0]).toMatch(/^4 days moved to /m);
-    expect(said[1]).toMatch(/^Everything that moved is what moved: 4 days in the tier, /m);
-    expect(said[2]).toMatch(/^4 days, .* came back from /m);
-    await expectExact({ api, database: server }, DAYS);
+    const parts = partsOf(openDatabase(roles.urlOf(mover)), new MemoryStore());
+    const moved = await moveAll(parts, STREAMS, Object.values(DAYS));
+    expect(moved).toMatchObject({ kept: [], emptied: ['2026-03'] });
+    expect(moved.days).toHaveLength(4);
+    const days = await listMovedDays(parts.database, STREAMS, null);
+    expect(await checkTieredDays(parts, days, signal)).toMatchObject({ days: 4, findings: [] });
+    expect((await restoreDays(parts, days, 7, signal)).kept).toEqual([]);
+    await expectExact({ api: roles.api, database: server }, DAYS);
   }, 240_000);
 });
 
@@ -323,7 +276,7 @@ describe('the reader', () => {
       `select p.oid::regprocedure::text as name from pg_proc p
         where p.pronamespace = 'daywalk'::regnamespace and p.provolatile = 'v'
           and has_function_privilege($1, p.oid, 'execute')`,
-      [roles[1]],
+      [reading],
     );
     expect(functions).toEqual([]);
     expect(await codeOf(reader.query(`select daywalk.ensure_partition('2099-01-01')`))).toBe(
@@ -334,7 +287,10 @@ describe('the reader', () => {
 });
 
 it('somebody without a role here sees nothing', async () => {
-  const pool = new pg.Pool({ connectionString: urlOf(await newRole('nobody')), max: 1 });
+  const pool = new pg.Pool({
+    connectionString: roles.urlOf(await roles.newRole('nobody')),
+    max: 1,
+  });
   try {
     expect(await codeOf(pool.query('select * from daywalk.events'))).toBe(DENIED);
     expect(await codeOf(pool.query(`select daywalk.ensure_partition('2099-01-01')`))).toBe(DENIED);

@@ -87,6 +87,8 @@ export class Killed extends Error {}
 export interface Death {
   operation: number;
   done: boolean;
+  /** Only those count that change something: between two that look, all is as it was. */
+  readonly atChanges?: boolean;
 }
 
 /**
@@ -98,8 +100,8 @@ export function mortal(
   death: Death,
   turn: () => Promise<unknown> = async () => {},
 ): ObjectStore {
-  const asked = async <T>(work: () => Promise<T>): Promise<T> => {
-    death.operation -= 1;
+  const asked = async <T>(work: () => Promise<T>, changes = false): Promise<T> => {
+    if (changes || !death.atChanges || death.operation <= 0) death.operation -= 1;
     if (death.operation < 0 || (death.operation === 0 && !death.done)) throw new Killed();
     await turn();
     const result = await work();
@@ -107,10 +109,10 @@ export function mortal(
     return result;
   };
   return changedStore(store, {
-    create: (...args) => asked(() => store.create(...args)),
-    replace: (...args) => asked(() => store.replace(...args)),
+    create: (...args) => asked(() => store.create(...args), true),
+    replace: (...args) => asked(() => store.replace(...args), true),
     read: (...args) => asked(() => store.read(...args)),
     size: (...args) => asked(() => store.size(...args)),
-    remove: (...args) => asked(() => store.remove(...args)),
+    remove: (...args) => asked(() => store.remove(...args), true),
   });
 }

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { serveArchive } from '../../src/archive/archive-server.ts';
 import { type ArchiveOptions, ServedArchive } from '../../src/archive/page.ts';
 import { silentLogger } from '../../src/log.ts';
+import type { Database } from '../../src/store/database.ts';
 import type { MovedRecords } from '../../src/store/moved-days.ts';
 import { UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import type { TestDatabase } from './database.ts';
@@ -14,12 +15,14 @@ import { openDatabase, planDays } from './store.ts';
 export const ARCHIVE_KEY = 'key-of-the-archive';
 export const ARCHIVE_DAY = '2026-03-05';
 
+type Days = Readonly<Record<string, readonly (readonly object[])[]>>;
+
 /** Proves days, each of pages of these records. */
-export async function storeDays(
-  server: TestDatabase,
-  days: Readonly<Record<string, readonly (readonly object[])[]>>,
-): Promise<void> {
-  const database = openDatabase(server.url);
+export const storeDays = (server: TestDatabase, days: Days): Promise<void> =>
+  storeDaysIn(openDatabase(server.url), days);
+
+/** The same by connections that are there. */
+export async function storeDaysIn(database: Database, days: Days): Promise<void> {
   const streamId = await planDays(database, Object.keys(days));
   for (const [day, pages] of Object.entries(days))
     await proveTexts(

@@ -11,7 +11,7 @@ import type { Checkpoint } from '../../src/store/pages.ts';
 import { registerStreams } from '../../src/store/streams.ts';
 import { openWalk, readOpenWalk, type WalkPlan } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { copyOf, createTestDatabase, type TestDatabase } from './database.ts';
 
 export const DAY = '2026-03-05';
 export const TTL_MS = 60_000;
@@ -54,6 +54,29 @@ export function freshStore(
   });
 }
 
+/**
+ * For a test file whose tests all begin with the same data: it is made once, and each test gets a copy, which costs as much as
+ * one of its statements.
+ * @param use gets it, with connections that end with the test.
+ */
+export function freshCopies(
+  make: (database: Database) => Promise<void>,
+  use: (store: { readonly server: TestDatabase; readonly database: Database }) => void,
+): void {
+  let made: TestDatabase;
+  beforeAll(async () => {
+    made = await createTestDatabase();
+    const database = connectTo(made.url);
+    await make(database);
+    // What somebody is connected to cannot be copied.
+    await database.close();
+  });
+  beforeEach(async () => {
+    const server = await copyOf(made);
+    use({ server, database: openDatabase(server.url) });
+  });
+}
+
 /** Lets all leases end, as those of a killed process do by themselves. */
 export async function expireLeases(server: Pick<TestDatabase, 'query'>): Promise<void> {
   await server.query(
@@ -71,7 +94,13 @@ export interface Opening {
 
 /** Connections to the database at `url`, closed when the test ends. */
 export function openDatabase(url: string, opening: Opening = {}): Database {
-  const database = new Database({
+  const database = connectTo(url, opening);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+function connectTo(url: string, opening: Opening = {}): Database {
+  return new Database({
     url,
     connections: opening.connections ?? 4,
     statementTimeoutMs: opening.statementTimeoutMs ?? 20_000,
@@ -79,8 +108,6 @@ export function openDatabase(url: string, opening: Opening = {}): Database {
     clock: opening.clock ?? hastyClock,
     log: opening.log ?? silentLogger,
   });
-  onTestFinished(() => database.close());
-  return database;
 }
 
 /** Registers a stream whose days from `since` on are due. Returns its id. */

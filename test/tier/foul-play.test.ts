@@ -20,7 +20,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
 import { publishNext } from '../support/publishing.ts';
-import { DAY, freshStore, openDatabase, planDays } from '../support/store.ts';
+import { DAY, freshCopies, openDatabase, planDays } from '../support/store.ts';
 import {
   believed,
   DAYS,
@@ -40,12 +40,11 @@ let server: TestDatabase;
 let database: Database;
 let store: MemoryStore;
 
-freshStore((fresh) => {
+freshCopies(makeDays, (fresh) => {
   ({ server, database } = fresh);
 });
-beforeEach(async () => {
+beforeEach(() => {
   store = new MemoryStore();
-  await makeDays(database);
 });
 
 const WEEK_MS = 7 * 86_400_000;

@@ -4,16 +4,15 @@ import { describeFields } from '../../src/cli/verbs/fields.ts';
 import type { Database } from '../../src/store/database.ts';
 import { findFields } from '../../src/tables/fields.ts';
 import { MemoryStore } from '../support/memory-store.ts';
-import { freshStore } from '../support/store.ts';
+import { freshCopies } from '../support/store.ts';
 import { DAYS, makeDays, moveAll, partsOf, signal } from './moving-scene.ts';
 
 let database: Database;
-freshStore((fresh) => {
+freshCopies(makeDays, (fresh) => {
   ({ database } = fresh);
 });
 
 it('days that moved are not counted among those that were looked at', async () => {
-  await makeDays(database);
   const find = (all: boolean) =>
     findFields(database, { streams: ['events'], from: null, to: null, all }, signal);
   const { records = 0 } = (await find(true)).looked[0] ?? {};

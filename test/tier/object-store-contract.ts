@@ -49,7 +49,7 @@ const ODD_KEYS = [
  * @param open gives a store that is empty.
  * @param runs of random operations; a real server is slower than memory.
  */
-export function objectStoreContract(open: () => Promise<WatchedStore>, runs = 30): void {
+export function objectStoreContract(open: () => Promise<WatchedStore>, runs = 8): void {
   test('an object is written, read, sized and removed', async () => {
     const { store, keys } = await open();
     const [key, bytes] = [`${DAY}/x.parquet`, randomBytes(70_000)];
@@ -180,6 +180,11 @@ export function objectStoreContract(open: () => Promise<WatchedStore>, runs = 30
     expect(await keys()).toEqual([]);
   });
 
+  randomHistories(open, runs);
+}
+
+/** Random operations, so often. */
+export function randomHistories(open: () => Promise<WatchedStore>, runs: number): void {
   test(`${runs} random histories are as those of a map`, async () => {
     const key = fc.constantFrom('a', 'b/c', 'b/d', 'b-d', 'e/f/g');
     const body = fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes));

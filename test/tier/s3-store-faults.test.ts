@@ -1,14 +1,12 @@
 /** A bucket behind a proxy that breaks it: whatever happens on the way, the outcome is the right one, and is told. */
 import { randomBytes } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { exitCodeOf, type ObjectStoreError } from '../../src/errors.ts';
-import type { S3StoreOptions } from '../../src/tier/s3/s3-store.ts';
+import { broken, exists, PASSING, randomHistoriesOnABadWay, slowDown } from './bad-way.ts';
 import {
   answers,
   answersCode,
-  chunkedAnswer,
   cutAnswer,
   cutRequest,
   type Fault,
@@ -19,46 +17,20 @@ import {
   shortAnswer,
   shortRequest,
   silent,
-  startFaultyStoreProxy,
   twice,
   wholeAnswer,
 } from './faulty-store-proxy.ts';
 import { fileOf, going } from './object-store-contract.ts';
-import { KEYS, keysIn, newServer, storeAt } from './s3-store-scene.ts';
+import { KEYS, newServer, storeAt } from './s3-store-scene.ts';
 
 const BYTES = randomBytes(300_000);
-const PAGE = '<html><body>Please log in.</body></html>';
-const slowDown = answersCode(503, 'SlowDown');
 const noSuchKey = answersCode(404, 'NoSuchKey');
-const exists = answersCode(412, 'PreconditionFailed');
-
-async function broken(options: Partial<S3StoreOptions> = {}) {
-  const server = await newServer();
-  const proxy = await startFaultyStoreProxy(server.url);
-  return { server, proxy, ...storeAt(server, { endpoint: proxy.url, ...options }) };
-}
 
 const failure = (work: Promise<unknown>): Promise<ObjectStoreError> =>
   work.then(
     () => expect.unreachable('no failure'),
     (error) => error,
   );
-
-/** What may happen to any request. */
-const PASSING: readonly (readonly [string, Fault])[] = [
-  ['503 SlowDown', slowDown],
-  ['429', answers(429)],
-  ['500 InternalError', answersCode(500, 'InternalError')],
-  ['502 of a proxy', answers(502, PAGE)],
-  ['504 without a body', answers(504)],
-  ['400 RequestTimeout', answersCode(400, 'RequestTimeout')],
-  ['404 of a proxy whose backend is away', answers(404, PAGE)],
-  ['a page that asks for a login', answers(200, PAGE)],
-  ['a cut answer', cutAnswer],
-  ['a lost answer', lostAnswer],
-  ['an answer without its length', chunkedAnswer],
-  ['what is not HTTP', async ({ response }) => void response.socket?.end('SSH-2.0-x\r\n')],
-];
 
 describe('an object is created once, whole, after', () => {
   test.each<[string, readonly Fault[]]>([
@@ -183,41 +155,7 @@ describe('an object is removed after', () => {
   });
 });
 
-test('random histories on a bad way are as those of a map', async () => {
-  // A DELETE that is answered with a page counts as done.
-  const unlike = new Set(['a page that asks for a login', '400 RequestTimeout']);
-  const usual = PASSING.filter(([name]) => !unlike.has(name)).map(([, fault]) => fault);
-  const fault = fc.constantFrom(...usual, pass, pass, cutRequest, twice, exists);
-  const does = fc.constantFrom('create', 'create', 'replace', 'remove', 'look');
-  const key = fc.constantFrom('a', 'b/c', 'b-c');
-  const body = fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes));
-  const step = fc.record({ does, key, body, faults: fc.array(fault, { maxLength: 3 }) });
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
-      const { server, proxy, store } = await broken();
-      const model = new Map<string, Buffer>();
-      for (const { does, key, body, faults } of steps) {
-        const there = model.get(key);
-        proxy.next(...faults);
-        if (does === 'create') {
-          expect(await store.create(key, body, going)).toBe(there ? 'exists' : 'created');
-          model.set(key, there ?? body);
-        } else if (does === 'replace') {
-          await store.replace(key, body, going);
-          model.set(key, body);
-        } else if (does === 'remove') {
-          await store.remove(key, going);
-          model.delete(key);
-        } else {
-          expect(await store.read(key, going)).toEqual(there ?? null);
-          expect(await store.size(key, going)).toBe(there?.length ?? null);
-          expect(keysIn(server)).toEqual([...model.keys()].sort());
-        }
-      }
-    }),
-    { numRuns: 40 },
-  );
-});
+randomHistoriesOnABadWay(15);
 
 describe('what does not pass', () => {
   test('a store that is always busy is away: what it says, how often and how long', async () => {

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import { openRedactor } from '../../src/redactor.ts';
 import { openS3Store, type S3Store, type S3StoreOptions } from '../../src/tier/s3/s3-store.ts';
 import { type S3Server, type S3ServerKeys, startS3Server } from '../support/s3-server.ts';
+import type { WatchedStore } from './object-store-contract.ts';
 
 export const KEYS: S3ServerKeys = {
   accessKeyId: 'AKIDEXAMPLE',
@@ -48,4 +49,26 @@ export function storeAt(
   });
   onTestFinished(store.close);
   return { store, retries };
+}
+
+/** An empty store, with the bucket in the path and a prefix. */
+export async function inPath(): Promise<WatchedStore> {
+  const server = await newServer();
+  return { store: storeAt(server).store, keys: () => keysIn(server) };
+}
+
+/** An empty store, with the bucket in the host, through a proxy, with a session token. */
+export async function inHost(): Promise<WatchedStore> {
+  const server = await newServer();
+  const keys = { ...KEYS, sessionToken: 'token/of+a=day' };
+  server.allow(keys);
+  const { store } = storeAt(server, {
+    endpoint: 'http://s3.test',
+    pathStyle: false,
+    allowHttp: true,
+    prefix: '',
+    keys,
+    proxy: { http: server.url },
+  });
+  return { store, keys: () => keysIn(server, '') };
 }

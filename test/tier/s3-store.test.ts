@@ -1,12 +1,6 @@
 /** Objects in a bucket: the contract of object stores over a simulated S3, its manners, and what may be asked of an address. */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
 import { checkStore } from '../../src/tier/check-store.ts';
 import { bucketAddress } from '../../src/tier/s3/s3-address.ts';
@@ -16,7 +10,7 @@ import { CLOSED_PORT } from '../support/ports.ts';
 import type { S3Manners } from '../support/s3-server.ts';
 import { testWith } from '../support/tool.ts';
 import { fileOf, going, objectStoreContract } from './object-store-contract.ts';
-import { KEYS, keysIn, newServer, storeAt } from './s3-store-scene.ts';
+import { inHost, inPath, KEYS, keysIn, newServer, storeAt } from './s3-store-scene.ts';
 
 const BYTES = Buffer.from('whole');
 
@@ -34,27 +28,11 @@ const failure = (work: Promise<unknown>): Promise<ObjectStoreError> =>
   );
 
 describe('the contract, with the bucket in the path and a prefix', () => {
-  objectStoreContract(async () => {
-    const server = await newServer();
-    return { store: storeAt(server).store, keys: () => keysIn(server) };
-  });
+  objectStoreContract(inPath);
 });
 
 describe('the contract, with the bucket in the host, through a proxy, with a session token', () => {
-  objectStoreContract(async () => {
-    const server = await newServer();
-    const keys = { ...KEYS, sessionToken: 'token/of+a=day' };
-    server.allow(keys);
-    const { store } = storeAt(server, {
-      endpoint: 'http://s3.test',
-      pathStyle: false,
-      allowHttp: true,
-      prefix: '',
-      keys,
-      proxy: { http: server.url },
-    });
-    return { store, keys: () => keysIn(server, '') };
-  });
+  objectStoreContract(inHost);
 });
 
 describe('objects', () => {
@@ -341,38 +319,6 @@ testWith(['openssl'], 'TLS is checked, with the authority of the settings', asyn
     expect(exitCodeOf(error)).toBe(2);
   }
   expect(old.asked).toEqual([]);
-});
-
-test('a large file is sent in pieces', async () => {
-  const MB = 1_000_000;
-  const folder = mkdtempSync(join(tmpdir(), 'daywalk-large-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'file');
-  writeFileSync(path, '');
-  truncateSync(path, 400 * MB);
-  let [bytes, most] = [0, 0];
-  const hash = createHash('sha256');
-  // As a store would: it takes the bytes and keeps none.
-  const sink = createServer(async (request, response) => {
-    for await (const part of request) {
-      bytes += part.length;
-      hash.update(part);
-      most = Math.max(most, process.memoryUsage().arrayBuffers);
-    }
-    response.writeHead(200, { etag: '"x"' }).end();
-  }).listen(0, '127.0.0.1');
-  await once(sink, 'listening');
-  onTestFinished(() => void sink.close());
-  const zeros = createHash('sha256');
-  for (let at = 0; at < 400; at++) zeros.update(Buffer.alloc(MB));
-  const sha256 = zeros.digest('hex');
-  const { store } = storeAt(await newServer(), {
-    endpoint: `http://127.0.0.1:${(sink.address() as AddressInfo).port}`,
-  });
-  const before = process.memoryUsage().arrayBuffers;
-  expect(await store.create('large', { path, bytes: 400 * MB, sha256 }, going)).toBe('created');
-  expect([bytes, hash.digest('hex')]).toEqual([400 * MB, sha256]);
-  expect(most - before).toBeLessThan(200 * MB);
 });
 
 describe('an error as S3 tells it', () => {

@@ -1,0 +1,49 @@
+/** Five days in Postgres, a bucket with its keys in files, and the program with settings for both. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { copyOf, type TestDatabase } from '../support/database.ts';
+import { inEveryFile } from '../support/hooks.ts';
+import { temporaryFolder } from '../support/program.ts';
+import { setScene } from '../support/scene.ts';
+import { KEYS, newServer } from './s3-store-scene.ts';
+
+export const RANGE = { from: '2026-01-30', to: '2026-02-03' };
+export const DAYS = ['--from', RANGE.from, '--to', RANGE.to];
+export const EVENTS = { DAYWALK_STREAMS: 'events' };
+const API = { eventsPerDay: 90 };
+
+/** The days, exported once in this file. */
+let exported: Promise<TestDatabase> | undefined;
+inEveryFile(() =>
+  afterAll(() => {
+    exported = undefined;
+  }),
+);
+
+async function exportDays(): Promise<TestDatabase> {
+  const scene = await setScene(API);
+  await scene.succeed(['backfill', ...DAYS], EVENTS);
+  return scene.database;
+}
+
+/** A scene of its own, whose API shows what was exported. */
+export async function stage() {
+  exported ??= exportDays();
+  const scene = await setScene(API, await copyOf(await exported));
+  const bucket = await newServer();
+  const folder = temporaryFolder();
+  const [key, secret] = [join(folder, 'key'), join(folder, 'secret')];
+  writeFileSync(key, `${KEYS.accessKeyId}\n`, { mode: 0o600 });
+  writeFileSync(secret, `${KEYS.secretAccessKey}\n`, { mode: 0o600 });
+  const settings = {
+    ...EVENTS,
+    DAYWALK_TIER_URL: `s3://${bucket.bucket}/soc/1`,
+    DAYWALK_TIER_ENDPOINT: bucket.url,
+    DAYWALK_TIER_REGION: bucket.region,
+    DAYWALK_TIER_PATH_STYLE: 'yes',
+    DAYWALK_TIER_KEY_FILE: key,
+    DAYWALK_TIER_SECRET_FILE: secret,
+  };
+  return { scene, bucket, settings, secret };
+}
