@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { freshStore, openDatabase } from '../support/store.ts';
+import { freshStore } from '../support/store.ts';
+import { sharedDatabase } from './exporting.ts';
 import { AWAY, everyDay, live } from './life.ts';
 
 let server: TestDatabase;
@@ -79,7 +80,7 @@ describe('a quiet stream whose key is narrowed', () => {
   it('to nothing, with one day that was pruned', async () => {
     const prune = async (now: number, stream: string) => {
       if (now < 4 || now > 7) return;
-      const database = openDatabase(server.url);
+      const database = sharedDatabase(server);
       const limits = [{ stream, olderThanMs: 2 * 86_400_000 }];
       for (const day of await listOldDays(database, 'day', limits))
         if (day.kept === null) await markPruned(database, 'day', day);
