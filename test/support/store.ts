@@ -1,6 +1,6 @@
 /** A store on a test database: connections, a stream, windows, a lease, pages, as a test needs them. */
 import { createHash, randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Logger, silentLogger } from '../../src/log.ts';
 import type { Contract, Page, Stream } from '../../src/model.ts';
@@ -29,29 +29,58 @@ export const hastyClock: Clock = {
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal),
 };
 
-/** Empties all tables: cheaper than a new database for every test of a file. The ledger refuses it from anybody else. */
+/**
+ * Empties all tables: cheaper than a new database for every test of a file. The ledger refuses it from anybody else. What
+ * is small is deleted, as a truncated table is a new one, for which every connection plans its statements anew.
+ */
 export async function clear(server: TestDatabase): Promise<void> {
   await server.query(
-    `begin; set local session_replication_role = replica;
-     truncate daywalk.streams, daywalk.runs restart identity cascade; commit`,
+    `do $do$
+     declare
+       emptied record;
+       sequence text;
+     begin
+       perform set_config('session_replication_role', 'replica', true);
+       if (select sum(pg_total_relation_size(oid)) > 16 * 1024 * 1024 from pg_class
+            where relnamespace = 'daywalk'::regnamespace and relkind = 'r') then
+         truncate daywalk.streams, daywalk.runs restart identity cascade;
+         return;
+       end if;
+       for emptied in
+         with recursive reached as (
+           select unnest(array['daywalk.streams'::regclass, 'daywalk.runs'::regclass]) as relation
+           union
+           select c.conrelid from reached join pg_constraint c on c.confrelid = reached.relation and c.contype = 'f'
+         )
+         select relation::text as name, a.attname
+           from reached left join pg_attribute a on a.attrelid = relation and a.attidentity <> '' and not a.attisdropped
+       loop
+         execute format('delete from %s', emptied.name);
+         sequence := pg_get_serial_sequence(emptied.name, emptied.attname);
+         if sequence is not null then perform setval(sequence, 1, false); end if;
+       end loop;
+     end $do$`,
   );
 }
 
 /**
  * For a test file that works on the tables: one database, emptied before every test.
- * @param use gets it, with connections that end with the test.
+ * @param use gets it, with connections that end with the file: fresh ones learn the schema anew.
  */
 export function freshStore(
   use: (store: { readonly server: TestDatabase; readonly database: Database }) => void,
 ): void {
   let server: TestDatabase;
+  let database: Database;
   beforeAll(async () => {
     server = await createTestDatabase();
+    database = connectTo(server.url);
   });
   beforeEach(async () => {
     await clear(server);
-    use({ server, database: openDatabase(server.url) });
+    use({ server, database });
   });
+  afterAll(() => database?.close());
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Exports an imagined source into a test database: a stream, its days, one run after the other, and what came of it. */
-import { expect, onTestFinished } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import type { Stream } from '../../src/model.ts';
 import { addDays, lastClosedDay } from '../../src/plan/days.ts';
@@ -10,7 +10,8 @@ import { catchUp, type RunEvent, type RunReport } from '../../src/walk/run.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
-import { hastyClock, openDatabase, TTL_MS } from '../support/store.ts';
+import { inEveryFile } from '../support/hooks.ts';
+import { hastyClock, TTL_MS } from '../support/store.ts';
 import type { ImaginedSource } from './imagined-source.ts';
 import { type Gate, openGate, openGated } from './perils.ts';
 
@@ -32,7 +33,7 @@ export function newStream(change: Partial<Stream> = {}): Stream {
 
 /** `daywalk accept` of a stream. */
 export async function accept(server: TestDatabase, { name }: Stream): Promise<void> {
-  const database = openDatabase(server.url);
+  const database = sharedDatabase(server);
   for (const { streamId } of await readStreams(database, [name]))
     await acceptSource(database, streamId);
 }
@@ -63,18 +64,20 @@ export interface Exporting {
   readonly onEvent?: (event: RunEvent) => void;
 }
 
-const databases = new WeakMap<TestDatabase, Database>();
+const databases = new Map<TestDatabase, Database>();
+inEveryFile(() =>
+  afterAll(async () => {
+    for (const database of databases.values()) await database.close();
+    databases.clear();
+  }),
+);
 
-/** The connections that runs of one test share: fresh ones learn the schema anew, which takes Postgres longer than many a run. */
-function sharedDatabase(server: TestDatabase): Database {
+/** The connections that runs of one file share: fresh ones learn the schema anew, which takes Postgres longer than many a run. */
+export function sharedDatabase(server: TestDatabase): Database {
   const open = databases.get(server);
   if (open !== undefined) return open;
   const database = openGated(server.url, openGate);
   databases.set(server, database);
-  onTestFinished(() => {
-    databases.delete(server);
-    return database.close();
-  });
   return database;
 }
 
@@ -103,8 +106,9 @@ export async function resultsOf({
   source,
   stream,
 }: Exporting): Promise<Map<string, WindowResult>> {
-  expect(await complaints(server, source, stream)).toEqual([]);
-  return readResults(server, stream);
+  const results = await readResults(server, stream);
+  expect([...(await audit(server)), ...inexact(source, results)]).toEqual([]);
+  return results;
 }
 
 function runOn(database: Database, exporting: Exporting): Promise<RunReport> {
@@ -154,20 +158,22 @@ export async function readResults(
   server: TestDatabase,
   stream: Stream,
 ): Promise<Map<string, WindowResult>> {
-  const windows = await server.query(
-    `select c.day::text, c.state, c.last_error,
+  const { rows: windows } = await server.pool.query({
+    name: 'windows',
+    text: `select c.day::text, c.state, c.last_error,
             (select count(*)::int from daywalk.leaves(w.window_id)) as windows, w.proof,
             (select count(*)::int from daywalk.walks k where k.window_id in (select daywalk.subtree(w.window_id)) and k.role = 'whole') as walks
        from daywalk.coverage c
        join daywalk.streams s on s.name = c.stream
        join daywalk.windows w on w.stream_id = s.stream_id and w.day = c.day and w.kind = 'day'
       where c.stream = $1 order by c.day`,
-    [stream.name],
-  );
-  const shown = await server.query<{ day: string; record: string }>(
-    `select day::text, record::text as record from daywalk.shown_records where stream = $1`,
-    [stream.name],
-  );
+    values: [stream.name],
+  });
+  const { rows: shown } = await server.pool.query<{ day: string; record: string }>({
+    name: 'shown',
+    text: `select day::text, record::text as record from daywalk.shown_records where stream = $1`,
+    values: [stream.name],
+  });
   return new Map(
     windows.map((row) => [
       row.day,
@@ -192,8 +198,13 @@ export async function complaints(
   source: ImaginedSource,
   stream: Stream,
 ): Promise<string[]> {
-  const found = await audit(server);
-  for (const [day, result] of await readResults(server, stream)) {
+  return [...(await audit(server)), ...inexact(source, await readResults(server, stream))];
+}
+
+/** Complete days that hold other records than the source has. */
+function inexact(source: ImaginedSource, results: ReadonlyMap<string, WindowResult>): string[] {
+  const found: string[] = [];
+  for (const [day, result] of results) {
     if (result.state !== 'complete') continue;
     const expected = [...(source.lists.get(`${day} 00:00:00`) ?? [])].sort();
     if (JSON.stringify(result.published) !== JSON.stringify(expected))

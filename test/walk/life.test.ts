@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { freshStore, openDatabase } from '../support/store.ts';
-import { AWAY, everyDay, live } from './life.ts';
+import { freshStore } from '../support/store.ts';
+import { sharedDatabase } from './exporting.ts';
+import { AWAY, everyDay, live, onceADay } from './life.ts';
 
 let server: TestDatabase;
 freshStore((store) => {
@@ -17,52 +18,42 @@ const on =
   (day: number) =>
     days.includes(day) ? 12 : 0;
 
-it.each([3, 7])(
-  'a source that is installed anew and empty is not believed by the next run, recheck_days %i',
-  async (recheckDays) => {
-    const { ends } = await live(server, {
-      count: 20,
-      recheckDays,
-      runs: everyDay(1, 19),
-      shows: (now, { at }) => now < 12.5 || at >= 12.5,
-    });
-    expect(ends[11]).toMatch(/ 12$/);
-    expect(ends[12]).toMatch(/^failed/);
-  },
-);
-
-it.each([0, 1])(
-  'a key that shows nothing any more is not believed after weeks either, recheck_days %i',
-  async (recheckDays) => {
-    const { ends } = await live(server, {
-      ...{ count: 30, recheckDays, runs: everyDay(1, 29), shows: (now) => now < 5.5 },
-    });
-    expect(ends.slice(5).filter((end) => end.startsWith('complete'))).toEqual([]);
-  },
-);
-
-describe('an API that is away for 16 days, while runs go on', () => {
-  const fails = (now: number) => (now > 5 && now < 21 ? AWAY : null);
-  const runs = everyDay(1, 25);
-
-  it('is not believed where it comes back with a third of its records', async () => {
-    const shows = (now: number, { number }: { number: number }) => now < 5 || number % 3 === 0;
-    const { ends } = await live(server, { count: 26, recheckDays: 7, runs, fails, shows });
-    expect(ends.slice(5).filter((end) => end.startsWith('complete'))).toEqual([]);
+it('a source that is installed anew and empty is not believed by the next run', async () => {
+  const { ends } = await live(server, {
+    ...{ count: 14, recheckDays: 3, runs: [...onceADay(1, 7), ...everyDay(8, 13)] },
+    shows: (now, { at }) => now < 8.5 || at >= 8.5,
   });
-
-  it('is not believed where it comes back empty', async () => {
-    const { ends } = await live(server, {
-      ...{ count: 26, recheckDays: 7, runs, fails, shows: (now) => now < 5 },
-    });
-    expect(ends.slice(5).filter((end) => end.startsWith('complete'))).toEqual([]);
-  });
+  expect(ends[7]).toMatch(/ 12$/);
+  expect(ends[8]).toMatch(/^failed/);
 });
 
-describe('a quiet stream whose key is narrowed', () => {
-  it.each([0, 3, 7])('with one day that is known, recheck_days %i', async (recheckDays) => {
+it('a key that shows nothing any more is not believed after weeks either', async () => {
+  const { ends } = await live(server, {
+    ...{ count: 17, recheckDays: 0, shows: (now) => now < 1.5 },
+    runs: [...everyDay(1, 3), ...onceADay(4, 16)],
+  });
+  expect(ends.slice(1).filter((end) => end.startsWith('complete'))).toEqual([]);
+});
+
+it.each([
+  ['a third of its records', (number: number) => number % 3 === 0],
+  ['nothing', () => false],
+] as const)(
+  'an API that is away for 16 days, while runs go on, is not believed where it comes back with %s',
+  async (_, isLeft) => {
     const { ends } = await live(server, {
-      ...{ count: 16, recheckDays, sizeOf: on(0, 5, 7), runs: everyDay(1, 14) },
+      ...{ count: 20, recheckDays: 7, runs: [...everyDay(1, 2), ...onceADay(3, 19)] },
+      fails: (now) => (now > 2 && now < 18 ? AWAY : null),
+      shows: (now, { number }) => now < 2 || isLeft(number),
+    });
+    expect(ends.slice(2).filter((end) => end.startsWith('complete'))).toEqual([]);
+  },
+);
+
+describe('a quiet stream whose key is narrowed', () => {
+  it('with one day that is known', async () => {
+    const { ends } = await live(server, {
+      ...{ count: 16, recheckDays: 7, sizeOf: on(0, 5, 7), runs: onceADay(1, 14) },
       shows: (now) => now < 5.5 || now > 13.9,
     });
     for (const end of [ends[5], ends[7]]) expect(end).toMatch(/^failed|complete 12/);
@@ -79,7 +70,7 @@ describe('a quiet stream whose key is narrowed', () => {
   it('to nothing, with one day that was pruned', async () => {
     const prune = async (now: number, stream: string) => {
       if (now < 4 || now > 7) return;
-      const database = openDatabase(server.url);
+      const database = sharedDatabase(server);
       const limits = [{ stream, olderThanMs: 2 * 86_400_000 }];
       for (const day of await listOldDays(database, 'day', limits))
         if (day.kept === null) await markPruned(database, 'day', day);
@@ -103,14 +94,14 @@ it('a forgotten day of a quiet stream is not lost where runs come at odd hours',
 
 describe('a source that keeps each event for seven days, behind a rest of nine', () => {
   const world = {
-    ...{ count: 16, runs: [...everyDay(1, 3), ...everyDay(12, 15)] },
+    ...{ count: 14, runs: [...onceADay(1, 3), ...everyDay(12, 12), 13.02] },
     shows: (now: number, { at }: { at: number }) => now < at + 7,
   };
 
   it('shows a part of a day, which is not complete', async () => {
     const { ends } = await live(server, world);
     expect(ends.slice(3, 6)).toEqual(['failed 0', 'failed 0', 'failed 0']);
-    expect(ends.slice(6, 14)).toEqual(Array(8).fill('complete 12'));
+    expect(ends.slice(6, 12)).toEqual(Array(6).fill('complete 12'));
   });
 
   it('has whole days behind that one, though it may be asked for a day at most', async () => {
@@ -119,7 +110,7 @@ describe('a source that keeps each event for seven days, behind a rest of nine',
       fails: (_, __, { from, to }) =>
         Date.parse(to) - Date.parse(from) > 86_400_000 ? new RequestError(400, 'too long') : null,
     });
-    expect(ends.slice(6, 14)).toEqual(Array(8).fill('complete 12'));
+    expect(ends.slice(6, 12)).toEqual(Array(6).fill('complete 12'));
   });
 
   it('is complete when a person has accepted that', async () => {
@@ -137,6 +128,9 @@ it('a day behind one that is gone alone is complete, though it is older than tha
   expect(lost).toEqual([4]);
 });
 
+/** The source is accepted in the run before the last one, when it has forgotten what it showed first. */
+const acceptedLate = [...onceADay(1, 7), ...everyDay(8, 8), 9.02];
+
 it.each([
   ['404', new RequestError(404, 'no such index')],
   ['500', AWAY],
@@ -144,12 +138,12 @@ it.each([
   'a source that is installed anew, and answers %s for older days, is no API that is away, and has its days when it is accepted',
   async (_, error) => {
     const { ends, lost } = await live(server, {
-      ...{ count: 24, runs: everyDay(1, 23), acceptedAt: everyDay(22, 22)[1] },
-      // At noon of day 12; it keeps its events for five days.
-      shows: (now, { at }) => now < at + 5 && (now < 12.5 || at > 12.5),
-      fails: (now, day) => (now > 12.5 && day < 12 ? error : null),
+      ...{ count: 10, runs: acceptedLate, acceptedAt: acceptedLate.at(-2) },
+      // At noon of day 2; it keeps its events for five days.
+      shows: (now, { at }) => now < at + 5 && (now < 2.5 || at > 2.5),
+      fails: (now, day) => (now > 2.5 && day < 2 ? error : null),
     });
-    expect(ends.slice(13)).toEqual(Array(10).fill('complete 12'));
+    expect(ends.slice(3)).toEqual(Array(6).fill('complete 12'));
     expect(lost).toEqual([]);
   },
 );
@@ -158,12 +152,12 @@ it.each(['none', 'exact'] as const)(
   'what was walked while nothing was believed is shown when the source is accepted and has forgotten it, totals %s',
   async (totals) => {
     const { ends, lost } = await live(server, {
-      ...{ count: 24, totals, runs: everyDay(1, 23), acceptedAt: everyDay(22, 22)[1] },
-      sizeOf: (day) => (day === 16 ? 90 : 12),
-      // It is installed anew at noon of day 12, and keeps its events for five days.
-      shows: (now, { at }) => now < at + 5 && (now < 12.5 || at > 12.5),
+      ...{ count: 10, totals, runs: acceptedLate, acceptedAt: acceptedLate.at(-2) },
+      sizeOf: (day) => (day === 3 ? 90 : 12),
+      // It is installed anew at noon of day 2, and keeps its events for five days.
+      shows: (now, { at }) => now < at + 5 && (now < 2.5 || at > 2.5),
     });
-    expect(ends.slice(13)).toEqual(ends.slice(13).map((_, i) => `complete ${i === 3 ? 90 : 12}`));
+    expect(ends.slice(3)).toEqual(['complete 90', ...Array(5).fill('complete 12')]);
     expect(lost).toEqual([]);
   },
 );

@@ -43,12 +43,13 @@ export interface World {
   readonly after?: ((now: number, stream: string) => Promise<void>) | undefined;
 }
 
+/** A run behind each midnight. */
+export const onceADay = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index + 0.02);
+
 /** A run behind each midnight, and one two hours later. */
 export const everyDay = (from: number, to: number): number[] =>
-  Array.from({ length: to - from + 1 }, (_, index) => [
-    from + index + 0.02,
-    from + index + 0.02 + 2 / 24,
-  ]).flat();
+  onceADay(from, to).flatMap((run) => [run, run + 2 / 24]);
 
 /** @returns how each day ended: its state, and how many of its records are shown; and the numbers of the days that lost records. */
 export async function live(server: TestDatabase, world: World) {

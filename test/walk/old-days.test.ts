@@ -6,8 +6,15 @@ import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { freshStore, openDatabase, records } from '../support/store.ts';
-import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
+import { freshStore, records } from '../support/store.ts';
+import {
+  closedDays,
+  newStream,
+  readResults,
+  runOnce,
+  SETTLE_MS,
+  sharedDatabase,
+} from './exporting.ts';
 import { ImaginedSource } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -92,7 +99,7 @@ function exportOf(
     /** `daywalk backfill --only all` of a day. */
     backfill: (day: string, concurrency = 1) =>
       backfill(
-        exporterParts({ database: openDatabase(server.url), source }),
+        exporterParts({ database: sharedDatabase(server), source }),
         {
           ...OPTIONS,
           ...{

@@ -2,6 +2,7 @@
 import { silentLogger } from '../../src/log.ts';
 import { Database, type DatabaseOptions, type SqlValues } from '../../src/store/database.ts';
 import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
+import { keptPlans } from '../support/kept-plans.ts';
 import { hastyClock } from '../support/store.ts';
 
 /** Lets `act` happen, or not. `statement` is its SQL; null: a request to the source. */
@@ -63,7 +64,7 @@ class GatedDatabase extends Database {
 export function openGated(url: string, gate: Gate, statementTimeoutMs = 20_000): Database {
   return new GatedDatabase(
     {
-      url,
+      url: keptPlans(url),
       connections: 6,
       statementTimeoutMs,
       patienceMs: 20_000,
