@@ -91,6 +91,7 @@ create table daywalk.windows (
   level_from       integer,
   level_to         integer,
   split_from       bigint references daywalk.windows,
+  midnight         date generated always as (case when kind = 'cut' and split_from is null then from_time::date end) stored,
   split_by         text check (split_by in ('time', 'level')),
   split_reason     text,
   split_total      bigint,
@@ -117,7 +118,7 @@ create table daywalk.windows (
   looked_at        timestamptz,
   shown_at         timestamptz,
   check (from_time <= to_time),
-  check (from_time::date = day),
+  check (day in (from_time::date, to_time::date)),
   check ((lease_id is null) = (lease_expires is null)),
   check (state <> 'split' or split_by is not null),
   check (state <> 'complete' or (proof is not null and proven_at is not null)),
@@ -134,7 +135,7 @@ create index windows_day on daywalk.windows (stream_id, day);
 -- What tells which days are there without reading one of them: a stream with as many of these as the calendar has days
 -- lacks none.
 create unique index windows_whole_day on daywalk.windows (stream_id, day) where kind = 'day';
-create unique index windows_midnight on daywalk.windows (stream_id, day) where kind = 'cut' and split_from is null;
+create unique index windows_midnight on daywalk.windows (stream_id, midnight) where midnight is not null;
 create index windows_split on daywalk.windows (stream_id, day) where split_by is not null;
 create index windows_error on daywalk.windows (stream_id, day) where last_error is not null;
 create index windows_lease on daywalk.windows (lease_id) where lease_id is not null;
@@ -150,6 +151,7 @@ comment on column daywalk.windows.to_time is 'Last second, inclusive, wall-clock
 comment on column daywalk.windows.level_from is 'Lowest rule level, where it was split by level.';
 comment on column daywalk.windows.level_to is 'Highest rule level, where it was split by level.';
 comment on column daywalk.windows.split_from is 'The window that this one is a part of, or a cut inside; null: it stands for itself.';
+comment on column daywalk.windows.midnight is 'Of a cut between two days the first of them. It is a window of that day; of the one behind it where nobody had planned that day.';
 comment on column daywalk.windows.split_by is 'How it is split: time or level; null: it is not.';
 comment on column daywalk.windows.split_reason is 'Why it is split, with the numbers.';
 comment on column daywalk.windows.split_total is 'The total when it was split.';

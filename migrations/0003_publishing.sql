@@ -214,9 +214,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   ), beside as (
     select held.hash, count(*) as copies
       from daywalk.windows me
-      join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+      join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
      cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
-     where me.window_id = cut and me.kind = 'cut' and held.state in ('shown', 'missing')
+     where me.window_id = cut and held.state in ('shown', 'missing')
      group by held.hash
   )
   select hash, across.copies, beside.copies from across join beside using (hash)
@@ -443,10 +443,10 @@ begin
   select * into strict me from daywalk.windows where window_id = cut;
   if coalesce((me.proof ->> 'removed')::bigint, 0) = 0 and not exists (select from daywalk.marks where hidden_by = cut) then return; end if;
   -- A day that moved still shows its records, elsewhere: what is hidden beside it stays so.
-  if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.day, me.day + 1)) then return; end if;
-  select max(w.window_id) filter (where w.day = me.day), max(w.window_id) filter (where w.day = me.day + 1) into before, behind
+  if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.midnight, me.midnight + 1)) then return; end if;
+  select max(w.window_id) filter (where w.day = me.midnight), max(w.window_id) filter (where w.day = me.midnight + 1) into before, behind
     from daywalk.windows w
-   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1) and daywalk.is_shown(me.stream_id, w.day);
+   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1) and daywalk.is_shown(me.stream_id, w.day);
   select array_agg(hash) into hashes from daywalk.proven_counts(cut, under) where correction < 0 and before is not null and behind is not null;
   return query
   with beside as materialized (
@@ -487,7 +487,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     select c.hash from rule cross join lateral daywalk.proven_counts(cut, rule.ignored) as c where c.correction < 0
   ), beside as materialized (
     select w.window_id
-      from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+      from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
      where me.window_id = cut and daywalk.is_shown(w.stream_id, w.day)
   )
   select (select count(*) from beside) < 2
@@ -548,8 +548,6 @@ declare
 begin
   select * into strict me from daywalk.windows where window_id = top;
   perform daywalk.lock_stream(me.stream_id);
-  -- A cut adds to the day before it: it is shown with that day, and not under one that nobody has walked or that is away.
-  if me.kind = 'cut' and not daywalk.is_shown(me.stream_id, me.day) then return; end if;
   is_first := not exists (select from daywalk.walks where window_id = any (family) and shown <> 'no');
   if is_first then
     update daywalk.walks k set shown = 'whole' from daywalk.proven_walks(top) as proven
@@ -560,23 +558,19 @@ begin
   if me.kind = 'day'
      and ((marked and not is_first)
           or exists (select from daywalk.windows cut
-                      where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (me.day - 1, me.day)
+                      where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)
                         and (cut.proof ->> 'removed')::bigint > 0 and not daywalk.is_upheld(cut.window_id))) then
     perform daywalk.ask_cuts_again(me.stream_id, me.day);
   end if;
   changed := changed
     || array(select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
-              where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
-                and cut.day in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
+              where cut.stream_id = me.stream_id and cut.proof is not null
+                and cut.midnight in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
     || array(select daywalk.replace_gone(me.stream_id, null, family, at));
   if gone > 0 then changed := changed || array(select daywalk.replace_gone(me.stream_id, family, null, at)); end if;
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
                            case when d.day = me.day then gone else 0 end)
      from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
-  if is_first and me.kind = 'day' then
-    perform daywalk.show(cut.window_id) from daywalk.windows cut
-      where cut.stream_id = me.stream_id and cut.day = me.day and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null;
-  end if;
 end $$;
 
 -- Does what the verdicts say. marked: there were any; differs: readers see something else now; appeared: records
@@ -637,7 +631,7 @@ $$;
 create function daywalk.ask_cuts_again(of_stream integer, on_day date) returns void
 language sql set search_path = pg_catalog, pg_temp as $$
   update daywalk.windows w set due_at = least(w.due_at, clock_timestamp()), rewalk = true
-   where w.stream_id = of_stream and w.kind = 'cut' and w.split_from is null and w.day in (on_day - 1, on_day)
+   where w.stream_id = of_stream and w.midnight in (on_day - 1, on_day)
      and not exists (select from daywalk.prunings g where g.stream_id = of_stream and g.what = 'day' and g.day = w.day)
 $$;
 
@@ -712,7 +706,7 @@ begin
     -- The cuts at the ends of a day are asked as soon as it is proven.
     if me.kind = 'day' then
       update daywalk.windows cut set due_at = clock_timestamp(), purpose = me.purpose
-       where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (me.day - 1, me.day)
+       where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)
          and cut.state = 'pending' and cut.due_at is null;
     end if;
     perform daywalk.show(me.window_id);

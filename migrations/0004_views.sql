@@ -187,15 +187,15 @@ comment on column daywalk.missing_days.stream is 'Its name.';
 comment on column daywalk.missing_days.resource is 'Its resource.';
 comment on column daywalk.missing_days.day is 'The day of the source''s calendar.';
 
--- The days that are not complete, of those that have a window: a window of the day is not, or the cut before it.
+-- The days that are not complete, of those that have a window: a window of the day is not, or a cut at one of its ends.
 create view daywalk.unfinished_days as
 select u.stream_id, u.day, bool_or(u.state = 'failed') as failed, coalesce(bool_or(u.lease_expires > clock_timestamp()), false) as running,
        min(u.due_at) as due_at
   from (select w.stream_id, w.day, w.state, w.lease_expires, w.due_at
           from daywalk.windows w where w.state in ('pending', 'failed', 'split')
          union all
-        select w.stream_id, w.day + 1, w.state, w.lease_expires, w.due_at
-          from daywalk.windows w where w.state in ('pending', 'failed') and w.kind = 'cut' and w.split_from is null) as u
+        select w.stream_id, unnest(array[w.midnight, w.midnight + 1]), w.state, w.lease_expires, w.due_at
+          from daywalk.windows w where w.state in ('pending', 'failed') and w.midnight is not null) as u
  where exists (select from daywalk.windows d where d.stream_id = u.stream_id and d.day = u.day and d.kind = 'day')
  group by u.stream_id, u.day;
 comment on view daywalk.unfinished_days is 'The days with a window that are not complete; the coverage and the gaps are made of it.';
@@ -210,8 +210,9 @@ create view daywalk.day_errors as
 select distinct on (stream_id, day) stream_id, day, last_error
   from (select stream_id, day, last_error, last_failed_at from daywalk.windows where last_error is not null
          union all
-        -- A day is not complete without the cut at its beginning.
-        select stream_id, day + 1, last_error, last_failed_at from daywalk.windows where last_error is not null and kind = 'cut' and split_from is null) as errors
+        -- A day is not complete without the cuts at its ends.
+        select stream_id, unnest(array[midnight, midnight + 1]), last_error, last_failed_at
+          from daywalk.windows where last_error is not null and midnight is not null) as errors
  order by stream_id, day, last_failed_at desc;
 comment on view daywalk.day_errors is 'The newest error of each day whose windows have any; the coverage is made of it.';
 comment on column daywalk.day_errors.stream_id is 'The stream.';

@@ -10,8 +10,7 @@ begin
      from (select on_day as day
             union
            select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
-            where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
-              and cut.day in (on_day - 1, on_day)) as d;
+            where cut.stream_id = of_stream and cut.proof is not null and cut.midnight in (on_day - 1, on_day)) as d;
 end $$;
 
 -- Marks a day, or its superseded walks, as pruned; the pages are removed afterwards, some at a time. It is what readers

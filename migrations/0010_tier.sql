@@ -8,11 +8,11 @@
 create function daywalk.waits_for_neighbour(of_stream integer, on_day date) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select exists (select from daywalk.windows cut
-                  where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.day in (on_day - 1, on_day)
+                  where cut.stream_id = of_stream and cut.midnight in (on_day - 1, on_day)
                     and (cut.proof ->> 'removed')::bigint > 0
                     and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
                                      where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no' and w.due_at is null
-                                       and w.day = case when cut.day = on_day then on_day + 1 else on_day - 1 end))
+                                       and w.day = case when cut.midnight = on_day then on_day + 1 else on_day - 1 end))
 $$;
 
 -- Says that a day is in the objects that described tells of (a row of daywalk.tiered_days), if it is still what was written:

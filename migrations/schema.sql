@@ -391,6 +391,11 @@ create table daywalk.windows (
   level_from integer,
   level_to integer,
   split_from bigint,
+  midnight date generated always as (
+CASE
+    WHEN ((kind = 'cut'::text) AND (split_from IS NULL)) THEN (from_time)::date
+    ELSE NULL::date
+END) stored,
   split_by text,
   split_reason text,
   split_total bigint,
@@ -417,7 +422,7 @@ create table daywalk.windows (
   looked_at timestamp with time zone,
   shown_at timestamp with time zone,
   constraint windows_check CHECK ((from_time <= to_time)),
-  constraint windows_check1 CHECK (((from_time)::date = day)),
+  constraint windows_check1 CHECK (((day = (from_time)::date) OR (day = (to_time)::date))),
   constraint windows_check2 CHECK (((lease_id IS NULL) = (lease_expires IS NULL))),
   constraint windows_check3 CHECK (((state <> 'split'::text) OR (split_by IS NOT NULL))),
   constraint windows_check4 CHECK (((state <> 'complete'::text) OR ((proof IS NOT NULL) AND (proven_at IS NOT NULL)))),
@@ -470,7 +475,7 @@ CREATE INDEX windows_error ON daywalk.windows USING btree (stream_id, day) WHERE
 
 CREATE INDEX windows_lease ON daywalk.windows USING btree (lease_id) WHERE (lease_id IS NOT NULL);
 
-CREATE UNIQUE INDEX windows_midnight ON daywalk.windows USING btree (stream_id, day) WHERE ((kind = 'cut'::text) AND (split_from IS NULL));
+CREATE UNIQUE INDEX windows_midnight ON daywalk.windows USING btree (stream_id, midnight) WHERE (midnight IS NOT NULL);
 
 CREATE INDEX windows_parts ON daywalk.windows USING btree (split_from) WHERE (split_from IS NOT NULL);
 
@@ -572,7 +577,7 @@ CREATE OR REPLACE FUNCTION daywalk.ask_cuts_again(of_stream integer, on_day date
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   update daywalk.windows w set due_at = least(w.due_at, clock_timestamp()), rewalk = true
-   where w.stream_id = of_stream and w.kind = 'cut' and w.split_from is null and w.day in (on_day - 1, on_day)
+   where w.stream_id = of_stream and w.midnight in (on_day - 1, on_day)
      and not exists (select from daywalk.prunings g where g.stream_id = of_stream and g.what = 'day' and g.day = w.day)
 $function$;
 
@@ -665,9 +670,9 @@ AS $function$
   ), beside as (
     select held.hash, count(*) as copies
       from daywalk.windows me
-      join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+      join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
      cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
-     where me.window_id = cut and me.kind = 'cut' and held.state in ('shown', 'missing')
+     where me.window_id = cut and held.state in ('shown', 'missing')
      group by held.hash
   )
   select hash, across.copies, beside.copies from across join beside using (hash)
@@ -868,7 +873,7 @@ begin
     -- The cuts at the ends of a day are asked as soon as it is proven.
     if me.kind = 'day' then
       update daywalk.windows cut set due_at = clock_timestamp(), purpose = me.purpose
-       where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (me.day - 1, me.day)
+       where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)
          and cut.state = 'pending' and cut.due_at is null;
     end if;
     perform daywalk.show(me.window_id);
@@ -1410,10 +1415,10 @@ begin
   select * into strict me from daywalk.windows where window_id = cut;
   if coalesce((me.proof ->> 'removed')::bigint, 0) = 0 and not exists (select from daywalk.marks where hidden_by = cut) then return; end if;
   -- A day that moved still shows its records, elsewhere: what is hidden beside it stays so.
-  if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.day, me.day + 1)) then return; end if;
-  select max(w.window_id) filter (where w.day = me.day), max(w.window_id) filter (where w.day = me.day + 1) into before, behind
+  if exists (select from daywalk.tiered_days t where t.stream_id = me.stream_id and t.day in (me.midnight, me.midnight + 1)) then return; end if;
+  select max(w.window_id) filter (where w.day = me.midnight), max(w.window_id) filter (where w.day = me.midnight + 1) into before, behind
     from daywalk.windows w
-   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1) and daywalk.is_shown(me.stream_id, w.day);
+   where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1) and daywalk.is_shown(me.stream_id, w.day);
   select array_agg(hash) into hashes from daywalk.proven_counts(cut, under) where correction < 0 and before is not null and behind is not null;
   return query
   with beside as materialized (
@@ -1527,7 +1532,7 @@ AS $function$
     select c.hash from rule cross join lateral daywalk.proven_counts(cut, rule.ignored) as c where c.correction < 0
   ), beside as materialized (
     select w.window_id
-      from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.day, me.day + 1)
+      from daywalk.windows me join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
      where me.window_id = cut and daywalk.is_shown(w.stream_id, w.day)
   )
   select (select count(*) from beside) < 2
@@ -2021,8 +2026,7 @@ begin
      from (select on_day as day
             union
            select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
-            where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
-              and cut.day in (on_day - 1, on_day)) as d;
+            where cut.stream_id = of_stream and cut.proof is not null and cut.midnight in (on_day - 1, on_day)) as d;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.object_says(place jsonb, onward text, status integer, OUT fault text, OUT more boolean)
@@ -2682,8 +2686,6 @@ declare
 begin
   select * into strict me from daywalk.windows where window_id = top;
   perform daywalk.lock_stream(me.stream_id);
-  -- A cut adds to the day before it: it is shown with that day, and not under one that nobody has walked or that is away.
-  if me.kind = 'cut' and not daywalk.is_shown(me.stream_id, me.day) then return; end if;
   is_first := not exists (select from daywalk.walks where window_id = any (family) and shown <> 'no');
   if is_first then
     update daywalk.walks k set shown = 'whole' from daywalk.proven_walks(top) as proven
@@ -2694,23 +2696,19 @@ begin
   if me.kind = 'day'
      and ((marked and not is_first)
           or exists (select from daywalk.windows cut
-                      where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.day in (me.day - 1, me.day)
+                      where cut.stream_id = me.stream_id and cut.midnight in (me.day - 1, me.day)
                         and (cut.proof ->> 'removed')::bigint > 0 and not daywalk.is_upheld(cut.window_id))) then
     perform daywalk.ask_cuts_again(me.stream_id, me.day);
   end if;
   changed := changed
     || array(select daywalk.hide_twins(cut.window_id, at) from daywalk.windows cut
-              where cut.stream_id = me.stream_id and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null
-                and cut.day in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
+              where cut.stream_id = me.stream_id and cut.proof is not null
+                and cut.midnight in (me.day - 1, me.day) and (me.kind = 'day' or cut.window_id = top))
     || array(select daywalk.replace_gone(me.stream_id, null, family, at));
   if gone > 0 then changed := changed || array(select daywalk.replace_gone(me.stream_id, family, null, at)); end if;
   perform daywalk.note_day(me.stream_id, d.day, at, case when d.day = me.day and not is_first then appeared else 0 end,
                            case when d.day = me.day then gone else 0 end)
      from (select distinct c.day from unnest(changed) as c (day) order by 1) as d;
-  if is_first and me.kind = 'day' then
-    perform daywalk.show(cut.window_id) from daywalk.windows cut
-      where cut.stream_id = me.stream_id and cut.day = me.day and cut.kind = 'cut' and cut.split_from is null and cut.proof is not null;
-  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.show_stream(called text)
@@ -3101,11 +3099,11 @@ CREATE OR REPLACE FUNCTION daywalk.waits_for_neighbour(of_stream integer, on_day
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select exists (select from daywalk.windows cut
-                  where cut.stream_id = of_stream and cut.kind = 'cut' and cut.split_from is null and cut.day in (on_day - 1, on_day)
+                  where cut.stream_id = of_stream and cut.midnight in (on_day - 1, on_day)
                     and (cut.proof ->> 'removed')::bigint > 0
                     and not exists (select from daywalk.windows w join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id))
                                      where w.stream_id = of_stream and w.kind = 'day' and k.shown <> 'no' and w.due_at is null
-                                       and w.day = case when cut.day = on_day then on_day + 1 else on_day - 1 end))
+                                       and w.day = case when cut.midnight = on_day then on_day + 1 else on_day - 1 end))
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.walk_parts_again(target bigint, lease uuid, parts bigint[], cuts timestamp without time zone[])
@@ -3229,11 +3227,11 @@ create view daywalk.day_errors as
           WHERE windows.last_error IS NOT NULL
         UNION ALL
          SELECT windows.stream_id,
-            windows.day + 1,
+            unnest(ARRAY[windows.midnight, windows.midnight + 1]) AS unnest,
             windows.last_error,
             windows.last_failed_at
            FROM daywalk.windows
-          WHERE windows.last_error IS NOT NULL AND windows.kind = 'cut'::text AND windows.split_from IS NULL) errors
+          WHERE windows.last_error IS NOT NULL AND windows.midnight IS NOT NULL) errors
   ORDER BY stream_id, day, last_failed_at DESC;
 
 create view daywalk.events as
@@ -3574,12 +3572,12 @@ create view daywalk.unfinished_days as
           WHERE w.state = ANY (ARRAY['pending'::text, 'failed'::text, 'split'::text])
         UNION ALL
          SELECT w.stream_id,
-            w.day + 1,
+            unnest(ARRAY[w.midnight, w.midnight + 1]) AS unnest,
             w.state,
             w.lease_expires,
             w.due_at
            FROM daywalk.windows w
-          WHERE (w.state = ANY (ARRAY['pending'::text, 'failed'::text])) AND w.kind = 'cut'::text AND w.split_from IS NULL) u
+          WHERE (w.state = ANY (ARRAY['pending'::text, 'failed'::text])) AND w.midnight IS NOT NULL) u
   WHERE (EXISTS ( SELECT
            FROM daywalk.windows d
           WHERE d.stream_id = u.stream_id AND d.day = u.day AND d.kind = 'day'::text))
@@ -4077,6 +4075,7 @@ comment on column daywalk.windows.to_time is 'Last second, inclusive, wall-clock
 comment on column daywalk.windows.level_from is 'Lowest rule level, where it was split by level.';
 comment on column daywalk.windows.level_to is 'Highest rule level, where it was split by level.';
 comment on column daywalk.windows.split_from is 'The window that this one is a part of, or a cut inside; null: it stands for itself.';
+comment on column daywalk.windows.midnight is 'Of a cut between two days the first of them. It is a window of that day; of the one behind it where nobody had planned that day.';
 comment on column daywalk.windows.split_by is 'How it is split: time or level; null: it is not.';
 comment on column daywalk.windows.split_reason is 'Why it is split, with the numbers.';
 comment on column daywalk.windows.split_total is 'The total when it was split.';

@@ -223,7 +223,7 @@ async function readWindows(database: Database, stream: string, day: Day): Promis
             w.last_error as "lastError", w.last_failed_at as "lastFailedAt", w.proof, w.proven_at as "provenAt",
             w.looked_at as "lookedAt", w.looks, w.due_at as "dueAt"
        from daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
-      where s.name = $1 and (w.day = $2::date or (w.kind = 'cut' and w.split_from is null and w.day = $2::date - 1))
+      where s.name = $1 and (w.day = $2::date or w.midnight in ($2::date - 1, $2::date))
       order by w.from_time, w.to_time desc, coalesce(w.level_from, -1), w.window_id`,
     [stream, day],
   );

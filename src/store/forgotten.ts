@@ -109,7 +109,7 @@ export async function retireDay(
             lease_id = null, lease_owner = null, lease_expires = null
        from held join daywalk.streams s on s.stream_id = $3 cross join unproven
       where w.stream_id = $3 and w.proof is not null and w.state <> 'replaced'
-        and (w.day = held.day or (w.day = held.day - 1 and w.kind = 'cut' and w.split_from is null))`,
+        and (w.day = held.day or w.midnight in (held.day - 1, held.day))`,
     [lease.windowId, lease.leaseId, streamId, recheckDays],
   );
 }

@@ -68,10 +68,10 @@ export async function acquireLease(
   return row === undefined ? null : { ...row, leaseId };
 }
 
-/** A condition: the window `w` is of a day in the range; the cut before its first day is, too. Both arguments are SQL. */
+/** A condition: the window `w` is of a day in the range, or a cut at one of its ends. Both arguments are SQL. */
 const inRange = (from: string, to: string): string =>
   `(${from}::date is null or w.day between ${from}::date and ${to}::date
-    or (w.kind = 'cut' and w.split_from is null and w.day = ${from}::date - 1))`;
+    or w.midnight in (${from}::date - 1, ${to}::date))`;
 
 /**
  * The two differ in the order of days only; SQL stays static, so each is written out. The cuts of a day come after its
@@ -254,7 +254,7 @@ export async function noteLooked(
        update daywalk.windows other set due_at = clock_timestamp()
          from here
         where other.stream_id = here.stream_id and other.window_id <> $1 and other.state = 'complete' and other.due_at is null and not ${isPruned('other.stream_id', 'other.day')}
-          and case when other.split_from is null then other.kind = 'cut' and other.day in (here.day - 1, here.day)
+          and case when other.split_from is null then other.midnight in (here.day - 1, here.day)
                    else other.day = here.day and other.split_by is null
                         and not (select p.split_calibrated from daywalk.windows p where p.window_id = other.split_from) end
      )

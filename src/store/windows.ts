@@ -90,19 +90,25 @@ export async function planWindows(
   const days = windows.map((window) => window.day);
   await database.persist(
     `select daywalk.ensure_partition(month)
-       from (select distinct date_trunc('month', d)::date as month
-               from unnest($1::date[]) as day cross join lateral (values (day), (day - 1)) as needed (d)) as months`,
+       from (select distinct date_trunc('month', day)::date as month from unnest($1::date[]) as day) as months`,
     [days],
   );
   const rows = await database.persist<{ kind: WindowKind }>(
-    // Cuts are due as soon as a day beside them is proven: what is learned of the source there is needed for them.
-    `insert into daywalk.windows (stream_id, purpose, kind, day, from_time, to_time, due_at)
-     select $1, $2, planned.*, case planned.kind when 'day' then clock_timestamp() end
-       from unnest($3::date[], $4::timestamp[], $5::timestamp[]) as w (day, from_time, to_time)
-      cross join lateral (values ('day', w.day, w.from_time, w.to_time),
-                                 ('cut', w.day, w.to_time, w.to_time + interval '1 second'),
-                                 ('cut', w.day - 1, w.from_time - interval '1 second', w.from_time))
-              as planned (kind, day, from_time, to_time)
+    // Cuts are due as soon as a day beside them is proven: what is learned of the source there is needed for them. The one before a day
+    // is a window of that day where nobody had planned the day before; where it was pruned with it, it is asked anew now.
+    `with anew as (
+       update daywalk.windows cut set day = cut.midnight, state = 'pending', proof = null, due_at = null
+        where cut.stream_id = $1 and cut.midnight = any ($3::date[]) and cut.day > cut.midnight and ${isPruned('cut.stream_id', 'cut.day')}
+     )
+     insert into daywalk.windows (stream_id, purpose, kind, day, from_time, to_time, due_at)
+     select $1, $2, kind, day, from_time, to_time, case kind when 'day' then clock_timestamp() end
+       from (select planned.*
+               from unnest($3::date[], $4::timestamp[], $5::timestamp[]) as w (day, from_time, to_time)
+              cross join lateral (values (1, 'day', w.day, w.from_time, w.to_time),
+                                         (2, 'cut', w.day, w.to_time, w.to_time + interval '1 second'),
+                                         (3, 'cut', w.day, w.from_time - interval '1 second', w.from_time))
+                      as planned (turn, kind, day, from_time, to_time)
+              order by turn) as w
      on conflict do nothing
      returning kind`,
     [
@@ -139,7 +145,7 @@ export async function askAgain(
         set due_at = least(w.due_at, clock_timestamp()), attempts = 0, rewalk = $3, purpose = case when $3 then 'backfill' else w.purpose end
       where w.stream_id = $1
         and (w.day in (select day from kept)
-             or (w.kind = 'cut' and w.split_from is null and w.day in (select day - 1 from kept)))
+             or w.midnight in (select day - 1 from kept))
         -- Of a split window its parts are walked; it is closed when they are done.
         and (w.state in ('pending', 'failed') or ($3 and w.state = 'complete' and w.split_by is null))
         and not ${isPruned('$1', 'w.day')}
@@ -147,7 +153,7 @@ export async function askAgain(
              or (w.state = 'complete' and not w.rewalk and w.lease_id is null and w.proven_at < $4
                  -- What the source has forgotten is not walked any more.
                  and not exists (select from daywalk.days d
-                                  where d.stream_id = w.stream_id and d.day in (w.day, case when w.kind = 'cut' then w.day + 1 end)
+                                  where d.stream_id = w.stream_id and d.day in (w.day, w.midnight, w.midnight + 1)
                                     and d.retired_since is not null)))
       returning w.window_id`,
     [streamId, days, rewalk, asked === null ? null : new Date(asked).toISOString()],
@@ -184,7 +190,7 @@ export async function planLooks(
 }
 
 /** A condition: the complete window `w` ends or begins at the cut `cut`. */
-export const IS_NEIGHBOUR = `w.stream_id = cut.stream_id and w.day between cut.day and cut.day + 1 and w.kind <> 'cut'
+export const IS_NEIGHBOUR = `w.stream_id = cut.stream_id and w.day in (cut.from_time::date, cut.to_time::date) and w.kind <> 'cut'
         and w.state = 'complete' and w.split_by is null and (w.to_time = cut.from_time or w.from_time = cut.to_time)`;
 
 /** Lets the complete windows on both sides of a cut be walked again: the source shows something else there than they hold. */

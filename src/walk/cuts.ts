@@ -5,7 +5,6 @@
  */
 import { WalkError } from '../errors.ts';
 import type { Proof } from '../model.ts';
-import { addDays } from '../plan/days.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { compareSums, isCorrectionPlausible, walksAgree } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
@@ -206,7 +205,7 @@ async function publish(
   found: Omit<Proof, 'kind' | 'rule'>,
 ): Promise<WindowEnd> {
   const proof: Proof = { kind: 'cut', rule: 'C8', ...found };
-  await context.checkKnown({ except: [window.day, addDays(window.day, 1)] });
+  await context.checkKnown({ except: [window.from, window.to].map((time) => time.slice(0, 10)) });
   try {
     await proveCut(context.database, window, proof);
   } catch (error) {

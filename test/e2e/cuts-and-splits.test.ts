@@ -19,11 +19,11 @@ const AROUND = eachDay({ from: '2026-02-28', to: '2026-03-03' }).flatMap((day) =
   ].map((time) => JSON.stringify({ timestamp: `${day}T${time}Z`, at: `${day} ${time}` })),
 );
 
-/** When the exported events of these days happened, each under its day. */
+/** When the exported events of these days happened, each under its day; what the midnight before them brought is with the first. */
 async function exported({ database }: Scene): Promise<string[]> {
   const rows = await database.query<{ at: string }>(
     `select day || ': ' || (record ->> 'at') as at from daywalk.events
-      where day between $1 and $2 order by record ->> 'at'`,
+      where day between $1::date and $2::date and record ->> 'at' >= $1::date::text order by record ->> 'at'`,
     [DAYS.from, DAYS.to],
   );
   return rows.map(({ at }) => at);

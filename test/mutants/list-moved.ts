@@ -7,7 +7,7 @@ export const MOVED_MUTANTS: readonly Mutant[] = [
   mutant(
     'what a day that moved shows is shown by its neighbour, too',
     'migrations/0003_publishing.sql',
-    'where t.stream_id = me.stream_id and t.day in (me.day, me.day + 1)) then return; end if;',
+    'where t.stream_id = me.stream_id and t.day in (me.midnight, me.midnight + 1)) then return; end if;',
     'where false) then return; end if;',
     MOVING,
   ),

@@ -112,7 +112,7 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day is complete without the cut before it',
     VIEWS,
-    "where w.state in ('pending', 'failed') and w.kind = 'cut' and w.split_from is null) as u",
+    "where w.state in ('pending', 'failed') and w.midnight is not null) as u",
     'where false) as u',
     CUTS,
   ),

@@ -306,13 +306,19 @@ describe('the cuts of days', () => {
     ).toEqual([
       {
         kind: 'cut',
-        day: '2026-03-04',
+        day: DAY,
         from: '2026-03-04 23:59:59',
         to: '2026-03-05 00:00:00',
         due: false,
       },
       { kind: 'day', day: DAY, from: '2026-03-05 00:00:00', to: '2026-03-05 23:59:59', due: true },
-      { kind: 'cut', day: DAY, from: '2026-03-05 23:59:59', to: '2026-03-06 00:00:00', due: false },
+      {
+        kind: 'cut',
+        day: NEXT_DAY,
+        from: '2026-03-05 23:59:59',
+        to: '2026-03-06 00:00:00',
+        due: false,
+      },
       {
         kind: 'day',
         day: NEXT_DAY,

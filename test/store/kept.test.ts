@@ -223,11 +223,11 @@ describe('records that came late', () => {
     await walkAgain(streamId, textsOf([1, 2]));
     expect(
       await server.query(
-        `select day::text, due_at <= clock_timestamp() as due from daywalk.windows where kind = 'cut' order by 1`,
+        `select midnight::text, due_at <= clock_timestamp() as due from daywalk.windows where kind = 'cut' order by 1`,
       ),
     ).toEqual([
-      { day: '2026-03-04', due: true },
-      { day: DAY, due: true },
+      { midnight: '2026-03-04', due: true },
+      { midnight: DAY, due: true },
     ]);
   });
 

@@ -103,7 +103,7 @@ export async function windowOf(
   kind: 'day' | 'cut' = 'day',
 ): Promise<number> {
   const [row] = await database.query<{ window_id: number }>(
-    `select window_id from daywalk.windows where stream_id = $1 and day = $2::date and kind = $3 and split_from is null`,
+    `select window_id from daywalk.windows where stream_id = $1 and kind = $3 and coalesce(midnight, day) = $2::date and split_from is null`,
     [streamId, day, kind],
   );
   if (row === undefined) throw new Error(`no ${kind} ${day}`);
@@ -166,7 +166,7 @@ export async function publishNext(
   const window = await proveTexts(database, due.window_id, pages.map(textsOf), change);
   const cuts = await database.query<{ window_id: number }>(
     `select window_id from daywalk.windows
-      where stream_id = $1 and kind = 'cut' and split_from is null and state = 'pending' and day in ($2::date - 1, $2::date)`,
+      where stream_id = $1 and state = 'pending' and midnight in ($2::date - 1, $2::date)`,
     [streamId, window.day],
   );
   for (const cut of cuts) await proveCutOf(database, cut.window_id);

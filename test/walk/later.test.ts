@@ -194,7 +194,7 @@ describe('a source that keeps its events for some days', () => {
     await runOnce(exporting);
     const lookAt = async (...days: readonly string[]) => {
       await server.query(
-        `update daywalk.windows set due_at = case when day = any ($1::date[]) and kind = 'day' then clock_timestamp() end`,
+        `update daywalk.windows set due_at = clock_timestamp() + case when day = any ($1::date[]) and kind = 'day' then '0' else interval '1 day' end`,
         [days],
       );
       await runOnce(exporting);
