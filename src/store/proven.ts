@@ -105,16 +105,14 @@ export function readCanaries(
     `with proved as materialized (
        select least(clock_timestamp(), max(proven_at)) as at from daywalk.windows where stream_id = $1 and kind <> 'cut'
      ), walked as materialized (
-       select k.walk_id, k.day, k.started_at, k.finished_at, k.next_start
+       select k.started_at
          from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id and k.pages > 0
         where w.stream_id = $1 and w.kind <> 'cut' order by k.walk_id desc limit ${RECENT_WALKS}
      ), fetched as materialized (
        select (select started_at::date from walked group by 1 order by 1 desc offset 13 limit 1) as since
      ), asked as materialized (
-       -- Since when nothing comes, and is not believed: known answers count with their age of then.
-       select coalesce(min(p.fetched_at), clock_timestamp()) as at
-         from proved cross join walked k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0
-        where k.next_start = 0 and coalesce(k.finished_at, 'infinity') > proved.at and p.fetched_at > proved.at
+       -- As long as nothing new is believed, known answers count with their age of when that began.
+       select coalesce(distrusted_since, clock_timestamp()) as at from daywalk.streams where stream_id = $1
      ), kept as materialized (
        select max(w.shown_at - w.day) as age from asked, daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
         where w.stream_id = $1 and w.shown_at > greatest(s.accepted_at, asked.at - interval '30 days')
@@ -145,6 +143,19 @@ export function readCanaries(
        from newest cross join asked cross join kept
       order by is_old, day desc limit 2`,
     [streamId, days.except ?? [], days.after ?? null],
+  );
+}
+
+/** Notes that known answers are not what they were, the first time, or that they are again. */
+export async function noteTrust(
+  database: Database,
+  streamId: number,
+  trusted: boolean,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.streams set distrusted_since = case when not $2 then clock_timestamp() end
+      where stream_id = $1 and (distrusted_since is null) <> $2`,
+    [streamId, trusted],
   );
 }
 

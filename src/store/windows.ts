@@ -213,7 +213,7 @@ export async function askNeighboursAgain(
 export async function acceptSource(database: Database, streamId: number): Promise<boolean> {
   const [row] = await database.persist<{ something: boolean }>(
     `with accepted as (
-       update daywalk.streams set accepted_at = clock_timestamp() where stream_id = $1
+       update daywalk.streams set accepted_at = clock_timestamp(), distrusted_since = null where stream_id = $1
      ), tried as (
        update daywalk.windows set due_at = clock_timestamp()
         where stream_id = $1 and state = 'failed' and due_at > clock_timestamp()

@@ -5,7 +5,13 @@
 import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { noteFrame } from '../store/contracts.ts';
-import { type Canary, type CanaryDays, noteShown, readCanaries } from '../store/proven.ts';
+import {
+  type Canary,
+  type CanaryDays,
+  noteShown,
+  noteTrust,
+  readCanaries,
+} from '../store/proven.ts';
 import type { FetchPage } from './answers.ts';
 import type { AskingContext } from './context.ts';
 import type { Frame } from './contract.ts';
@@ -61,14 +67,17 @@ export class KnownAnswers {
       if (!shows) continue;
       known = true;
       knowledge.knownAt = clock.monotonic();
-      if (canary.fresh) return true;
+      if (canary.fresh) break;
       await noteShown(database, canary);
     }
-    if (known) return true;
+    if (known) {
+      await noteTrust(database, knowledge.streamId, true);
+      return true;
+    }
     const speak = canaries.some(({ speaks }) => speaks === 'against all');
     if (!speak && !(await this.#showAny(canaries))) return false;
     if (failures.length === canaries.length) throw await this.#cannotBeHad(failures.at(-1));
-    throw wrong(
+    throw await this.#wrong(
       `${canaries.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
     );
   }
@@ -124,15 +133,23 @@ export class KnownAnswers {
     }
     if (failure !== null) throw await this.#cannotBeHad(failure);
     if (first === null) return null;
-    throw wrong(`the window is empty, and so is ${first.from} to ${first.to}, which held records`);
+    throw await this.#wrong(`the window is empty, and so is ${first.from} to ${first.to}, which held records`);
   }
 
   /** What it means that no known answer can be had: of the API, or of them alone where the newest day is answered. */
   async #cannotBeHad(failure: unknown): Promise<unknown> {
     const answers = await this.#answers(await newestDay(this.#context, null));
     return answers
-      ? wrong(`what was proven cannot be had: ${(failure as Error).message}`)
+      ? this.#wrong(`what was proven cannot be had: ${(failure as Error).message}`)
       : failure;
+  }
+
+  async #wrong(reason: string): Promise<WalkError> {
+    const { database, knowledge } = this.#context;
+    await noteTrust(database, knowledge.streamId, false);
+    return new WalkError('contradicted', `nothing new is believed: ${reason}`, {
+      hint: 'Was the key narrowed, or the source re-installed? If it really lost its events, or keeps them for so many days only: daywalk accept.',
+    });
   }
 
   /** Known answers of other spans than this one: the newest of this process, and only then those of the database. */
@@ -219,12 +236,6 @@ export class KnownAnswers {
     }
     return false;
   }
-}
-
-function wrong(reason: string): WalkError {
-  return new WalkError('contradicted', `nothing new is believed: ${reason}`, {
-    hint: 'Was the key narrowed, or the source re-installed? If it really lost its events, or keeps them for so many days only: daywalk accept.',
-  });
 }
 
 /** So many tries of one request fail before another one is asked. */
