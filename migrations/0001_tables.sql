@@ -114,7 +114,6 @@ create table daywalk.windows (
   failures         integer not null default 0,
   last_error       text,
   last_failed_at   timestamptz,
-  doubted_at       timestamptz,
   created_at       timestamptz not null default clock_timestamp(),
   proven_at        timestamptz,
   looked_at        timestamptz,
@@ -174,7 +173,6 @@ comment on column daywalk.windows.attempts is 'Claims since the last page was st
 comment on column daywalk.windows.failures is 'Failures since the window was last complete.';
 comment on column daywalk.windows.last_error is 'Why it last failed.';
 comment on column daywalk.windows.last_failed_at is 'When it last failed.';
-comment on column daywalk.windows.doubted_at is 'Since when it is complete no more: a look found something else, or it failed.';
 comment on column daywalk.windows.created_at is 'When it was planned.';
 comment on column daywalk.windows.proven_at is 'When it was last proven.';
 comment on column daywalk.windows.looked_at is 'When the source was last seen to be as stored.';

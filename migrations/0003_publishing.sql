@@ -696,7 +696,7 @@ begin
          due_at = case when not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = me.split_from), false)
                        then proven + interval '1 hour' end,
          purpose = 'look', current_walk = null, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-         doubted_at = null, lease_id = null, lease_owner = null, lease_expires = null
+         lease_id = null, lease_owner = null, lease_expires = null
    where w.window_id = me.window_id;
   -- What shows records was not forgotten by its source.
   if me.kind <> 'cut' and (evidence ->> 'records')::bigint > 0 then

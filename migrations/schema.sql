@@ -417,7 +417,6 @@ END) stored,
   failures integer default 0 not null,
   last_error text,
   last_failed_at timestamp with time zone,
-  doubted_at timestamp with time zone,
   created_at timestamp with time zone default clock_timestamp() not null,
   proven_at timestamp with time zone,
   looked_at timestamp with time zone,
@@ -864,7 +863,7 @@ begin
          due_at = case when not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = me.split_from), false)
                        then proven + interval '1 hour' end,
          purpose = 'look', current_walk = null, rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
-         doubted_at = null, lease_id = null, lease_owner = null, lease_expires = null
+         lease_id = null, lease_owner = null, lease_expires = null
    where w.window_id = me.window_id;
   -- What shows records was not forgotten by its source.
   if me.kind <> 'cut' and (evidence ->> 'records')::bigint > 0 then
@@ -4098,7 +4097,6 @@ comment on column daywalk.windows.attempts is 'Claims since the last page was st
 comment on column daywalk.windows.failures is 'Failures since the window was last complete.';
 comment on column daywalk.windows.last_error is 'Why it last failed.';
 comment on column daywalk.windows.last_failed_at is 'When it last failed.';
-comment on column daywalk.windows.doubted_at is 'Since when it is complete no more: a look found something else, or it failed.';
 comment on column daywalk.windows.created_at is 'When it was planned.';
 comment on column daywalk.windows.proven_at is 'When it was last proven.';
 comment on column daywalk.windows.looked_at is 'When the source was last seen to be as stored.';

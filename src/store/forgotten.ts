@@ -103,7 +103,7 @@ export async function retireDay(
         set due_at = case w.kind when 'day' then coalesce(
               daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4),
               case when held.doubted then clock_timestamp() + interval '1 day' end) end,
-            rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null, doubted_at = null,
+            rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
             state = 'complete',
             -- What another worker finds out about its midnights or parts now is nothing any more.
             lease_id = null, lease_owner = null, lease_expires = null

@@ -166,7 +166,6 @@ export async function failWindow(
             attempts = 0,
             last_error = $3,
             last_failed_at = clock_timestamp(),
-            doubted_at = coalesce(doubted_at, clock_timestamp()),
             lease_id = null, lease_owner = null, lease_expires = null
       where window_id = $1 and lease_id = $2::uuid`,
     [lease.windowId, lease.leaseId, error, delayMs, judged],
@@ -275,7 +274,7 @@ export async function noteLooked(
 export async function noteDifferent(database: Database, lease: Lease): Promise<void> {
   await database.persist(
     `update daywalk.windows
-        set rewalk = true, doubted_at = clock_timestamp(), state = case when split_by is null then 'pending' else 'split' end
+        set rewalk = true, state = case when split_by is null then 'pending' else 'split' end
       where window_id = $1 and lease_id = $2::uuid and state = 'complete'`,
     [lease.windowId, lease.leaseId],
   );

@@ -80,7 +80,7 @@ export interface Canary extends Span {
   /** The walk that proved it. */
   readonly walkId: number;
   readonly records: number;
-  /** It was as stored less than a week ago, or before it was found otherwise: an older one may have been forgotten by its source. */
+  /** It was proven and seen less than a week before known answers were not what they were: an older one may have been forgotten by its source. */
   readonly fresh: boolean;
   /**
    * Against what it speaks where it shows nothing: against all that is new where it is fresh, or its source has lately shown a
@@ -119,8 +119,7 @@ export function readCanaries(
      ), newest as (
        select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')},
               s.accepted_at,
-              case w.state when 'complete' then least(w.proven_at, w.shown_at) else w.shown_at end
-                > coalesce(w.doubted_at, clock_timestamp()) - interval '7 days' as fresh,
+              least(w.proven_at, w.shown_at) > asked.at - interval '7 days' as fresh,
               w.state = 'complete' and w.proven_at <= least(coalesce(fetched.since, '-infinity'), asked.at - interval '7 days') as is_old
          from daywalk.windows w
          join daywalk.streams s on s.stream_id = w.stream_id

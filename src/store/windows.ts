@@ -175,7 +175,11 @@ export async function planLooks(
 ): Promise<void> {
   await database.persist(
     `update daywalk.windows w
-        set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp())
+        set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp()),
+            -- What was proven in the future was not over.
+            rewalk = w.rewalk or w.proven_at > clock_timestamp(),
+            state = case when w.state <> 'complete' or w.proven_at <= clock_timestamp() then w.state
+                         when w.split_by is null then 'pending' else 'split' end
        from daywalk.streams s
       where s.stream_id = w.stream_id and w.stream_id = any ($1::integer[])
         and (w.due_at > clock_timestamp() + interval '${LONGEST_WAIT}'

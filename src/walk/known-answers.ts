@@ -133,7 +133,9 @@ export class KnownAnswers {
     }
     if (failure !== null) throw await this.#cannotBeHad(failure);
     if (first === null) return null;
-    throw await this.#wrong(`the window is empty, and so is ${first.from} to ${first.to}, which held records`);
+    throw await this.#wrong(
+      `the window is empty, and so is ${first.from} to ${first.to}, which held records`,
+    );
   }
 
   /** What it means that no known answer can be had: of the API, or of them alone where the newest day is answered. */

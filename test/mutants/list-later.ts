@@ -165,8 +165,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what was forgotten during a rest keeps everything new from being believed',
     'src/store/proven.ts',
-    '> coalesce(w.doubted_at, clock_timestamp())',
-    "> coalesce(w.doubted_at, clock_timestamp()) - interval '1000 days'",
+    "> asked.at - interval '7 days' as fresh",
+    "> asked.at - interval '1000 days' as fresh",
     KNOWN,
   ),
   mutant(

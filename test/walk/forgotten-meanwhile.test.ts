@@ -92,13 +92,19 @@ it('a source that was accepted may forget afterwards what nobody asked for', asy
 it.each([
   ['the API is away', { fails: (now: number) => (now >= 3 && now <= 11 ? AWAY : null) }],
   ['the key is refused', { fails: (now: number) => (now >= 3 && now <= 11 ? REFUSED : null) }],
-  [
-    'the key shows nothing',
-    { share: (now: number) => (now >= 3 && now <= 11 ? 0 : 1), recheckDays: 0 },
-  ],
 ])('days that are forgotten while %s, and runs go on, are not empty', async (_, life) => {
   const { ends } = await live(14, { keeps: 7, ...life });
   expect(ends.slice(3, 8)).toEqual([...Array(4).fill('failed 0'), 'complete 12']);
+});
+
+it('what comes while and after the key shows nothing waits for a person, where all known days are forgotten meanwhile', async () => {
+  const life = {
+    ...{ keeps: 7, recheckDays: 0, share: (now: number) => (now >= 3 && now <= 11 ? 0 : 1) },
+  };
+  const { ends } = await live(14, life);
+  expect(ends.slice(3)).toEqual(Array(11).fill('failed 0'));
+  const { ends: after } = await live(14, { ...life, acceptedAfter: 12 });
+  expect(after.slice(7)).toEqual(Array(7).fill('complete 12'));
 });
 
 describe('a quiet stream with records on its days 0, 3 and 27', () => {
