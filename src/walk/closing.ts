@@ -33,9 +33,8 @@ export async function closeWindow(
     await refuseForgotten(context, window, came);
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
-  // What was accepted as forgotten since its parts were walked adds up to what it told when it was split.
-  const isGone =
-    came === 0 && records > 0 && !window.proven && (await showsNothing(context, window));
+  // What was accepted as forgotten since its parts were walked, or shows in parts only, adds up to what it told when it was split.
+  const isGone = came === 0 && records > 0 && (await showsNothing(context, window));
   const total = isGone ? split.total : shown;
   const exact =
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);

@@ -13,7 +13,7 @@ import { learnPaging } from './paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import type { WalkTarget } from './span.ts';
 import { nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
-import { isPowerOfTwo, verdict } from './verdict.ts';
+import { isPowerOfTwo, LEAST_CAP, verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
@@ -245,7 +245,8 @@ export class Walk {
     const { restless, givesEmptiesInVain } = knowledge;
     const repeats = beside && !restless && !givesEmptiesInVain ? 1 : knowledge.repeats;
     const most = knowledge.pageLength(this.#walk.pageLength);
-    for (let came = 1; came < repeats; came += 1) {
+    const halved = !beside && (await this.#halvesShowNothing());
+    for (let came = halved ? 2 : 1; came < repeats; came += 1) {
       // What is answered with nothing may be the length.
       const length = came === 1 ? Math.min(most, 2) : Math.max(1, most - (came % 3));
       const answer = await this.#asking.ask(0, length);
@@ -261,6 +262,36 @@ export class Walk {
     return this.#observed.pages > 0 && this.#observed.records === 0
       ? 'nothing'
       : this.#asking.stillNothing({ came: 1 });
+  }
+
+  /**
+   * A day that is too much for its source may be answered with nothing: where days are known that hold many records, its halves
+   * are asked for in place of the whole.
+   * @returns whether they were.
+   * @throws {WalkError} `capped` where they show what the whole does not.
+   */
+  async #halvesShowNothing(): Promise<boolean> {
+    const { knowledge } = this.#context;
+    const { from, to, ...target } = this.#target;
+    const day = from.slice(0, 10);
+    const isDay = from === `${day} 00:00:00` && to === `${day} 23:59:59`;
+    if (!isDay || knowledge.longestList < LEAST_CAP || knowledge.reach === 'day') return false;
+    const halves = [
+      { ...target, from, to: `${day} 11:59:59` },
+      { ...target, from: `${day} 12:00:00`, to },
+    ];
+    for (const half of halves) {
+      const came = await this.#asking.cameOf(half);
+      if (came === null) return false;
+      if (came === 0) continue;
+      for (let time = 0; time < knowledge.repeats; time += 1)
+        await this.#asking.stillNothing(await this.#asking.ask(0, 2 + time));
+      throw new WalkError(
+        'capped',
+        `${day} shows nothing, and ${half.from} to ${half.to} shows records`,
+      );
+    }
+    return true;
   }
 
   /** The answer from the last record on does not begin with it: what that means is found out by asking. */

@@ -229,13 +229,13 @@ async function ended(
     return splitUp(context, window, { reason, total, size: windowRecords });
   }
   const wholes = walks.filter(({ role }) => role === 'whole');
-  // Where a record breaks its pages, what came before it is no size.
-  const size = halved
-    ? null
-    : (knowledge.offsetCap ?? Math.max(1, ...wholes.map(({ stored }) => stored)));
+  // Where a record breaks its pages, what came before it is no size; nor is nothing, which is no total either.
+  const most = Math.max(0, ...wholes.map(({ stored }) => stored));
+  const size = halved ? null : (knowledge.offsetCap ?? (most || null));
   const exact = knowledge.learned.calibrated > 0 && claim?.lowerBound === false;
+  const total = exact ? claim.total || null : null;
   try {
-    return await splitUp(context, window, { reason, total: exact ? claim.total : null, size });
+    return await splitUp(context, window, { reason, total, size });
   } catch (impossible) {
     // A window must not fail because of a limit that may be gone, or never was one.
     if (fault === 'beyond-known-cap' && (await knowledge.doubt('offset_cap'))) return null;

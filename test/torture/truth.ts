@@ -28,13 +28,18 @@ export interface Range {
 /** Texts are sent in portions, since a parameter has a largest size. */
 const PORTION_CHARACTERS = 8_000_000;
 
-/** Everything in the days of the range, to their last fraction of a second, as the lists show it. */
+/**
+ * Everything in the days of the range, to their last fraction of a second, as the lists show it; with what stands between the
+ * last second before them and the first day.
+ */
 export function recordsOf(simulator: Simulator, { resource, from, to }: Range): string[] {
+  const before = `${addDays(from, -1)} 23:59:59`;
   const next = `${addDays(to, 1)} 00:00:00`;
-  const all = simulator.listed({ resource, from: `${from} 00:00:00`, to: next });
   const beyond = new Map<string, number>();
-  for (const text of simulator.listed({ resource, from: next, to: next }))
-    beyond.set(text, (beyond.get(text) ?? 0) + 1);
+  for (const second of [before, next])
+    for (const text of simulator.listed({ resource, from: second, to: second }))
+      beyond.set(text, (beyond.get(text) ?? 0) + 1);
+  const all = simulator.listed({ resource, from: before, to: next });
   return all.reverse().filter((text) => {
     const left = beyond.get(text) ?? 0;
     if (left > 0) beyond.set(text, left - 1);
