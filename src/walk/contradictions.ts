@@ -1,9 +1,12 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
 import { WalkError } from '../errors.ts';
+import { addDays, dayWindow } from '../plan/days.ts';
+import { findSameDay } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import type { WindowContext, WindowEnd } from './context.ts';
-import { isRestless, totalsCount } from './questions.ts';
+import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
+import { isRefused } from './failures.ts';
+import { isRestless, question, totalsCount } from './questions.ts';
 import { splitUp } from './splitting.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -62,4 +65,36 @@ export async function refuseForeignTotal(
   throw new WalkError('contradicted', `${reason}, and so it is in small parts of the window`, {
     hint: COUNTS_ELSE,
   });
+}
+
+/**
+ * A source that does not know how it is asked for a day shows the same records whatever day that is: those of another day
+ * beside it, and of one that is beside neither.
+ * @throws {WalkError} where it does.
+ */
+export async function refuseSameDay(
+  context: WindowContext,
+  { kind, day }: LeasedWindow,
+  { walkId, stored }: WalkToPublish,
+): Promise<void> {
+  const { database, knowledge } = context;
+  if (kind !== 'day' || stored < 2) return;
+  const same = await findSameDay(database, knowledge.streamId, day, walkId);
+  if (same === null) return;
+  const third = dayWindow(addDays(day < same.day ? day : same.day, -2));
+  const span = { ...third, levelFrom: null, levelTo: null };
+  const shown = await question(context, span, 0, knowledge.pageLength(context.pageLength)).catch(
+    (error: unknown) => {
+      if (isRefused(error)) return null;
+      throw error;
+    },
+  );
+  if (shown?.hashes.some((hash) => same.hashes.includes(hash)) !== true) return;
+  throw new WalkError(
+    'contradicted',
+    `${day} shows the records of ${same.day}, and so does ${third.from.slice(0, 10)}`,
+    {
+      hint: 'The source does not heed which day it is asked for: is it asked as its API wants it?',
+    },
+  );
 }

@@ -11,6 +11,7 @@ import {
   readWithheld,
 } from '../store/walks.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
+import { refuseSameDay } from './contradictions.ts';
 import { refuseForgotten } from './forgotten.ts';
 import { calibrate } from './questions.ts';
 import { spanOf } from './span.ts';
@@ -30,6 +31,12 @@ export async function publish(
   requests: number,
 ): Promise<WindowEnd | null> {
   const { database, knowledge } = context;
+  await refuseSameDay(context, window, walk).catch(async (error: unknown) => {
+    if (!(error instanceof WalkError)) throw error;
+    const note = { outcome: 'failed', reason: error.message, end: null, requests } as const;
+    await endWalk(database, window, walk.walkId, { ...note, claims: walk.claims });
+    throw error;
+  });
   try {
     await refuseForgotten(context, window, walk.stored);
     await context.checkKnown({ except: [window.day] });
