@@ -496,6 +496,35 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                                     except select held.hash from daywalk.held(beside.window_id, array(select hash from taken), rule.ignored) as held))
 $$;
 
+-- The records of a stream in a state that is gone or old, of which a version with their identity is shown: by what identifies
+-- them now; it may have been another field, or nothing, when they were marked. One that is gone is an older version only of what
+-- was fetched later. null: any window.
+create function daywalk.superseded(of_stream integer, of_state text, marked_in bigint[], shown_by bigint[])
+returns table (walk_id bigint, page_no integer, "position" integer)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with marked as materialized (
+    select mark.walk_id, mark.page_no, mark.position, case of_state when 'gone' then p.fetched_at else '-infinity' end as after,
+           (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[mark.position] as id_hash
+      from daywalk.marks mark
+      join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
+      join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+      join daywalk.streams s on s.stream_id = w.stream_id
+      join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
+     where mark.state = of_state and (marked_in is null or k.window_id = any (marked_in))
+  )
+  select distinct marked.walk_id, marked.page_no, marked.position
+    from daywalk.windows w
+    join daywalk.streams s on s.stream_id = w.stream_id
+    join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+     and k.finished_at > (select min(marked.after) from marked)
+    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+   cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as i (id_hash, position)
+    join marked on marked.id_hash = i.id_hash and marked.after < p.fetched_at
+    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = i.position
+   where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
+     and case when mark.state is null then k.shown = 'whole' else mark.state in ('shown', 'missing') end
+$$;
+
 -- Where records are identified: one that is gone from one window and that another one shows, fetched later, is not shown
 -- twice. Returns the days that look different now. null: any window.
 create function daywalk.replace_gone(of_stream integer, gone_from bigint[], shown_by bigint[], at timestamptz) returns setof date
@@ -504,32 +533,30 @@ begin
   if not exists (select from daywalk.streams s where s.stream_id = of_stream and s.id_path is not null)
      or not exists (select from daywalk.marks where state = 'gone') then return; end if;
   return query
-  with gone as materialized (
-    -- By what identifies it now: it may have been another field, or nothing, when it was marked.
-    select mark.walk_id, mark.page_no, mark.position, p.fetched_at,
-           (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[mark.position] as id_hash
-      from daywalk.marks mark
-      join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
-      join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
-      join daywalk.streams s on s.stream_id = w.stream_id
-      join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
-     where mark.state = 'gone' and (gone_from is null or k.window_id = any (gone_from))
-  ), newer as materialized (
-    select distinct gone.walk_id, gone.page_no, gone.position
-      from daywalk.windows w
-      join daywalk.streams s on s.stream_id = w.stream_id
-      join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-       and k.finished_at > (select min(gone.fetched_at) from gone)
-      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as i (id_hash, position)
-      join gone on gone.id_hash = i.id_hash and gone.fetched_at < p.fetched_at
-      left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = i.position
-     where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
-       and case when mark.state is null then k.shown = 'whole' else mark.state in ('shown', 'missing') end
-  )
   update daywalk.marks mark set state = 'old', since = at
-    from newer where mark.walk_id = newer.walk_id and mark.page_no = newer.page_no and mark.position = newer.position
+    from daywalk.superseded(of_stream, 'gone', gone_from, shown_by) as s
+   where mark.walk_id = s.walk_id and mark.page_no = s.page_no and mark.position = s.position
   returning mark.day;
+end $$;
+
+-- What is an older version of a record by what identified it before, and of none by what identifies it now, is shown again.
+create function daywalk.identify_anew(of_stream integer) returns void
+language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
+declare
+  shown date[];
+begin
+  perform daywalk.lock_stream(of_stream);
+  if not exists (select from daywalk.marks where state = 'old') then return; end if;
+  with again as (
+    update daywalk.marks mark set state = 'gone'
+      from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
+     where mark.state = 'old' and k.walk_id = mark.walk_id and k.pruning is null and w.stream_id = of_stream
+       and (mark.walk_id, mark.page_no, mark.position) not in (select s.walk_id, s.page_no, s.position from daywalk.superseded(of_stream, 'old', null, null) as s)
+    returning mark.day
+  )
+  select array_agg(day) into shown from again;
+  perform daywalk.note_day(of_stream, d.day, clock_timestamp(), 0, d.gone)
+     from (select c.day, count(*) as gone from unnest(shown) as c (day) group by c.day order by c.day) as d;
 end $$;
 
 -- Shows what the newest proof of a window says, a day or a midnight cut; nothing that it showed before goes.

@@ -1476,6 +1476,29 @@ begin
   return me;
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.identify_anew(of_stream integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET jit TO 'off'
+AS $function$
+declare
+  shown date[];
+begin
+  perform daywalk.lock_stream(of_stream);
+  if not exists (select from daywalk.marks where state = 'old') then return; end if;
+  with again as (
+    update daywalk.marks mark set state = 'gone'
+      from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
+     where mark.state = 'old' and k.walk_id = mark.walk_id and k.pruning is null and w.stream_id = of_stream
+       and (mark.walk_id, mark.page_no, mark.position) not in (select s.walk_id, s.page_no, s.position from daywalk.superseded(of_stream, 'old', null, null) as s)
+    returning mark.day
+  )
+  select array_agg(day) into shown from again;
+  perform daywalk.note_day(of_stream, d.day, clock_timestamp(), 0, d.gone)
+     from (select c.day, count(*) as gone from unnest(shown) as c (day) group by c.day order by c.day) as d;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.identity_of(record jsonb, id_path text[])
  RETURNS jsonb
  LANGUAGE sql
@@ -2393,31 +2416,9 @@ begin
   if not exists (select from daywalk.streams s where s.stream_id = of_stream and s.id_path is not null)
      or not exists (select from daywalk.marks where state = 'gone') then return; end if;
   return query
-  with gone as materialized (
-    -- By what identifies it now: it may have been another field, or nothing, when it was marked.
-    select mark.walk_id, mark.page_no, mark.position, p.fetched_at,
-           (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[mark.position] as id_hash
-      from daywalk.marks mark
-      join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
-      join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
-      join daywalk.streams s on s.stream_id = w.stream_id
-      join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
-     where mark.state = 'gone' and (gone_from is null or k.window_id = any (gone_from))
-  ), newer as materialized (
-    select distinct gone.walk_id, gone.page_no, gone.position
-      from daywalk.windows w
-      join daywalk.streams s on s.stream_id = w.stream_id
-      join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-       and k.finished_at > (select min(gone.fetched_at) from gone)
-      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as i (id_hash, position)
-      join gone on gone.id_hash = i.id_hash and gone.fetched_at < p.fetched_at
-      left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = i.position
-     where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
-       and case when mark.state is null then k.shown = 'whole' else mark.state in ('shown', 'missing') end
-  )
   update daywalk.marks mark set state = 'old', since = at
-    from newer where mark.walk_id = newer.walk_id and mark.page_no = newer.page_no and mark.position = newer.position
+    from daywalk.superseded(of_stream, 'gone', gone_from, shown_by) as s
+   where mark.walk_id = s.walk_id and mark.page_no = s.page_no and mark.position = s.position
   returning mark.day;
 end $function$;
 
@@ -2857,6 +2858,35 @@ AS $function$
     select part.window_id from tree join daywalk.windows part on part.split_from = tree.window_id
   )
   select window_id from tree
+$function$;
+
+CREATE OR REPLACE FUNCTION daywalk.superseded(of_stream integer, of_state text, marked_in bigint[], shown_by bigint[])
+ RETURNS TABLE(walk_id bigint, page_no integer, "position" integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with marked as materialized (
+    select mark.walk_id, mark.page_no, mark.position, case of_state when 'gone' then p.fetched_at else '-infinity' end as after,
+           (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[mark.position] as id_hash
+      from daywalk.marks mark
+      join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
+      join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+      join daywalk.streams s on s.stream_id = w.stream_id
+      join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
+     where mark.state = of_state and (marked_in is null or k.window_id = any (marked_in))
+  )
+  select distinct marked.walk_id, marked.page_no, marked.position
+    from daywalk.windows w
+    join daywalk.streams s on s.stream_id = w.stream_id
+    join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+     and k.finished_at > (select min(marked.after) from marked)
+    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+   cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as i (id_hash, position)
+    join marked on marked.id_hash = i.id_hash and marked.after < p.fetched_at
+    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = i.position
+   where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
+     and case when mark.state is null then k.shown = 'whole' else mark.state in ('shown', 'missing') end
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.swap_table(id integer)
