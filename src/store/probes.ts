@@ -9,6 +9,8 @@ export interface ProbeFacts extends PageFacts {
   readonly beginsWithLast: boolean;
   /** Of its records, in order, to be compared as multisets. */
   readonly hashes: readonly string[];
+  /** By what identifies them, none of its records stands in the walk; looked at where that is asked for. */
+  readonly strangers: boolean;
 }
 
 /** What a probe is compared with. */
@@ -16,18 +18,18 @@ export interface ComparedWith {
   readonly streamId: number;
   /** 0: no walk. */
   readonly walkId: number;
+  /** Also by what identifies the records. */
+  readonly identities?: boolean;
 }
 
 /** Reads a probe's answer and compares it with the walk, without what is ignored in its records; stores nothing. */
 export async function compareProbe(
   database: Database,
-  { streamId, walkId }: ComparedWith,
+  compared: ComparedWith,
   page: Page,
   contract: Contract,
 ): Promise<ProbeFacts> {
-  return readAsJsonb(page.body, ({ body }) =>
-    readProbe(database, { streamId, walkId }, page, body, contract),
-  );
+  return readAsJsonb(page.body, ({ body }) => readProbe(database, compared, page, body, contract));
 }
 
 /**
@@ -50,14 +52,20 @@ export async function readFault(
 
 async function readProbe(
   database: Database,
-  { streamId, walkId }: ComparedWith,
+  { streamId, walkId, identities = false }: ComparedWith,
   page: Page,
   body: Buffer,
   { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<ProbeFacts> {
-  const [row] = await database.persist<FactsRow & { begins_with_last: boolean; hashes: string[] }>(
+  const [row] = await database.persist<
+    FactsRow & { begins_with_last: boolean; hashes: string[]; strangers: boolean }
+  >(
     `with walk as materialized (
-       select k.walk_id, k.day, k.ignored from daywalk.walks k where k.walk_id = $4
+       select k.walk_id, k.day, k.ignored, k.records_path, k.id_path, s.id_path as id_path_now
+         from daywalk.walks k join daywalk.streams s on s.stream_id = $8 where k.walk_id = $4
+     ), known as (
+       select i.id_hash from walk join daywalk.pages p on p.walk_id = walk.walk_id and p.day = walk.day
+        cross join lateral unnest(daywalk.ids_in(p.id_hashes, walk.id_path, p.body, walk.records_path, p.skip, walk.id_path_now)) as i (id_hash)
      ), last as (
        select p.record_hashes[cardinality(p.record_hashes)] as hash
          from walk join daywalk.pages p on p.walk_id = walk.walk_id and p.day = walk.day
@@ -69,14 +77,21 @@ async function readProbe(
             daywalk.knows_frame($8, f.signature) as frame_known,
             pg_catalog.hash_array_extended(f.hashes, 0)::text as digest, f.hashes::text[] as hashes,
             true as continues, true as fits, false as stored,
-            coalesce((select hash from last) = f.hashes[1], false) as begins_with_last
+            coalesce((select hash from last) = f.hashes[1], false) as begins_with_last,
+            case when $9 and f.came > 0 then exists (select from known) and not exists (
+              select from unnest(f.id_hashes) as i (id_hash) where i.id_hash is null or i.id_hash in (select known.id_hash from known))
+            else false end as strangers
        from (select) as one left join walk on true
-      cross join lateral daywalk.read_page($7::text::jsonb, $6, $1, $2, $3, coalesce(walk.ignored, '{}'), null) as f`,
-    [recordsPath, totalPath, relationPath, walkId, page.start, page.status ?? 200, body, streamId],
+      cross join lateral daywalk.read_page($7::text::jsonb, $6, $1, $2, $3, coalesce(walk.ignored, '{}'), case when $9 then walk.id_path_now end) as f`,
+    [
+      ...[recordsPath, totalPath, relationPath, walkId, page.start, page.status ?? 200],
+      ...[body, streamId, identities],
+    ],
   );
   return {
     ...factsOf(row, 0),
     beginsWithLast: row?.begins_with_last ?? false,
     hashes: row?.hashes ?? [],
+    strangers: row?.strangers ?? false,
   };
 }

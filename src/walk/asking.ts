@@ -50,7 +50,9 @@ export class Asking {
   async cameOf(part: WalkTarget): Promise<number | null> {
     this.requests += 1;
     try {
-      return (await askShorter(this.#context, { ...part, start: 0, length: 2 })).facts.came;
+      const { facts } = await askShorter(this.#context, { ...part, start: 0, length: 2 });
+      this.frame = facts.frame ?? this.frame;
+      return facts.came;
     } catch (error) {
       if (isRefused(error)) return null;
       throw error;

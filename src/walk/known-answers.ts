@@ -30,6 +30,8 @@ export class KnownAnswers {
   readonly #context: AskingContext;
   /** Each pass begins with another length. */
   #asked: number;
+  /** A window has shown records, and none of those that were proven there. */
+  #strangers = false;
 
   constructor(context: AskingContext) {
     this.#context = context;
@@ -52,6 +54,7 @@ export class KnownAnswers {
     if (any && clock.monotonic() - knownAt < FRESH_MS) return true;
     const canaries = await readCanaries(database, knowledge.streamId, days);
     const failures: unknown[] = [];
+    this.#strangers = false;
     let known = false;
     const turns = canaries.map((canary) => ({ canary, waits: canary === canaries.at(-1) }));
     for (const { canary, waits } of turns) {
@@ -74,7 +77,7 @@ export class KnownAnswers {
       await noteTrust(database, knowledge.streamId, true);
       return true;
     }
-    const speak = canaries.some(({ speaks }) => speaks === 'against all');
+    const speak = this.#strangers || canaries.some(({ speaks }) => speaks === 'against all');
     if (!speak && !(await this.#showAny(canaries))) return false;
     if (failures.length === canaries.length) throw await this.#cannotBeHad(failures.at(-1));
     throw await this.#wrong(
@@ -227,14 +230,27 @@ export class KnownAnswers {
 
   #showsAt(canary: Canary, start: number, signal?: AbortSignal): Promise<boolean> {
     const target = targetOf(this.#context.stream, canary);
-    return this.#shows({ ...target, start, length: this.#lengthFor(start) }, signal);
+    const request = { ...target, start, length: this.#lengthFor(start) };
+    return this.#shows(request, signal, canary.walkId);
   }
 
-  async #shows(request: PageRequest, signal = this.#context.signal): Promise<boolean> {
+  /**
+   * Whether records come; where they are identified, one of those that were proven. What stands in its place alone may have
+   * come later: then a whole page is looked at.
+   * @param walkId the walk that proved them; 0: any will do.
+   */
+  async #shows(request: PageRequest, signal = this.#context.signal, walkId = 0): Promise<boolean> {
     const { knowledge } = this.#context;
     const times = knowledge.givesEmptiesInVain ? knowledge.repeats : 1;
+    const ask = (asked: PageRequest) =>
+      askShorter({ ...this.#context, signal }, asked, walkId, walkId > 0);
     for (let time = 0; time < times; time += 1) {
-      if ((await askShorter({ ...this.#context, signal }, request)).facts.came > 0) return true;
+      const { came, strangers } = (await ask(request)).facts;
+      if (came === 0) continue;
+      if (!strangers) return true;
+      const whole = { ...request, start: 0, length: Math.max(2, knowledge.largestAnswer) };
+      if (!(await ask(whole)).facts.strangers) return true;
+      this.#strangers = true;
     }
     return false;
   }

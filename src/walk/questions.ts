@@ -32,10 +32,11 @@ export function askShorter(
   context: AskingContext,
   request: PageRequest,
   walkId = 0,
+  identities = false,
 ): Promise<PageAnswer<ProbeFacts>> {
   return orShorter(context, request, 2, async (length) => {
     const asked = { ...request, length };
-    const answer = await askAndCompare(context, asked, walkId);
+    const answer = await askAndCompare(context, asked, walkId, identities);
     if (answer.facts.came > 0 && request.start === 0) context.knowledge.lastGood = asked;
     return answer;
   });
@@ -46,10 +47,12 @@ function askAndCompare(
   context: AskingContext,
   request: PageRequest,
   walkId: number,
+  identities = false,
 ): Promise<PageAnswer<ProbeFacts>> {
   const { database, knowledge } = context;
+  const compared = { streamId: knowledge.streamId, walkId, identities };
   return askPage(context, request, (page, contract) =>
-    compareProbe(database, { streamId: knowledge.streamId, walkId }, page, contract),
+    compareProbe(database, compared, page, contract),
   );
 }
 

@@ -37,6 +37,8 @@ export interface World {
   /** How the source serves its lists besides. */
   readonly habits?: Omit<Habits, 'totals' | 'before'> | undefined;
   readonly recheckDays?: number | undefined;
+  /** What identifies its records, if that is known. */
+  readonly idPath?: readonly string[] | undefined;
   /** `daywalk accept` after the run at this time. */
   readonly acceptedAt?: number | undefined;
   /** Done after each run. */
@@ -53,7 +55,7 @@ export const everyDay = (from: number, to: number): number[] =>
 
 /** @returns how each day ended: its state, and how many of its records are shown; and the numbers of the days that lost records. */
 export async function live(server: TestDatabase, world: World) {
-  const { count, sizeOf = () => 12, totals = 'none', recheckDays = 3 } = world;
+  const { count, sizeOf = () => 12, totals = 'none', recheckDays = 3, idPath } = world;
   const days = closedDays(count);
   const all = days.flatMap((_, day) =>
     records(1_000 * (day + 1), sizeOf(day)).map((record, number) => ({
@@ -71,7 +73,7 @@ export async function live(server: TestDatabase, world: World) {
       if (request.start >= 100) throw new RequestError(400, 'too deep');
     },
   });
-  const stream = newStream();
+  const stream = newStream(idPath === undefined ? {} : { idPath });
   const exporting = { server, source, stream, since: days[0] ?? '', recheckDays };
   for (const time of world.runs) {
     const passed = Math.round((time - now) * DAY_MS);
