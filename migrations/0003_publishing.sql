@@ -409,6 +409,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                     join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
                     join daywalk.streams s on s.stream_id = w.stream_id
                    where mark.day = on_day and mark.state = 'gone' and mark.since > coalesce(s.accepted_at, '-infinity')
+                     and not exists (select from daywalk.windows d
+                                      where d.stream_id = of_stream and d.day = on_day and d.kind = 'day' and (d.proof ->> 'oldest')::boolean)
                    group by mark.since) as g),
          coalesce(sum(k.pages), 0)::bigint, coalesce(sum(k.bytes), 0)::bigint,
          (select d.proof ->> 'kind' from daywalk.windows d where d.stream_id = of_stream and d.day = on_day and d.kind = 'day')

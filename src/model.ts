@@ -219,4 +219,6 @@ export interface Proof {
   readonly removed?: number;
   /** Of parts: the total is calibrated, so that a look may ask for the totals alone. */
   readonly calibrated?: boolean;
+  /** Of a day that shows less than it did: nothing before it is shown any more. */
+  readonly oldest?: boolean;
 }

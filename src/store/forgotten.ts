@@ -71,6 +71,15 @@ export async function countHeldBefore(
   return row?.held ?? 0;
 }
 
+/** How many records are shown of a day; 0: it is not shown. */
+export async function countShown(database: Database, streamId: number, day: Day): Promise<number> {
+  const [row] = await database.persist<{ records: number }>(
+    'select records from daywalk.days where stream_id = $1 and day = $2',
+    [streamId, day],
+  );
+  return row?.records ?? 0;
+}
+
 /**
  * Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the
  * day stays, and it stays complete, with the cuts at its ends. It is looked at for as long as other days are: what was away

@@ -5,7 +5,7 @@ import type { LeasedWindow } from '../store/leases.ts';
 import { closeSplit, readSplit, replanParts, type SplitParts } from '../store/splits.ts';
 import { counted, formatCount } from '../text.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
-import { refuseForgotten, showsNothing } from './forgotten.ts';
+import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
 import { question } from './questions.ts';
 
 /** Leases of a split window that did not close it; then it has failed. */
@@ -68,7 +68,7 @@ export async function closeWindow(
     ...(total === null ? {} : { total }),
     calibrated: exact && total === records,
   };
-  await closeSplit(database, window, proof);
+  await closeSplit(database, window, await asOldest(context, window, proof));
   return { kind: 'complete', proof };
 }
 

@@ -1,8 +1,8 @@
 /** What a source has forgotten: proven days that stay as they are, and days that were never proven, which are not believed to be whole or empty. */
 import { RequestError, WalkError } from '../errors.ts';
-import type { Day, Span } from '../model.ts';
+import type { Day, Proof, Span } from '../model.ts';
 import { addDays, daysBetween, dayWindow } from '../plan/days.ts';
-import { countHeldBefore, readShownBefore, retireDay } from '../store/forgotten.ts';
+import { countHeldBefore, countShown, readShownBefore, retireDay } from '../store/forgotten.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { counted } from '../text.ts';
 import type { WindowContext } from './context.ts';
@@ -41,6 +41,24 @@ async function isRetired(context: WindowContext, window: LeasedWindow): Promise<
   );
   await retireDay(database, window, knowledge.streamId, context.recheckDays);
   return true;
+}
+
+/**
+ * Says with its proof that a day, walked again, lacks what its source forgets, and has not lost: it shows fewer records than it
+ * did, and nothing is shown of the day with records before it.
+ */
+export async function asOldest(
+  context: WindowContext,
+  { day, kind, proven }: LeasedWindow,
+  proof: Proof,
+): Promise<Proof> {
+  const { database, knowledge } = context;
+  if (kind !== 'day' || !proven) return proof;
+  if (proof.records >= (await countShown(database, knowledge.streamId, day))) return proof;
+  const before = await readShownBefore(database, knowledge.streamId, day);
+  if (before === null) return proof;
+  const oldest = before.retired || (await showsNothing(context, before));
+  return oldest ? { ...proof, oldest } : proof;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 } from '../store/walks.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
 import { refuseSameDay } from './contradictions.ts';
-import { refuseForgotten } from './forgotten.ts';
+import { asOldest, refuseForgotten } from './forgotten.ts';
 import { calibrate } from './questions.ts';
 import { spanOf } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
@@ -50,7 +50,7 @@ export async function publish(
   const newest = { walkId: walk.walkId, nextStart: walk.stored, pages: walk.pages };
   const withheld =
     window.walked && !window.proven ? await readWithheld(database, window, walk.walkId) : null;
-  const shown = withheld ?? { ...newest, proof };
+  const shown = withheld ?? { ...newest, proof: await asOldest(context, window, proof) };
   try {
     const [claims, more] = withheld === null ? [walk.claims, requests] : [[], 0];
     await proveWindow(database, window, shown, shown.proof, claims, more);
