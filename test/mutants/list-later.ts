@@ -356,7 +356,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'src/walk/end.ts',
     'total < records && knowledge',
     'total < 0 && knowledge',
-    ['test/walk/attacked.test.ts'],
+    ['test/walk/changing-sources.test.ts'],
   ),
   mutant(
     'days are forgotten by their source without a known answer',

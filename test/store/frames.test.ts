@@ -66,6 +66,8 @@ describe('a failure', () => {
     [{ _shards: { total: 5, successful: 4, failed: 0 }, hits: { hits: R } }, ['hits', 'hits']],
     [{ hits: { _shards: { failed: '2' }, hits: R } }, ['hits', 'hits']],
     [{ error: 'x' }, []],
+    // Elasticsearch and OpenSearch across clusters, where one that is away may be skipped.
+    [{ _clusters: { total: 2, successful: 1, skipped: 1 }, hits: { hits: [] } }, ['hits', 'hits']],
   ])('%j is seen', async (body, path) => {
     expect((await says(body, path)).fault).not.toBeNull();
   });
@@ -74,6 +76,9 @@ describe('a failure', () => {
     [{ error: 0, errors: [], success: true, ok: 1, status: 'success', data: R }],
     [{ error: null, errmsg: 'ok', errcode: 0, code: 200, data: R }],
     [{ error: { code: 0, message: '' }, code: 20000, data: R }],
+    [{ error: 'No error', data: [] }],
+    [{ error: { code: 0, message: 'Success.' }, data: [] }],
+    [{ error_code: '0000', data: [] }],
     [{ status: 200, statusText: 'OK', state: 'no errors', data: R }],
     [{ _shards: { total: 5, successful: 5, skipped: 1, failed: 0 }, timed_out: false, data: R }],
     [{ data: [{ error: 'a record may tell of one', status: 500 }] }],

@@ -1,6 +1,6 @@
 /** What the rules once overlooked, found by reading them: days that they would have called complete and that were not, or never complete. */
 import { describe, expect, it } from 'vitest';
-import { EnvelopeError, RequestError } from '../../src/errors.ts';
+import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import { around } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -437,5 +437,66 @@ it.each(['none', 'exact'] as const)(
       ...{ server, source, stream: newStream(), since: first, pageLength: 1_000 },
     });
     expect([...results.values()].map(({ state }) => state)).toEqual(['complete', 'complete']);
+  },
+);
+
+describe('a day that is too much for its source, which answers it with nothing', () => {
+  // As behind `catch { return { total: 0, data: [] } }`: a part of the day is answered.
+  it('is not empty', async () => {
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 30), [second]: records(2_000, 300) },
+      { totals: 'exact', arrange: (list) => (list.length > 200 ? [] : list) },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 50 };
+    expect((await exported(exporting)).get(second)?.published.length).not.toBe(0);
+  });
+});
+
+it('a page that is shorter than others were is no union where one question is answered in different ways', async () => {
+  const source = new ImaginedSource(
+    { [first]: records(1_000, 60), [second]: records(2_000, 30) },
+    // Records of the newer days are larger: 17 of them fill a page.
+    { wrap: (list, _, { from }) => body(from < second ? list : list.slice(0, 17), null) },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 100 };
+  await teach(exporting, { restless: true });
+  await exported(exporting);
+});
+
+it('a source that shows the same records whatever day is asked for has no day of them', async () => {
+  const source = new ImaginedSource(
+    { [first]: records(1_000, 7), [second]: [] },
+    { arrange: () => records(1_000, 7) },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+  await runOnce(exporting);
+  expect(
+    [...(await readResults(server, exporting.stream)).values()].map(({ state }) => state).sort(),
+  ).toEqual(['complete', 'failed']);
+});
+
+it.each([
+  ['500', new UnavailableError('api', 'the result window is too large')],
+  ['400', new RequestError(400, 'the result window is too large')],
+] as const)(
+  'a day is complete where its pages are counted by number, and answered %s behind a depth',
+  async (_, error) => {
+    // Numbers of pages in front of Elasticsearch: from + size is at most 42.
+    const source: ImaginedSource = new ImaginedSource(
+      { [first]: records(1_000, 30), [second]: records(2_000, 140) },
+      {
+        totals: 'exact',
+        before: (_, { start, length }) => {
+          if (start + length > 42) throw error;
+        },
+        arrange: (list, _, { start, length }) => {
+          const from = Math.floor(start / length) * length;
+          return [...Array<string>(start).fill(''), ...list.slice(from, from + length)];
+        },
+        wrap: (list, _, request) => body(list, source.within(request).length),
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 7 };
+    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
   },
 );

@@ -1,0 +1,201 @@
+/** Sources, keys, settings and clocks that change between two runs: what is complete stays true, and what is lost is told. */
+import { describe, expect, it } from 'vitest';
+import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
+import { freshStore, records } from '../support/store.ts';
+import {
+  closedDays,
+  type Exporting,
+  exported,
+  newStream,
+  readResults,
+  runOnce,
+  SETTLE_MS,
+} from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { everyDay, live } from './life.ts';
+
+let server: TestDatabase;
+const [first = '', second = '', third = ''] = closedDays(3);
+const DAY_MS = 86_400_000;
+
+freshStore((store) => {
+  ({ server } = store);
+});
+
+const body = (list: readonly string[], total: number) =>
+  `{"total":${total},"data":[${list.join(',')}]}`;
+const later = (interval: string) =>
+  letTimePass((sql, values) => server.query(sql, values), interval);
+
+describe('a total that comes to count the page', () => {
+  /** An upgraded API: `total` is now what `count` is elsewhere; it gives 25 records a page, as before. */
+  function upgrading() {
+    let upgraded = false;
+    const source: ImaginedSource = new ImaginedSource(
+      { [first]: records(1_000, 240), [second]: records(2_000, 200), [third]: records(3_000, 200) },
+      {
+        clamp: 25,
+        wrap: (list, _, request) =>
+          body(list, upgraded ? list.length : source.within(request).length),
+      },
+    );
+    const exporting: Exporting = {
+      ...{ server, source, stream: newStream(), since: first, pageLength: 1_000, recheckDays: 7 },
+    };
+    const upgrade = () => {
+      upgraded = true;
+    };
+    return { exporting, upgrade };
+  }
+
+  it('makes no new day complete with its first page', async () => {
+    const { exporting, upgrade } = upgrading();
+    await runOnce({ ...exporting, settleMs: SETTLE_MS + DAY_MS });
+    upgrade();
+    await later('2 hours');
+    expect((await exported(exporting)).get(third)?.published.length).toBe(200);
+  });
+
+  it('tells no event as lost', async () => {
+    const { exporting, upgrade } = upgrading();
+    await runOnce(exporting);
+    upgrade();
+    for (let run = 0; run < 3; run += 1) {
+      await later('2 hours');
+      await runOnce(exporting);
+    }
+    expect(await server.query('select day from daywalk.days where lost > 0')).toEqual([]);
+  });
+});
+
+describe('what a look has found is not forgotten', () => {
+  /** Answers that depend on the address: kept for a day by a cache, or given by one of two replicas, of which one has nothing late. */
+  const byAddress: Readonly<Record<string, (late: ReadonlySet<string>) => Habits['arrange']>> = {
+    'a cache answers an address that was asked for before': () => {
+      const kept = new Map<string, readonly string[]>();
+      return (list, _, request) => {
+        const address = JSON.stringify(request);
+        kept.set(address, kept.get(address) ?? list);
+        return kept.get(address) ?? list;
+      };
+    },
+    'a replica that lags answers the address of the whole day': (late) => (list, _, request) =>
+      request.length === 30 ? list.filter((record) => !late.has(record)) : list,
+  };
+
+  it.each(Object.keys(byAddress))('where %s', async (name) => {
+    const late = records(3_012, 3);
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 12), [second]: records(2_000, 12), [third]: records(3_000, 12) },
+      { totals: 'exact', arrange: byAddress[name]?.(new Set(late)) ?? ((list) => list) },
+    );
+    const exporting: Exporting = {
+      ...{ server, source, stream: newStream(), since: first, pageLength: 30, recheckDays: 7 },
+    };
+    await runOnce(exporting);
+    source.lists.set(`${third} 00:00:00`, [...records(3_000, 12), ...late]);
+    await later('2 hours');
+    await exported(exporting);
+  });
+});
+
+it.each([5, 7])(
+  'events that a source keeps for %i days are not told as lost while a part of their day is shown',
+  async (keeps) => {
+    const told = new Set<string>();
+    await live(server, {
+      ...{ count: keeps + 3, recheckDays: 7 },
+      // By the hour, as by default, when the first days are forgotten.
+      runs: [
+        ...everyDay(1, keeps - 1),
+        ...Array.from({ length: 12 }, (_, at) => keeps + 0.02 + at / 6),
+      ],
+      shows: (now, { at }) => now < at + keeps,
+      after: async () => {
+        const lost = `select day::text from daywalk.days where lost > 0 and retired_since is null`;
+        for (const { day } of await server.query<{ day: string }>(lost)) told.add(day);
+      },
+    });
+    // Nothing before the first day was ever seen: nobody can know that it was forgotten.
+    expect([...told]).toEqual(closedDays(keeps + 3).slice(0, 1));
+  },
+);
+
+it('a day is not complete before it is over, though the clock of the database was ahead for a run', async () => {
+  const AHEAD = 6.02;
+  const early: string[] = [];
+  await live(server, {
+    ...{ count: 8, recheckDays: 7 },
+    // It is 3.05 when the database says that it is 6.02; then its clock is right again.
+    runs: [1.02, 2.02, 3.02, AHEAD, 3.1, 4.02, 4.1, 5.02, 5.1],
+    shows: (now, { at }) => at <= (now === AHEAD ? 3.05 : now),
+    after: async (now) => {
+      if (now === AHEAD || now < 4) return;
+      const complete = await server.query<{ day: string; records: number }>(
+        `select day::text, records::int from daywalk.coverage where state = 'complete' order by day`,
+      );
+      for (const { day, records: shown } of complete) if (shown < 12) early.push(`${now}: ${day}`);
+    },
+  });
+  expect(early).toEqual([]);
+});
+
+it('days are looked at for as long as recheck_days says now', async () => {
+  const source = new ImaginedSource({
+    ...{ [first]: records(1_000, 12), [second]: records(2_000, 12), [third]: records(3_000, 12) },
+  });
+  const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+  await runOnce({ ...exporting, recheckDays: 0 });
+  await later('2 hours');
+  await runOnce({ ...exporting, recheckDays: 0 });
+  source.lists.set(`${third} 00:00:00`, records(3_000, 15));
+  await later('24 hours');
+  const result = await exported({ ...exporting, recheckDays: 30 });
+  expect(result.get(third)?.published.length).toBe(15);
+});
+
+it('a source that comes to ignore the time of day is not asked second by second', async () => {
+  let upgraded = false;
+  const stop = new AbortController();
+  const source: ImaginedSource = new ImaginedSource(
+    { [first]: records(1_000, 40), [second]: records(2_000, 40), [third]: records(3_000, 60) },
+    {
+      arrange: (list, number, request) => {
+        if (number > 1_500) stop.abort();
+        if (!upgraded) return list;
+        const from = `${request.from.slice(0, 10)} 00:00:00`;
+        return source.within({ ...request, from, to: `${request.to.slice(0, 10)} 23:59:59` });
+      },
+    },
+  );
+  const exporting: Exporting = {
+    ...{ server, source, stream: newStream(), since: first, pageLength: 100 },
+    signal: stop.signal,
+  };
+  await runOnce({ ...exporting, settleMs: SETTLE_MS + DAY_MS });
+  upgraded = true;
+  await runOnce(exporting).catch(() => {});
+  expect(source.asked.length).toBeLessThan(1_500);
+});
+
+it('what another record hid under an id_path that was wrong is shown again without it', async () => {
+  const list = (from: number) =>
+    Array.from({ length: 12 }, (_, index) => `{"id": ${from + index}, "rule": ${index % 3}}`);
+  const source = new ImaginedSource({ [first]: list(1_000), [second]: list(2_000) });
+  const stream = newStream({ idPath: ['rule'] });
+  const exporting: Exporting = {
+    ...{ server, source, stream, since: first, pageLength: 30, recheckDays: 7 },
+  };
+  await runOnce(exporting);
+  source.lists.set(`${second} 00:00:00`, list(2_000).slice(0, -1));
+  const { idPath: _, ...without } = stream;
+  for (const now of [stream, stream, without, without]) {
+    await later('2 hours');
+    await server.query(
+      `update daywalk.windows set rewalk = true, due_at = clock_timestamp() where state = 'complete'`,
+    );
+    await runOnce({ ...exporting, stream: now });
+  }
+  expect((await readResults(server, stream)).get(second)?.published.length).toBe(12);
+});

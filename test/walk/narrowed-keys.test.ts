@@ -1,0 +1,51 @@
+/** Known answers once a key is narrowed, or is somebody else's: what was proven is not as ever, and nothing new is believed. */
+import { describe, expect, it } from 'vitest';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore } from '../support/store.ts';
+import { everyDay, live } from './life.ts';
+
+let server: TestDatabase;
+
+freshStore((store) => {
+  ({ server } = store);
+});
+
+describe('known answers', () => {
+  it.each([0, 3])(
+    'that show the records of somebody else are not as ever, recheck_days %i',
+    async (recheckDays) => {
+      // At noon of day 4 the key of another tenant takes the place of this one's.
+      const { ends, lost } = await live(server, {
+        ...{ count: 9, recheckDays, runs: everyDay(1, 8), sizeOf: () => 24, idPath: ['id'] },
+        shows: (now, { number }) => (now < 4.5 ? number < 12 : number >= 12),
+      });
+      expect(ends.slice(4).filter((end) => end.startsWith('complete'))).toEqual([]);
+      expect(lost).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['none', 12],
+    ['exact', 90],
+  ] as const)(
+    'that are walked again, and lack two thirds then, are none any more, totals %s, a day of %i',
+    async (totals, size) => {
+      const { ends } = await live(server, {
+        ...{ count: 9, recheckDays: 7, totals, runs: everyDay(1, 8) },
+        // The stream is quiet: one day is known when its key is narrowed.
+        sizeOf: (day) => (day === 0 ? size : [5, 6].includes(day) ? 12 : 0),
+        shows: (now, { number }) => now < 5.5 || number % 3 === 0,
+      });
+      expect(ends.slice(5, 7).filter((end) => end === 'complete 4')).toEqual([]);
+    },
+  );
+
+  it('that are walked again by a narrowed key are none, where older ones are forgotten', async () => {
+    const { ends } = await live(server, {
+      ...{ count: 14, recheckDays: 1 },
+      runs: [...everyDay(1, 7), ...everyDay(10, 13)],
+      shows: (now, { at, number }) => now < at + 6.5 && (now < 6.8 || number % 3 === 0),
+    });
+    expect(ends.slice(6).filter((end) => end === 'complete 4')).toEqual([]);
+  });
+});
