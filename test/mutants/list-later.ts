@@ -16,6 +16,27 @@ const PUBLISHING = 'src/walk/publishing.ts';
 
 export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
+    'the records of somebody else are a known answer',
+    'src/walk/known-answers.ts',
+    'if (!strangers) return true;',
+    'if (came > 0) return true;',
+    ['test/walk/narrowed-keys.test.ts'],
+  ),
+  mutant(
+    'what a source forgets of its oldest day is lost',
+    FORGETTING,
+    'return oldest ? { ...proof, oldest } : proof;',
+    'return proof;',
+    ['test/walk/changing-sources.test.ts'],
+  ),
+  mutant(
+    'what was an older version by another id_path stays one',
+    'src/store/streams.ts',
+    "'select daywalk.identify_anew(stream_id)",
+    "'select stream_id",
+    ['test/walk/changing-sources.test.ts'],
+  ),
+  mutant(
     'complete days are known answers before those in doubt',
     PROVEN,
     'order by is_old, day desc limit 2',

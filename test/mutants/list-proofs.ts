@@ -41,9 +41,23 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'an empty window is not asked for again',
     WALK,
-    'for (let came = 1; came < repeats; came += 1) {',
+    'for (let came = halved ? 2 : 1; came < repeats; came += 1) {',
     'for (let came = 1; came < 0 * repeats; came += 1) {',
     ['test/walk/found.test.ts'],
+  ),
+  mutant(
+    'a day that shows nothing is not asked for by its halves',
+    WALK,
+    'const halved = !beside && (await this.#halvesShowNothing());',
+    'const halved = false;',
+    ['test/walk/overlooked.test.ts'],
+  ),
+  mutant(
+    'the records of another day are believed',
+    'src/walk/contradictions.ts',
+    'if (same === null) return;',
+    'if (same !== undefined) return;',
+    ['test/walk/overlooked.test.ts'],
   ),
   mutant(
     'no cut that was asked passes for cuts that were told',
