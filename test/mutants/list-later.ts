@@ -181,7 +181,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'src/store/proven.ts',
     "coalesce(fetched.since, '-infinity')",
     "clock_timestamp() - interval '14 days'",
-    KNOWN,
+    LIFE,
   ),
   mutant(
     'what was forgotten during a rest keeps everything new from being believed',
