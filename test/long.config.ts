@@ -2,10 +2,16 @@
 import { defineConfig } from 'vitest/config';
 import usual from '../vitest.config.ts';
 
+/** Files of every change that try more variants at night: those that import `test/support/night.ts`. */
+const BOTH = ['forgotten-meanwhile', 'old-days', 'requests'].map(
+  (name) => `test/walk/${name}.test.ts`,
+);
+
 export default defineConfig({
   test: {
     ...usual.test,
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.long.ts'],
+    include: ['test/**/*.long.ts', ...BOTH],
+    env: { NIGHT: 'yes' },
   },
 });

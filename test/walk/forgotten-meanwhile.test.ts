@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { freshStore, records } from '../support/store.ts';
 import { accept, closedDays, newStream, readResults, runOnce } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
@@ -155,16 +156,22 @@ it('a forgotten day of a quiet stream stays forgotten, and is not lost, as long 
   expect(lost).toEqual([]);
 });
 
-it.each([
-  ['none', 8],
-  ['none', 20],
-  ['none', 40],
-  ['none', 60],
-  ['none', 90],
-  ['exact', 6],
-  ['exact', 20],
-  ['exact', 40],
-] as const)(
+it.each(
+  andAtNight<readonly ['none' | 'exact', number]>(
+    [
+      ['none', 20],
+      ['none', 60],
+      ['exact', 20],
+    ],
+    [
+      ['none', 8],
+      ['none', 40],
+      ['none', 90],
+      ['exact', 6],
+      ['exact', 40],
+    ],
+  ),
+)(
   'a large day that was interrupted, totals %s, after %i requests, and forgotten until the API is back, keeps no other from being believed',
   async (totals, most) => {
     const { ends } = await liveInterrupted(13, totals, most);
@@ -175,12 +182,18 @@ it.each([
   },
 );
 
-it.each([
-  ['none', 40],
-  ['none', 60],
-  ['none', 90],
-  ['exact', 20],
-] as const)(
+it.each(
+  andAtNight<readonly ['none' | 'exact', number]>(
+    [
+      ['none', 60],
+      ['exact', 20],
+    ],
+    [
+      ['none', 40],
+      ['none', 90],
+    ],
+  ),
+)(
   'a large day that was interrupted, totals %s, after %i requests, is complete when a person has accepted that it is gone',
   async (totals, most) => {
     const { ends } = await liveInterrupted(17, totals, most, { acceptedAfter: 13 });
@@ -231,19 +244,25 @@ describe('a day that its source forgets while it is walked for the first time', 
     return ends;
   }
 
-  it.each([
-    [50, 'none', 2],
-    [50, 'exact', 2],
-    [240, 'none', 2],
-    [240, 'none', 12],
-    [240, 'none', 16],
-    [240, 'none', 20],
-    [240, 'none', 25],
-    [240, 'none', 30],
-    [240, 'exact', 2],
-    [240, 'exact', 8],
-    [240, 'exact', 14],
-  ] as const)(
+  it.each(
+    andAtNight<readonly [number, 'none' | 'exact', number]>(
+      [
+        [50, 'none', 2],
+        [240, 'none', 12],
+        [240, 'none', 25],
+        [240, 'exact', 8],
+      ],
+      [
+        [50, 'exact', 2],
+        [240, 'none', 2],
+        [240, 'none', 16],
+        [240, 'none', 20],
+        [240, 'none', 30],
+        [240, 'exact', 2],
+        [240, 'exact', 14],
+      ],
+    ),
+  )(
     'of %i records, with totals %s, after %i requests, is not complete with fewer',
     async (size, totals, after) => {
       const ends = await taken(size, totals, after);

@@ -5,6 +5,7 @@ import type { PageRequest } from '../../src/model.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
@@ -265,7 +266,7 @@ it('a quiet stream whose last day with records was forgotten waits for none', as
   expect(await windowStates()).toEqual(days.map(() => 'complete'));
 });
 
-describe.each<Days>([{}, { size: 240, totals: 'exact' }, { size: 240, depth: 100 }])(
+describe.each(andAtNight<Days>([{}, { size: 240, totals: 'exact' }], [{ size: 240, depth: 100 }]))(
   'walking a proven day again (%o) that the source',
   (kind) => {
     const proven = async (change: Days = {}) => {
