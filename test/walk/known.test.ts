@@ -130,6 +130,17 @@ describe('the newest days', () => {
   });
 });
 
+it('the newest day that shows nothing is not forgotten, because an older one is there that came back', async () => {
+  const { source, run } = exportOf(LISTS);
+  await run();
+  for (const day of [second, third]) source.lists.set(`${day} 00:00:00`, []);
+  await server.query('update daywalk.days set retired_since = clock_timestamp() where day = $1', [
+    second,
+  ]);
+  await runAndIgnore(run);
+  expect(await retired()).toEqual([second]);
+});
+
 describe('a quiet source that keeps its events for a week', () => {
   it('shows its only day no more, which is told as gone, and keeps nothing else from being believed', async () => {
     const { source, run } = exportOf({ [first]: records(1_000, 3), [second]: [], [third]: [] });
