@@ -500,32 +500,50 @@ $$;
 
 -- The records of a stream in a state that is gone or old, of which a version with their identity is shown: by what identifies
 -- them now; it may have been another field, or nothing, when they were marked. One that is gone is an older version only of what
--- was fetched later. null: any window.
+-- was fetched later; one that is old may be one of what is gone. null: any window.
 create function daywalk.superseded(of_stream integer, of_state text, marked_in bigint[], shown_by bigint[])
 returns table (walk_id bigint, page_no integer, "position" integer)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+  return query
   with marked as materialized (
-    select mark.walk_id, mark.page_no, mark.position, case of_state when 'gone' then p.fetched_at else '-infinity' end as after,
-           (daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path))[mark.position] as id_hash
-      from daywalk.marks mark
-      join daywalk.walks k on k.walk_id = mark.walk_id and k.pruning is null
-      join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
-      join daywalk.streams s on s.stream_id = w.stream_id
-      join daywalk.pages p on p.walk_id = mark.walk_id and p.page_no = mark.page_no and p.day = mark.day
-     where mark.state = of_state and (marked_in is null or k.window_id = any (marked_in))
+    select page.walk_id, page.page_no, mark.position, page.ids[mark.position] as id_hash,
+           case of_state when 'gone' then page.fetched_at else '-infinity' end as after
+      from (select p.walk_id, p.page_no, p.fetched_at, here.positions,
+                   daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path) as ids
+              from (select mark.walk_id, mark.page_no, mark.day, array_agg(mark.position) as positions
+                      from daywalk.marks mark where mark.state = of_state group by mark.walk_id, mark.page_no, mark.day) as here
+              join daywalk.walks k on k.walk_id = here.walk_id and k.pruning is null
+              join daywalk.windows w on w.window_id = k.window_id and w.stream_id = of_stream
+              join daywalk.streams s on s.stream_id = w.stream_id
+              join daywalk.pages p on p.walk_id = here.walk_id and p.page_no = here.page_no and p.day = here.day
+             where marked_in is null or k.window_id = any (marked_in)
+            offset 0) as page
+     cross join lateral unnest(page.positions) as mark (position)
+     where page.ids[mark.position] is not null
+  ), newest as materialized (
+    select i.id_hash, max(page.fetched_at) as fetched_at
+      from (select p.fetched_at, k.shown, here.marked, here.seen,
+                   daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path) as ids
+              from daywalk.windows w
+              join daywalk.streams s on s.stream_id = w.stream_id
+              join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+               and k.finished_at > (select min(marked.after) from marked)
+              join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+             cross join lateral (
+               select coalesce(array_agg(mark.position), '{}') as marked,
+                      coalesce(array_agg(mark.position) filter (where mark.state in ('shown', 'missing') or (of_state = 'old' and mark.state = 'gone')), '{}') as seen
+                 from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no) as here
+             where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
+            offset 0) as page
+     cross join lateral unnest(page.ids) with ordinality as i (id_hash, position)
+     -- As a case the keys are looked up in a hash; a planner that expects few would compare each with each.
+     where case when i.id_hash in (select marked.id_hash from marked) then true else false end
+       and (i.position = any (page.seen) or (page.shown = 'whole' and i.position <> all (page.marked)))
+     group by i.id_hash
   )
-  select distinct marked.walk_id, marked.page_no, marked.position
-    from daywalk.windows w
-    join daywalk.streams s on s.stream_id = w.stream_id
-    join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-     and k.finished_at > (select min(marked.after) from marked)
-    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-   cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as i (id_hash, position)
-    join marked on marked.id_hash = i.id_hash and marked.after < p.fetched_at
-    left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = i.position
-   where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
-     and case when mark.state is null then k.shown = 'whole' else mark.state in ('shown', 'missing') end
-$$;
+  select marked.walk_id, marked.page_no, marked.position from marked join newest on newest.id_hash = marked.id_hash and newest.fetched_at > marked.after;
+end $$;
 
 -- Where records are identified: one that is gone from one window and that another one shows, fetched later, is not shown
 -- twice. Returns the days that look different now. null: any window.
@@ -541,24 +559,38 @@ begin
   returning mark.day;
 end $$;
 
--- What is an older version of a record by what identified it before, and of none by what identifies it now, is shown again.
+-- What is an older version of a record by what identified it before, and of none by what identifies it now, is shown again, as
+-- gone; what is one now is hidden. That its source has it no more is no news, and no loss.
 create function daywalk.identify_anew(of_stream integer) returns void
 language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
+  at constant timestamptz := clock_timestamp();
   shown date[];
+  hidden date[];
 begin
   perform daywalk.lock_stream(of_stream);
-  if not exists (select from daywalk.marks where state = 'old') then return; end if;
-  with again as (
-    update daywalk.marks mark set state = 'gone'
-      from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-     where mark.state = 'old' and k.walk_id = mark.walk_id and k.pruning is null and w.stream_id = of_stream
-       and (mark.walk_id, mark.page_no, mark.position) not in (select s.walk_id, s.page_no, s.position from daywalk.superseded(of_stream, 'old', null, null) as s)
-    returning mark.day
+  if exists (select from daywalk.marks where state = 'old') then
+    with again as (
+      update daywalk.marks mark set state = 'gone', since = at
+        from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
+       where mark.state = 'old' and k.walk_id = mark.walk_id and k.pruning is null and w.stream_id = of_stream
+         and (mark.walk_id, mark.page_no, mark.position) not in (select s.walk_id, s.page_no, s.position from daywalk.superseded(of_stream, 'old', null, null) as s)
+      returning mark.day
+    )
+    select array_agg(day) into shown from again;
+  end if;
+  hidden := array(select daywalk.replace_gone(of_stream, null, null, at));
+  perform daywalk.note_day(of_stream, d.day, at, d.shown, d.shown)
+     from (select c.day, count(*) filter (where c.shown) as shown
+             from (select unnest(shown), true union all select unnest(hidden), false) as c (day, shown) group by c.day order by c.day) as d;
+  -- What appeared is known with the publication only.
+  with told as (
+    update daywalk.days d set lost = c.lost
+      from unnest(shown) as again (day) cross join lateral daywalk.contents_of(of_stream, again.day) as c
+     where d.stream_id = of_stream and d.day = again.day
+    returning d.publication
   )
-  select array_agg(day) into shown from again;
-  perform daywalk.note_day(of_stream, d.day, clock_timestamp(), 0, d.gone)
-     from (select c.day, count(*) as gone from unnest(shown) as c (day) group by c.day order by c.day) as d;
+  update daywalk.publications p set lost = 0 from told where p.key = told.publication;
 end $$;
 
 -- Shows what the newest proof of a window says, a day or a midnight cut; nothing that it showed before goes.

@@ -12,6 +12,8 @@ export interface ShownBefore extends Span {
   readonly sinceThatAge: boolean;
   /** This one was seen when it was as old as the other one is. */
   readonly seenAsOld: boolean;
+  /** This one was seen when it was a day older than the other one is: by the hour, its source keeps days for that long. */
+  readonly seenOlder: boolean;
   /** This one was seen when it was as old as the other one was when it showed nothing. */
   readonly keptThatLong: boolean;
   /** A person has accepted the source since the other one was asked for. */
@@ -29,6 +31,7 @@ export async function readShownBefore(
             d.retired_since is not null as retired,
             (d.retired_since is not null or d.gone > 0) and clock_timestamp() - $2::date > w.shown_at - w.day as "sinceThatAge",
             clock_timestamp() - $2::date <= w.shown_at - w.day as "seenAsOld",
+            clock_timestamp() - $2::date + interval '1 day' <= w.shown_at - w.day as "seenOlder",
             coalesce(later.empty_at - $2::date <= w.shown_at - w.day, false) as "keptThatLong",
             coalesce(later.asked_at <= s.accepted_at, false) as accepted
        from daywalk.days d

@@ -12,7 +12,8 @@ export type Fact =
   | 'reach'
   | 'ignored'
   | 'restless'
-  | 'empties';
+  | 'empties'
+  | 'hides_much';
 
 /** One thing learned. */
 export interface LearnedFact {

@@ -120,7 +120,7 @@ export function readCanaries(
        select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')},
               s.accepted_at,
               least(w.proven_at, w.shown_at) > asked.at - interval '7 days' as fresh,
-              w.state = 'complete' and w.proven_at <= least(coalesce(fetched.since, '-infinity'), asked.at - interval '7 days') as is_old
+              w.state = 'complete' and w.proven_at <= coalesce(fetched.since, '-infinity') as is_old
          from daywalk.windows w
          join daywalk.streams s on s.stream_id = w.stream_id
          join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0

@@ -100,9 +100,11 @@ export async function registerStreams(
       'select daywalk.show_stream(name) from unnest($1::text[]) as given (name)',
       [filtered.map(({ name }) => name)],
     );
-  await database.persist(
-    'select daywalk.identify_anew(stream_id) from (select distinct stream_id from daywalk.days where unshared) as d order by stream_id',
+  const changed = await database.persist<{ streamId: number }>(
+    'select distinct stream_id as "streamId" from daywalk.days where unshared order by 1',
   );
+  for (const { streamId } of changed)
+    await database.persist('select daywalk.identify_anew($1)', [streamId]);
   while (await shareNext(database));
   return streams.map((stream) => {
     const row = rows.find(({ name }) => name === stream.name);

@@ -50,9 +50,7 @@ export class Asking {
   async cameOf(part: WalkTarget): Promise<number | null> {
     this.requests += 1;
     try {
-      const { facts } = await askShorter(this.#context, { ...part, start: 0, length: 2 });
-      this.frame = facts.frame ?? this.frame;
-      return facts.came;
+      return (await askShorter(this.#context, { ...part, start: 0, length: 2 })).facts.came;
     } catch (error) {
       if (isRefused(error)) return null;
       throw error;

@@ -33,9 +33,10 @@ export async function closeWindow(
     await refuseForgotten(context, window, came);
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
-  // What was accepted as forgotten since its parts were walked, or shows in parts only, adds up to what it told when it was split.
-  const isGone = came === 0 && records > 0 && (await showsNothing(context, window));
-  const total = isGone ? split.total : shown;
+  // What was accepted as forgotten since its parts were walked, or is too much to be shown whole, adds up to what it told when it was split.
+  const isUntold =
+    came === 0 && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
+  const total = isUntold ? split.total : shown;
   const exact =
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.

@@ -67,9 +67,11 @@ export async function refuseForeignTotal(
   });
 }
 
+/** So far ahead no day has records yet. */
+const DAYS_AHEAD = 7;
+
 /**
- * A source that does not know how it is asked for a day shows the same records whatever day that is: those of another day
- * beside it, and of one that is beside neither.
+ * A source that does not heed which day it is asked for shows the records of another day, and shows them of one that is not yet, too.
  * @throws {WalkError} where it does.
  */
 export async function refuseSameDay(
@@ -77,22 +79,22 @@ export async function refuseSameDay(
   { kind, day }: LeasedWindow,
   { walkId, stored }: WalkToPublish,
 ): Promise<void> {
-  const { database, knowledge } = context;
+  const { clock, database, knowledge } = context;
   if (kind !== 'day' || stored < 2) return;
   const same = await findSameDay(database, knowledge.streamId, day, walkId);
   if (same === null) return;
-  const third = dayWindow(addDays(day < same.day ? day : same.day, -2));
-  const span = { ...third, levelFrom: null, levelTo: null };
-  const shown = await question(context, span, 0, knowledge.pageLength(context.pageLength)).catch(
-    (error: unknown) => {
-      if (isRefused(error)) return null;
-      throw error;
-    },
-  );
+  const today = new Date(clock.now()).toISOString().slice(0, 10);
+  const ahead = addDays(today, DAYS_AHEAD);
+  const span = { ...dayWindow(ahead), levelFrom: null, levelTo: null };
+  const length = knowledge.pageLength(context.pageLength);
+  const shown = await question(context, span, 0, length, walkId).catch((error: unknown) => {
+    if (isRefused(error)) return null;
+    throw error;
+  });
   if (shown?.hashes.some((hash) => same.hashes.includes(hash)) !== true) return;
   throw new WalkError(
     'contradicted',
-    `${day} shows the records of ${same.day}, and so does ${third.from.slice(0, 10)}`,
+    `${day} shows the records of ${same.day}, and so does ${ahead}, which is not yet`,
     {
       hint: 'The source does not heed which day it is asked for: is it asked as its API wants it?',
     },

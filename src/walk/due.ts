@@ -14,6 +14,7 @@ import {
   releaseLease,
 } from '../store/leases.ts';
 import type { FetchPage } from './answers.ts';
+import { blaming } from './blame.ts';
 import { closeWindow } from './closing.ts';
 import { startWorkers } from './concurrency.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
@@ -22,7 +23,7 @@ import { walkCut } from './cuts.ts';
 import type { WalkEvent, WindowName } from './events.ts';
 import { windowFailure } from './failures.ts';
 import { isForgotten } from './forgotten.ts';
-import { blaming, KnownAnswers } from './known-answers.ts';
+import { KnownAnswers } from './known-answers.ts';
 import {
   afterFirstAnswer,
   isMisaddressed,

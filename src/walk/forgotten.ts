@@ -8,6 +8,7 @@ import { counted } from '../text.ts';
 import type { WindowContext } from './context.ts';
 import { isRefused } from './failures.ts';
 import { question } from './questions.ts';
+import { middlesOf } from './too-much.ts';
 
 /** Days before the newest one with records among which something older is looked for: that one may be gone alone. */
 const WEEK = 7;
@@ -45,7 +46,7 @@ async function isRetired(context: WindowContext, window: LeasedWindow): Promise<
 
 /**
  * Says with its proof that a day, walked again, lacks what its source forgets, and has not lost: it shows fewer records than it
- * did, and nothing is shown of the day with records before it.
+ * did, nothing is shown before it any more, and no day was seen when it was older than that.
  */
 export async function asOldest(
   context: WindowContext,
@@ -56,8 +57,10 @@ export async function asOldest(
   if (kind !== 'day' || !proven) return proof;
   if (proof.records >= (await countShown(database, knowledge.streamId, day))) return proof;
   const before = await readShownBefore(database, knowledge.streamId, day);
-  if (before === null) return proof;
-  const oldest = before.retired || (await showsNothing(context, before));
+  if (before === null || before.seenOlder) return proof;
+  const oldest =
+    (before.retired || (await showsNothing(context, before))) &&
+    (await showsNothingBetween(context, addDays(before.day, -WEEK), addDays(day, -1)));
   return oldest ? { ...proof, oldest } : proof;
 }
 
@@ -119,7 +122,7 @@ async function showsNothingBetween(context: WindowContext, from: Day, to: Day): 
 
 /**
  * Asked as often as an answer without records must come to be believed, each time for another length, so that no cache answers.
- * What is refused for every length, as too old, is not shown either.
+ * What is refused for every length, as too old, is not shown either. Of what may be too much parts are asked for, too.
  */
 export async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
   for (let time = 0; time < context.knowledge.repeats; time += 1) {
@@ -132,5 +135,8 @@ export async function showsNothing(context: WindowContext, span: Span): Promise<
     );
     if (came > 0) return false;
   }
+  if (context.knowledge.hidesMuch)
+    for (const middle of middlesOf(span))
+      if ((await question(context, { ...span, ...middle }, 0, 2)).came > 0) return false;
   return true;
 }

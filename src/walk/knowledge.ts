@@ -41,6 +41,8 @@ export class Knowledge {
   readonly reachLearning = new OneAtATime();
   /** The first window that tells a total is proven without it, and calibrates the totals of the others. */
   readonly firstProof = new FirstAlone();
+  /** The first window that is published with records, so that the others are held against it. */
+  readonly firstShown = new FirstAlone();
   /** Windows that were tried in vain to calibrate totals with. */
   calibrationsTried = 0;
   /** What the windows proven so far hold, and for how long: what to expect of others. */
@@ -89,6 +91,11 @@ export class Knowledge {
   /** One question is answered in different ways: windows are proven by unions. */
   get restless(): boolean {
     return this.#facts.get('restless') === true;
+  }
+
+  /** What holds too much is answered with nothing. */
+  get hidesMuch(): boolean {
+    return this.#facts.get('hides_much') === true;
   }
 
   /** The largest page length that works, as far as is known, and not more than `wanted`. */

@@ -2,7 +2,7 @@
  * Known answers: windows that were proven and held records, asked again. Nothing new is believed while they are not what
  * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
  */
-import { PageFailedError, UnavailableError, WalkError } from '../errors.ts';
+import { WalkError } from '../errors.ts';
 import type { PageRequest, Span } from '../model.ts';
 import { noteFrame } from '../store/contracts.ts';
 import {
@@ -12,7 +12,6 @@ import {
   noteTrust,
   readCanaries,
 } from '../store/proven.ts';
-import type { FetchPage } from './answers.ts';
 import type { AskingContext } from './context.ts';
 import type { Frame } from './contract.ts';
 import { elsewhere, newestDay } from './elsewhere.ts';
@@ -24,6 +23,10 @@ import { targetOf, type WalkTarget } from './span.ts';
 const FRESH_MS = 10 * 60_000;
 /** So long another request may take that is to tell whose fault one is. */
 const BLAME_MS = 30_000;
+
+/** Pages in which one record is looked for among others, and how long they are at least. */
+const MOST_PAGES = 20;
+const LEAST_PAGE = 10;
 
 /** The known answers of a stream. */
 export class KnownAnswers {
@@ -235,59 +238,36 @@ export class KnownAnswers {
   }
 
   /**
-   * Whether records come; where they are identified, one of those that were proven. What stands in its place alone may have
-   * come later: then a whole page is looked at.
+   * Whether records come; where they are identified, one of those that were proven.
    * @param walkId the walk that proved them; 0: any will do.
    */
   async #shows(request: PageRequest, signal = this.#context.signal, walkId = 0): Promise<boolean> {
     const { knowledge } = this.#context;
     const times = knowledge.givesEmptiesInVain ? knowledge.repeats : 1;
-    const ask = (asked: PageRequest) =>
-      askShorter({ ...this.#context, signal }, asked, walkId, walkId > 0);
     for (let time = 0; time < times; time += 1) {
-      const { came, strangers } = (await ask(request)).facts;
+      const context = { ...this.#context, signal };
+      const { came, strangers } = (await askShorter(context, request, walkId, walkId > 0)).facts;
       if (came === 0) continue;
-      if (!strangers) return true;
-      const whole = { ...request, start: 0, length: Math.max(2, knowledge.largestAnswer) };
-      if (!(await ask(whole)).facts.strangers) return true;
+      if (!strangers || (await this.#showsAnyOf(request, context, walkId))) return true;
       this.#strangers = true;
     }
     return false;
   }
-}
 
-/** So many tries of one request fail before another one is asked. */
-const TRIES_BEFORE_BLAME = 3;
-
-/** Fetches pages; what fails for longer, and again when the API has answered another question, is blamed on the page. */
-export function blaming(fetchPage: FetchPage, known: KnownAnswers): FetchPage {
-  return async (request, options) => {
-    const blamed = new AbortController();
-    let tries = 0;
-    let answers = false;
-    const signal = AbortSignal.any([options.signal, blamed.signal]);
-    try {
-      return await fetchPage(request, {
-        ...options,
-        signal,
-        onRetry: async (notice) => {
-          await options.onRetry?.(notice);
-          tries += 1;
-          if (answers) blamed.abort(pageFailed(request, notice.error));
-          else if (tries === TRIES_BEFORE_BLAME && notice.error.status !== 429)
-            answers = await known.answersElsewhere(request);
-        },
-      });
-    } catch (error) {
-      if (!(error instanceof UnavailableError) || error.part !== 'api') throw error;
-      const fails = answers || (await known.answersElsewhere(request));
-      throw fails ? pageFailed(request, error) : error;
+  /** Whether one of the records of a walk stands anywhere in a list, the first of which are others: those may have come later. */
+  async #showsAnyOf(
+    request: PageRequest,
+    context: AskingContext,
+    walkId: number,
+  ): Promise<boolean> {
+    const length = Math.max(LEAST_PAGE, context.knowledge.largestAnswer);
+    for (let start = 0, page = 0; page < MOST_PAGES; page += 1) {
+      const asked = { ...request, start, length };
+      const { came, strangers } = (await askShorter(context, asked, walkId, true)).facts;
+      if (came === 0) return false;
+      if (!strangers) return true;
+      start += came;
     }
-  };
+    return false;
+  }
 }
-
-const pageFailed = ({ start, length }: PageRequest, error: Error): PageFailedError =>
-  new PageFailedError(
-    `start ${start}, length ${length} fails while another day answers: ${error.message}`,
-    { cause: error },
-  );

@@ -17,6 +17,8 @@ import { calibrate } from './questions.ts';
 import { spanOf } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
 
+const DAY_SECONDS = 86_400;
+
 /**
  * Publishes a walk. One that was not believed before a person accepted the source is published in its place where it holds
  * more: the source may have forgotten records meanwhile.
@@ -24,6 +26,20 @@ import { LEAST_CAP } from './verdict.ts';
  * @returns null: its pages are not those that were walked, so it proves nothing.
  */
 export async function publish(
+  context: WindowContext,
+  window: LeasedWindow,
+  walk: WalkToPublish,
+  proof: Proof,
+  requests: number,
+): Promise<WindowEnd | null> {
+  const { knowledge } = context;
+  // As long as none is proven with records, one goes first, and the others are held against it.
+  const isFree = () => walk.stored === 0 || knowledge.expected(DAY_SECONDS) > 0;
+  const end = await knowledge.firstShown.begin(isFree);
+  return publishInTurn(context, window, walk, proof, requests).finally(end);
+}
+
+async function publishInTurn(
   context: WindowContext,
   window: LeasedWindow,
   walk: WalkToPublish,

@@ -13,7 +13,8 @@ import { learnPaging } from './paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import type { WalkTarget } from './span.ts';
 import { nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
-import { isPowerOfTwo, LEAST_CAP, verdict } from './verdict.ts';
+import { refuseTooMuch } from './too-much.ts';
+import { isPowerOfTwo, verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
@@ -28,6 +29,8 @@ export class Walk {
   #observed: WalkObserved;
   #firstDigest: string | null = null;
   #believed: string | null = null;
+  /** Answers without records that were not stored, as their frame was none that had just been believed. */
+  #emptied = 0;
 
   constructor(
     context: WindowContext,
@@ -240,19 +243,22 @@ export class Walk {
   /** An empty first page is asked for again, until chance cannot explain it. */
   async #confirmEmpty(): Promise<ListEnd> {
     const { knowledge } = this.#context;
+    this.#emptied += 1;
+    if (this.#emptied > knowledge.repeats)
+      throw new WalkError('unknown-answer', 'no records come, in words that change each time');
     // Beside a window one empty answer is enough, unless the source is known to give such at random.
     const beside = this.#walk.role !== 'whole' && this.#asking.frame?.known !== false;
     const { restless, givesEmptiesInVain } = knowledge;
     const repeats = beside && !restless && !givesEmptiesInVain ? 1 : knowledge.repeats;
     const most = knowledge.pageLength(this.#walk.pageLength);
-    const halved = !beside && (await this.#halvesShowNothing());
-    for (let came = halved ? 2 : 1; came < repeats; came += 1) {
+    for (let came = 1; came < repeats; came += 1) {
       // What is answered with nothing may be the length.
       const length = came === 1 ? Math.min(most, 2) : Math.max(1, most - (came % 3));
       const answer = await this.#asking.ask(0, length);
       if (answer.came > 0 && length < most) await this.#asking.refuseLength(most, length);
       await this.#asking.stillNothing(answer);
     }
+    if (this.#walk.role === 'whole') await refuseTooMuch(knowledge, this.#asking, this.#target);
     if (this.#asking.frame !== null && !beside)
       await this.#context.believeNothing(this.#asking.frame, this.#target);
     if (this.#observed.pages > 0) return 'nothing';
@@ -262,36 +268,6 @@ export class Walk {
     return this.#observed.pages > 0 && this.#observed.records === 0
       ? 'nothing'
       : this.#asking.stillNothing({ came: 1 });
-  }
-
-  /**
-   * A day that is too much for its source may be answered with nothing: where days are known that hold many records, its halves
-   * are asked for in place of the whole.
-   * @returns whether they were.
-   * @throws {WalkError} `capped` where they show what the whole does not.
-   */
-  async #halvesShowNothing(): Promise<boolean> {
-    const { knowledge } = this.#context;
-    const { from, to, ...target } = this.#target;
-    const day = from.slice(0, 10);
-    const isDay = from === `${day} 00:00:00` && to === `${day} 23:59:59`;
-    if (!isDay || knowledge.longestList < LEAST_CAP || knowledge.reach === 'day') return false;
-    const halves = [
-      { ...target, from, to: `${day} 11:59:59` },
-      { ...target, from: `${day} 12:00:00`, to },
-    ];
-    for (const half of halves) {
-      const came = await this.#asking.cameOf(half);
-      if (came === null) return false;
-      if (came === 0) continue;
-      for (let time = 0; time < knowledge.repeats; time += 1)
-        await this.#asking.stillNothing(await this.#asking.ask(0, 2 + time));
-      throw new WalkError(
-        'capped',
-        `${day} shows nothing, and ${half.from} to ${half.to} shows records`,
-      );
-    }
-    return true;
   }
 
   /** The answer from the last record on does not begin with it: what that means is found out by asking. */

@@ -18,22 +18,36 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'the records of somebody else are a known answer',
     'src/walk/known-answers.ts',
-    'if (!strangers) return true;',
-    'if (came > 0) return true;',
+    'if (!strangers ||',
+    'if (came > 0 ||',
     ['test/walk/narrowed-keys.test.ts'],
+  ),
+  mutant(
+    'late records in front of known ones are those of somebody else',
+    'src/walk/known-answers.ts',
+    'if (!strangers) return true;',
+    'if (start > 0) return false;\n      if (!strangers) return true;',
+    ['test/walk/narrowed-keys.test.ts'],
+  ),
+  mutant(
+    'what is deleted behind a deleted day is forgotten',
+    FORGETTING,
+    'if (before === null || before.seenOlder) return proof;',
+    'if (before === null) return proof;',
+    ['test/walk/changing-sources.test.ts'],
   ),
   mutant(
     'what a source forgets of its oldest day is lost',
     FORGETTING,
     'return oldest ? { ...proof, oldest } : proof;',
-    'return proof;',
+    'return oldest ? proof : proof;',
     ['test/walk/changing-sources.test.ts'],
   ),
   mutant(
     'what was an older version by another id_path stays one',
     'src/store/streams.ts',
-    "'select daywalk.identify_anew(stream_id)",
-    "'select stream_id",
+    "'select daywalk.identify_anew($1)'",
+    "'select $1::integer'",
     ['test/walk/changing-sources.test.ts'],
   ),
   mutant(
@@ -55,13 +69,6 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     PROVEN,
     'and w.shown_at > coalesce',
     'and w.proven_at > coalesce',
-    LIFE,
-  ),
-  mutant(
-    'what shows nothing any more is believed after fourteen days, though it was fresh when that began',
-    PROVEN,
-    "w.proven_at <= least(coalesce(fetched.since, '-infinity'), asked.at - interval '7 days')",
-    "w.proven_at <= coalesce(fetched.since, '-infinity')",
     LIFE,
   ),
   mutant(
@@ -88,7 +95,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'the total of a large day that was forgotten is that of now',
     'src/walk/closing.ts',
-    'isGone ? split.total : shown',
+    'isUntold ? split.total : shown',
     'shown',
     LIFE,
   ),
@@ -258,7 +265,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     STORE_FORGOTTEN,
     "k.next_start = 0 and p.fetched_at > w.shown_at + interval '7 days'",
     'k.next_start = 0',
-    FORGOTTEN,
+    LIFE,
   ),
   mutant(
     'old known answers that show something else are forgotten ones',

@@ -122,23 +122,43 @@ it.each([5, 7])(
   },
 );
 
-it('a day is not complete before it is over, though the clock of the database was ahead for a run', async () => {
-  const AHEAD = 6.02;
-  const early: string[] = [];
-  await live(server, {
-    ...{ count: 8, recheckDays: 7 },
-    // It is 3.05 when the database says that it is 6.02; then its clock is right again.
-    runs: [1.02, 2.02, 3.02, AHEAD, 3.1, 4.02, 4.1, 5.02, 5.1],
-    shows: (now, { at }) => at <= (now === AHEAD ? 3.05 : now),
-    after: async (now) => {
-      if (now === AHEAD || now < 4) return;
-      const complete = await server.query<{ day: string; records: number }>(
-        `select day::text, records::int from daywalk.coverage where state = 'complete' order by day`,
-      );
-      for (const { day, records: shown } of complete) if (shown < 12) early.push(`${now}: ${day}`);
-    },
+it.each([6.02, 4.02])(
+  'a day is not complete before it is over, though the clock of the database was ahead for a run, at %f',
+  async (ahead) => {
+    const early: string[] = [];
+    await live(server, {
+      ...{ count: 8, recheckDays: 7 },
+      // It is 3.05 when the database says that it is later; then its clock is right again.
+      runs: [1.02, 2.02, 3.02, ahead, 3.1, 4.02, 4.1, 5.02, 5.1],
+      shows: (now, { at }) => at <= (now === ahead ? 3.05 : now),
+      after: async (now) => {
+        if (now === ahead || now < 4) return;
+        const complete = await server.query<{ day: string; records: number }>(
+          `select day::text, records::int from daywalk.coverage where state = 'complete' order by day`,
+        );
+        for (const { day, records: shown } of complete)
+          if (shown < 12) early.push(`${now}: ${day}`);
+      },
+    });
+    expect(early).toEqual([]);
+  },
+);
+
+it('events that are deleted behind a deleted day are told as lost, though it may have been forgotten', async () => {
+  const { lost } = await live(server, {
+    ...{ count: 8, recheckDays: 9, runs: everyDay(1, 8) },
+    shows: (now, { day, number }) => now < 5.5 || (day !== 2 && (day !== 3 || number < 6)),
   });
-  expect(early).toEqual([]);
+  expect(lost).toContain(3);
+});
+
+it('events of a young day that are deleted are told as lost, though the day with records before it is forgotten', async () => {
+  const { lost } = await live(server, {
+    ...{ count: 16, recheckDays: 7, runs: everyDay(1, 16) },
+    sizeOf: (day) => ([0, 12].includes(day) ? 12 : 0),
+    shows: (now, { day, number, at }) => now < at + 10 && (now < 14.5 || day !== 12 || number < 6),
+  });
+  expect(lost).toEqual([12]);
 });
 
 it('days are looked at for as long as recheck_days says now', async () => {
@@ -198,4 +218,61 @@ it('what another record hid under an id_path that was wrong is shown again witho
     await runOnce({ ...exporting, stream: now });
   }
   expect((await readResults(server, stream)).get(second)?.published.length).toBe(12);
+});
+
+describe('older versions of records', () => {
+  const list = (from: number, edited: boolean) =>
+    Array.from(
+      { length: 12 },
+      (_, index) => `{"id": ${from + index}, "read": ${edited && index < 5}}`,
+    );
+  const editing = () => {
+    const source = new ImaginedSource({
+      [first]: list(1_000, false),
+      [second]: list(2_000, false),
+    });
+    const stream = newStream({ idPath: ['id'] });
+    const exporting: Exporting = {
+      ...{ server, source, stream, since: first, pageLength: 30, recheckDays: 7 },
+    };
+    const again = async () => {
+      await later('2 hours');
+      await server.query(
+        `update daywalk.windows set rewalk = true, due_at = clock_timestamp() where state = 'complete'`,
+      );
+      await runOnce(exporting);
+    };
+    const shown = async () => (await readResults(server, stream)).get(second)?.published.length;
+    return { source, exporting, again, shown };
+  };
+
+  it('that are gone stay hidden when another stream of their resource is identified otherwise', async () => {
+    const { source, exporting, again, shown } = editing();
+    const other = newStream({ filters: { search: 'x' } });
+    await runOnce(exporting);
+    await runOnce({ ...exporting, stream: other });
+    source.lists.set(`${second} 00:00:00`, list(2_000, true));
+    await again();
+    source.lists.set(`${second} 00:00:00`, list(2_000, true).slice(3));
+    await again();
+    await again();
+    const before = await shown();
+    await runOnce({ ...exporting, stream: { ...other, idPath: ['id'] } });
+    expect(await shown()).toBe(before);
+  });
+
+  it('are shown without their id_path, which tells nothing as lost, and hidden again with it', async () => {
+    const { source, exporting, again, shown } = editing();
+    await runOnce(exporting);
+    source.lists.set(`${second} 00:00:00`, list(2_000, true));
+    await again();
+    await again();
+    expect(await shown()).toBe(12);
+    const { idPath: _, ...without } = exporting.stream;
+    await runOnce({ ...exporting, stream: without });
+    expect(await server.query('select day from daywalk.days where lost > 0')).toEqual([]);
+    expect(await shown()).toBe(17);
+    await runOnce(exporting);
+    expect(await shown()).toBe(12);
+  });
 });

@@ -48,4 +48,15 @@ describe('known answers', () => {
     });
     expect(ends.slice(6).filter((end) => end === 'complete 4')).toEqual([]);
   });
+
+  it('are as ever behind what came late, newest first, however much that is', async () => {
+    // An agent that was offline hands in what it had of the last days.
+    const { ends } = await live(server, {
+      ...{ count: 6, recheckDays: 7, sizeOf: () => 90, idPath: ['id'] },
+      runs: everyDay(3, 6),
+      shows: (now, { day, number }) => number < 12 || (now >= 5 && day < 4),
+      habits: { arrange: (list) => [...list].reverse() },
+    });
+    expect(ends).toEqual([...Array(4).fill('complete 90'), ...Array(2).fill('complete 12')]);
+  });
 });

@@ -437,15 +437,57 @@ it.each(['none', 'exact'] as const)(
   },
 );
 
-describe('a day that is too much for its source, which answers it with nothing', () => {
+describe('what is too much for its source, which answers it with nothing', () => {
   // As behind `catch { return { total: 0, data: [] } }`: a part of the day is answered.
-  it('is not empty', async () => {
+  const inside = (list: readonly string[]) => (list.length > 200 ? [] : list);
+
+  it.each<[string, number, (number: number) => number]>([
+    ['a day', 300, (number) => number * 288],
+    ['a day whose halves are too much, too', 600, (number) => number * 144],
+    ['an afternoon', 250, (number) => 46_800 + number * 60],
+    [
+      'an afternoon, behind a morning',
+      400,
+      (number) => (number < 100 ? number * 100 : 40_000 + number * 100),
+    ],
+  ])('is not empty: %s', async (_, size, at) => {
     const source = new ImaginedSource(
-      { [first]: records(1_000, 30), [second]: records(2_000, 300) },
-      { totals: 'exact', arrange: (list) => (list.length > 200 ? [] : list) },
+      { [first]: records(1_000, 30), [second]: records(2_000, size) },
+      { totals: 'exact', at: (record) => at(idOf(record) % 1_000), arrange: inside },
     );
     const exporting = { server, source, stream: newStream(), since: first, pageLength: 50 };
-    expect((await exported(exporting)).get(second)?.published.length).not.toBe(0);
+    expect((await exported(exporting)).get(second)?.state).toBe('complete');
+  });
+
+  it('are long answers alone: pages become shorter, and no day is split', async () => {
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 30), [second]: records(2_000, 900) },
+      {
+        arrange: (list, _, { start, length }) =>
+          Math.min(length, list.length - start) > 100 ? [] : list,
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 1_000 };
+    expect((await exported(exporting)).get(second)).toMatchObject({
+      state: 'complete',
+      windows: 1,
+    });
+  });
+
+  it('is told from nothing though each answer says of what it is empty', async () => {
+    const clock = (time: string) => (Number(time.slice(11, 13)) < 12 ? 'AM' : 'PM');
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 12), [second]: [] },
+      {
+        wrap: (list, total, { from, to }) =>
+          list.length > 0
+            ? body(list, total)
+            : `{"message":"No events from 12 ${clock(from)} to 11:59 ${clock(to)}","data":[]}`,
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
+    expect((await exported(exporting)).get(second)?.state).toBe('complete');
+    expect(source.asked.length).toBeLessThan(60);
   });
 });
 
@@ -460,16 +502,39 @@ it('a page that is shorter than others were is no union where one question is an
   await exported(exporting);
 });
 
-it('a source that shows the same records whatever day is asked for has no day of them', async () => {
-  const source = new ImaginedSource(
-    { [first]: records(1_000, 7), [second]: [] },
-    { arrange: () => records(1_000, 7) },
-  );
-  const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
-  await runOnce(exporting);
-  expect(
-    [...(await readResults(server, exporting.stream)).values()].map(({ state }) => state).sort(),
-  ).toEqual(['complete', 'failed']);
+describe('a source that shows the same records whatever day is asked for', () => {
+  const days = closedDays(4);
+  const lists = Object.fromEntries(days.map((day) => [day, []]));
+  const statesOf = async ({ stream }: Exporting) =>
+    [...(await readResults(server, stream)).values()].map(({ state }) => state).sort();
+
+  it.each([1, 4])('has one day of them, concurrency %i', async (concurrency) => {
+    const source = new ImaginedSource(lists, { arrange: () => records(1_000, 7) });
+    const exporting: Exporting = {
+      ...{ server, source, stream: newStream(), since: days[0] ?? '', pageLength: 30, concurrency },
+    };
+    await runOnce(exporting);
+    expect(await statesOf(exporting)).toEqual(['complete', 'failed', 'failed', 'failed']);
+  });
+
+  it('each with what is not the record has one day of them', async () => {
+    const source = new ImaginedSource(lists, {
+      arrange: (_, number) =>
+        records(1_000, 7).map((record) => record.replace('}', `, "now": ${number}}`)),
+    });
+    const exporting = { server, source, stream: newStream(), since: days[0] ?? '', pageLength: 30 };
+    await teach(exporting, { ignored: ['/now'] });
+    await runOnce(exporting);
+    expect((await statesOf(exporting)).filter((state) => state === 'complete').length).toBe(1);
+  });
+
+  it('has whole days where each of them has the same few that tell no time', async () => {
+    const daily = ['{"id": 1, "text": "backup ok"}', '{"id": 2, "text": "scan ok"}'];
+    const source = new ImaginedSource(Object.fromEntries(days.map((day) => [day, daily])));
+    const exporting = { server, source, stream: newStream(), since: days[0] ?? '', pageLength: 30 };
+    await runOnce(exporting);
+    expect(await statesOf(exporting)).toEqual(Array(4).fill('complete'));
+  });
 });
 
 it.each([

@@ -177,4 +177,5 @@ const FACT_WORDS: Readonly<Record<Fact, string>> = {
   ignored: 'left out when records are compared:',
   restless: 'one question is answered in different ways',
   empties: 'share of empty answers where records are:',
+  hides_much: 'what holds too much is answered with nothing',
 };
