@@ -1,5 +1,5 @@
 /** Ways in which a source may say a key back, and where the key would be found in a database. */
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { HookAnswer } from '../../simulator/hook.ts';
@@ -126,7 +126,10 @@ export async function keyThatIsRotated(
     key: NEW_KEY,
     respond: async (request) => {
       if (request.headers['x-api-key'] === NEW_KEY) return answer(request);
-      await writeFile(key, `${NEW_KEY}\n`);
+      // In one step: others that are refused beside it may have it read meanwhile.
+      const written = `${key}-${request.number}`;
+      await writeFile(written, `${NEW_KEY}\n`);
+      await rename(written, key);
       return { status: 401, body: '' };
     },
   });
