@@ -183,7 +183,7 @@ export async function planLooks(
        from daywalk.streams s
       where s.stream_id = w.stream_id and w.stream_id = any ($1::integer[])
         and (w.due_at > clock_timestamp() + interval '${LONGEST_WAIT}'
-             or (w.state = 'complete' and w.proven_at > clock_timestamp())
+             or (w.state = 'complete' and w.proven_at > clock_timestamp() and not ${isPruned('w.stream_id', 'w.day')})
              or (w.due_at is null and w.state = 'complete' and w.day > current_date - $2::integer - 3
                  and daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $2) is not null
                  -- Parts of a calibrated total are looked at with it.

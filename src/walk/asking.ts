@@ -9,7 +9,7 @@ import { isRefused, mayRefuseDepth, refusesLength } from './failures.ts';
 import type { WalkObserved } from './observed.ts';
 import { askShorter, isOfRecord, orShorter } from './questions.ts';
 import type { WalkTarget } from './span.ts';
-import { ignoresStart } from './steps.ts';
+import { ignoresStart, type WalkManner } from './steps.ts';
 
 /** Records behind the newest one, so far that no list of one record a page is walked there. */
 const FAR = 1_000_000;
@@ -82,9 +82,10 @@ export class Asking {
   }
 
   /** A page that is to be all may be cut short: what comes behind it is heard. One as large as any may be a capped list. */
-  async lookBehind(records: number): Promise<void> {
+  async lookBehind(records: number, onePage: WalkManner['onePage']): Promise<void> {
     const { largestAnswer, givesEmptiesInVain, repeats } = this.#context.knowledge;
-    if (records === 0) return;
+    const looks = onePage === 'first' || (onePage === 'another' && records >= largestAnswer);
+    if (records === 0 || !looks) return;
     for (let left = givesEmptiesInVain ? repeats : 1; left > 0; left -= 1)
       if (((await this.behind(records, records < largestAnswer))?.came ?? 0) > 0) return;
   }

@@ -36,6 +36,11 @@ export async function closeWindow(
   // What was accepted as forgotten since its parts were walked, or is too much to be shown whole, adds up to what it told when it was split.
   const isUntold =
     came === 0 && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
+  if (knowledge.hidesMuch && came === 0 && records === 0 && !(await showsNothing(context, window)))
+    throw new WalkError(
+      'contradicted',
+      'it was split, and its parts show nothing of what it shows',
+    );
   const total = isUntold ? split.total : shown;
   const exact =
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);

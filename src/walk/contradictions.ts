@@ -67,11 +67,12 @@ export async function refuseForeignTotal(
   });
 }
 
-/** So far ahead no day has records yet. */
-const DAYS_AHEAD = 7;
+/** Days from now that have no records: one is not yet, the other was long before. */
+const NO_DAYS = [7, -3_650];
 
 /**
- * A source that does not heed which day it is asked for shows the records of another day, and shows them of one that is not yet, too.
+ * A source that does not heed which day it is asked for shows the records of another day, and shows them of one that cannot have
+ * any, too.
  * @throws {WalkError} where it does.
  */
 export async function refuseSameDay(
@@ -84,19 +85,20 @@ export async function refuseSameDay(
   const same = await findSameDay(database, knowledge.streamId, day, walkId);
   if (same === null) return;
   const today = new Date(clock.now()).toISOString().slice(0, 10);
-  const ahead = addDays(today, DAYS_AHEAD);
-  const span = { ...dayWindow(ahead), levelFrom: null, levelTo: null };
   const length = knowledge.pageLength(context.pageLength);
-  const shown = await question(context, span, 0, length, walkId).catch((error: unknown) => {
-    if (isRefused(error)) return null;
-    throw error;
-  });
-  if (shown?.hashes.some((hash) => same.hashes.includes(hash)) !== true) return;
-  throw new WalkError(
-    'contradicted',
-    `${day} shows the records of ${same.day}, and so does ${ahead}, which is not yet`,
-    {
-      hint: 'The source does not heed which day it is asked for: is it asked as its API wants it?',
-    },
-  );
+  for (const other of NO_DAYS.map((days) => addDays(today, days))) {
+    const span = { ...dayWindow(other), levelFrom: null, levelTo: null };
+    const shown = await question(context, span, 0, length, walkId).catch((error: unknown) => {
+      if (isRefused(error)) return null;
+      throw error;
+    });
+    if (shown?.hashes.some((hash) => same.hashes.includes(hash)) !== true) continue;
+    throw new WalkError(
+      'contradicted',
+      `${day} shows the records of ${same.day}, and so does ${other}, which cannot have any`,
+      {
+        hint: 'The source does not heed which day it is asked for: is it asked as its API wants it?',
+      },
+    );
+  }
 }

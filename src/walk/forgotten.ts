@@ -8,7 +8,7 @@ import { counted } from '../text.ts';
 import type { WindowContext } from './context.ts';
 import { isRefused } from './failures.ts';
 import { question } from './questions.ts';
-import { middlesOf } from './too-much.ts';
+import { partsOf } from './too-much.ts';
 
 /** Days before the newest one with records among which something older is looked for: that one may be gone alone. */
 const WEEK = 7;
@@ -125,18 +125,20 @@ async function showsNothingBetween(context: WindowContext, from: Day, to: Day): 
  * What is refused for every length, as too old, is not shown either. Of what may be too much parts are asked for, too.
  */
 export async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
-  for (let time = 0; time < context.knowledge.repeats; time += 1) {
-    const came = await question(context, span, 0, 2 + time).then(
-      (answer) => answer.came,
-      (error: unknown) => {
-        if (error instanceof RequestError) return 0;
-        throw error;
-      },
-    );
-    if (came > 0) return false;
-  }
-  if (context.knowledge.hidesMuch)
-    for (const middle of middlesOf(span))
-      if ((await question(context, { ...span, ...middle }, 0, 2)).came > 0) return false;
+  const { repeats, hidesMuch } = context.knowledge;
+  for (let time = 0; time < repeats; time += 1)
+    if (await shows(context, span, 2 + time)) return false;
+  if (hidesMuch)
+    for (const part of partsOf(span, true))
+      if (await shows(context, { ...span, ...part }, 2)) return false;
   return true;
 }
+
+const shows = (context: WindowContext, span: Span, length: number): Promise<boolean> =>
+  question(context, span, 0, length).then(
+    ({ came }) => came > 0,
+    (error: unknown) => {
+      if (error instanceof RequestError) return false;
+      throw error;
+    },
+  );

@@ -266,7 +266,7 @@ export class KnownAnswers {
       const { came, strangers } = (await askShorter(context, asked, walkId, true)).facts;
       if (came === 0) return false;
       if (!strangers) return true;
-      start += came;
+      start += context.knowledge.paging === 'number' ? length : came;
     }
     return false;
   }

@@ -43,7 +43,11 @@ export async function settleSpan(
     if (walks.length >= ATTEMPTS) throw unsettled(span, walks.at(-1)?.reason ?? null);
     const moves = walks.filter(({ outcome }) => outcome === 'shifted').length;
     const onePage = context.knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
-    const manner = { audited: false, onePage, mostRecords: null };
+    const manner = {
+      audited: false,
+      onePage: onePage ? 'first' : false,
+      mostRecords: null,
+    } as const;
     const earlier = onePage ? [] : walks;
     // Neither a walk that came to no end nor what it met stands for the window.
     await walkOnce(context, window, role, span, earlier, manner).catch((error: unknown) => {

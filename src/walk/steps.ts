@@ -7,8 +7,11 @@ import { isPowerOfTwo } from './verdict.ts';
 export interface WalkManner {
   /** Its end is asked for even where totals would do. */
   readonly audited: boolean;
-  /** One page is all: what an order that does not hold can show at once. */
-  readonly onePage: boolean;
+  /**
+   * One page is all: what an order that does not hold can show at once. What comes behind it is asked for where it is as large as
+   * any; behind the first ones, however short they are.
+   */
+  readonly onePage: false | 'first' | 'another';
   /** A window with a larger total is not walked whole; null: it is, however large. */
   readonly mostRecords: number | null;
 }
@@ -33,7 +36,7 @@ export function nextStep(
   const { pages, records, lastTotal, lastCame, largestPage, paging } = observed;
   if (pages === 0) return 'page';
   if (records === 0) return 'confirm';
-  if (known.onePage) return 'open';
+  if (known.onePage !== false) return 'open';
   refuseLong(observed, known);
   if (known.suffices) return 'open';
   if (known.offsetCap !== null && records >= known.offsetCap)

@@ -4,25 +4,31 @@ import type { Span } from '../model.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import type { Asking } from './asking.ts';
 import type { Knowledge } from './knowledge.ts';
-import { SHORTEST_CUT, type WalkTarget } from './span.ts';
+import type { WalkTarget } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
 
-/** Parts in the middle of a span: twelve hours of a day, three, and three quarters of one. */
-const SHARES = [1 / 2, 1 / 8, 1 / 32];
+type Part = Pick<Span, 'from' | 'to'>;
 
-/** Ever smaller parts in the middle of a span. */
-export function middlesOf({ from, to }: Pick<Span, 'from' | 'to'>): Pick<Span, 'from' | 'to'>[] {
-  const middle = Math.floor(secondsOf({ from, to }) / 2);
-  return SHARES.map((share) => {
-    const half = Math.floor(middle * share);
-    const part = around(from, middle - half, middle + half - 1);
-    return { from: part.from, to: part.to };
-  });
+/**
+ * Parts of a span that show a record where the whole is too much: its halves, and two in its middle, of a day three hours and
+ * three quarters of one; where the source is known to hide so, quarters and eighths besides.
+ */
+export function partsOf({ from, to }: Part, closely: boolean): Part[] {
+  const seconds = secondsOf({ from, to });
+  const part = (begin: number, end: number): Part => {
+    const span = around(from, Math.floor(seconds * begin), Math.floor(seconds * end) - 1);
+    return { from: span.from, to: span.to };
+  };
+  const tiles = (closely ? [2, 4, 8] : [2]).flatMap((count) =>
+    Array.from({ length: count }, (_, at) => part(at / count, (at + 1) / count)),
+  );
+  const middles = [1 / 16, 1 / 64].map((half) => part(1 / 2 - half, 1 / 2 + half));
+  return [...tiles, ...middles].filter((one) => one.from <= one.to);
 }
 
 /**
  * Called before a span is believed to be empty: a day of a source that is known to show lists of some length, and any part of
- * one that was caught so. Ever smaller parts in its middle must show nothing, either.
+ * one that was caught so. Parts of it must show nothing, either.
  * @throws {WalkError} `capped` where one shows records again and again, and the whole none.
  */
 export async function refuseTooMuch(
@@ -32,15 +38,14 @@ export async function refuseTooMuch(
 ): Promise<void> {
   const seconds = secondsOf({ from, to });
   const isDay = seconds === 86_400 && knowledge.longestList >= LEAST_CAP;
-  if (!(isDay || (knowledge.hidesMuch && seconds >= SHORTEST_CUT)) || knowledge.reach === 'day')
-    return;
-  for (const middle of middlesOf({ from, to })) {
-    const came = await asking.cameOf({ ...target, ...middle });
+  if (!(isDay || (knowledge.hidesMuch && seconds > 1)) || knowledge.reach === 'day') return;
+  for (const part of partsOf({ from, to }, knowledge.hidesMuch)) {
+    const came = await asking.cameOf({ ...target, ...part });
     if (came === null) return;
     if (came === 0) continue;
     for (let time = 0; time < knowledge.repeats; time += 1)
       await asking.stillNothing(await asking.ask(0, 2 + time));
-    const told = `${from} to ${to} shows nothing, and ${middle.from} to ${middle.to} shows records`;
+    const told = `${from} to ${to} shows nothing, and ${part.from} to ${part.to} shows records`;
     await knowledge.learn('hides_much', true, told);
     throw new WalkError('capped', told);
   }

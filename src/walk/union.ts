@@ -13,6 +13,8 @@ import { splitUp } from './splitting.ts';
 import { LEAST_CAP } from './verdict.ts';
 
 const MOST_WALKS = 30;
+/** A page that is cut short is so each time. */
+const LOOKED_BEHIND = 2;
 /** Walks of which each brought more than the one before: smaller windows would grow as well. */
 const GROWTHS = 6;
 const LEAST_SHARE = 0.5;
@@ -43,7 +45,9 @@ export async function proveByUnion(
   const mayBeSplit = splitSpan(window, window, context, 2)?.by === 'time';
   const length = knowledge.pageLength(context.pageLength);
   const full = passes.some(
-    (pass) => (pass.stored >= Math.min(pass.pageLength, length) && pass.stored > 0) || goesOn(pass),
+    (pass, index) =>
+      (pass.stored >= Math.min(pass.pageLength, length) && pass.stored > 0) ||
+      isCutShort(pass, passes.slice(index + 1)),
   );
   if (full && mayBeSplit) return split('the order does not hold, and it is more than a page');
   const ids = passes.map(({ walkId }) => walkId);
@@ -82,8 +86,10 @@ export async function walkOnePage(
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<void> {
-  const pageLength = Math.max(2, context.pageLength - (singlePages(wholes).length % 3));
-  const manner = { audited: false, onePage: true, mostRecords: null };
+  const { length } = singlePages(wholes);
+  const pageLength = Math.max(2, context.pageLength - (length % 3));
+  const onePage = length < LOOKED_BEHIND ? 'first' : 'another';
+  const manner = { audited: false, onePage, mostRecords: null } as const;
   await walkOnce({ ...context, pageLength }, window, 'whole', window, [], manner);
 }
 
@@ -112,6 +118,10 @@ function isUnlikelyToGrow(passes: readonly EndedWalk[], records: number, idle: n
 /** A record was shown behind its page. */
 const goesOn = ({ claims, stored }: EndedWalk): boolean =>
   claims.some(({ start, came }) => came > 0 && start + came > stored);
+
+/** It does not go on because the list has grown: then the next page would have had more. */
+const isCutShort = (pass: EndedWalk, later: readonly EndedWalk[]): boolean =>
+  goesOn(pass) && later.length > 0 && later.every(({ stored }) => stored <= pass.stored);
 
 const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: readonly EndedWalk[]) =>
   index === 0 || stored > (all[index - 1]?.stored ?? 0);

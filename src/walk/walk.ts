@@ -98,7 +98,7 @@ export class Walk {
     const suffices = this.#endSuffices();
     switch (nextStep(this.#observed, { ...this.#manner, offsetCap, pageLength, suffices })) {
       case 'open':
-        if (this.#manner.onePage) await this.#asking.lookBehind(this.#observed.records);
+        await this.#asking.lookBehind(this.#observed.records, this.#manner.onePage);
         return 'open';
       case 'confirm':
         return this.#confirmEmpty();

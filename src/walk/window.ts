@@ -246,7 +246,8 @@ async function ended(
 function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWindow) {
   const mostRecords = knowledge.totalsCount === false ? null : windowRecords;
   const bySecond = secondsOf(window) > 1;
-  return { audited: isAudited(window), onePage: false, mostRecords: bySecond ? mostRecords : null };
+  const most = bySecond ? mostRecords : null;
+  return { audited: isAudited(window), onePage: false, mostRecords: most } as const;
 }
 
 function evidenceOf(

@@ -403,7 +403,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is refused as too old is not forgotten',
     FORGETTING,
-    'if (error instanceof RequestError) return 0;',
+    'if (error instanceof RequestError) return false;',
     'if (error === 0) return 0;',
     KNOWN,
   ),

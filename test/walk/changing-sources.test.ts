@@ -1,5 +1,6 @@
 /** Sources, keys, settings and clocks that change between two runs: what is complete stays true, and what is lost is told. */
 import { describe, expect, it } from 'vitest';
+import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
@@ -11,6 +12,7 @@ import {
   readResults,
   runOnce,
   SETTLE_MS,
+  sharedDatabase,
 } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
 import { everyDay, live } from './life.ts';
@@ -275,4 +277,20 @@ describe('older versions of records', () => {
     await runOnce(exporting);
     expect(await shown()).toBe(12);
   });
+});
+
+it('a day that was pruned while the clock of the database was ahead stays pruned', async () => {
+  const source = new ImaginedSource({ [first]: records(1_000, 12), [third]: records(3_000, 12) });
+  const exporting: Exporting = {
+    ...{ server, source, stream: newStream(), since: first, pageLength: 30, recheckDays: 2 },
+  };
+  await runOnce(exporting);
+  const database = sharedDatabase(server);
+  const old = [{ stream: exporting.stream.name, olderThanMs: 2 * DAY_MS }];
+  for (const day of await listOldDays(database, 'day', old)) await markPruned(database, 'day', day);
+  const shown = () => server.query('select day, records, revision from daywalk.days order by day');
+  const before = await shown();
+  await later('-3 hours');
+  await runOnce(exporting);
+  expect(await shown()).toEqual(before);
 });

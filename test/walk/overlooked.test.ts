@@ -444,6 +444,8 @@ describe('what is too much for its source, which answers it with nothing', () =>
   it.each<[string, number, (number: number) => number]>([
     ['a day', 300, (number) => number * 288],
     ['a day whose halves are too much, too', 600, (number) => number * 144],
+    ['night and evening', 300, (number) => (number < 150 ? 0 : 50_000) + number * 120],
+    ['a burst at noon', 300, (number) => (number < 250 ? 43_200 + number : (number - 250) * 1_728)],
     ['an afternoon', 250, (number) => 46_800 + number * 60],
     [
       'an afternoon, behind a morning',
@@ -508,8 +510,16 @@ describe('a source that shows the same records whatever day is asked for', () =>
   const statesOf = async ({ stream }: Exporting) =>
     [...(await readResults(server, stream)).values()].map(({ state }) => state).sort();
 
-  it.each([1, 4])('has one day of them, concurrency %i', async (concurrency) => {
-    const source = new ImaginedSource(lists, { arrange: () => records(1_000, 7) });
+  it.each([
+    [1, 'and of days to come'],
+    [4, 'and of days to come'],
+    [4, 'but of days to come'],
+  ])('has one day of them, concurrency %i, %s', async (concurrency, how) => {
+    const isOver = (day: string) => day <= (days.at(-1) ?? '');
+    const source = new ImaginedSource(lists, {
+      arrange: (_, __, { from }) =>
+        how.startsWith('and') || isOver(from.slice(0, 10)) ? records(1_000, 7) : [],
+    });
     const exporting: Exporting = {
       ...{ server, source, stream: newStream(), since: days[0] ?? '', pageLength: 30, concurrency },
     };
