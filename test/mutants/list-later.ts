@@ -195,7 +195,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'src/store/proven.ts',
     "> asked.at - interval '7 days' as fresh",
     "> asked.at - interval '1000 days' as fresh",
-    KNOWN,
+    FORGOTTEN,
   ),
   mutant(
     'a day that was missed until its source had forgotten it is empty',

@@ -148,8 +148,8 @@ describe('a source that answers one question in different ways', () => {
       });
       const exporting = { server, source, stream: newStream(), since: first, pageLength: 30 };
       await teach(exporting, { restless: true, calibrated: totals === 'exact' ? 20 : 0 });
-      // For some seconds the day comes empty: its page, and both of its halves.
-      away = 3;
+      // For some seconds the day comes empty: its page, a second answer, and the parts of it that are asked for.
+      away = 6;
       expect((await exported(exporting, 2)).get(second)?.state).toBe('complete');
     },
   );
