@@ -1507,7 +1507,7 @@ begin
   -- What appeared is known with the publication only.
   with told as (
     update daywalk.days d set lost = c.lost
-      from unnest(shown) as again (day) cross join lateral daywalk.contents_of(of_stream, again.day) as c
+      from (select distinct day from unnest(shown) as c (day)) as again cross join lateral daywalk.contents_of(of_stream, again.day) as c
      where d.stream_id = of_stream and d.day = again.day
     returning d.publication
   )

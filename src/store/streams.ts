@@ -105,7 +105,7 @@ export async function registerStreams(
   );
   for (const { streamId } of changed)
     await database.persist('select daywalk.identify_anew($1)', [streamId]);
-  while (await shareNext(database));
+  while (changed.length > 0 && (await shareNext(database)));
   return streams.map((stream) => {
     const row = rows.find(({ name }) => name === stream.name);
     if (row === undefined) throw new Error('an upsert returned no row');

@@ -5,7 +5,7 @@ import type { ProbeFacts } from '../store/probes.ts';
 import type { OpenWalk } from '../store/walks.ts';
 import type { AskingContext } from './context.ts';
 import type { Facts, Frame } from './contract.ts';
-import { isRefused, mayRefuseDepth, refusesLength } from './failures.ts';
+import { mayRefuseDepth, orNull, refusesLength } from './failures.ts';
 import type { WalkObserved } from './observed.ts';
 import { askShorter, isOfRecord, orShorter } from './questions.ts';
 import type { WalkTarget } from './span.ts';
@@ -48,13 +48,10 @@ export class Asking {
 
   /** How many of two records a part of the span shows; null: it cannot be had. Of the whole that claims nothing. */
   async cameOf(part: WalkTarget): Promise<number | null> {
-    this.requests += 1;
-    try {
-      return (await askShorter(this.#context, { ...part, start: 0, length: 2 })).facts.came;
-    } catch (error) {
-      if (isRefused(error)) return null;
-      throw error;
-    }
+    const answer = await orNull(askShorter(this.#context, { ...part, start: 0, length: 2 }));
+    if (answer === null) return null;
+    this.requests += answer.page.requests + answer.wasted;
+    return answer.facts.came;
   }
 
   /** @throws {WalkError} `capped` behind so many records where not even so few can be had there. */

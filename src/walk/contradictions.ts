@@ -1,11 +1,11 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
 import { WalkError } from '../errors.ts';
-import { addDays, dayWindow } from '../plan/days.ts';
+import { addDays, dayAt, dayWindow } from '../plan/days.ts';
 import { findSameDay } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
-import { isRefused } from './failures.ts';
+import { orNull } from './failures.ts';
 import { isRestless, question, totalsCount } from './questions.ts';
 import { splitUp } from './splitting.ts';
 import type { Verdict } from './verdict.ts';
@@ -80,18 +80,15 @@ export async function refuseSameDay(
   { kind, day }: LeasedWindow,
   { walkId, stored }: WalkToPublish,
 ): Promise<void> {
-  const { clock, database, knowledge } = context;
+  const { clock, database, knowledge, timeZone } = context;
   if (kind !== 'day' || stored < 2) return;
   const same = await findSameDay(database, knowledge.streamId, day, walkId);
   if (same === null) return;
-  const today = new Date(clock.now()).toISOString().slice(0, 10);
+  const today = dayAt(clock.now(), timeZone);
   const length = knowledge.pageLength(context.pageLength);
   for (const other of NO_DAYS.map((days) => addDays(today, days))) {
     const span = { ...dayWindow(other), levelFrom: null, levelTo: null };
-    const shown = await question(context, span, 0, length, walkId).catch((error: unknown) => {
-      if (isRefused(error)) return null;
-      throw error;
-    });
+    const shown = await orNull(question(context, span, 0, length, walkId));
     if (shown?.hashes.some((hash) => same.hashes.includes(hash)) !== true) continue;
     throw new WalkError(
       'contradicted',

@@ -32,6 +32,13 @@ export function mayRefuseDepth(error: unknown): boolean {
 export const isRefused = (error: unknown): boolean =>
   isNoAnswer(error) || error instanceof PageFailedError;
 
+/** What was asked for; null: it cannot be had. */
+export const orNull = <T>(asked: Promise<T>): Promise<T | null> =>
+  asked.catch((error: unknown) => {
+    if (isRefused(error)) return null;
+    throw error;
+  });
+
 /** Whether an error may be that of what was asked for alone. */
 export const isOfRequest = (error: unknown): boolean =>
   isNoAnswer(error) || (error instanceof UnavailableError && error.part === 'api');

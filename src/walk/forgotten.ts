@@ -6,7 +6,7 @@ import { countHeldBefore, countShown, readShownBefore, retireDay } from '../stor
 import type { LeasedWindow } from '../store/leases.ts';
 import { counted } from '../text.ts';
 import type { WindowContext } from './context.ts';
-import { isRefused } from './failures.ts';
+import { isRefused, orNull } from './failures.ts';
 import { question } from './questions.ts';
 import { partsOf } from './too-much.ts';
 
@@ -106,17 +106,8 @@ async function showsNothingBetween(context: WindowContext, from: Day, to: Day): 
     ...{ levelFrom: null, levelTo: null },
   };
   const newer = daysBetween(from, to);
-  if (newer.length > 1) {
-    const isRefusedNow = await question(context, span, 0, 2).then(
-      () => false,
-      (error: unknown) => {
-        if (isRefused(error)) return true;
-        throw error;
-      },
-    );
-    if (isRefusedNow)
-      return showsNothingBetween(context, newer[Math.ceil(newer.length / 2)] ?? to, to);
-  }
+  if (newer.length > 1 && (await orNull(question(context, span, 0, 2))) === null)
+    return showsNothingBetween(context, newer[Math.ceil(newer.length / 2)] ?? to, to);
   return showsNothing(context, span);
 }
 

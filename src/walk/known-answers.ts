@@ -28,13 +28,14 @@ const BLAME_MS = 30_000;
 const MOST_PAGES = 20;
 const LEAST_PAGE = 10;
 
+/** What a window shows that was proven: records; where they are identified, those that were proven, or others alone. */
+type Shown = 'nothing' | 'others' | 'known';
+
 /** The known answers of a stream. */
 export class KnownAnswers {
   readonly #context: AskingContext;
   /** Each pass begins with another length. */
   #asked: number;
-  /** A window has shown records, and none of those that were proven there. */
-  #strangers = false;
 
   constructor(context: AskingContext) {
     this.#context = context;
@@ -57,8 +58,8 @@ export class KnownAnswers {
     if (any && clock.monotonic() - knownAt < FRESH_MS) return true;
     const canaries = await readCanaries(database, knowledge.streamId, days);
     const failures: unknown[] = [];
-    this.#strangers = false;
     let known = false;
+    let strangers = false;
     const turns = canaries.map((canary) => ({ canary, waits: canary === canaries.at(-1) }));
     for (const { canary, waits } of turns) {
       const deadline = waits ? null : clock.timeout(BLAME_MS);
@@ -68,9 +69,10 @@ export class KnownAnswers {
         if (deadline?.aborted === true) turns.push({ canary, waits: true });
         else if (isOfRequest(error)) failures.push(error);
         else throw error;
-        return false;
+        return 'nothing' as const;
       });
-      if (!shows) continue;
+      strangers ||= shows === 'others';
+      if (shows !== 'known') continue;
       known = true;
       knowledge.knownAt = clock.monotonic();
       if (canary.fresh) break;
@@ -80,7 +82,7 @@ export class KnownAnswers {
       await noteTrust(database, knowledge.streamId, true);
       return true;
     }
-    const speak = this.#strangers || canaries.some(({ speaks }) => speaks === 'against all');
+    const speak = strangers || canaries.some(({ speaks }) => speaks === 'against all');
     if (!speak && !(await this.#showAny(canaries))) return false;
     if (failures.length === canaries.length) throw await this.#cannotBeHad(failures.at(-1));
     throw await this.#wrong(
@@ -132,10 +134,10 @@ export class KnownAnswers {
         if (!isOfRequest(error)) throw error;
         return { error };
       });
-      if (found === true) return request;
+      if (found === 'known') return request;
       if (speaks === 'not') continue;
       first ??= request;
-      failure = found === false ? null : found.error;
+      failure = typeof found === 'string' ? null : found.error;
     }
     if (failure !== null) throw await this.#cannotBeHad(failure);
     if (first === null) return null;
@@ -204,7 +206,7 @@ export class KnownAnswers {
    * Whether a window shows its middle; its first records where the source does not page as deep any more.
    * @param deadline null: it is waited for as long as for any answer.
    */
-  async #showsMiddle(canary: Canary, deadline: AbortSignal | null): Promise<boolean> {
+  async #showsMiddle(canary: Canary, deadline: AbortSignal | null): Promise<Shown> {
     const { knowledge } = this.#context;
     const signal = AbortSignal.any([
       this.#context.signal,
@@ -224,34 +226,32 @@ export class KnownAnswers {
     for (const canary of canaries) {
       const shows = await this.#showsAt(canary, 0).catch((error: unknown) => {
         if (!isOfRequest(error)) throw error;
-        return false;
+        return 'nothing' as const;
       });
-      if (shows) return true;
+      if (shows === 'known') return true;
     }
     return false;
   }
 
-  #showsAt(canary: Canary, start: number, signal?: AbortSignal): Promise<boolean> {
+  #showsAt(canary: Canary, start: number, signal?: AbortSignal): Promise<Shown> {
     const target = targetOf(this.#context.stream, canary);
     const request = { ...target, start, length: this.#lengthFor(start) };
     return this.#shows(request, signal, canary.walkId);
   }
 
-  /**
-   * Whether records come; where they are identified, one of those that were proven.
-   * @param walkId the walk that proved them; 0: any will do.
-   */
-  async #shows(request: PageRequest, signal = this.#context.signal, walkId = 0): Promise<boolean> {
+  /** @param walkId the walk that proved what is to be shown; 0: any records will do. */
+  async #shows(request: PageRequest, signal = this.#context.signal, walkId = 0): Promise<Shown> {
     const { knowledge } = this.#context;
     const times = knowledge.givesEmptiesInVain ? knowledge.repeats : 1;
+    let shown: Shown = 'nothing';
     for (let time = 0; time < times; time += 1) {
       const context = { ...this.#context, signal };
       const { came, strangers } = (await askShorter(context, request, walkId, walkId > 0)).facts;
       if (came === 0) continue;
-      if (!strangers || (await this.#showsAnyOf(request, context, walkId))) return true;
-      this.#strangers = true;
+      if (!strangers || (await this.#showsAnyOf(request, context, walkId))) return 'known';
+      shown = 'others';
     }
-    return false;
+    return shown;
   }
 
   /** Whether one of the records of a walk stands anywhere in a list, the first of which are others: those may have come later. */

@@ -9,15 +9,14 @@ import {
   endWalk,
   proveWindow,
   readWithheld,
+  type WalkEnding,
 } from '../store/walks.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
 import { refuseSameDay } from './contradictions.ts';
 import { asOldest, refuseForgotten } from './forgotten.ts';
 import { calibrate } from './questions.ts';
-import { spanOf } from './span.ts';
+import { DAY_SECONDS, spanOf } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
-
-const DAY_SECONDS = 86_400;
 
 /**
  * Publishes a walk. One that was not believed before a person accepted the source is published in its place where it holds
@@ -47,21 +46,23 @@ async function publishInTurn(
   requests: number,
 ): Promise<WindowEnd | null> {
   const { database, knowledge } = context;
-  await refuseSameDay(context, window, walk).catch(async (error: unknown) => {
+  const refuse = async (error: unknown, ending: Pick<WalkEnding, 'outcome' | 'end'>) => {
     if (!(error instanceof WalkError)) throw error;
-    const note = { outcome: 'failed', reason: error.message, end: null, requests } as const;
-    await endWalk(database, window, walk.walkId, { ...note, claims: walk.claims });
+    const reason = ending.outcome === 'failed' ? error.message : null;
+    const note = { ...ending, reason, claims: walk.claims, requests };
+    await endWalk(database, window, walk.walkId, note);
     throw error;
-  });
+  };
+  try {
+    await refuseSameDay(context, window, walk);
+  } catch (error) {
+    await refuse(error, { outcome: 'failed', end: null });
+  }
   try {
     await refuseForgotten(context, window, walk.stored);
     await context.checkKnown({ except: [window.day] });
   } catch (error) {
-    if (!(error instanceof WalkError)) throw error;
-    const end = { withheld: proof };
-    const note = { outcome: 'ended', reason: null, end, claims: walk.claims, requests } as const;
-    await endWalk(database, window, walk.walkId, note);
-    throw error;
+    await refuse(error, { outcome: 'ended', end: { withheld: proof } });
   }
   const newest = { walkId: walk.walkId, nextStart: walk.stored, pages: walk.pages };
   const withheld =

@@ -6,7 +6,7 @@ import { askPage, type PageAnswer } from './answers.ts';
 import type { AskingContext, WindowContext } from './context.ts';
 import type { Facts } from './contract.ts';
 import { elsewhere } from './elsewhere.ts';
-import { isRefused, refusesLength } from './failures.ts';
+import { orNull, refusesLength } from './failures.ts';
 import { MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
 
 /** Calibrations that are tried before totals are left alone. */
@@ -117,18 +117,11 @@ export async function isOfRecord(
   length: number,
 ): Promise<boolean> {
   if (!(error instanceof PageFailedError)) return false;
-  const cameOf = (request: PageRequest) =>
-    askAndCompare(context, request, 0).then(
-      ({ facts }) => facts.came,
-      (failure: unknown) => {
-        if (isRefused(failure)) return null;
-        throw failure;
-      },
-    );
+  const ask = (request: PageRequest) => orNull(askAndCompare(context, request, 0));
   const other = await elsewhere(context, refused);
-  const came = await cameOf({ ...other, start: 0, length: refused.length });
-  if (came !== null && came > length) return true;
-  return (await cameOf({ ...refused, start: refused.start + refused.length })) !== null;
+  const answer = await ask({ ...other, start: 0, length: refused.length });
+  if (answer !== null && answer.facts.came > length) return true;
+  return (await ask({ ...refused, start: refused.start + refused.length })) !== null;
 }
 
 /**

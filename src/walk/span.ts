@@ -34,7 +34,9 @@ export function sameSpan(one: Span, other: Span): boolean {
 /** Seconds of a window that may be cut as long as requests must reach far beyond a cut. */
 export const SHORTEST_CUT = 4 * LONGEST_REACH;
 
-/** A day has 86,400 seconds: after so many halvings one is left. */
+export const DAY_SECONDS = 86_400;
+
+/** Of the seconds of a day one is left after so many halvings. */
 export const MOST_HALVINGS = 18;
 
 /** Splits a span of a day; where the time of day is ignored, and by level in a stream that filters by level itself, it cannot be. */

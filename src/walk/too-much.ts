@@ -1,10 +1,10 @@
 /** What is too much for its source may be answered with nothing (docs/completeness.md C3). */
 import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
-import { around, secondsOf } from '../plan/split.ts';
+import { around, secondsOf, splitByTime } from '../plan/split.ts';
 import type { Asking } from './asking.ts';
 import type { Knowledge } from './knowledge.ts';
-import type { WalkTarget } from './span.ts';
+import { DAY_SECONDS, type WalkTarget } from './span.ts';
 import { LEAST_CAP } from './verdict.ts';
 
 type Part = Pick<Span, 'from' | 'to'>;
@@ -15,15 +15,16 @@ type Part = Pick<Span, 'from' | 'to'>;
  */
 export function partsOf({ from, to }: Part, closely: boolean): Part[] {
   const seconds = secondsOf({ from, to });
-  const part = (begin: number, end: number): Part => {
-    const span = around(from, Math.floor(seconds * begin), Math.floor(seconds * end) - 1);
-    return { from: span.from, to: span.to };
-  };
-  const tiles = (closely ? [2, 4, 8] : [2]).flatMap((count) =>
-    Array.from({ length: count }, (_, at) => part(at / count, (at + 1) / count)),
+  const span = { from, to, levelFrom: null, levelTo: null };
+  const tiles = (closely ? [2, 4, 8] : [2]).flatMap(
+    (count) => splitByTime(span, count, [], 0)?.parts ?? [],
   );
-  const middles = [1 / 16, 1 / 64].map((half) => part(1 / 2 - half, 1 / 2 + half));
-  return [...tiles, ...middles].filter((one) => one.from <= one.to);
+  const middles = [1 / 16, 1 / 64].map((half) =>
+    around(from, Math.floor(seconds * (1 / 2 - half)), Math.floor(seconds * (1 / 2 + half)) - 1),
+  );
+  return [...tiles, ...middles]
+    .filter((part) => part.from <= part.to)
+    .map((part) => ({ from: part.from, to: part.to }));
 }
 
 /**
@@ -37,7 +38,7 @@ export async function refuseTooMuch(
   { from, to, ...target }: WalkTarget,
 ): Promise<void> {
   const seconds = secondsOf({ from, to });
-  const isDay = seconds === 86_400 && knowledge.longestList >= LEAST_CAP;
+  const isDay = seconds === DAY_SECONDS && knowledge.longestList >= LEAST_CAP;
   if (!(isDay || (knowledge.hidesMuch && seconds > 1)) || knowledge.reach === 'day') return;
   for (const part of partsOf({ from, to }, knowledge.hidesMuch)) {
     const came = await asking.cameOf({ ...target, ...part });

@@ -1,9 +1,10 @@
 /** Five days in Postgres, a bucket with its keys in files, and the program with settings for both. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { copyOf, type TestDatabase } from '../support/database.ts';
 import { inEveryFile } from '../support/hooks.ts';
+import { recordTexts } from '../support/multiset.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 import { KEYS, newServer } from './s3-store-scene.ts';
@@ -25,6 +26,21 @@ async function exportDays(): Promise<TestDatabase> {
   const scene = await setScene(API);
   await scene.succeed(['backfill', ...DAYS], EVENTS);
   return scene.database;
+}
+
+/** Moves all five days; none of their records is here then, and each has its two objects in the bucket. */
+export async function moveAll({
+  scene,
+  bucket,
+  settings,
+}: Pick<Awaited<ReturnType<typeof stage>>, 'scene' | 'bucket' | 'settings'>): Promise<void> {
+  const done = await scene.succeed(['tier', '--older-than', '1d'], settings);
+  expect(done.stdout).toMatch(/^moved: events 2026-01-30 to 2026-02-03$/m);
+  expect(done.stdout).toMatch(/^Of 2026-01, 2026-02 nothing is here any more/m);
+  expect(await recordTexts(scene.database, 'events')).toEqual([]);
+  const keys = [...bucket.objects.keys()];
+  for (const kind of ['pages', 'events'])
+    expect(keys.filter((name) => name.startsWith(`soc/1/${kind}/stream=events/`))).toHaveLength(5);
 }
 
 /** A scene of its own, whose API shows what was exported. */
