@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ROOT } from './markdown.ts';
 
 /** Pages with tables whose last column is `proof`. */
-const PAGES = ['SECURITY.md', 'docs/reliability.md', 'docs/completeness.md'].filter((page) =>
+const PAGES = ['SECURITY.md', 'docs/reliability.md', 'docs/completeness-cases.md'].filter((page) =>
   existsSync(join(ROOT, page)),
 );
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -63,7 +63,13 @@ describe.each(PAGES)('%s', (page) => {
 });
 
 /** Pages that lead through the code. */
-const GUIDES = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'README.md', 'docs/completeness.md'];
+const GUIDES = [
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'README.md',
+  'docs/completeness.md',
+  'docs/completeness-cases.md',
+];
 const CODE =
   /`((?:src|test|migrations|bench|simulator|docs|walk|store|source|plan|days|cli|settings|ledger)\/[\w./-]+\.\w+)`/g;
 

@@ -1,4 +1,4 @@
-/** What a source shows and forgets in true time, and what was believed of it once (docs/completeness.md, "How events were lost once"). */
+/** What a source shows and forgets in true time, and what was believed of it once (docs/completeness-cases.md, "How events were lost once"). */
 import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';

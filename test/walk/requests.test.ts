@@ -1,4 +1,4 @@
-/** What a quiet month costs: its requests by kind, day after day, as docs/completeness.md tells them. */
+/** What a quiet month costs: its requests by kind, day after day, as docs/completeness-cases.md tells them. */
 import { expect, it } from 'vitest';
 import type { PageRequest } from '../../src/model.ts';
 import { paper } from '../docs/markdown.ts';
@@ -86,5 +86,5 @@ it.each(
   const counts = await monthOf(perDay, totals);
   const sum = KINDS.reduce((all, kind) => all + counts[kind], 0);
   const cells = [stream, totals, ...KINDS.map((kind) => counts[kind]), sum];
-  expect(paper('docs/completeness.md').text).toContain(`| ${cells.join(' | ')} |`);
+  expect(paper('docs/completeness-cases.md').text).toContain(`| ${cells.join(' | ')} |`);
 });
