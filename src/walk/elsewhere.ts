@@ -6,13 +6,15 @@ import { listKnownSpans } from '../store/windows.ts';
 import type { AskingContext } from './context.ts';
 import { targetOf, type WalkTarget } from './span.ts';
 
-/** A proven window with records; where there is none, the newest day. */
+/** A proven window with records; where there is none, one that showed some a moment ago, or else the newest day. */
 export async function elsewhere(context: AskingContext, failing: PageRequest): Promise<WalkTarget> {
   const { database, knowledge, stream } = context;
   const day = failing.from.slice(0, 10);
   const canaries = await readCanaries(database, knowledge.streamId);
   const canary = canaries.find((one) => one.day !== day && one.speaks !== 'not');
-  return canary === undefined ? newestDay(context, day) : targetOf(stream, canary);
+  if (canary !== undefined) return targetOf(stream, canary);
+  const { lastGood } = knowledge;
+  return lastGood !== null && !lastGood.from.startsWith(day) ? lastGood : newestDay(context, day);
 }
 
 /** The newest day that is planned: of all of them a source forgets it last. Where it is the one that fails, the day before. */

@@ -115,6 +115,11 @@ export class Knowledge {
     return this.#emptyShare !== null;
   }
 
+  /** Notes a request and how many records it was answered with. */
+  shown(request: PageRequest, came: number): void {
+    if (came > 0 && request.start === 0) this.lastGood = request;
+  }
+
   /** Notes an answer: one with records, or one without where records are. */
   answered(kind: 'records' | 'empty in vain'): void {
     this.#answers.all += 1;

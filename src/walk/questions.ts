@@ -34,16 +34,13 @@ export function askShorter(
   walkId = 0,
   identities = false,
 ): Promise<PageAnswer<ProbeFacts>> {
-  return orShorter(context, request, 2, async (length) => {
-    const asked = { ...request, length };
-    const answer = await askAndCompare(context, asked, walkId, identities);
-    if (answer.facts.came > 0 && request.start === 0) context.knowledge.lastGood = asked;
-    return answer;
-  });
+  return orShorter(context, request, 2, (length) =>
+    askAndCompare(context, { ...request, length }, walkId, identities),
+  );
 }
 
 /** Asks for just this length, and compares the answer with a walk; 0: with none. */
-function askAndCompare(
+async function askAndCompare(
   context: AskingContext,
   request: PageRequest,
   walkId: number,
@@ -51,9 +48,11 @@ function askAndCompare(
 ): Promise<PageAnswer<ProbeFacts>> {
   const { database, knowledge } = context;
   const compared = { streamId: knowledge.streamId, walkId, identities };
-  return askPage(context, request, (page, contract) =>
+  const answer = await askPage(context, request, (page, contract) =>
     compareProbe(database, compared, page, contract),
   );
+  knowledge.shown(request, answer.facts.came);
+  return answer;
 }
 
 /**

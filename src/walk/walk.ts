@@ -155,7 +155,7 @@ export class Walk {
     const { walkId } = this.#walk;
     const checkpoint = { walkId, nextStart: records, pages, skip, believes: this.#believed };
     const { database, leaseTtlMs, keepBytes, signal, onPage, knowledge } = this.#context;
-    const { facts, page, wasted } = await this.#asking.withLength(this.#observed, (most) => {
+    const { facts, page, wasted } = await this.#asking.withLength(this.#observed, async (most) => {
       const at = (observed: WalkObserved) => pageAfter(observed, most, knowledge.offsetCap);
       const request = { ...this.#target, ...at(this.#observed) };
       this.#prefetch.follow(
@@ -164,7 +164,7 @@ export class Walk {
         (start) => at({ ...this.#observed, records: start + skip }).length,
       );
       const fetchPage = (asked: PageRequest) => this.#prefetch.fetch(asked);
-      return askPage({ ...this.#context, fetchPage }, request, (answer, contract) =>
+      const asked = await askPage({ ...this.#context, fetchPage }, request, (answer, contract) =>
         storePage(
           database,
           this.#lease,
@@ -176,14 +176,12 @@ export class Walk {
           signal,
         ),
       );
+      knowledge.shown(request, asked.facts.came);
+      return asked;
     });
     this.#asking.requests += wasted;
     if (facts.stored) {
-      if (facts.came > 0) {
-        const { start, length } = page;
-        if (start === 0) knowledge.lastGood = { ...this.#target, start, length };
-        knowledge.answered('records');
-      }
+      if (facts.came > 0) knowledge.answered('records');
       refuseSamePage(this.#observed, facts, this.#firstDigest);
       const isFirstAgain = facts.came === 1 && facts.digest === this.#firstDigest;
       this.#note({ ...facts, skip }, claimOf(page, facts));

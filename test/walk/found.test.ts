@@ -405,6 +405,21 @@ describe('one that fails does not stop the others', () => {
     const results = await exported(exportingOf(source, { since: second, pageLength: 40 }));
     expect(results.get(second)).toMatchObject({ state: 'complete', published: ALL.toSorted() });
   });
+
+  it('a length that is answered with 500, beside a day of which it says that there is none', async () => {
+    const three = days.slice(-3);
+    const lists = Object.fromEntries(
+      three.map((day, index) => [day, records(100 * index, index === 1 ? 0 : 1)]),
+    );
+    const source = new ImaginedSource(lists, {
+      before: (_, { length }) => {
+        if (length > 10) throw new UnavailableError('api', 'the API answers 500');
+      },
+      wrap: (list) => (list.length === 0 ? '{"detail":"none"}' : `{"data":[${list}]}`),
+    });
+    const results = await exported(exportingOf(source, { since: three[0] ?? '', pageLength: 40 }));
+    expect([...results.values()].map(({ state }) => state)).toEqual(three.map(() => 'complete'));
+  });
 });
 
 it('a moment of refusals sets the page length for a day, and no longer', async () => {
