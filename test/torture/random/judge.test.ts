@@ -17,12 +17,14 @@ const NATURE: Nature = {
   changes: { during: 0, later: 0 },
 };
 
-/** Judges a store that shows these contents, one pass after the other. */
+/** Judges a store that shows these contents, one pass of ten seconds after the other, of which each has asked for every day. */
 async function judging(world: World, ...passes: (readonly string[])[]) {
   let shown: readonly string[] = [];
+  let asked = 0;
   const query = async (sql: string) => {
     if (sql.includes('to_regclass')) return [{ there: false }];
-    if (sql.includes('coverage')) return DAYS.map((day) => ({ day, state: 'complete', why: '' }));
+    if (sql.includes('coverage'))
+      return DAYS.map((day) => ({ day, state: 'complete', why: '', asked }));
     const counts = new Map<string, number>();
     for (const content of shown) counts.set(content, (counts.get(content) ?? 0) + 1);
     return [...counts].map(([content, count]) => ({ content, count }));
@@ -30,6 +32,8 @@ async function judging(world: World, ...passes: (readonly string[])[]) {
   const judge = new Judge(NATURE, world, query as TrialDatabase['query']);
   for (const pass of passes) {
     shown = pass;
+    asked += 1;
+    world.pass(10);
     await judge.look();
   }
   const [first] = judge.judge();
@@ -67,6 +71,18 @@ test('what was wrong once and is right at the end is healed', async () => {
   const all = contents(world.records);
   const { first } = await judging(world, all.slice(0, 15), all);
   expect(first).toMatchObject({ verdict: 'exact', healed: true });
+});
+
+test.each([
+  ['of the same pass or the next one', 15, 'unseen'],
+  ['of a later pass', 25, 'false'],
+])('an insertion %s may be made up for by a deletion', async (_, second, verdict) => {
+  const world = new World(NATURE);
+  const [one, other] = world.records.filter(({ time }) => time > Date.parse(`${DAY}T00:10:00Z`));
+  world.happened.push({ ...(one as Held), kind: 'delete', second: 5 });
+  world.happened.push({ ...(other as Held), kind: 'insert', second });
+  const shown = contents(world.records).filter((content) => content !== other?.content);
+  expect((await judging(world, shown, shown, shown)).first).toMatchObject({ verdict });
 });
 
 test('what was shown once and is not any more is told', async () => {

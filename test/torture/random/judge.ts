@@ -47,9 +47,9 @@ export class Judge {
   readonly #wasWrong = new Set<string>();
   readonly #lost: string[] = [];
   #shown = new Map<string, number>();
-  #states = new Map<string, { readonly state: string; readonly why: string }>();
-  /** Seconds at which the passes ended. */
-  readonly #ends: number[] = [];
+  #states = new Map<string, DayState>();
+  /** Seconds at which the passes ended that had walked a day, or looked at it. */
+  readonly #ends = new Map<string, number[]>(DAYS.map((day) => [day, []]));
 
   constructor(nature: Nature, world: World, query: TrialDatabase['query']) {
     this.#nature = nature;
@@ -67,13 +67,16 @@ export class Judge {
     const before = this.#shown;
     const kept = await this.#versions();
     this.#shown = await this.#readShown();
+    const earlier = this.#states;
     this.#states = await this.#readStates();
     for (const [content, count] of before) {
       const now = (this.#shown.get(content) ?? 0) + (kept.get(content) ?? 0);
       const truly = Math.min(count, this.#world.ever.get(content) ?? 0);
       if (now < truly) this.#lost.push(`${content}: ${truly} before, ${now} now`);
     }
-    this.#ends.push(this.#world.seconds);
+    for (const day of DAYS)
+      if (this.#states.get(day)?.asked !== earlier.get(day)?.asked)
+        this.#ends.get(day)?.push(this.#world.seconds);
     for (const day of DAYS)
       if (this.#isComplete(day) && this.#unseenOf(day, this.#wrongOf(day)) === 'wrong')
         this.#wasWrong.add(day);
@@ -139,15 +142,16 @@ export class Judge {
   }
 
   /**
-   * What was inserted while as much was deleted of what the window of the day shows, between a moment of one pass, in which
-   * the day may have been walked, and the end of that pass or the next.
+   * What was inserted while as much was deleted of what the window of the day shows, between a moment of one pass that asked for
+   * the day and the end of that pass or the next one that did.
    */
   #balanced(day: string): ReadonlySet<string> {
     const hidden = new Set<string>();
     const from = Date.parse(`${day}T00:00:00Z`);
     const [first, last] = edgesOf(this.#nature, from, from + DAY_MS - SECOND_MS);
-    for (const [index, end] of this.#ends.entries()) {
-      const begin = this.#ends[index - 1] ?? 0;
+    const ends = [...(this.#ends.get(day) ?? []), this.#world.seconds];
+    for (const [index, end] of ends.entries()) {
+      const begin = ends[index - 2] ?? 0;
       const changes = this.#world.happened.filter(
         ({ time, second }) => time >= first && time <= last && second > begin && second <= end,
       );
@@ -175,13 +179,24 @@ export class Judge {
       : new Map();
   }
 
-  async #readStates(): Promise<Map<string, { state: string; why: string }>> {
-    const rows = await this.#query<{ day: string; state: string; why: string }>(
-      `select day::text as day, state, coalesce(last_error, '') as why from daywalk.coverage where day between $1 and $2`,
+  async #readStates(): Promise<Map<string, DayState>> {
+    const rows = await this.#query<DayState & { day: string }>(
+      `select day::text as day, state, coalesce(last_error, '') as why, (
+         select max(greatest(looked_at, proven_at))::text from daywalk.windows w where w.day = c.day and w.kind <> 'cut'
+       ) as asked
+       from daywalk.coverage c where day between $1 and $2`,
       [DAYS[0], DAYS.at(-1)],
     );
-    return new Map(rows.map(({ day, state, why }) => [day, { state, why }]));
+    return new Map(rows.map(({ day, ...state }) => [day, state]));
   }
+}
+
+/** How a day stands. */
+interface DayState extends Record<string, unknown> {
+  readonly state: string;
+  readonly why: string;
+  /** When it was last walked or looked at with success. */
+  readonly asked: string | null;
 }
 
 interface Counted extends Record<string, unknown> {
