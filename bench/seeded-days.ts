@@ -34,7 +34,7 @@ const STATEMENTS = [
              from daywalk.streams s, generate_series(s.since::timestamp, now()::timestamp, interval '1 day') d) as months`,
   `insert into daywalk.windows (stream_id, kind, day, from_time, to_time, purpose, state, due_at, proof, proven_at, looked_at)
    select s.stream_id, w.kind, d::date, d + w.after, d + w.before, 'look', 'complete',
-          case when d > now()::timestamp - interval '7 days' then clock_timestamp() + interval '12 hours' end,
+          case when daywalk.next_look(daywalk.closed_at(d::date, s.time_zone, s.settle), 7) is not null then clock_timestamp() + interval '12 hours' end,
           '{"kind": "total", "records": 10}', clock_timestamp(), clock_timestamp()
      from daywalk.streams s
     cross join generate_series(s.since::timestamp - interval '1 day', (((clock_timestamp() - s.settle) at time zone 'UTC')::date - 1)::timestamp, interval '1 day') d

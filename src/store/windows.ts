@@ -174,17 +174,23 @@ export async function planLooks(
   recheckDays: number,
 ): Promise<void> {
   await database.persist(
-    `update daywalk.windows w
+    `with candidates as (
+       select window_id from daywalk.windows where due_at > clock_timestamp() + interval '${LONGEST_WAIT}'
+       union
+       select window_id from daywalk.windows where stream_id = any ($1::integer[]) and day > current_date - $2::integer - 3
+     )
+     update daywalk.windows w
         set due_at = greatest(daywalk.closed_at(w.day, s.time_zone, s.settle), clock_timestamp()),
             -- What was proven in the future was not over.
             rewalk = w.rewalk or w.proven_at > clock_timestamp(),
             state = case when w.state <> 'complete' or w.proven_at <= clock_timestamp() then w.state
                          when w.split_by is null then 'pending' else 'split' end
        from daywalk.streams s
-      where s.stream_id = w.stream_id and w.stream_id = any ($1::integer[])
+      where w.window_id in (select window_id from candidates)
+        and s.stream_id = w.stream_id and w.stream_id = any ($1::integer[])
         and (w.due_at > clock_timestamp() + interval '${LONGEST_WAIT}'
              or (w.state = 'complete' and w.proven_at > clock_timestamp() and not ${isPruned('w.stream_id', 'w.day')})
-             or (w.due_at is null and w.state = 'complete' and w.day > current_date - $2::integer - 3
+             or (w.due_at is null and w.state = 'complete'
                  and daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $2) is not null
                  -- Parts of a calibrated total are looked at with it.
                  and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)

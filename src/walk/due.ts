@@ -4,7 +4,6 @@ import { EnvelopeError, LeaseLostError, RequestError, WalkError } from '../error
 import type { Logger } from '../log.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { readLearned } from '../store/learned.ts';
 import {
   acquireLease,
   failWindow,
@@ -28,7 +27,7 @@ import {
   afterFirstAnswer,
   isMisaddressed,
   noteUntold,
-  openStream,
+  openStreams,
   refuseMisaddressed,
   retryUntold,
   type StreamState,
@@ -109,10 +108,7 @@ export async function runDueWindows(
   signal: AbortSignal,
   onEvent: (event: WalkEvent) => void,
 ): Promise<void> {
-  const facts = await readLearned(parts.database, [...streams.keys()]);
-  const states = await Promise.all(
-    [...streams].map(([streamId, stream]) => openStream(parts, streamId, stream, facts)),
-  );
+  const states = await openStreams(parts, streams);
   const fatal = new AbortController();
   const budget = new PrefetchBudget({
     requests: options.concurrency,

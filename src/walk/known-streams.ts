@@ -2,7 +2,7 @@
 import { RequestError, SettingsError, UnavailableError, WalkError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import type { LearnedFact } from '../store/learned.ts';
+import { readLearned } from '../store/learned.ts';
 import { listFailed, unfail } from '../store/leases.ts';
 import { readLargest } from '../store/proven.ts';
 import { FirstAlone } from './concurrency.ts';
@@ -28,18 +28,34 @@ export interface StreamState {
   readonly failedUntold: number[];
 }
 
-/** A stream with its contract and what was learned of it. */
-export async function openStream(
+/** Streams, by id, each with its contract and what was learned of it. */
+export async function openStreams(
+  parts: { readonly database: Database; readonly reader: Reader },
+  streams: ReadonlyMap<number, Stream>,
+): Promise<StreamState[]> {
+  const ids = [...streams.keys()];
+  const [facts, largest] = await Promise.all([
+    readLearned(parts.database, ids),
+    readLargest(parts.database, ids),
+  ]);
+  return Promise.all(
+    [...streams].map(([streamId, stream]) => {
+      const knowledge = new Knowledge(parts.database, streamId, facts);
+      const found = largest.find((one) => one.streamId === streamId);
+      knowledge.largestAnswer = found?.answer ?? 0;
+      knowledge.longestList = found?.list ?? 0;
+      return openStream(parts, streamId, stream, knowledge);
+    }),
+  );
+}
+
+async function openStream(
   { database, reader }: { readonly database: Database; readonly reader: Reader },
   streamId: number,
   stream: Stream,
-  facts: readonly LearnedFact[],
+  knowledge: Knowledge,
 ): Promise<StreamState> {
   const contract = await StreamContract.open(database, reader, { streamId, ...stream });
-  const knowledge = new Knowledge(database, streamId, facts);
-  const { answer, list } = await readLargest(database, streamId);
-  knowledge.largestAnswer = answer;
-  knowledge.longestList = list;
   return {
     streamId,
     stream,
