@@ -94,6 +94,13 @@ export type Day = string;
 /** A second of the source's wall clock, `YYYY-MM-DD HH:MM:SS`; text from end to end. */
 export type WallTime = string;
 
+/** How old a day of a stream must be to go: to the tier, or for good. */
+export interface AgeLimit {
+  readonly stream: string;
+  /** Since the day closed, milliseconds. */
+  readonly olderThanMs: number;
+}
+
 /** Days from the first to the last, both included. */
 export interface DayRange {
   readonly from: Day;

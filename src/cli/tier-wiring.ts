@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { AgeLimit } from '../model.ts';
 import { proxyOf, type Settings } from '../settings/settings.ts';
 import type { Database } from '../store/database.ts';
 import { DeltaLog } from '../tier/delta/delta-log.ts';
 import { openFolderStore } from '../tier/folder-store.ts';
 import type { TierParts } from '../tier/moved-log.ts';
 import type { ObjectStore } from '../tier/object-store.ts';
-import type { MoveLimit } from '../tier/rows.ts';
 import { openS3Store } from '../tier/s3/s3-store.ts';
 import { ownedBy } from '../tier/table-owner-rows.ts';
 import { redactor } from './process-redactor.ts';
@@ -92,5 +92,5 @@ function keysOf(settings: Settings) {
 export const moveLimits = (
   { streams, tierAfter }: Pick<Settings, 'streams' | 'tierAfter'>,
   olderThanMs = tierAfter,
-): MoveLimit[] =>
+): AgeLimit[] =>
   olderThanMs === undefined ? [] : streams.map(({ name }) => ({ stream: name, olderThanMs }));

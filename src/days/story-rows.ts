@@ -1,5 +1,5 @@
 /** The story of a day: every window, walk and finding that is known about it, as rows and not in words. */
-import type { Claim, Day, Proof, Purpose, WindowKind, WindowState } from '../model.ts';
+import type { Claim, Day, Proof, Purpose, Span, WindowKind, WindowState } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { WalkRole } from '../store/walks.ts';
 import type { CoverageState } from './coverage-rows.ts';
@@ -51,13 +51,9 @@ export interface DayStory {
 }
 
 /** A window of the day. */
-export interface WindowStory {
+export interface WindowStory extends Span {
   readonly windowId: number;
   readonly kind: WindowKind;
-  readonly from: string;
-  readonly to: string;
-  readonly levelFrom: number | null;
-  readonly levelTo: number | null;
   readonly state: WindowState | 'replaced';
   readonly purpose: Purpose;
   readonly splitFrom: number | null;

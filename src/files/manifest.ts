@@ -15,31 +15,12 @@ const SUMS = 'SHA256SUMS';
 const VERSION = 1;
 
 /** A day's file. */
-export interface ManifestFile extends Written {
+export interface ManifestFile extends Written, AboutDay {
   /** From the folder, with `/` between its parts. */
   readonly path: string;
   /** Absent: it holds the records as they were sent. */
   readonly table?: ExportedTable;
-  readonly stream: string;
-  readonly resource: string;
-  readonly day: Day;
   readonly format: Format;
-  /** Kind of proof. */
-  readonly proof: string | null;
-  readonly windows: number;
-  readonly pages: number;
-  /** Bytes received from the source for them. */
-  readonly bytesReceived: number;
-  /** The walks that are shown, and the digest over what is to be said of single records: they name the content exactly. */
-  readonly walks: readonly number[];
-  readonly marks: string;
-  /** Records among those of the file that the source does not show any more. */
-  readonly gone: number;
-  /** Where the day stands in `daywalk.ledger` as it is in the file; null: not yet. */
-  readonly ledger: { readonly entry: number; readonly digest: string } | null;
-  readonly completedAt: string | null;
-  /** When the source was last seen to be as stored. */
-  readonly lookedAt: string | null;
   readonly exportedAt: string;
 }
 
@@ -62,21 +43,29 @@ export interface Manifest {
   readonly incomplete: readonly IncompleteDay[];
 }
 
+type AboutDay = Readonly<ReturnType<typeof aboutDay>>;
+
 /** What of an archived day is told about its file. */
 export function aboutDay(day: ArchivedDay) {
   return {
     stream: day.stream,
     resource: day.resource,
     day: day.day,
+    /** Kind of proof. */
     proof: day.proof,
     windows: day.windows,
     pages: day.pages,
+    /** Bytes received from the source for them. */
     bytesReceived: day.bytes,
+    /** The walks that are shown, and the digest over what is to be said of single records: they name the content exactly. */
     walks: day.walks,
     marks: day.marks,
+    /** Records among those of the file that the source does not show any more. */
     gone: day.gone,
+    /** Where the day stands in `daywalk.ledger` as it is in the file; null: not yet. */
     ledger: day.ledger,
     completedAt: day.completedAt?.toISOString() ?? null,
+    /** When the source was last seen to be as stored. */
     lookedAt: day.lookedAt?.toISOString() ?? null,
   };
 }

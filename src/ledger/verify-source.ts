@@ -1,26 +1,19 @@
 /** `verify`: complete windows against the source, with one request each. Nothing is changed. */
-import type { Clock } from '../clock.ts';
 import { isNoAnswer } from '../errors.ts';
 import type { Stream } from '../model.ts';
-import type { Database } from '../store/database.ts';
 import { readLearned } from '../store/learned.ts';
 import type { PublishedWindow } from '../store/proven.ts';
 import { listGoneWalks } from '../store/stored.ts';
 import { readStreams } from '../store/streams.ts';
-import type { FetchPage } from '../walk/answers.ts';
 import { mapConcurrent } from '../walk/concurrency.ts';
 import type { AskingContext } from '../walk/context.ts';
-import { type Reader, StreamContract } from '../walk/contract.ts';
+import { StreamContract } from '../walk/contract.ts';
+import type { WalkParts } from '../walk/due.ts';
 import { lookAtEnd } from '../walk/end.ts';
 import { Knowledge } from '../walk/knowledge.ts';
 
 /** What a comparison with the source needs; the wiring fills it. */
-export interface SourceCheckParts {
-  readonly database: Database;
-  readonly fetchPage: FetchPage;
-  readonly reader: Reader;
-  readonly clock: Clock;
-}
+export type SourceCheckParts = Pick<WalkParts, 'database' | 'fetchPage' | 'reader' | 'clock'>;
 
 /** A window against the source. */
 export interface WindowVerdict {

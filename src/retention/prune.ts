@@ -2,11 +2,10 @@
 import { SettingsError } from '../errors.ts';
 import { sizeOf } from '../files/folder.ts';
 import { isOf, type ManifestFile, readManifest } from '../files/manifest.ts';
-import type { Day } from '../model.ts';
+import type { AgeLimit, Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { listOpenPrunings, removeMarked } from '../store/pruned-pages.ts';
 import {
-  type AgeLimit,
   listOldDays,
   type Marked,
   markPruned,

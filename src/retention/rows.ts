@@ -1,17 +1,10 @@
 /** Prunings in the database: which days and walks may go, the months that they are in, and marking them. */
-import type { Day } from '../model.ts';
+import type { AgeLimit, Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
 
 /** What a pruning takes: whole days, or the walks of a day that are not shown any more. */
 export type PruningKind = 'day' | 'superseded';
-
-/** How old a day of a stream must be. */
-export interface AgeLimit {
-  readonly stream: string;
-  /** Since the day closed, milliseconds. */
-  readonly olderThanMs: number;
-}
 
 /** A day that is old enough, and what of it would go. */
 export interface OldDay {

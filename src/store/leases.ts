@@ -1,5 +1,5 @@
 /** Leases: acquire, renew, give back. The protocol and its failure points are in ARCHITECTURE.md (I2). */
-import type { Day, DayRange, Purpose, WallTime, WindowKind, WindowState } from '../model.ts';
+import type { Day, DayRange, Purpose, Span, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 import { isPruned } from './shown.ts';
 
@@ -21,15 +21,10 @@ export interface Lease {
 }
 
 /** A window that a worker holds. */
-export interface LeasedWindow extends Lease {
+export interface LeasedWindow extends Lease, Span {
   readonly streamId: number;
   readonly kind: WindowKind;
   readonly day: Day;
-  readonly from: WallTime;
-  readonly to: WallTime;
-  /** Rule levels, where the window was split by level; null: open. */
-  readonly levelFrom: number | null;
-  readonly levelTo: number | null;
   readonly purpose: Purpose;
   readonly state: WindowState;
   /** How it is split; null: it is not. */

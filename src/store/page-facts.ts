@@ -1,21 +1,13 @@
 /** What Postgres reads in a body, while it parses it: the records, the total, the frame, and a hash of each record (I5). */
 import { TooLargeError } from '../errors.ts';
+import type { Claim } from '../model.ts';
 import { growsTooMuch, type Repaired, repair } from './body-repair.ts';
 import { BodyRefusedError } from './sqlstate.ts';
 
 /** What Postgres read in an answer, and whether the page is stored. Hashes are numbers of 64 bits, as text. */
-export interface PageFacts {
+export interface PageFacts extends Omit<Claim, 'start' | 'length'> {
   /** New records: without one that was asked for again. */
   readonly records: number;
-  /** All that came. */
-  readonly came: number;
-  readonly total: number | null;
-  /** The source itself calls the total a lower bound. */
-  readonly lowerBound: boolean;
-  /** There are records, and no total where the other answers of the source tell it. */
-  readonly totalMissing: boolean;
-  /** The frame says that there is more. */
-  readonly more: boolean;
   /** Equal for pages with equal records in equal order. */
   readonly digest: string;
   /** The first record is the last one stored, where that was asked for again. */

@@ -1,15 +1,6 @@
 /** The rate budget that all workers of this database share: slots of the generic cell rate algorithm, by database time only. */
 import type { Database } from './database.ts';
 
-/** Slots that belong to whoever took them. */
-export interface TakenSlots {
-  readonly count: number;
-  /** Milliseconds until the first; 0 at least. */
-  readonly startsInMs: number;
-  /** Milliseconds from one to the next. */
-  readonly intervalMs: number;
-}
-
 /** Further ahead nobody has taken slots, unless the database's clock was set back: then they are forgotten. */
 const LONGEST_QUEUE_S = 60;
 const LONGEST_QUEUE_SLOTS = 256;
@@ -18,6 +9,7 @@ const LONGEST_QUEUE_SLOTS = 256;
  * Takes the next `count` slots. Who asks first gets the earlier ones, so workers that ask for equal batches have equal
  * shares. Repeated after a lost answer it takes slots that nobody uses: less than the rate, never more.
  * @param rate requests a second.
+ * @returns milliseconds until the first, 0 at least, and from one to the next.
  * @throws {UnavailableError} when the database stays away.
  */
 export async function takeSlots(
@@ -26,7 +18,7 @@ export async function takeSlots(
   rate: number,
   count: number,
   signal?: AbortSignal,
-): Promise<TakenSlots> {
+): Promise<{ count: number; startsInMs: number; intervalMs: number }> {
   const interval = 1 / rate;
   const [row] = await database.persist<{ starts_in: number }>(
     `insert into daywalk.rates as r (origin, next_slot)

@@ -67,7 +67,7 @@ export async function endRun(
 }
 
 /** A run as it stands. */
-export interface RunRow {
+export interface RunRow extends Omit<RunCounts, 'windowsDue' | 'windowsSplit' | 'pages'> {
   readonly runId: number;
   readonly trigger: RunTrigger;
   readonly owner: string;
@@ -77,11 +77,6 @@ export interface RunRow {
   /** Null: it runs, or its process was killed. */
   readonly finishedAt: Date | null;
   readonly outcome: RunOutcome | null;
-  readonly windowsComplete: number;
-  readonly windowsUnchanged: number;
-  readonly windowsFailed: number;
-  readonly records: number;
-  readonly bytes: number;
   readonly error: string | null;
 }
 

@@ -7,8 +7,6 @@ import { isTiered } from './shown.ts';
 export interface StoredWalk {
   readonly stream: string;
   readonly day: Day;
-  readonly from: string;
-  readonly to: string;
   readonly walkId: number;
   /** Records of it are shown. */
   readonly shown: boolean;
@@ -27,7 +25,7 @@ export function listStoredWalks(
   range: DayRange | null,
 ): Promise<StoredWalk[]> {
   return database.persist(
-    `select s.name as stream, w.day, w.from_time as "from", w.to_time as "to", k.walk_id as "walkId", k.shown <> 'no' as shown, k.bytes,
+    `select s.name as stream, w.day, k.walk_id as "walkId", k.shown <> 'no' as shown, k.bytes,
             greatest(k.pages, 1 + coalesce(e.last_page, -1))::integer as pages
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id

@@ -162,10 +162,7 @@ function describe(resource: string, filters: Filters): string {
 }
 
 /** A stream as it was registered, with the calendar that it has. */
-export interface KnownStream {
-  readonly streamId: number;
-  readonly name: string;
-  readonly since: Day;
+export interface KnownStream extends RegisteredStream {
   readonly timeZone: string;
   readonly settleMs: number;
 }

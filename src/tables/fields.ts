@@ -15,18 +15,12 @@ export interface FieldSearch {
 }
 
 /** A path in the records of a stream. */
-export interface Field {
+export interface Field extends FieldFound {
   readonly stream: string;
-  readonly path: readonly string[];
-  readonly types: readonly string[];
   readonly firstDay: Day;
   readonly lastDay: Day;
-  /** Records that have it, of those that were looked at. */
-  readonly records: number;
-  /** 0 to 1. */
+  /** Of the records that were looked at, 0 to 1. */
   readonly share: number;
-  /** As `jsonb` writes it, its beginning. */
-  readonly sample: string | null;
 }
 
 /** What was found, and how much of a stream was looked at. */

@@ -1,11 +1,12 @@
 /** Days that are old enough move by themselves, as something that follows a run. */
 import type { Logger } from '../log.ts';
+import type { AgeLimit } from '../model.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import type { Follower } from '../walk/followers.ts';
 import { checkStore } from './check-store.ts';
 import { moveDays } from './move.ts';
 import type { TierParts } from './moved-log.ts';
-import { listDaysToMove, type MoveLimit } from './rows.ts';
+import { listDaysToMove } from './rows.ts';
 
 /** No day is begun after so long, so that the next run is not late; what is left, that one goes on with. */
 const LONGEST_MS = 15 * 60_000;
@@ -13,7 +14,7 @@ const LONGEST_MS = 15 * 60_000;
 /** @param open opens the folder or bucket; only where a day is to move. */
 export const movingDays = (
   { database, clock, log }: Pick<TierParts, 'database' | 'clock'> & { readonly log: Logger },
-  limits: readonly MoveLimit[],
+  limits: readonly AgeLimit[],
   open: () => Promise<{ readonly tier: TierParts; close(): Promise<void> }>,
 ): Follower => ({
   what: 'the tier',

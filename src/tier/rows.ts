@@ -1,17 +1,10 @@
 /** Tiered days in the database: which may move, that one is in the tier, and that it is back. */
-import type { Day } from '../model.ts';
+import type { AgeLimit, Day } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
 
 export type { MovedDay } from '../store/moved-days.ts';
-
-/** How old a day of a stream must be to move. */
-export interface MoveLimit {
-  readonly stream: string;
-  /** Since the day closed, milliseconds. */
-  readonly olderThanMs: number;
-}
 
 /** A day that is old enough. */
 export interface DayToMove {
@@ -31,7 +24,7 @@ export interface DayToMove {
  */
 export function listDaysToMove(
   database: Database,
-  limits: readonly MoveLimit[],
+  limits: readonly AgeLimit[],
   restoredToo: boolean,
   signal?: AbortSignal,
 ): Promise<DayToMove[]> {
@@ -61,10 +54,7 @@ export function listDaysToMove(
 }
 
 /** A day as it is shown now, and what of it would go. */
-export interface LeavingDay {
-  readonly streamId: number;
-  readonly stream: string;
-  readonly day: Day;
+export interface LeavingDay extends Pick<DayToMove, 'streamId' | 'stream' | 'day'> {
   readonly publication: string;
   readonly records: number;
   /** The walks that are shown, and the digest over what is to be said of single records. */

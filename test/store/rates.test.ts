@@ -1,7 +1,7 @@
 /** The rate budget in the database: slots that nobody shares, at the rate, however many ask. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { type TakenSlots, takeSlots } from '../../src/store/rates.ts';
+import { takeSlots } from '../../src/store/rates.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openDatabase } from '../support/store.ts';
 
@@ -62,7 +62,7 @@ describe('slots', () => {
     const rate = 20;
     const workers = Array.from({ length: 4 }, () => openDatabase(server.url, { connections: 1 }));
     const began = performance.now();
-    const taken: { slots: TakenSlots; at: number }[] = [];
+    const taken: { slots: Awaited<ReturnType<typeof takeSlots>>; at: number }[] = [];
     for (let round = 0; round < 10; round++)
       await Promise.all(
         workers.map(async (worker) => {

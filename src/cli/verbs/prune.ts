@@ -1,9 +1,8 @@
 /** `daywalk prune`: days that are old enough go; without `--yes` it only says what would. */
 import { resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
-import type { Stream } from '../../model.ts';
+import type { AgeLimit, Stream } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
-import type { AgeLimit } from '../../retention/rows.ts';
 import { parseAge } from '../../settings/values/age.ts';
 import { counted, formatBytes, formatCount } from '../../text.ts';
 import { chosen } from '../chosen-streams.ts';
