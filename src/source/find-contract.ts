@@ -6,7 +6,7 @@ import { excerpt } from '../redactor.ts';
 import { frameOf, utf16Of } from './body-scan.ts';
 import { describe, follow, isObject, spell } from './json.ts';
 import { chooseList, holdsRecords, listsIn, tellLists } from './lists.ts';
-import { parseTotal, possibleTotals, relationBeside, totalCandidates } from './total.ts';
+import { POSSIBLE_NAMES, parseTotal, relationBeside, totalCandidates } from './total.ts';
 
 export { parseTotal } from './total.ts';
 
@@ -80,7 +80,7 @@ export function looksLikeTotal(
   recordsPath: readonly string[],
 ): { readonly path: readonly string[]; readonly total: number } | null {
   const [page, short] = [framed(body), framed(shorter)];
-  const found = possibleTotals(page, recordsPath).filter(({ path, total }) => {
+  const found = totalCandidates(page, recordsPath, POSSIBLE_NAMES).filter(({ path, total }) => {
     const { whole, value } = follow(short, path);
     return whole && parseTotal(value) === total && total >= 2;
   });

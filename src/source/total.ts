@@ -27,8 +27,8 @@ const TOTAL_NAMES = new Set([
   'numfound', // Solr
   '@odata.count', // OData 4: without paging
 ]);
-/** Names that may as well mean this page, an estimate or something else: never taken, but worth a question. */
-const POSSIBLE_NAMES = new Set([
+/** Names that may as well mean this page, an estimate or something else: never taken, but worth a question, and `total_path` may name them. */
+export const POSSIBLE_NAMES = new Set([
   'count',
   'size',
   'length',
@@ -94,22 +94,7 @@ export function parseTotal(value: unknown): number | null {
 export function totalCandidates(
   document: unknown,
   recordsPath: readonly string[],
-): readonly TotalCandidate[] {
-  return candidates(document, recordsPath, TOTAL_NAMES);
-}
-
-/** What stands where a total would, under a name that is never taken for one: `total_path` may name it. */
-export function possibleTotals(
-  document: unknown,
-  recordsPath: readonly string[],
-): readonly TotalCandidate[] {
-  return candidates(document, recordsPath, POSSIBLE_NAMES);
-}
-
-function candidates(
-  document: unknown,
-  recordsPath: readonly string[],
-  names: ReadonlySet<string>,
+  names: ReadonlySet<string> = TOTAL_NAMES,
 ): readonly TotalCandidate[] {
   const seen = new Set<JsonObject>();
   const found: TotalCandidate[] = [];
