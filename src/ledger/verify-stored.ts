@@ -1,10 +1,9 @@
 /** `verify --offline`: what is stored against its own digests, without the source. Nothing is changed. */
 
 import type { Clock } from '../clock.ts';
-import { UnavailableError } from '../errors.ts';
 import type { Day, DayRange } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { BodyRefusedError, StatementError } from '../store/sqlstate.ts';
+import { StatementError } from '../store/sqlstate.ts';
 import {
   type CheckedPage,
   checkPages,
@@ -156,14 +155,14 @@ async function readChunk(
   try {
     return await checkPages(database, walk.walkId, first, last, signal);
   } catch (error) {
-    if (error instanceof UnavailableError || !isUnreadable(error)) throw error;
+    if (!(error instanceof StatementError)) throw error;
     if (first === last)
       return [
         {
           pageNo: first,
           bytes: 0,
           sealed: true,
-          problems: [`it cannot be read: ${(error as Error).message}`],
+          problems: [`it cannot be read: ${error.message}`],
         },
       ];
   }
@@ -173,6 +172,3 @@ async function readChunk(
     pages.push(...(await readChunk(database, { walk, first: page, last: page }, signal)));
   return pages;
 }
-
-const isUnreadable = (error: unknown): boolean =>
-  error instanceof StatementError || error instanceof BodyRefusedError;

@@ -11,15 +11,6 @@ import {
 /** The statement may or may not have taken effect: look at the rows before anything else (ARCHITECTURE, leases). */
 export class OutcomeUnknownError extends TransientError {}
 
-/** Postgres cannot hold this body as `jsonb`; `sqlstate` says why. */
-export class BodyRefusedError extends DaywalkError {
-  readonly sqlstate: string;
-  constructor(sqlstate: string, message: string, details: ErrorDetails = {}) {
-    super(message, details);
-    this.sqlstate = sqlstate;
-  }
-}
-
 /** A statement failed in a way that repeating does not mend. */
 export class StatementError extends DaywalkError {
   readonly sqlstate: string;
@@ -28,6 +19,9 @@ export class StatementError extends DaywalkError {
     this.sqlstate = sqlstate;
   }
 }
+
+/** Postgres cannot hold this body as `jsonb`; `sqlstate` says why. */
+export class BodyRefusedError extends StatementError {}
 
 /** Invalid text, untranslatable character, number out of range, too long, too deep, allocation failed. */
 const BODY_REFUSED = new Set(['22P02', '22P05', '22003', '22021', '54000', '54001', 'XX000']);
