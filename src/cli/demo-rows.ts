@@ -18,13 +18,6 @@ export interface ExampleRow {
   readonly different_ids: number;
 }
 
-/** Runs {@link EXAMPLE_QUERY}. */
-export async function runExampleQuery(database: Database): Promise<ExampleRow[]> {
-  return database.persist<{ day: string; events: number; severe: number; different_ids: number }>(
-    EXAMPLE_QUERY,
-  );
-}
-
 /** How many pages are stored, in all walks. */
 export async function countPages(database: Database): Promise<number> {
   const [row] = await database.persist<{ pages: number }>(
@@ -46,9 +39,4 @@ export interface NewestRow {
   readonly agent: string;
   readonly level: number;
   readonly rule: string;
-}
-
-/** Runs {@link TABLE_QUERY}. */
-export function runTableQuery(database: Database): Promise<NewestRow[]> {
-  return database.persist(TABLE_QUERY);
 }

@@ -18,8 +18,6 @@ import {
   EXAMPLE_QUERY,
   type ExampleRow,
   type NewestRow,
-  runExampleQuery,
-  runTableQuery,
   TABLE_QUERY,
 } from '../demo-rows.ts';
 import { numberFlag } from '../number-flag.ts';
@@ -120,7 +118,7 @@ async function show(
   await expectSuccess(daywalk(['status'], environment, signal), signal);
 
   print('', '5. In SQL', '', ...EXAMPLE_QUERY.split('\n'), '');
-  print(...tableOf(await runExampleQuery(store.database)));
+  print(...tableOf(await store.database.persist<ExampleRow>(EXAMPLE_QUERY)));
 
   print(
     '',
@@ -129,7 +127,7 @@ async function show(
     ...TABLE_QUERY.split('\n'),
     '',
   );
-  print(...newestOf(await runTableQuery(store.database)));
+  print(...newestOf(await store.database.persist<NewestRow>(TABLE_QUERY)));
   print('', ...NEXT);
 }
 
