@@ -108,11 +108,6 @@ export class Progress {
           'the walking is done; ledger, record tables and search filters are brought in step (stopped, the next run goes on)',
         );
         break;
-      case 'claimed':
-      case 'page':
-      case 'unchanged':
-      case 'released':
-        break;
     }
   }
 

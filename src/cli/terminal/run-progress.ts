@@ -84,9 +84,6 @@ export class RunProgress {
       case 'released':
         this.#running.delete(event.window.windowId);
         break;
-      case 'stream-stopped':
-      case 'waiting':
-        break;
     }
   }
 
