@@ -9,21 +9,17 @@ export interface ErrorDetails {
 
 /** Anything that daywalk itself says is wrong. Its message names the place and what was found; it never holds a secret. */
 export abstract class DaywalkError extends Error {
-  #hint: string | undefined;
+  /** What the operator can do, in lines. */
+  hint: string | undefined;
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = new.target.name;
-    this.#hint = details.hint;
-  }
-
-  /** What the operator can do, in lines. */
-  get hint(): string | undefined {
-    return this.#hint;
+    this.hint = details.hint;
   }
 
   /** More lines of it, by someone who knows what was being done. */
   addHint(...lines: readonly string[]): void {
-    this.#hint = [...(this.#hint === undefined ? [] : [this.#hint]), ...lines].join('\n');
+    this.hint = [...(this.hint === undefined ? [] : [this.hint]), ...lines].join('\n');
   }
 }
 

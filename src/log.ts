@@ -4,11 +4,9 @@ import { DaywalkError } from './errors.ts';
 import { redactJson } from './redactor.ts';
 import { printable, printableLines } from './text.ts';
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 /** `auto` is pretty on a terminal and JSON elsewhere. */
-export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+export type LogFormat = 'auto' | 'json' | 'pretty';
 
 /** What is known beside the message; an error goes under `err`. */
 export type LogFields = Readonly<Record<string, unknown>>;

@@ -4,9 +4,6 @@ import { askYesNo, isInteractive } from './terminal/question.ts';
 import type { Invocation } from './verb.ts';
 import { settingsOf } from './wiring.ts';
 
-/** Whether the command line asks for an embedded Postgres that may not be there yet. */
-export const mayMakeCluster = ({ options }: Invocation): boolean => options.embedded === true;
-
 /** The invocation as it is; with `--embedded` where no database is set, and somebody says yes to it. */
 export async function askForDatabase(invocation: Invocation): Promise<Invocation> {
   const { options, signal } = invocation;

@@ -135,11 +135,6 @@ export async function digestOfFile(root: string, path: string): Promise<string> 
   });
 }
 
-/** The text of a file below `root`; the error of the file system when it is not there. */
-export async function readText(root: string, path: string): Promise<string> {
-  return withFile(root, path, (file) => file.readFile('utf8'));
-}
-
 /** What went wrong with a file, and what to do about it; errors that are none of files stay as they are. */
 export function namedFileError(error: unknown, path: string): unknown {
   switch (codeOf(error)) {

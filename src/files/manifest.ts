@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
-import { codeOf } from '../rooted-files.ts';
+import { codeOf, withFile } from '../rooted-files.ts';
 import type { Written } from '../written.ts';
 import type { ExportedTable } from './contents.ts';
-import { namedFileError, readText, writeWhole } from './folder.ts';
+import { namedFileError, writeWhole } from './folder.ts';
 import { FORMATS, type Format, pathOf } from './layout.ts';
 import type { ArchivedDay } from './rows.ts';
 
@@ -89,7 +89,7 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
   const path = join(folder, MANIFEST);
   let text: string;
   try {
-    text = await readText(folder, MANIFEST);
+    text = await withFile(folder, MANIFEST, (file) => file.readFile('utf8'));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw namedFileError(error, path);

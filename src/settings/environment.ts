@@ -37,12 +37,9 @@ function hint(name: string, known: ReadonlySet<string>): string {
   const base = name.replace(/_FILE$/, '');
   if (base !== name && known.has(base)) return `: ${base} cannot come from a file`;
   const plain = name.replace(/^DAYWALK_/i, '').toUpperCase();
-  const found = known.has(plain) ? plain : nearest(plain, [...known].map(withoutPrefix));
+  // Compared without the prefix, which would make everything look alike.
+  const names = [...known].map((one) => one.replace(/^DAYWALK_/, ''));
+  const found = known.has(plain) ? plain : nearest(plain, names);
   if (found === undefined) return '';
   return `; did you mean ${known.has(found) ? found : `DAYWALK_${found}`}?`;
-}
-
-/** Compared without the prefix, which would make everything look alike. */
-function withoutPrefix(name: string): string {
-  return name.replace(/^DAYWALK_/, '');
 }

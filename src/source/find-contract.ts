@@ -8,8 +8,6 @@ import { describe, follow, isObject, spell } from './json.ts';
 import { chooseList, holdsRecords, listsIn, tellLists } from './lists.ts';
 import { POSSIBLE_NAMES, parseTotal, relationBeside, totalCandidates } from './total.ts';
 
-export { parseTotal } from './total.ts';
-
 /** What the settings say about the contract; a stream fits. */
 export interface ContractHints {
   /** Absent: found. */

@@ -1,5 +1,5 @@
 /** Where a body says how many records there are in all; pure. */
-import { isObject, type JsonObject, sameText } from './json.ts';
+import { follow, isObject, type JsonObject, sameText } from './json.ts';
 
 /**
  * Names that mean the records in all, beyond this page, wherever they are in use; compared without letter case. Pages
@@ -167,10 +167,9 @@ export function relationBeside(
   totalPath: readonly string[],
 ): readonly string[] | null {
   if (totalPath.at(-1) !== 'value') return null;
-  let beside: unknown = document;
-  for (const key of totalPath.slice(0, -1))
-    beside = isObject(beside) && Object.hasOwn(beside, key) ? beside[key] : undefined;
-  return isObject(beside) && typeof beside.relation === 'string'
-    ? [...totalPath.slice(0, -1), 'relation']
+  const above = totalPath.slice(0, -1);
+  const { whole, value } = follow(document, above);
+  return whole && isObject(value) && typeof value.relation === 'string'
+    ? [...above, 'relation']
     : null;
 }

@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
+import type { MovedDay } from '../store/moved-days.ts';
 import { readBackEvents } from './event-file.ts';
 import type { ObjectStore } from './object-store.ts';
 import { readTieredPages } from './page-file.ts';
-import { countSeals, type MovedDay } from './rows.ts';
+import { countSeals } from './rows.ts';
 import { matchesSeal } from './tiered-page-rows.ts';
 
 /** An object that is not what was written, or a page in it that is not what was sealed. */

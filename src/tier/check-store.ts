@@ -1,5 +1,5 @@
 /** Whether an object store does what the tier relies on: it is asked with a small object before it is trusted. */
-import { type Clock, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import { ObjectStoreError } from '../errors.ts';
 import { CHECK_FOLDER, type ObjectStore } from './object-store.ts';
 
@@ -7,12 +7,8 @@ import { CHECK_FOLDER, type ObjectStore } from './object-store.ts';
  * Writes a small object, another one of the same key, reads and removes it, and asks for what is not there any more.
  * @throws {ObjectStoreError} where the second one took effect, or anything else is not as it must be.
  */
-export async function checkStore(
-  store: ObjectStore,
-  signal: AbortSignal,
-  clock: Clock = systemClock,
-): Promise<void> {
-  const key = `${CHECK_FOLDER}${clock.uuid()}`;
+export async function checkStore(store: ObjectStore, signal: AbortSignal): Promise<void> {
+  const key = `${CHECK_FOLDER}${systemClock.uuid()}`;
   try {
     await checkWriting(store, key, signal);
   } catch (error) {

@@ -1,6 +1,7 @@
 /** Moves days: objects written and read back, then in the log of the events table, then Postgres says so; each step may be repeated. */
 
 import type { Database } from '../store/database.ts';
+import type { MovedDay } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
 import { statsOf } from './delta/delta-actions.ts';
@@ -26,7 +27,6 @@ import {
   type DayToMove,
   type LeavingDay,
   type MarkedTiered,
-  type MovedDay,
   markTiered,
   readLeavingDay,
 } from './rows.ts';

@@ -2,13 +2,13 @@
 import type { Clock } from '../clock.ts';
 import { ObjectStoreError } from '../errors.ts';
 import type { Database } from '../store/database.ts';
-import { listMovedDays } from '../store/moved-days.ts';
+import { listMovedDays, type MovedDay } from '../store/moved-days.ts';
 import type { LiveFile } from './delta/delta-actions.ts';
 import type { DeltaChange, DeltaLog } from './delta/delta-log.ts';
 import { filesOfDay, foreign } from './delta/delta-state.ts';
 import { EVENTS_FOLDER } from './event-file.ts';
 import type { ObjectStore } from './object-store.ts';
-import { claimDay, claimLog, keepKnown, type MovedDay } from './rows.ts';
+import { claimDay, claimLog, keepKnown } from './rows.ts';
 
 /** What moving, restoring and checking need. */
 export interface TierParts {

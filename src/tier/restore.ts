@@ -1,11 +1,12 @@
 /** Restores days: their pages come back from the object, then Postgres shows them again, then they leave the events table. */
 import { createHash } from 'node:crypto';
 import { ObjectStoreError } from '../errors.ts';
+import type { MovedDay } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import type { StayingDay } from './move.ts';
 import { settleDay, settleLog, type TierParts } from './moved-log.ts';
 import { readTieredPages } from './page-file.ts';
-import { claimDay, type MovedDay, removeAgain, restoreDay } from './rows.ts';
+import { claimDay, removeAgain, restoreDay } from './rows.ts';
 import { putBack } from './tiered-page-rows.ts';
 
 /** What a restoring did. */

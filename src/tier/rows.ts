@@ -4,8 +4,6 @@ import type { Database, Query } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
 
-export type { MovedDay } from '../store/moved-days.ts';
-
 /** A day that is old enough. */
 export interface DayToMove {
   readonly streamId: number;

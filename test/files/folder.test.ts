@@ -19,8 +19,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { SettingsError } from '../../src/errors.ts';
-import { digestOfFile, lockFolder, readText, sizeOf, writeWhole } from '../../src/files/folder.ts';
+import { digestOfFile, lockFolder, sizeOf, writeWhole } from '../../src/files/folder.ts';
 import { readManifest } from '../../src/files/manifest.ts';
+import { withFile } from '../../src/rooted-files.ts';
 
 const SECRET = 'the private key of somebody else';
 const PATH = 'stream=events/day=2026-03-01/records.ndjson';
@@ -146,7 +147,7 @@ describe('reading', () => {
     for (const path of ['link', 'folder/records.ndjson', 'folder', 'pipe', '../elsewhere/x', '.']) {
       expect(await sizeOf(root, path)).toBeNull();
       await expect(digestOfFile(root, path)).rejects.toThrow();
-      await expect(readText(root, path)).rejects.toThrow();
+      await expect(withFile(root, path, (file) => file.readFile())).rejects.toThrow();
     }
     writeFileSync(join(root, 'file'), 'abc');
     expect(await sizeOf(root, 'file')).toBe(3);

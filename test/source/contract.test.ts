@@ -1,8 +1,8 @@
 /** The contract: what is found in known shapes, and what is refused with a setting that decides. */
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError, NoRecordsError } from '../../src/errors.ts';
-import { type ContractHints, findContract, parseTotal } from '../../src/source/find-contract.ts';
-import { POSSIBLE_NAMES, totalCandidates } from '../../src/source/total.ts';
+import { type ContractHints, findContract } from '../../src/source/find-contract.ts';
+import { POSSIBLE_NAMES, parseTotal, totalCandidates } from '../../src/source/total.ts';
 
 const R = [{ id: 1 }, { id: 2 }];
 const look = (value: unknown, hints?: ContractHints) =>

@@ -24,11 +24,7 @@ export class Examination {
   readonly lengths = new Map<string, number>();
   /** Records of a first page, by the name of the stream. */
   readonly records = new Map<string, readonly unknown[]>();
-  #exitCode: number = EXIT.done;
-
-  get exitCode(): number {
-    return this.#exitCode;
-  }
+  exitCode: number = EXIT.done;
 
   note(check: string, state: Finding['state'], found: string, remedy: string | null = null): void {
     this.findings.push({ check, state, found, remedy });
@@ -48,7 +44,7 @@ export class Examination {
       this.note(check, 'bad', redactor.redact(error.message), error.hint ?? null);
       // No window failed here: an answer that is no page is a matter of the settings.
       const code = exitCodeOf(error);
-      if (this.#exitCode === EXIT.done) this.#exitCode = code === EXIT.gaps ? EXIT.settings : code;
+      if (this.exitCode === EXIT.done) this.exitCode = code === EXIT.gaps ? EXIT.settings : code;
       return undefined;
     }
   }

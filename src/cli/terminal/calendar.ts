@@ -107,16 +107,12 @@ function shortened(name: string, { unicode }: CalendarOptions): string {
 
 /** Every month from the oldest of these days to the newest, those between without any of them too. */
 function monthsOf(days: readonly Day[]): string[] {
-  const known = days.map(monthOf).sort();
+  const known = days.map((day) => day.slice(0, 7)).sort();
   const [first, last] = [known[0], known.at(-1)];
   if (first === undefined || last === undefined) return [];
   const months: string[] = [];
   for (let month = first; month <= last; month = nextMonth(month)) months.push(month);
   return months;
-}
-
-function monthOf(day: Day): string {
-  return day.slice(0, 7);
 }
 
 /** Days of the month, each number beginning above its day. */

@@ -3,9 +3,9 @@
 import type { LedgerProblem } from '../../ledger/rows.ts';
 import type { WindowVerdict } from '../../ledger/verify-source.ts';
 import type { StoredFinding, StoredReport } from '../../ledger/verify-stored.ts';
+import type { MovedDay } from '../../store/moved-days.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
-import type { MovedDay } from '../../tier/rows.ts';
 import { daySpans } from './day-spans.ts';
 import { shortened } from './output.ts';
 

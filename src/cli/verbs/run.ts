@@ -1,6 +1,6 @@
 /** `daywalk run`: one catch-up pass. */
 import { catchUp } from '../../walk/run.ts';
-import { askForDatabase, mayMakeCluster } from '../missing-database.ts';
+import { askForDatabase } from '../missing-database.ts';
 import { watched, withExport } from '../pass.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
@@ -14,6 +14,7 @@ export async function run(given: Invocation): Promise<number> {
       watched(invocation, session, (onEvent) =>
         catchUp(session.parts, exportOptions(session.settings), 'hand', invocation.signal, onEvent),
       ),
-    { makes: mayMakeCluster(invocation) ? 'cluster' : 'tables' },
+    // Where the command line asks for an embedded Postgres, it may not be there yet.
+    { makes: invocation.options.embedded === true ? 'cluster' : 'tables' },
   );
 }

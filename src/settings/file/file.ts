@@ -1,5 +1,6 @@
 /** Small files that settings name, read whole but never without a bound. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { codeOf } from '../../rooted-files.ts';
 import { Wrong } from '../problems.ts';
 
 /** No settings, key or certificate file is larger (a bundle of authorities has 220 KiB); a device like /dev/zero would have no end. */
@@ -49,7 +50,7 @@ export function textOf(
     if (bytes.length > LIMIT) return new Wrong(`is larger than ${LIMIT / 1024} KiB`);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    const code = codeOf(error);
+    const code = codeOf(error) ?? 'unknown reason';
     if (mayMiss && code === 'ENOENT') return undefined;
     return new Wrong(REASONS.get(code) ?? `cannot be read (${code})`);
   }
@@ -65,7 +66,3 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENAMETOOLONG', 'has too long a name'],
   ['ERR_ENCODING_INVALID_ENCODED_DATA', 'is not UTF-8 text'],
 ]);
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-}
