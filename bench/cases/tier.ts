@@ -6,10 +6,11 @@ import { systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
 import { Database } from '../../src/store/database.ts';
 import { listMovedDays } from '../../src/store/moved-days.ts';
+import { shownRecords } from '../../src/store/shown-records.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { writeEvents } from '../../src/tier/event-file.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
-import { leavingRecords, moveDays } from '../../src/tier/move.ts';
+import { moveDays } from '../../src/tier/move.ts';
 import type { TierParts } from '../../src/tier/moved-log.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { writePages } from '../../src/tier/page-file.ts';
@@ -188,7 +189,7 @@ async function writeAll({ database }: TierParts, root: string, signal: AbortSign
       (file: Awaited<ReturnType<typeof open>>) =>
         writePages(file, leavingPages(database, leaving, signal), signal),
       (file: Awaited<ReturnType<typeof open>>) =>
-        writeEvents(file, leavingRecords(database, leaving, signal), signal),
+        writeEvents(file, shownRecords(database, leaving, signal), signal),
     ]) {
       const file = await open(path, 'w');
       try {

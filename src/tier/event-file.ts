@@ -3,22 +3,10 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
 import type { RowRange } from '../parquet/read.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
-import type { FileLine, Written } from '../written.ts';
+import type { ShownRecord } from '../store/shown-records.ts';
+import type { Written } from '../written.ts';
 import { readBack, readObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
-
-/** A record as it is shown, `text` as `jsonb` writes it. Instants are microseconds since 1970, as Postgres has them. */
-export interface TieredRecord extends FileLine {
-  readonly walkId: bigint;
-  readonly pageNo: number;
-  /** Offset within its window. */
-  readonly position: bigint;
-  readonly fetchedAt: bigint;
-  readonly firstSeen: bigint;
-  /** Null: the source shows it still. */
-  readonly goneSince: bigint | null;
-  readonly revision: number;
-}
 
 /** The folder of the table; paths in its log are below it. */
 export const EVENTS_FOLDER = 'events/';
@@ -28,26 +16,31 @@ export const eventsKey = (stream: string, day: Day, publication: string): string
   `${EVENTS_FOLDER}stream=${stream}/day=${day}/${publication}.parquet`;
 
 /** The columns beside the partitions, stream and day, in types that every reader of Delta Lake takes. */
-export const EVENT_COLUMNS: readonly ParquetColumn<TieredRecord>[] = [
+export const EVENT_COLUMNS: readonly ParquetColumn<ShownRecord>[] = [
   { name: 'record', kind: 'text', plain: true, of: ({ text }) => Buffer.from(text) },
-  { name: 'walk_id', kind: 'int64', of: ({ walkId }) => walkId },
+  { name: 'walk_id', kind: 'int64', of: ({ walkId }) => BigInt(walkId) },
   { name: 'page_no', kind: 'int32', of: ({ pageNo }) => pageNo },
-  { name: 'position', kind: 'int64', of: ({ position }) => position },
-  { name: 'fetched_at', kind: 'microseconds', of: ({ fetchedAt }) => fetchedAt },
-  { name: 'first_seen', kind: 'microseconds', of: ({ firstSeen }) => firstSeen },
-  { name: 'gone_since', kind: 'microseconds', optional: true, of: ({ goneSince }) => goneSince },
+  { name: 'position', kind: 'int64', of: ({ position }) => BigInt(position) },
+  { name: 'fetched_at', kind: 'microseconds', of: ({ fetchedAt }) => BigInt(fetchedAt) },
+  { name: 'first_seen', kind: 'microseconds', of: ({ firstSeen }) => BigInt(firstSeen) },
+  {
+    name: 'gone_since',
+    kind: 'microseconds',
+    optional: true,
+    of: ({ goneSince }) => (goneSince === null ? null : BigInt(goneSince)),
+  },
   { name: 'revision', kind: 'int32', of: ({ revision }) => revision },
 ];
 
-/** What was written, and when the first and the last of it were fetched; null: there are no records. */
+/** What was written, and when the first and the last of it were fetched, in microseconds since 1970; null: there are no records. */
 export interface WrittenEvents extends Written {
-  readonly fetched: { readonly first: bigint; readonly last: bigint } | null;
+  readonly fetched: { readonly first: number; readonly last: number } | null;
 }
 
 /** Writes records, as they come, into a file of this machine. */
 export async function writeEvents(
   file: FileHandle,
-  chunks: AsyncIterable<readonly TieredRecord[]>,
+  chunks: AsyncIterable<readonly ShownRecord[]>,
   signal: AbortSignal,
 ): Promise<WrittenEvents> {
   let fetched: WrittenEvents['fetched'] = null;
@@ -85,16 +78,16 @@ export async function* readEvents(
   signal: AbortSignal,
   range?: RowRange,
   onBytes?: (bytes: Buffer) => void,
-): AsyncGenerator<TieredRecord[]> {
+): AsyncGenerator<ShownRecord[]> {
   for await (const rows of readObject<EventRow>(store, key, signal, range, onBytes))
     yield rows.map((row) => ({
       text: row.record,
-      walkId: row.walk_id,
+      walkId: Number(row.walk_id),
       pageNo: row.page_no,
-      position: row.position,
-      fetchedAt: row.fetched_at,
-      firstSeen: row.first_seen,
-      goneSince: row.gone_since,
+      position: Number(row.position),
+      fetchedAt: Number(row.fetched_at),
+      firstSeen: Number(row.first_seen),
+      goneSince: row.gone_since === null ? null : Number(row.gone_since),
       revision: row.revision,
     }));
 }

@@ -5,13 +5,7 @@ import type { MovedDay } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
 import { statsOf } from './delta/delta-actions.ts';
-import {
-  eventsKey,
-  readBackEvents,
-  type TieredRecord,
-  type WrittenEvents,
-  writeEvents,
-} from './event-file.ts';
+import { eventsKey, readBackEvents, type WrittenEvents, writeEvents } from './event-file.ts';
 import {
   cleanUpAlone,
   commitAlone,
@@ -176,7 +170,7 @@ async function writeDay(
     parts,
     {
       keyOf: named(eventsKey),
-      write: (file) => writeEvents(file, leavingRecords(database, leaving, signal), signal),
+      write: (file) => writeEvents(file, shownRecords(database, leaving, signal), signal),
       readBack: (key) => readBackEvents(store, key, signal),
     },
     ({ records }) => records === leaving.records,
@@ -210,20 +204,3 @@ const objectOf = ({
   readonly key: string;
   readonly written: { readonly bytes: number; readonly sha256: string };
 }) => ({ key, bytes, sha256 });
-
-/** The records of a day as they are shown, some at a time. */
-export async function* leavingRecords(
-  database: Database,
-  leaving: LeavingDay,
-  signal: AbortSignal,
-): AsyncGenerator<readonly TieredRecord[]> {
-  for await (const records of shownRecords(database, leaving, signal))
-    yield records.map((record) => ({
-      ...record,
-      walkId: BigInt(record.walkId),
-      position: BigInt(record.position),
-      fetchedAt: BigInt(record.fetchedAt),
-      firstSeen: BigInt(record.firstSeen),
-      goneSince: record.goneSince === null ? null : BigInt(record.goneSince),
-    }));
-}

@@ -5,7 +5,7 @@ import { SettingsError } from '../errors.ts';
 import type { MovedDay, MovedPage, MovedRecords, PageRange } from '../store/moved-days.ts';
 import type { ShownRecord } from '../store/shown-records.ts';
 import { LineDigest } from '../written.ts';
-import { readEvents, type TieredRecord } from './event-file.ts';
+import { readEvents } from './event-file.ts';
 import { spoiledObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 import { readTieredPages, type TieredPage } from './page-file.ts';
@@ -58,7 +58,11 @@ export class StoredRecords implements MovedRecords {
     if (elsewhere.length > 0) throw unreachable(elsewhere, `tier.url is ${this.#store.name}`);
   }
 
-  async *read(moved: MovedDay, signal: AbortSignal, from = 0): AsyncGenerator<ShownRecord[]> {
+  async *read(
+    moved: MovedDay,
+    signal: AbortSignal,
+    from = 0,
+  ): AsyncGenerator<readonly ShownRecord[]> {
     await this.#requireSize(moved, signal);
     const { events, records, recordsSha256 } = moved;
     const lines = new LineDigest();
@@ -68,7 +72,7 @@ export class StoredRecords implements MovedRecords {
       count += group.length;
       for (const chunk of chunksOf(group)) {
         if (from === 0) lines.take(chunk);
-        yield chunk.map(shownRecord);
+        yield chunk;
       }
     }
     const isWhole = from > 0 || lines.end().recordsSha256 === recordsSha256;
@@ -126,7 +130,7 @@ export class StoredRecords implements MovedRecords {
   }
 }
 
-function* chunksOf(group: readonly TieredRecord[]): Generator<readonly TieredRecord[]> {
+function* chunksOf(group: readonly ShownRecord[]): Generator<readonly ShownRecord[]> {
   let [first, letters] = [0, 0];
   for (const [index, { text }] of group.entries()) {
     letters += text.length;
@@ -151,13 +155,4 @@ const movedPage = ({
   skip,
   hashes: record_hashes.match(/-?\d+/g) ?? [],
   body,
-});
-
-const shownRecord = (record: TieredRecord): ShownRecord => ({
-  ...record,
-  walkId: Number(record.walkId),
-  position: Number(record.position),
-  fetchedAt: Number(record.fetchedAt),
-  firstSeen: Number(record.firstSeen),
-  goneSince: record.goneSince === null ? null : Number(record.goneSince),
 });

@@ -3,8 +3,9 @@ import { systemClock } from '../../src/clock.ts';
 import { appendToLedger } from '../../src/ledger/rows.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listMovedDays } from '../../src/store/moved-days.ts';
+import type { ShownRecord } from '../../src/store/shown-records.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
-import { readEvents, type TieredRecord } from '../../src/tier/event-file.ts';
+import { readEvents } from '../../src/tier/event-file.ts';
 import { type MoveReport, moveDays } from '../../src/tier/move.ts';
 import type { TierParts } from '../../src/tier/moved-log.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
@@ -178,7 +179,7 @@ async function told(
   server: TestDatabase,
   stream: string,
   day: string,
-  read: TieredRecord,
+  read: ShownRecord,
 ): Promise<string> {
   const { text, walkId, pageNo, position, fetchedAt, firstSeen, goneSince, revision } = read;
   const micros = (column: string) =>

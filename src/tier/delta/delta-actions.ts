@@ -107,15 +107,14 @@ export const metaDataOf = (id: string, createdTime: number): MetaDataAction => (
 
 /** The statistics of a file, by which readers leave out what cannot match; their bounds of instants are milliseconds. */
 export function statsOf({ records, fetched }: Pick<WrittenEvents, 'records' | 'fetched'>): string {
-  const bound = (micros: bigint) => ({
-    fetched_at: new Date(Number(micros / 1000n)).toISOString(),
-  });
+  // A date has whole milliseconds: it cuts off the rest.
+  const bound = (micros: number) => ({ fetched_at: new Date(micros / 1000).toISOString() });
   return JSON.stringify({
     numRecords: records,
     ...(fetched && {
       minValues: bound(fetched.first),
       // Up, so that no reader leaves out the microseconds behind it.
-      maxValues: bound(fetched.last + 999n),
+      maxValues: bound(fetched.last + 999),
       nullCount: { fetched_at: 0 },
     }),
   });
