@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { ObjectStoreError } from '../../errors.ts';
 import { type Address, isLoopbackHost } from '../../source/address.ts';
-import { isKey } from '../object-store.ts';
+import { checkKey, isKey } from '../object-store.ts';
 
 /** What the settings say of the place of a bucket. */
 export interface S3Place {
@@ -21,7 +21,7 @@ export interface S3Place {
 export interface BucketAddress extends Address {
   /** `s3://bucket/prefix`. */
   readonly name: string;
-  /** The path of an object of this key, the prefix within. */
+  /** The path of an object of this key, the prefix within. @throws {ObjectStoreError} for what is no key. */
   readonly pathTo: (key: string) => string;
 }
 
@@ -45,14 +45,18 @@ export function bucketAddress(place: S3Place): BucketAddress {
   const path = url.pathname.replace(/\/+$/, '');
   const root = pathStyle ? `${path}/${bucket}` : path;
   const keysBegin = prefix === '' ? '' : `${prefix}/`;
+  const name = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
   return {
     origin: url.origin,
     prefix: path,
     host: url.host,
     secure: url.protocol === 'https:',
     shown: `${url.origin}${path}`,
-    name: prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`,
-    pathTo: (key) => `${root}/${(keysBegin + key).split('/').map(encoded).join('/')}`,
+    name,
+    pathTo: (key) => {
+      checkKey(name, key);
+      return `${root}/${(keysBegin + key).split('/').map(encoded).join('/')}`;
+    },
   };
 }
 

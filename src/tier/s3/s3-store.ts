@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Redactor } from '../../redactor.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from '../../source/dispatcher.ts';
 import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
-import { checkKey, type ObjectStore } from '../object-store.ts';
+import type { ObjectStore } from '../object-store.ts';
 import { bucketAddress, type S3Place } from './s3-address.ts';
 import { openS3Asking } from './s3-asking.ts';
 import { openCredentials, type S3Keys } from './s3-keys.ts';
@@ -56,29 +56,15 @@ export function openS3Store(given: S3StoreOptions): S3Store {
   const onRetry = options.onRetry ?? (() => {});
   const asking = openS3Asking({ link, credentials, policy: options.retry, clock, onRetry });
   const write = s3Writer(asking, clock, options.objectLock);
-  const check = (key: string): void => checkKey(address.name, key);
   return {
     name: address.name,
-    async create(key, body, signal) {
-      check(key);
-      return write(key, body, signal, { anew: true });
-    },
-    async replace(key, body, signal) {
-      check(key);
+    create: (key, body, signal) => write(key, body, signal, { anew: true }),
+    replace: async (key, body, signal) => {
       await write(key, body, signal, { anew: false });
     },
-    async read(key, signal, range) {
-      check(key);
-      return readFromS3(asking, key, signal, range);
-    },
-    async size(key, signal) {
-      check(key);
-      return sizeInS3(asking, key, signal);
-    },
-    async remove(key, signal) {
-      check(key);
-      await removeFromS3(asking, key, signal);
-    },
+    read: (key, signal, range) => readFromS3(asking, key, signal, range),
+    size: (key, signal) => sizeInS3(asking, key, signal),
+    remove: (key, signal) => removeFromS3(asking, key, signal),
     close: () => dispatcher.destroy(),
   };
 }
