@@ -5,8 +5,9 @@ import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { readBackEvents } from './event-file.ts';
+import { readObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
-import { readTieredPages } from './page-file.ts';
+import type { TieredPage } from './page-file.ts';
 import { countSeals } from './rows.ts';
 import { matchesSeal } from './tiered-page-rows.ts';
 
@@ -76,9 +77,8 @@ async function checkPages(
   const hash = createHash('sha256');
   const { key, sha256 } = moved.pages;
   let [count, sealed] = [0, 0];
-  for await (const pages of readTieredPages(store, key, signal, {
-    onBytes: (bytes) => hash.update(bytes),
-  }))
+  const onBytes = (bytes: Buffer) => hash.update(bytes);
+  for await (const pages of readObject<TieredPage>(store, key, signal, undefined, onBytes))
     for (const page of pages) {
       count += 1;
       const matches = await matchesSeal(database, page, signal);

@@ -6,9 +6,9 @@ import type { MovedDay, MovedPage, MovedRecords, PageRange } from '../store/move
 import type { ShownRecord } from '../store/shown-records.ts';
 import { LineDigest } from '../written.ts';
 import { readEvents } from './event-file.ts';
-import { spoiledObject } from './object-file.ts';
+import { readObject, spoiledObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
-import { readTieredPages, type TieredPage } from './page-file.ts';
+import type { TieredPage } from './page-file.ts';
 
 /** Of one read while an object is compared with its SHA-256. */
 const CHECK_BYTES = 8_000_000;
@@ -118,7 +118,7 @@ export class StoredRecords implements MovedRecords {
     this.reach([moved]);
     const { key } = moved.pages;
     let found = 0;
-    for await (const group of readTieredPages(this.#store, key, signal, { range })) {
+    for await (const group of readObject<TieredPage>(this.#store, key, signal, range)) {
       const pages = group.filter(({ walk_id }) => Number(walk_id) === walkId).map(movedPage);
       if (pages.some(({ pageNo }, index) => pageNo !== found + index))
         throw spoiledObject(this.#store, key);

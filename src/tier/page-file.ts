@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
-import type { RowRange } from '../parquet/read.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { FileLine, Written } from '../written.ts';
 import { readBack, readObject } from './object-file.ts';
@@ -103,24 +102,10 @@ async function* withLines(chunks: AsyncIterable<readonly TieredPage[]>): AsyncGe
   for await (const pages of chunks) yield pages.map(withLine);
 }
 
-/** What of an object is read: all of it where `range` is left out, and then each byte of it is told once and in order. */
-interface ReadOptions {
-  readonly range?: RowRange | undefined;
-  readonly onBytes?: ((bytes: Buffer) => void) | undefined;
-}
-
-/** The pages of an object in the order in which they were written, a row group at a time. */
-export const readTieredPages = (
-  store: ObjectStore,
-  key: string,
-  signal: AbortSignal,
-  { range, onBytes }: ReadOptions = {},
-): AsyncGenerator<TieredPage[]> => readObject<TieredPage>(store, key, signal, range, onBytes);
-
 /** Reads an object of pages whole: equal to what {@link writePages} told, it holds just that. */
 export const readBackPages = (
   store: ObjectStore,
   key: string,
   signal: AbortSignal,
 ): Promise<Written> =>
-  readBack((onBytes) => withLines(readTieredPages(store, key, signal, { onBytes })));
+  readBack((onBytes) => withLines(readObject<TieredPage>(store, key, signal, undefined, onBytes)));

@@ -5,7 +5,8 @@ import type { MovedDay } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import type { StayingDay } from './move.ts';
 import { settleDay, settleLog, type TierParts } from './moved-log.ts';
-import { readTieredPages } from './page-file.ts';
+import { readObject } from './object-file.ts';
+import type { TieredPage } from './page-file.ts';
 import { claimDay, removeAgain, restoreDay } from './rows.ts';
 import { putBack } from './tiered-page-rows.ts';
 
@@ -86,9 +87,8 @@ async function putPagesBack(
     new ObjectStoreError('settings', `${stream} ${day}: ${key} in ${store.name} ${found}`, {
       hint: 'The day stays where it is, and nothing of it is shown. Put the object back from a copy of the folder or bucket.',
     });
-  for await (const pages of readTieredPages(store, key, signal, {
-    onBytes: (bytes) => hash.update(bytes),
-  }))
+  const onBytes = (bytes: Buffer) => hash.update(bytes);
+  for await (const pages of readObject<TieredPage>(store, key, signal, undefined, onBytes))
     for (const page of pages) {
       signal.throwIfAborted();
       if (!(await putBack(database, page, signal)))

@@ -13,7 +13,8 @@ import {
 } from '../../src/tier/delta/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { cleanUpAlone } from '../../src/tier/moved-log.ts';
-import { readTieredPages } from '../../src/tier/page-file.ts';
+import { readObject } from '../../src/tier/object-file.ts';
+import type { TieredPage } from '../../src/tier/page-file.ts';
 import { openCredentials } from '../../src/tier/s3/s3-keys.ts';
 import { matchesSeal, putBack } from '../../src/tier/tiered-page-rows.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -171,7 +172,7 @@ describe('objects that are gone', () => {
     await moveAll(partsOf(database, store));
     let unsealed = 0;
     for (const { pages } of await listMovedDays(database, null, null))
-      for await (const some of readTieredPages(store, pages.key, signal))
+      for await (const some of readObject<TieredPage>(store, pages.key, signal))
         for (const page of some)
           if ((await matchesSeal(database, page)) === null) {
             unsealed += 1;

@@ -3,13 +3,8 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  pagesKey,
-  readBackPages,
-  readTieredPages,
-  type TieredPage,
-  writePages,
-} from '../../src/tier/page-file.ts';
+import { readObject } from '../../src/tier/object-file.ts';
+import { pagesKey, readBackPages, type TieredPage, writePages } from '../../src/tier/page-file.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { freshStore } from '../support/store.ts';
@@ -31,7 +26,7 @@ async function written(chunks: readonly (readonly TieredPage[])[]) {
 
 async function readAll(store: MemoryStore): Promise<TieredPage[]> {
   const pages: TieredPage[] = [];
-  for await (const group of readTieredPages(store, KEY, signal)) pages.push(...group);
+  for await (const group of readObject<TieredPage>(store, KEY, signal)) pages.push(...group);
   return pages.map((page) => ({
     ...page,
     bytes: page.bytes && Uint8Array.from(page.bytes),
@@ -111,7 +106,7 @@ describe('an object of pages', () => {
     }));
     const { told, store } = await written([pages]);
     const groups: number[] = [];
-    for await (const group of readTieredPages(store, KEY, signal)) groups.push(group.length);
+    for await (const group of readObject<TieredPage>(store, KEY, signal)) groups.push(group.length);
     expect(groups).toEqual([6, 6, 1]);
     expect(await readBackPages(store, KEY, signal)).toEqual(told);
   });
