@@ -81,20 +81,6 @@ function proxyFor({ address, proxy }: ConnectionOptions): string | undefined {
   return text;
 }
 
-/** The passwords of the proxies, as they are written and as they are meant. */
-export function proxySecrets(proxy: ProxyOptions): string[] {
-  return [proxy.http, proxy.https].flatMap((text) => {
-    if (text === undefined || !URL.canParse(text)) return [];
-    const { password } = new URL(text);
-    if (password === '') return [];
-    try {
-      return [password, decodeURIComponent(password)];
-    } catch {
-      return [password];
-    }
-  });
-}
-
 function checkedTls(tls: TlsOptions): { ca?: string; cert?: string; key?: string } {
   if (tls.ca !== undefined) checkCertificates(tls.ca);
   if ((tls.clientCert === undefined) !== (tls.clientKey === undefined))

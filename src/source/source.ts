@@ -7,7 +7,7 @@ import { parseBase } from './address.ts';
 import type { Away, Shared, SourceWatch } from './ask.ts';
 import { BodyMemory } from './body-memory.ts';
 import { openCredentials } from './credentials.ts';
-import { openDispatcher, type ProxyOptions, proxySecrets, type TlsOptions } from './dispatcher.ts';
+import { openDispatcher, type ProxyOptions, type TlsOptions } from './dispatcher.ts';
 import { type FetchOptions, fetchPage } from './fetch.ts';
 import { type ContractHints, type FoundContract, findContract } from './find-contract.ts';
 import { Limiter, type LimiterState } from './limiter.ts';
@@ -86,7 +86,6 @@ export function openSource(options: SourceOptions): Source {
   const { tls = {}, proxy = {}, clock, connections, connectTimeoutMs, budget } = options;
   const { redactor = openRedactor(), retryBaseMs = RETRY_BASE_MS } = options;
   const { retryCapMs = RETRY_CAP_MS } = options;
-  redactor.add(...proxySecrets(proxy));
   const address = parseBase(options.baseUrl, options.allowHttp);
   const connect = (count: number): Dispatcher =>
     openDispatcher({ address, tls, proxy, connections: count, connectTimeoutMs });
