@@ -7,13 +7,10 @@ import { utcMinute } from '../text.ts';
 import type { NotInStep } from '../walk/followers.ts';
 import type { Standing } from './facts.ts';
 
-/** What every answer needs that tells an error. */
-interface Striking {
-  /** Strikes secrets out of foreign text. */
-  readonly strike: (text: string) => string;
-}
+/** Strikes secrets out of foreign text. */
+type Strike = (text: string) => string;
 
-const why = (error: unknown, { strike }: Striking): string =>
+const why = (error: unknown, strike: Strike): string =>
   strike(error instanceof Error ? error.message : String(error));
 
 /** That the key is refused, since when, and when it is sent again. */
@@ -33,14 +30,14 @@ export function withNotInStep(health: Health, notInStep: readonly NotInStep[]): 
 export async function readyAnswer(
   ask: () => Promise<unknown>,
   refused: RefusedKey | null,
-  striking: Striking,
+  strike: Strike,
 ): Promise<Answer> {
-  if (refused !== null) return words(503, striking.strike(refusedSentence(refused)));
+  if (refused !== null) return words(503, strike(refusedSentence(refused)));
   try {
     await ask();
     return words(200, 'ready');
   } catch (error) {
-    return words(503, `the database is away: ${why(error, striking)}`);
+    return words(503, `the database is away: ${why(error, strike)}`);
   }
 }
 
@@ -52,7 +49,7 @@ export async function readyAnswer(
 export async function healthAnswer(
   read: () => Promise<Standing>,
   notInStep: readonly NotInStep[],
-  striking: Striking,
+  strike: Strike,
 ): Promise<Answer> {
   let standing: Standing;
   try {
@@ -61,7 +58,7 @@ export async function healthAnswer(
     return json(503, {
       status: 'unknown',
       sentence: 'The database is away; the worker goes on trying.',
-      error: why(error, striking),
+      error: why(error, strike),
     });
   }
   const { level, sentence, expected, streams, problems } = standing.health;
@@ -75,7 +72,7 @@ export async function healthAnswer(
       lagSeconds: lagMs === null ? null : Math.round(lagMs / 1000),
     })),
     problems: [...problems, ...notInStep.map(followerTrouble)].map(({ text, command }) => ({
-      text: striking.strike(text),
+      text: strike(text),
       command,
     })),
   });

@@ -198,10 +198,14 @@ class Answering {
         return readyAnswer(
           () => this.#readiness.get(),
           this.#parts.activity.doing.refused,
-          this.#parts,
+          this.#parts.strike,
         );
       case '/healthz':
-        return healthAnswer(() => this.#standingNow(), this.#parts.activity.notInStep, this.#parts);
+        return healthAnswer(
+          () => this.#standingNow(),
+          this.#parts.activity.notInStep,
+          this.#parts.strike,
+        );
       case '/status.json':
         return this.#statusDocument();
       case '/metrics':
