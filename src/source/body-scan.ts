@@ -77,6 +77,16 @@ export function frameOf(received: Buffer): { readonly json: string } | { readonl
   return { json: (json + body.toString('utf8', copied)).replace(/^\ufeff/, '') };
 }
 
+/** The frame, where it is JSON; undefined: it is none. */
+export function framed(body: Buffer): unknown {
+  const frame = frameOf(body);
+  try {
+    return 'why' in frame ? undefined : JSON.parse(frame.json);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The list that begins at `from`: where it ends, and its elements, the first `most` and what differs from them. */
 function readList(body: Buffer, from: number, most: number): { to: number; shown: string[] } {
   const shown: string[] = [];

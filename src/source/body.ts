@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib';
 import { EnvelopeError, TooLargeError, TransientError } from '../errors.ts';
 import { excerpt, holdsSecret } from '../redactor.ts';
 import type { BodyMemory } from './body-memory.ts';
-import { countValues, frameOf, utf16Of } from './body-scan.ts';
+import { countValues, framed, utf16Of } from './body-scan.ts';
 
 /** An answer's body with what is needed to judge it. */
 export interface WireBody {
@@ -196,14 +196,8 @@ export function emptyAnswer(
   body: Buffer,
 ): { readonly status: 204 | 404; readonly body: Buffer } | null {
   if (status === 204) return { status, body: Buffer.from('null') };
-  const frame = status === 404 ? frameOf(body) : { why: 'no page' };
-  if ('why' in frame) return null;
-  try {
-    const value: unknown = JSON.parse(frame.json);
-    return typeof value === 'object' && value !== null ? { status: 404, body } : null;
-  } catch {
-    return null;
-  }
+  const value = status === 404 ? framed(body) : undefined;
+  return typeof value === 'object' && value !== null ? { status: 404, body } : null;
 }
 
 /**

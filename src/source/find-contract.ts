@@ -3,7 +3,7 @@
 import { EnvelopeError, NoRecordsError } from '../errors.ts';
 import type { Contract } from '../model.ts';
 import { excerpt } from '../redactor.ts';
-import { frameOf, utf16Of } from './body-scan.ts';
+import { framed, frameOf, utf16Of } from './body-scan.ts';
 import { describe, follow, isObject, spell } from './json.ts';
 import { chooseList, holdsRecords, listsIn, tellLists } from './lists.ts';
 import { POSSIBLE_NAMES, parseTotal, relationBeside, totalCandidates } from './total.ts';
@@ -85,16 +85,6 @@ export function looksLikeTotal(
   const [only, ...others] = found;
   const count = recordsIn(body, recordsPath).length;
   return only !== undefined && others.length === 0 && only.total >= count ? only : null;
-}
-
-/** The frame, where it is JSON. */
-function framed(body: Buffer): unknown {
-  const frame = frameOf(body);
-  try {
-    return 'why' in frame ? undefined : JSON.parse(frame.json);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The frame as a document; what stands in its lists is not looked at here. */
