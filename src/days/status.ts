@@ -72,12 +72,13 @@ export async function readStatus(
   asked: StatusAsked,
 ): Promise<StatusFacts> {
   const { timeZone, settleMs, months = MONTHS_SHOWN } = asked;
-  const now = await databaseNow(database);
+  const [now, known] = await Promise.all([databaseNow(database), readStreams(database, streams)]);
+  const streamIds = known.map(({ streamId }) => streamId);
   const from = firstOfMonth(dayAt(now, timeZone), months);
   const [days, totals, gaps, running, lastRun, gone, late, splits, ledger, tables, restless] =
     await Promise.all([
       readStreamDays(database, { streams, from, timeZone, settleMs }),
-      readTotalsOf(database, streams),
+      readTotals(database, streamIds),
       readGaps(database, streams),
       readRunning(database),
       readLastRun(database),
@@ -105,18 +106,6 @@ export async function readStatus(
     ledger,
     tables,
   };
-}
-
-/** The totals of those of the streams that were ever planned. */
-async function readTotalsOf(
-  database: Database,
-  streams: readonly string[],
-): Promise<StreamTotals[]> {
-  const known = await readStreams(database, streams);
-  return readTotals(
-    database,
-    known.map(({ streamId }) => streamId),
-  );
 }
 
 /** The first day of the month that is `months - 1` before the one of `day`; not before the year 1. */
