@@ -36,6 +36,12 @@ export interface PagePlace {
 /** One statement looks at no more pages than these. */
 const MOST_PAGES = 256;
 
+/** The next pages of these walks ($2) on a day ($1) behind a place ($3, $4), each with the bytes of those before it. */
+export const PAGES_BEHIND = `select p.walk_id, p.page_no, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
+    from (select walk_id, page_no, byte_count from daywalk.pages
+           where day = $1::date and walk_id = any ($2::bigint[]) and (walk_id, page_no) > ($3::bigint, $4::integer)
+           order by walk_id, page_no limit ${MOST_PAGES}) as p`;
+
 /**
  * The shown records of the pages behind `after`, of about `bytes` in all, at least one page.
  * @returns the place of the last page that was read; null: there was none.
@@ -52,10 +58,7 @@ export async function readRecordsAfter(
     PagePlace & (ShownRecord | { [Key in keyof ShownRecord]: ShownRecord[Key] | null })
   >(
     `with next as (
-       select p.walk_id, p.page_no, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
-         from (select walk_id, page_no, byte_count from daywalk.pages
-                where day = $1::date and walk_id = any ($2::bigint[]) and (walk_id, page_no) > ($3::bigint, $4::integer)
-                order by walk_id, page_no limit ${MOST_PAGES}) as p
+       ${PAGES_BEHIND}
      )
      select n.walk_id as "walkId", n.page_no as "pageNo", r.position, r.fetched_at as "fetchedAt", r.first_seen as "firstSeen",
             r.gone_since as "goneSince", r.revision, r.text

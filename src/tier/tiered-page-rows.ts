@@ -1,6 +1,6 @@
 /** The pages of a day that moves, read from the database, and put back. */
 import type { Database } from '../store/database.ts';
-import { microseconds, type PagePlace } from '../store/shown-records.ts';
+import { microseconds, PAGES_BEHIND, type PagePlace } from '../store/shown-records.ts';
 import type { TieredPage } from './page-file.ts';
 import type { LeavingDay } from './rows.ts';
 
@@ -11,8 +11,7 @@ type PageRow = Omit<TieredPage, 'walk_id' | 'start' | 'total' | 'fetched_at'> & 
   readonly fetched_at: number;
 };
 
-/** One statement looks at no more pages than these, and reads about so many bytes of them. */
-const MOST_PAGES = 256;
+/** One statement reads about so many bytes of pages. */
 const CHUNK_BYTES = 4_000_000;
 
 /** Pages that go with a day, some at a time, in the order of walk and number. */
@@ -39,10 +38,7 @@ async function readPagesAfter(
 ): Promise<TieredPage[]> {
   const rows = await database.persist<PageRow>(
     `with next as materialized (
-       select p.walk_id, p.page_no, sum(p.byte_count) over (order by p.walk_id, p.page_no) - p.byte_count as before
-         from (select walk_id, page_no, byte_count from daywalk.pages
-                where day = $1::date and walk_id = any ($2::bigint[]) and (walk_id, page_no) > ($3::bigint, $4::integer)
-                order by walk_id, page_no limit ${MOST_PAGES}) as p
+       ${PAGES_BEHIND}
      )
      select p.walk_id, p.page_no, p.day, p.start, p.length, p.skip, p.records, p.total::text as total, p.relation, p.total_missing, p.more,
             p.body::text as body, p.bytes, p.changes::text as changes, p.record_hashes::text as record_hashes,
