@@ -10,14 +10,14 @@ import { claimedByTables } from './claimed-streams.ts';
 export const tiering = (settings: Settings, database: Database, log: Logger): Follower => ({
   what: 'the tier',
   atEnd: true,
-  async catchUp(streamIds, signal) {
+  async catchUp(_, signal) {
     const { moveLimits, openTier } = await import('./tier-wiring.ts');
-    const { movingDays } = await import('../tier/moving.ts');
+    const { moveDueDays } = await import('../tier/moving.ts');
     const open = () => openTier(settings, database, log);
     const parts = { database, clock: systemClock, log };
     const claimed = await claimedByTables(database, settings.tables);
     for (const [stream, reason] of claimed) log.warn({ stream }, `its days do not move: ${reason}`);
     const limits = moveLimits(settings).filter(({ stream }) => !claimed.has(stream));
-    await movingDays(parts, limits, open).catchUp(streamIds, signal);
+    await moveDueDays(parts, limits, open, signal);
   },
 });

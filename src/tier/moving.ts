@@ -1,8 +1,7 @@
-/** Days that are old enough move by themselves, as something that follows a run. */
+/** Days that are old enough move by themselves, at the end of a run. */
 import type { Logger } from '../log.ts';
 import type { AgeLimit } from '../model.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
-import type { Follower } from '../walk/followers.ts';
 import { checkStore } from './check-store.ts';
 import { moveDays } from './move.ts';
 import type { TierParts } from './moved-log.ts';
@@ -11,31 +10,31 @@ import { listDaysToMove } from './rows.ts';
 /** No day is begun after so long, so that the next run is not late; what is left, that one goes on with. */
 const LONGEST_MS = 15 * 60_000;
 
-/** @param open opens the folder or bucket; only where a day is to move. */
-export const movingDays = (
+/**
+ * Moves the days that are old enough.
+ * @param open opens the folder or bucket; only where a day is to move.
+ */
+export async function moveDueDays(
   { database, clock, log }: Pick<TierParts, 'database' | 'clock'> & { readonly log: Logger },
   limits: readonly AgeLimit[],
   open: () => Promise<{ readonly tier: TierParts; close(): Promise<void> }>,
-): Follower => ({
-  what: 'the tier',
-  atEnd: true,
-  async catchUp(_, signal) {
-    const due = await listDaysToMove(database, limits, false, signal);
-    const ready = due.filter(({ kept }) => kept === null);
-    if (ready.length === 0) {
-      await removeMarked(database, signal);
-      return;
-    }
-    const since = clock.monotonic();
-    const { tier, close } = await open();
-    try {
-      await checkStore(tier.store, signal);
-      const { days, kept, left } = await moveDays(tier, ready, signal, () => {}, LONGEST_MS);
-      const ms = Math.round(clock.monotonic() - since);
-      log.info({ days: days.length, kept: kept.length, left, ms }, 'days moved to the tier');
-      for (const day of kept) log.warn({ ...day }, 'a day could not move to the tier');
-    } finally {
-      await close();
-    }
-  },
-});
+  signal: AbortSignal,
+): Promise<void> {
+  const due = await listDaysToMove(database, limits, false, signal);
+  const ready = due.filter(({ kept }) => kept === null);
+  if (ready.length === 0) {
+    await removeMarked(database, signal);
+    return;
+  }
+  const since = clock.monotonic();
+  const { tier, close } = await open();
+  try {
+    await checkStore(tier.store, signal);
+    const { days, kept, left } = await moveDays(tier, ready, signal, () => {}, LONGEST_MS);
+    const ms = Math.round(clock.monotonic() - since);
+    log.info({ days: days.length, kept: kept.length, left, ms }, 'days moved to the tier');
+    for (const day of kept) log.warn({ ...day }, 'a day could not move to the tier');
+  } finally {
+    await close();
+  }
+}

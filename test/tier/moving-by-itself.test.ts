@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
 import { applyTables, syncTables } from '../../src/tables/record-tables.ts';
-import { movingDays } from '../../src/tier/moving.ts';
+import { moveDueDays } from '../../src/tier/moving.ts';
 import { loadYaml } from '../settings/loading.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { MemoryStore } from '../support/memory-store.ts';
@@ -50,8 +50,8 @@ function follower(clock: Clock = systemClock) {
     };
   };
   const limits = STREAMS.map((stream) => ({ stream, olderThanMs: DAY_MS }));
-  const { catchUp } = movingDays({ database, clock, log: silentLogger }, limits, open);
-  return { told, run: () => catchUp([], signal) };
+  const parts = { database, clock, log: silentLogger };
+  return { told, run: () => moveDueDays(parts, limits, open, signal) };
 }
 
 it('days move at the end of a run; where none is old enough nothing is opened', async () => {
