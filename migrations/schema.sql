@@ -1425,7 +1425,8 @@ begin
   return query
   with beside as materialized (
     select held.hash, count(*) as copies from daywalk.held(before, hashes, under) as held
-     where held.state in ('shown', 'missing') group by held.hash
+     -- What another cut hid of it is shown by the day before that.
+     where held.state in ('shown', 'missing') or held.hidden_by is not null group by held.hash
   ), twin as materialized (
     select copy.*
       from (select held.*, row_number() over (partition by held.hash order by held.hidden_by is distinct from cut,

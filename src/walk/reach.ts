@@ -2,6 +2,7 @@
 
 import { RequestError, WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
+import { dayWindow } from '../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WindowContext } from './context.ts';
@@ -75,7 +76,7 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
   );
 }
 
-/** Two spans of a minute, far apart, with the very records of both: nobody has that by chance. */
+/** Two spans of a minute, far apart, with the very records of the whole day: what lasts for long may be in both, and is not all. */
 async function ignoresTimeOfDay(context: WindowContext, span: Span): Promise<boolean> {
   const length = context.knowledge.pageLength(context.pageLength);
   const day = span.from.slice(0, 10);
@@ -84,11 +85,13 @@ async function ignoresTimeOfDay(context: WindowContext, span: Span): Promise<boo
     from: `${day} ${hour}:30:00`,
     to: `${day} ${hour}:30:59`,
   });
-  const [one, other] = [
-    await question(context, minute('03'), 0, length),
-    await question(context, minute('15'), 0, length),
-  ];
-  return one.came > 0 && JSON.stringify(one.hashes) === JSON.stringify(other.hashes);
+  const shown = await question(context, minute('03'), 0, length);
+  if (shown.came === 0) return false;
+  for (const other of [minute('15'), { ...span, ...dayWindow(day) }]) {
+    const { hashes } = await question(context, other, 0, length);
+    if (JSON.stringify(hashes) !== JSON.stringify(shown.hashes)) return false;
+  }
+  return true;
 }
 
 /** As {@link findSecond}, for one that is no round time; null: none was found soon. */
