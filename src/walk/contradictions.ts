@@ -7,7 +7,9 @@ import type { LeasedWindow } from '../store/leases.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
 import { orNull } from './failures.ts';
 import { isRestless, question, totalsCount } from './questions.ts';
+import { spanOf, splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
+import { partsOf } from './too-much.ts';
 import type { Verdict } from './verdict.ts';
 
 const CONTRADICTIONS_BEFORE_SPLIT = 2;
@@ -23,6 +25,8 @@ export async function settleContradiction(
   const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
   if (await isRestless(context, window)) return 'again';
   if (times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
+  if (said.rule === 'C2' && (await tellsOfParts(context, window)))
+    return splitUp(context, window, { reason: said.reason, total: null, size: null });
   if (said.least <= newest.stored) {
     if (times <= context.walkAttempts) return 'again';
     throw new WalkError('contradicted', `${said.reason}, in ${times} walks (${said.rule})`);
@@ -31,6 +35,16 @@ export async function settleContradiction(
   const shown = newest.claims.some(({ start, came }) => came > 0 && start + came > newest.stored);
   if (!shown) refuseUnlikelyCap(context, newest, said.reason);
   return splitUp(context, window, { reason: said.reason, total: said.least, size: newest.stored });
+}
+
+/** Whether the source, which tells no total of a window, does of a part of it: there may be too many to count. */
+async function tellsOfParts(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+  if (splitSpan(window, window, context, 2)?.by !== 'time') return false;
+  for (const part of partsOf(window, true)) {
+    const { came, total } = await question(context, { ...spanOf(window), ...part }, 0, 2);
+    if (came > 0 && total !== null) return true;
+  }
+  return false;
 }
 
 /**

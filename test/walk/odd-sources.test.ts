@@ -275,6 +275,29 @@ describe('totals', () => {
     expect(result.requests).toBeLessThan(1_200);
   });
 
+  it.each<[string, (records: number) => string]>([
+    ['null', () => 'null'],
+    ['-1', () => '-1'],
+    ['"1000+"', () => '"1000+"'],
+    ['text with commas', (count) => `"${count.toLocaleString('en-US')}"`],
+  ])('that are %s above a thousand do not keep a day from being complete', async (_, large) => {
+    const [first = '', second = ''] = closedDays(2);
+    const source: ImaginedSource = new ImaginedSource(
+      { [first]: records(0, 700), [second]: records(2_000, 1_234) },
+      {
+        wrap: (list, __, request) => {
+          const count = source.within(request).length;
+          return `{"total":${count > 1_000 ? large(count) : count},"data":[${list.join(',')}]}`;
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 300 };
+    await runOnce(exporting);
+    const results = await readResults(server, exporting.stream);
+    expect(results.get(second)).toMatchObject({ state: 'complete' });
+    expect(results.get(second)?.published.length).toBe(1_234);
+  });
+
   it('of the page alone are no totals of the window', async () => {
     expect(await exportDay(records(1, 10), { totals: 'page' })).toMatchObject({
       state: 'complete',
