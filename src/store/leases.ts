@@ -35,6 +35,8 @@ export interface LeasedWindow extends Lease, Span {
   readonly walked: boolean;
   /** Its day was proven once, with records. */
   readonly proven: boolean;
+  /** Records that its newest proof had; null: there is none. */
+  readonly held: number | null;
   /** How often it was looked at since it was proven. */
   readonly looks: number;
   /** Leases since the last page was stored, this one included. */
@@ -104,6 +106,7 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
   select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
          level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk,
          exists (select from daywalk.days d where d.stream_id = held.stream_id and d.day = held.day and d.records > 0) as proven,
+         (held.proof ->> 'records')::bigint as held,
          looks, attempts, failures,
          current_walk is not null or exists (select from daywalk.walks k where k.window_id = held.window_id) as walked
     from held`;

@@ -37,6 +37,8 @@ export interface Evidence {
   readonly totalOfHalves?: number;
   /** One window in fifty is asked for its end even where its total would do. */
   readonly audited?: boolean;
+  /** Records that its newest proof had: fewer may be a new cap. */
+  readonly held?: number | null;
 }
 
 /** What was learned of the stream; all of it expires. */
@@ -84,7 +86,7 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
   if (end === 'open' && counted === null) return { kind: 'lacking', rule: 'C4', needs: 'end' };
   if (unlinked && counted === null && !agreed)
     return { kind: 'lacking', rule: 'C7', needs: 'another length' };
-  if (isProvenSize(stored, learned.provenSize) && !isRound(stored)) {
+  if (isProvenSize(evidence, learned.provenSize) && !isRound(stored)) {
     if (counted !== null)
       return {
         ...complete(
@@ -182,17 +184,21 @@ function believedTotal({ stored, claims }: Evidence, learned: Learned): number |
   return exact && told.length > 0 ? stored : null;
 }
 
-/** Whether windows of this size cannot be cut short unseen: larger ones were proven by their halves, or it is below any cap. */
-function isProvenSize(stored: number, provenSize: number): boolean {
-  return stored < LEAST_CAP || stored < provenSize;
+/**
+ * Whether windows of this size cannot be cut short unseen: larger ones were proven by their halves, and this one never held
+ * more; or it is below any cap.
+ */
+function isProvenSize({ stored, held }: Evidence, provenSize: number): boolean {
+  return stored < LEAST_CAP || (stored < provenSize && stored >= (held ?? 0));
 }
 
-/** One or two digits with zeros behind them, or a power of two: at such numbers services cap their results. */
+/** One or two digits with zeros behind them, a power of two or of ten, or one less than such a power: there services cap their results. */
 export function isRound(records: number): boolean {
   if (records < LEAST_CAP) return false;
   let digits = records;
   while (digits % 10 === 0) digits /= 10;
-  return (records % 10 === 0 && digits < 100) || isPowerOfTwo(records);
+  const isBelowPower = /^9+$/.test(String(records)) || isPowerOfTwo(records + 1);
+  return (records % 10 === 0 && digits < 100) || isPowerOfTwo(records) || isBelowPower;
 }
 
 /** Whether it is 1, 2, 4, 8 and so on. */

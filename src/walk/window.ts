@@ -144,6 +144,8 @@ async function halvesOf(
     return splitUp(context, window, { reason: error.message, total: null, size });
   }
   if (halves.more === 0) return halves;
+  // A list of a size that was proven is cut short: that its source gives larger ones holds no more.
+  if (size < context.knowledge.learned.provenSize) await context.knowledge.doubt('proven_size');
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
   return splitUp(context, window, { reason, total: null, size });
 }
@@ -254,5 +256,5 @@ function evidenceOf(
   window: LeasedWindow,
   { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
 ): Evidence {
-  return { stored, end, claims: heard, audited: isAudited(window) };
+  return { stored, end, claims: heard, audited: isAudited(window), held: window.held };
 }

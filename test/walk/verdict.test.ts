@@ -78,6 +78,14 @@ describe('what suffices', () => {
     });
   });
 
+  it('is not the last record alone where the window held more when it was last proven', () => {
+    const evidence = { stored: 57, claims: [claim({ came: 57 })] };
+    const learned = { provenSize: 100 };
+    expect(said({ ...evidence, held: 58 }, learned)).toMatchObject({ needs: 'halves' });
+    for (const held of [57, 20, null])
+      expect(said({ ...evidence, held }, learned)).toMatchObject({ kind: 'complete' });
+  });
+
   it('is a calibrated total on every answer, without an end', () => {
     const claims = [claim({ came: 57, total: 57 })];
     const given = { stored: 57, end: 'open', claims } as const;
@@ -145,9 +153,10 @@ describe('what speaks against a window', () => {
 });
 
 it('takes round numbers for what they may be', () => {
-  for (const round of [10, 50, 100, 1_000, 2_400, 10_000, 16, 64, 65_536])
+  for (const round of [10, 50, 100, 1_000, 2_400, 10_000, 16, 64, 65_536, 99, 9_999, 32_767])
     expect(isRound(round)).toBe(true);
-  for (const other of [0, 5, 9, 57, 1_234, 2_410, 10_001]) expect(isRound(other)).toBe(false);
+  for (const other of [0, 5, 9, 57, 119, 199, 1_234, 2_410, 10_001])
+    expect(isRound(other)).toBe(false);
 });
 
 describe('for the same stored records', () => {
