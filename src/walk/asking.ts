@@ -73,6 +73,12 @@ export class Asking {
     });
   }
 
+  /** What came last is the last of so many records, wherever it was asked for. */
+  showsLast(records: number): void {
+    const claim = this.claims.pop();
+    if (claim !== undefined) this.claims.push({ ...claim, start: records - 1, came: 1 });
+  }
+
   /** One record at a time, and the first one again: far behind them there must be another one, or none. @throws {WalkError} */
   async refuseSameFar(records: number): Promise<void> {
     if ((await this.ask(records + FAR, 1)).beginsWithLast) throw ignoresStart();

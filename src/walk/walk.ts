@@ -211,13 +211,16 @@ export class Walk {
 
   /** Asks from the last record on: where exactly that one comes, the list has ended. */
   async #probe(): Promise<ListEnd | null> {
-    const { records, paging, largestPage, pages } = this.#observed;
+    const { records, paging, largestPage, pages, lastTotal } = this.#observed;
     if (paging === 'number' || largestPage === 1) {
       const behind = await this.#asking.behind(records, paging === 'number' || records === 1);
       // One record alone is asked for with a second one, which may be there.
       if (behind === null)
         return this.#goOn(await this.#asking.ask(records - 1, paging === 'number' ? 1 : 2));
-      if (behind.came === 0) return this.#lastIsThere();
+      // Some answer for all that is behind their last page with that page.
+      const isLastAgain = behind.beginsWithLast && lastTotal === records;
+      if (isLastAgain) this.#asking.showsLast(records);
+      if (behind.came === 0 || isLastAgain) return this.#lastIsThere();
       if (paging === 'offset' || records % largestPage === 0) return this.#page();
       throw new WalkError(
         'shifted',

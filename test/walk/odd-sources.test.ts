@@ -353,6 +353,29 @@ describe('pages that are counted by number', () => {
   });
 });
 
+describe('pages that are counted by number, and the last one for all that is behind it', () => {
+  it.each([5, 75])('end with it, %i records', async (count) => {
+    const list = records(0, count);
+    const source: ImaginedSource = new ImaginedSource(
+      { [day]: list },
+      {
+        wrap: (shown, _, request) =>
+          `{"total":${source.within(request).length},"data":[${shown.join(',')}]}`,
+        arrange: (all, _, { start, length }) => {
+          const page = Math.min(Math.floor(start / length), Math.ceil(all.length / length) - 1);
+          const from = Math.max(0, page) * length;
+          return [...Array<string>(start).fill(''), ...all.slice(from, from + length)];
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 30 };
+    await runOnce(exporting);
+    const result = (await readResults(server, exporting.stream)).get(day);
+    expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
+    expect(source.asked.length).toBeLessThan(60);
+  });
+});
+
 describe('pages that are counted by number, and refused from a depth on', () => {
   it('are asked for in smaller windows, also where the refusal comes exactly behind a page', async () => {
     const list = records(1, 45);
