@@ -1662,8 +1662,8 @@ begin
     else false
   end;
   more := case
-    when name in ('truncated', 'istruncated', 'partial', 'ispartial', 'incomplete', 'incompleteresults', 'hasmore', 'more',
-                  'moreavailable', 'hasnext', 'hasnextpage', 'terminatedearly', 'exceededtransferlimit') then is_true
+    -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable.
+    when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' then is_true or said = 'omitted'
     when name in ('status', 'state', 'result') then said ~ '^(partial|incomplete|truncated)'
     else false
   end;
@@ -2083,7 +2083,7 @@ begin
   if jsonb_typeof(place) is distinct from 'object' then return; end if;
   for name in select jsonb_object_keys(place) loop
     plain := translate(lower(name), '_- ', '');
-    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is)?truncated|(is)?partial|incomplete|(has)?(more|next)|terminated|exceeded|shards|clusters|meta|header|page|paging|pagination)';
+    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is|has)?(partial|incomplete|truncated|more|next)|terminated|exceeded|shards|clusters|meta|header|page|paging|pagination)';
     said := daywalk.key_says(plain, place -> name, status);
     more := more or said.more;
     if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;

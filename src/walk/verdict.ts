@@ -82,7 +82,8 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
       ? complete('empty', 'C3', 0, 'it was empty, and asked again it was empty again')
       : { kind: 'lacking', rule: 'C3', needs: 'end' };
   if (repeated && !agreed) return { kind: 'lacking', rule: 'C7', needs: 'another length' };
-  const counted = end === 'open' && evidence.audited ? null : believedTotal(evidence, learned);
+  const asked = evidence.audited || claims.some((claim) => claim.more && reaches(claim, stored));
+  const counted = end === 'open' && asked ? null : believedTotal(evidence, learned);
   if (end === 'open' && counted === null) return { kind: 'lacking', rule: 'C4', needs: 'end' };
   if (unlinked && counted === null && !agreed)
     return { kind: 'lacking', rule: 'C7', needs: 'another length' };
@@ -165,10 +166,12 @@ function against({
  */
 function saysMore(claims: readonly Claim[], stored: number): boolean {
   const longest = claims.reduce((most, { came }) => Math.max(most, came), 0);
-  const atEnd = claims.filter(({ start, length, came }) => came < length && start + came >= stored);
+  const atEnd = claims.filter((claim) => claim.came < claim.length && reaches(claim, stored));
   const shorter = atEnd.filter(({ came }) => came < longest);
   return (shorter.length > 0 ? shorter : atEnd).some(({ more }) => more);
 }
+
+const reaches = ({ start, came }: Claim, stored: number): boolean => start + came >= stored;
 
 /** "There is a record at offset s" and "there are N", as the least number of records. */
 function leastOf({ start, came, total }: Claim): number {

@@ -132,8 +132,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a full page that says that there is more is believed',
     VERDICT,
-    'came < length && start + came >= stored',
-    'start + came >= stored',
+    'claim.came < claim.length && reaches(claim, stored)',
+    'reaches(claim, stored)',
     VERDICT_TESTS,
   ),
   mutant(
@@ -153,8 +153,15 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'an audited window is complete by its total before its end was asked for',
     VERDICT,
-    "end === 'open' && evidence.audited ? null",
-    "end === 'open' && evidence.audited && stored < 0 ? null",
+    'evidence.audited || claims.some',
+    'claims.some',
+    VERDICT_TESTS,
+  ),
+  mutant(
+    'a total is believed before its end was asked for, though its last answer says that there is more',
+    VERDICT,
+    'claim.more && reaches(claim, stored)',
+    'claim.more && stored < 0',
     VERDICT_TESTS,
   ),
   mutant(

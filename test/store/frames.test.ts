@@ -112,11 +112,17 @@ it.each([
   { has_more: 1 },
   { pageInfo: { hasNextPage: true } },
   { status: 'partial' },
+  // Solr, GitHub, Exchange.
+  { responseHeader: { status: 0, partialResults: true } },
+  { responseHeader: { status: 0, partialResults: 'omitted' } },
+  { incomplete_results: true },
+  { MoreDataAvailable: true },
 ])('%j claims that there is more', async (key) => {
   expect(await says({ ...key, data: [] })).toEqual({ fault: null, more: true });
 });
 it('has_more: false, or a link to a next page, does not', async () => {
-  expect((await says({ has_more: false, next: 'x', more: '', data: [] })).more).toBe(false);
+  const none = { has_more: false, next: 'x', nextPage: 1, more: '', partialResults: false };
+  expect((await says({ ...none, data: [] })).more).toBe(false);
 });
 
 /** Keys that say nothing, and scalars. */

@@ -14,7 +14,7 @@ import {
   SETTLE_MS,
   sharedDatabase,
 } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 import { everyDay, live } from './life.ts';
 
 let server: TestDatabase;
@@ -68,6 +68,38 @@ describe('a total that comes to count the page', () => {
       await runOnce(exporting);
     }
     expect(await server.query('select day from daywalk.days where lost > 0')).toEqual([]);
+  });
+});
+
+describe('answers that come to say of themselves that they are partial', () => {
+  it.each([
+    ['none', 30],
+    ['exact', 30],
+    ['exact', 8],
+  ] as const)('are not believed, totals %s, %i records at a time', async (totals, pageLength) => {
+    /** Solr, one of whose shards is slow from the third day on, and left out. */
+    const isPartial = (from: string) => from >= third;
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 12), [second]: records(2_000, 12), [third]: records(3_000, 12) },
+      {
+        totals,
+        arrange: (list, _, { from }) =>
+          isPartial(from) ? list.filter((record) => idOf(record) % 3 !== 0) : list,
+        wrap: (list, total, { from }) =>
+          JSON.stringify({
+            responseHeader: { status: 0, ...(isPartial(from) && { partialResults: true }) },
+            response: {
+              ...(total !== null && { numFound: total }),
+              docs: list.map((record) => JSON.parse(record)),
+            },
+          }),
+      },
+    );
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: first, pageLength, recheckDays: 7 });
+    const results = [...(await readResults(server, stream)).values()];
+    expect(results.map(({ published }) => published.length)).toEqual([12, 12, 0]);
+    expect(results[2]).toMatchObject({ state: 'failed' });
   });
 });
 

@@ -54,6 +54,18 @@ describe('what suffices', () => {
     });
   });
 
+  it('is no total alone where its last answer says that there is more: its end is asked for', () => {
+    const full = claim({ length: 8, came: 8, total: 8, more: true });
+    const learned = { calibrated: 12 };
+    const given = { stored: 8, end: 'open', claims: [full] } as const;
+    expect(said(given, learned)).toMatchObject({ kind: 'lacking', needs: 'end' });
+    const end = claim({ start: 7, length: 2, came: 1, total: 8 });
+    const asked = (more: boolean) =>
+      said({ stored: 8, end: 'last', claims: [full, { ...end, more }] }, learned);
+    expect(asked(false)).toMatchObject({ proof: { kind: 'total' } });
+    expect(asked(true)).toMatchObject({ kind: 'against' });
+  });
+
   it('is an empty window that was empty again', () => {
     expect(said({ end: 'nothing', claims: [claim(), claim()] })).toMatchObject({
       kind: 'complete',
