@@ -16,8 +16,9 @@ end $$;
 -- What one key of a frame says: that the answer failed, or that there is more than came. Names are compared without case,
 -- `_`, `-` and space. Of a 404 without records what merely repeats the 404 in words does not count: it is judged as a
 -- frame. A code that begins with 2 is a success, 20000 too. Elasticsearch counts a shard that nobody answers for, and a
--- cluster that it skips, neither as successful nor as failed.
-create function daywalk.key_says(name text, value jsonb, status integer, out fault boolean, out more boolean)
+-- cluster that it skips, neither as successful nor as failed. Beside records (with_records) other codes than 4.. and 5.. are
+-- successes, and a number of errors counts something; without records both are failures.
+create function daywalk.key_says(name text, value jsonb, status integer, with_records boolean, out fault boolean, out more boolean)
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
   kind text := jsonb_typeof(value);
@@ -28,11 +29,12 @@ begin
   fault := case
     when name in ('timedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
-         and said ~ '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' then status <> 404 or said !~ '^404'
+         and said ~ case when with_records then '^[45][0-9]{2,}\M' else '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' end then status <> 404 or said !~ '^404'
     when name in ('shards', 'clusters') and kind = 'object'
          and jsonb_typeof(value -> 'successful') = 'number' and jsonb_typeof(value -> 'total') = 'number'
       then value -> 'successful' < value -> 'total'
     when status = 404 then false
+    when with_records and name in ('errors', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
     when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage',
                   'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures') then not daywalk.says_nothing(value)
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
@@ -51,8 +53,9 @@ begin
 end $$;
 
 -- What one object of a frame says: the first key that tells of a failure, with its value, and whether there is more.
--- `_shards` and what else stands about the records is looked into; the key that leads on to the list is not judged.
-create function daywalk.object_says(place jsonb, onward text, status integer, out fault text, out more boolean)
+-- `_shards` and what else stands about the records is looked into; the key that leads on to the list is not judged. What is
+-- counted in `_shards` is parts of the source.
+create function daywalk.object_says(place jsonb, onward text, status integer, with_records boolean, out fault text, out more boolean)
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
   name text;
@@ -64,36 +67,38 @@ begin
   for name in select jsonb_object_keys(place) loop
     plain := translate(lower(name), '_- ', '');
     continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is|has)?(partial|incomplete|truncated|more|next)|terminated|exceeded|shards|clusters|meta|header|page|paging|pagination)';
-    said := daywalk.key_says(plain, place -> name, status);
+    said := daywalk.key_says(plain, place -> name, status, with_records);
     more := more or said.more;
     if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
     if plain in ('shards', 'meta', 'metadata', 'header', 'responseheader', 'status', 'page', 'pagination', 'paging', 'pageinfo')
        and jsonb_typeof(place -> name) = 'object' then
-      said := daywalk.object_says(place -> name, null, status);
+      said := daywalk.object_says(place -> name, null, status, with_records and plain <> 'shards');
       more := more or said.more;
       fault := coalesce(fault, name || '.' || said.fault);
     end if;
   end loop;
 end $$;
 
--- What the frame of an answer says: its root, and the objects on the way to the list. A bare list has no frame.
-create function daywalk.frame_says(body jsonb, records_path text[], status integer, out fault text, out more boolean)
+-- What the frame of an answer says: its root, and the objects on the way to the list. A bare list has no frame. One without
+-- records is judged as if it had some where its frame is known for them.
+create function daywalk.frame_says(body jsonb, records_path text[], status integer, known boolean default false, out fault text, out more boolean)
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
+  with_records constant boolean := known or body #> (records_path || '0'::text) is not null;
   said record;
 begin
-  said := daywalk.object_says(body, records_path[1], status);
+  said := daywalk.object_says(body, records_path[1], status, with_records);
   fault := said.fault;
   more := said.more;
   for depth in 2 .. coalesce(cardinality(records_path), 0) loop
-    said := daywalk.object_says(body #> records_path[: depth - 1], records_path[depth], status);
+    said := daywalk.object_says(body #> records_path[: depth - 1], records_path[depth], status, with_records);
     fault := coalesce(fault, said.fault);
     more := more or said.more;
   end loop;
 end $$;
 
 -- What the frame of an answer without records is recognised by: its paths, types and texts. Numbers count by their type
--- (a code by its value), words that hold a digit and names of days and months are one, because they tell times and
+-- (a code, or how many errors, by its value), words that hold a digit and names of days and months are one, because they tell times and
 -- requests; list and total count by their presence. Wordless: it holds no text at all.
 create function daywalk.frame_of(
   body jsonb, records_path text[], total_path text[], relation_path text[], status integer,
@@ -120,7 +125,7 @@ begin
              when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
                '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
                '#(\s+#)+', '#', 'g')
-             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ 'code|status|errno' then value::text
+             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ 'code|status|errno|^[_ -]*(errors|failed|failures|succeeded)$' then value::text
              else kind
            end,
            kind = 'string' and path is distinct from total_path
@@ -178,14 +183,22 @@ create function daywalk.ids_in(stored bigint[], stored_by text[], body jsonb, re
 immutable parallel safe return case when id_path is null then null when stored_by = id_path then stored
                                     else (daywalk.ids_of(body #> records_path, id_path))[skip + 1 :] end;
 
+-- Whether a frame is known for answers without records.
+create function daywalk.knows_frame(of_stream integer, of_frame text) returns boolean
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+begin
+  return of_frame is not null and exists (
+    select from daywalk.frames f where f.stream_id = of_stream and f.signature = of_frame and f.confirmed_at is not null);
+end $$;
+
 -- What an answer holds: the JSON type in the place of the list, how many records came, the total, the word that qualifies
 -- it, what the frame says, a hash of each record in order, and one of its identity where the stream has one. Of an answer
 -- without records also what its frame is recognised by.
 create function daywalk.read_page(
-  body jsonb, status integer, records_path text[], total_path text[], relation_path text[], ignored text[], id_path text[],
+  of_stream integer, body jsonb, status integer, records_path text[], total_path text[], relation_path text[], ignored text[], id_path text[],
   out list_type text, out came integer, out total bigint, out relation text, out fault text, out more boolean,
-  out signature text, out wordless boolean, out hashes bigint[], out id_hashes bigint[])
-language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+  out signature text, out wordless boolean, out frame_known boolean, out hashes bigint[], out id_hashes bigint[])
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   list jsonb := body #> records_path;
   told text := body #>> total_path;
@@ -194,25 +207,18 @@ begin
   came := case when list_type = 'array' then jsonb_array_length(list) when coalesce(list_type, 'null') = 'null' then 0 end;
   total := case when told ~ '^[0-9]{1,15}(\.0+)?$' then told::numeric::bigint end;
   relation := body #>> relation_path;
-  select said.fault, said.more into fault, more from daywalk.frame_says(body, records_path, status) as said;
   if came = 0 then
     select frame.signature, frame.wordless into signature, wordless
       from daywalk.frame_of(body, records_path, total_path, relation_path, status) as frame;
   end if;
+  frame_known := daywalk.knows_frame(of_stream, signature);
+  select said.fault, said.more into fault, more from daywalk.frame_says(body, records_path, status, frame_known) as said;
   hashes := case when ignored = '{}' or coalesce(came, 0) = 0
                  then array(select daywalk.hash_of(list -> i) from generate_series(0, came - 1) as i order by i)
                  else daywalk.hashes_of(list, ignored) end;
   if id_path is not null then
     id_hashes := daywalk.ids_of(list, id_path);
   end if;
-end $$;
-
--- Whether a frame is known for answers without records.
-create function daywalk.knows_frame(of_stream integer, of_frame text) returns boolean
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
-begin
-  return of_frame is not null and exists (
-    select from daywalk.frames f where f.stream_id = of_stream and f.signature = of_frame and f.confirmed_at is not null);
 end $$;
 
 -- Some sources tell the total with the first page only.
@@ -256,16 +262,15 @@ begin
    where k.walk_id = walk;
   -- After a failover to a standby that never had it the walk is gone, and the lease with it.
   fits := coalesce(fits, true);
-  select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.hashes, f.id_hashes
-    into came, list_type, total, relation, fault, more, signature, wordless, hashes, identities
-    from daywalk.read_page(content, http_status, list_at, total_at, relation_at, coalesce(its_ignored, '{}'), its_id_path) as f;
+  select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.frame_known, f.hashes, f.id_hashes
+    into came, list_type, total, relation, fault, more, signature, wordless, frame_known, hashes, identities
+    from daywalk.read_page(of_stream, content, http_status, list_at, total_at, relation_at, coalesce(its_ignored, '{}'), its_id_path) as f;
   digest := hash_array_extended(hashes, 0);
   continues := its_day is null or skip_first = 0 or hashes[1] is not distinct from
     (select p.record_hashes[cardinality(p.record_hashes)]
        from daywalk.pages p
       where p.walk_id = walk and p.day = its_day and p.records > 0 and p.page_no < at_page
       order by p.page_no desc limit 1);
-  frame_known := daywalk.knows_frame(of_stream, signature);
   total_missing := came > 0 and total is null and daywalk.tells_total(of_stream, total_at, at_start - skip_first);
   stored := false;
   tried := fault is null and fits and continues

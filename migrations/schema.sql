@@ -1286,7 +1286,7 @@ begin
              when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
                '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
                '#(\s+#)+', '#', 'g')
-             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ 'code|status|errno' then value::text
+             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ 'code|status|errno|^[_ -]*(errors|failed|failures|succeeded)$' then value::text
              else kind
            end,
            kind = 'string' and path is distinct from total_path
@@ -1298,20 +1298,21 @@ begin
     from told;
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.frame_says(body jsonb, records_path text[], status integer, OUT fault text, OUT more boolean)
+CREATE OR REPLACE FUNCTION daywalk.frame_says(body jsonb, records_path text[], status integer, known boolean DEFAULT false, OUT fault text, OUT more boolean)
  RETURNS record
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
+  with_records constant boolean := known or body #> (records_path || '0'::text) is not null;
   said record;
 begin
-  said := daywalk.object_says(body, records_path[1], status);
+  said := daywalk.object_says(body, records_path[1], status, with_records);
   fault := said.fault;
   more := said.more;
   for depth in 2 .. coalesce(cardinality(records_path), 0) loop
-    said := daywalk.object_says(body #> records_path[: depth - 1], records_path[depth], status);
+    said := daywalk.object_says(body #> records_path[: depth - 1], records_path[depth], status, with_records);
     fault := coalesce(fault, said.fault);
     more := more or said.more;
   end loop;
@@ -1632,7 +1633,7 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.key_says(name text, value jsonb, status integer, OUT fault boolean, OUT more boolean)
+CREATE OR REPLACE FUNCTION daywalk.key_says(name text, value jsonb, status integer, with_records boolean, OUT fault boolean, OUT more boolean)
  RETURNS record
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
@@ -1647,11 +1648,12 @@ begin
   fault := case
     when name in ('timedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
-         and said ~ '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' then status <> 404 or said !~ '^404'
+         and said ~ case when with_records then '^[45][0-9]{2,}\M' else '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' end then status <> 404 or said !~ '^404'
     when name in ('shards', 'clusters') and kind = 'object'
          and jsonb_typeof(value -> 'successful') = 'number' and jsonb_typeof(value -> 'total') = 'number'
       then value -> 'successful' < value -> 'total'
     when status = 404 then false
+    when with_records and name in ('errors', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
     when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage',
                   'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures') then not daywalk.says_nothing(value)
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
@@ -2068,7 +2070,7 @@ begin
             where cut.stream_id = of_stream and cut.proof is not null and cut.midnight in (on_day - 1, on_day)) as d;
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.object_says(place jsonb, onward text, status integer, OUT fault text, OUT more boolean)
+CREATE OR REPLACE FUNCTION daywalk.object_says(place jsonb, onward text, status integer, with_records boolean, OUT fault text, OUT more boolean)
  RETURNS record
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
@@ -2084,12 +2086,12 @@ begin
   for name in select jsonb_object_keys(place) loop
     plain := translate(lower(name), '_- ', '');
     continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is|has)?(partial|incomplete|truncated|more|next)|terminated|exceeded|shards|clusters|meta|header|page|paging|pagination)';
-    said := daywalk.key_says(plain, place -> name, status);
+    said := daywalk.key_says(plain, place -> name, status, with_records);
     more := more or said.more;
     if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
     if plain in ('shards', 'meta', 'metadata', 'header', 'responseheader', 'status', 'page', 'pagination', 'paging', 'pageinfo')
        and jsonb_typeof(place -> name) = 'object' then
-      said := daywalk.object_says(place -> name, null, status);
+      said := daywalk.object_says(place -> name, null, status, with_records and plain <> 'shards');
       more := more or said.more;
       fault := coalesce(fault, name || '.' || said.fault);
     end if;
@@ -2345,10 +2347,10 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.read_page(body jsonb, status integer, records_path text[], total_path text[], relation_path text[], ignored text[], id_path text[], OUT list_type text, OUT came integer, OUT total bigint, OUT relation text, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT hashes bigint[], OUT id_hashes bigint[])
+CREATE OR REPLACE FUNCTION daywalk.read_page(of_stream integer, body jsonb, status integer, records_path text[], total_path text[], relation_path text[], ignored text[], id_path text[], OUT list_type text, OUT came integer, OUT total bigint, OUT relation text, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT frame_known boolean, OUT hashes bigint[], OUT id_hashes bigint[])
  RETURNS record
  LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
+ STABLE PARALLEL SAFE
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
@@ -2360,11 +2362,12 @@ begin
   came := case when list_type = 'array' then jsonb_array_length(list) when coalesce(list_type, 'null') = 'null' then 0 end;
   total := case when told ~ '^[0-9]{1,15}(\.0+)?$' then told::numeric::bigint end;
   relation := body #>> relation_path;
-  select said.fault, said.more into fault, more from daywalk.frame_says(body, records_path, status) as said;
   if came = 0 then
     select frame.signature, frame.wordless into signature, wordless
       from daywalk.frame_of(body, records_path, total_path, relation_path, status) as frame;
   end if;
+  frame_known := daywalk.knows_frame(of_stream, signature);
+  select said.fault, said.more into fault, more from daywalk.frame_says(body, records_path, status, frame_known) as said;
   hashes := case when ignored = '{}' or coalesce(came, 0) = 0
                  then array(select daywalk.hash_of(list -> i) from generate_series(0, came - 1) as i order by i)
                  else daywalk.hashes_of(list, ignored) end;
@@ -2820,16 +2823,15 @@ begin
    where k.walk_id = walk;
   -- After a failover to a standby that never had it the walk is gone, and the lease with it.
   fits := coalesce(fits, true);
-  select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.hashes, f.id_hashes
-    into came, list_type, total, relation, fault, more, signature, wordless, hashes, identities
-    from daywalk.read_page(content, http_status, list_at, total_at, relation_at, coalesce(its_ignored, '{}'), its_id_path) as f;
+  select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.frame_known, f.hashes, f.id_hashes
+    into came, list_type, total, relation, fault, more, signature, wordless, frame_known, hashes, identities
+    from daywalk.read_page(of_stream, content, http_status, list_at, total_at, relation_at, coalesce(its_ignored, '{}'), its_id_path) as f;
   digest := hash_array_extended(hashes, 0);
   continues := its_day is null or skip_first = 0 or hashes[1] is not distinct from
     (select p.record_hashes[cardinality(p.record_hashes)]
        from daywalk.pages p
       where p.walk_id = walk and p.day = its_day and p.records > 0 and p.page_no < at_page
       order by p.page_no desc limit 1);
-  frame_known := daywalk.knows_frame(of_stream, signature);
   total_missing := came > 0 and total is null and daywalk.tells_total(of_stream, total_at, at_start - skip_first);
   stored := false;
   tried := fault is null and fits and continues

@@ -72,9 +72,8 @@ async function readProbe(
         where p.records > 0
         order by p.page_no desc limit 1
      )
-     select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless,
+     select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.frame_known,
             f.came > 0 and f.total is null and daywalk.tells_total($8, $2, $5) as total_missing,
-            daywalk.knows_frame($8, f.signature) as frame_known,
             pg_catalog.hash_array_extended(f.hashes, 0)::text as digest, f.hashes::text[] as hashes,
             true as continues, true as fits, false as stored,
             coalesce((select hash from last) = f.hashes[1], false) as begins_with_last,
@@ -82,7 +81,7 @@ async function readProbe(
               select from unnest(f.id_hashes) as i (id_hash) where i.id_hash is null or i.id_hash in (select known.id_hash from known))
             else false end as strangers
        from (select) as one left join walk on true
-      cross join lateral daywalk.read_page($7::text::jsonb, $6, $1, $2, $3, coalesce(walk.ignored, '{}'), case when $9 then walk.id_path_now end) as f`,
+      cross join lateral daywalk.read_page($8, $7::text::jsonb, $6, $1, $2, $3, coalesce(walk.ignored, '{}'), case when $9 then walk.id_path_now end) as f`,
     [
       ...[recordsPath, totalPath, relationPath, walkId, page.start, page.status ?? 200],
       ...[body, streamId, identities],

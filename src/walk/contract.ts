@@ -134,7 +134,10 @@ export class StreamContract {
     read: Read<R>,
     reason: NoRecordsError | null,
   ): Promise<Facts<R>> {
-    const facts = await read(page, contract);
+    let facts = await read(page, contract);
+    // What pages with records say, too, is no failure: a code that stands in each answer.
+    if (facts.fault !== null && (await this.#recognise(page, facts)))
+      facts = await read(page, contract);
     const { fault, listType, signature } = facts;
     if (fault !== null) throw this.#faulty(page, fault);
     // Where lists are bodies, an object may say that there is none.
@@ -168,7 +171,6 @@ export class StreamContract {
     const isNamed = facts.listType === 'null' && this.#hints.recordsPath !== undefined;
     if (facts.listType !== 'array' && !isNamed && reason === null)
       this.#refuseOtherList(page, contract);
-    const example = this.#reader.excerpt(page.body);
     const frame: Frame = {
       signature,
       known: facts.frameKnown,
@@ -177,13 +179,18 @@ export class StreamContract {
         facts.listType === 'array' &&
         (facts.total ?? 0) === 0 &&
         (contract.totalPath === null || facts.total !== null),
-      example,
+      example: this.#reader.excerpt(page.body),
       reason: reason as DaywalkError | null,
     };
-    if (frame.known || this.#known === null) return { ...facts, frame };
-    const recognised = await recogniseFrame(this.#database, this.#streamId, signature, example);
-    if (!recognised) return { ...facts, frame };
+    if (!(await this.#recognise(page, facts))) return { ...facts, frame };
     return { ...(await read(page, contract)), frame: { ...frame, known: true } };
+  }
+
+  /** Whether an answer without records is known from now on, because those with records have its frame. */
+  async #recognise(page: Page, { signature, frameKnown }: PageFacts): Promise<boolean> {
+    if (signature === null || frameKnown || this.#known === null) return false;
+    const example = this.#reader.excerpt(page.body);
+    return recogniseFrame(this.#database, this.#streamId, signature, example);
   }
 
   #refuseOtherList(page: Page, contract: Contract): void {

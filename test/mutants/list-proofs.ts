@@ -288,6 +288,20 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/walk/answers.test.ts'],
   ),
   mutant(
+    'an answer without records is judged like one with records, whatever its frame',
+    STORING,
+    'daywalk.frame_says(body, records_path, status, frame_known)',
+    'daywalk.frame_says(body, records_path, status, true)',
+    ['test/walk/answers.test.ts'],
+  ),
+  mutant(
+    'a number of shards that failed counts something',
+    STORING,
+    "with_records and plain <> 'shards'",
+    'with_records',
+    ['test/store/frames.test.ts'],
+  ),
+  mutant(
     'any answer without records is an empty page',
     STORING,
     '(frame_known or signature = believes)',

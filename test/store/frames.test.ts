@@ -58,6 +58,11 @@ describe('a failure', () => {
     [{ message: 'search backend unavailable', code: 503, data: [] }],
     [{ statusCode: '429', data: [] }],
     [{ code: 1042, data: [] }],
+    [{ code: 503, data: R }],
+    [{ code: 50001, data: R }],
+    [{ failed: 5, succeeded: 7, data: [] }],
+    [{ errors: ['x'], failed: 'two shards', data: R }],
+    [{ failed: true, data: R }],
     [{ meta: { status_code: 500 }, data: [] }],
     [{ status: { code: 500 }, data: [] }],
     [{ timed_out: true, hits: { hits: R } }, ['hits', 'hits']],
@@ -84,6 +89,12 @@ describe('a failure', () => {
     [{ data: [{ error: 'a record may tell of one', status: 500 }] }],
     [{ errors: R, total: 1 }, ['errors']],
     [{ other: { error: 'not on the way' }, data: R }],
+    // Beside records: what is counted, and codes of success.
+    [{ errors: 3, warnings: 2, data: R }],
+    [{ failed: 5, succeeded: 0, data: R }],
+    [{ meta: { errors: 3 }, failures: '2', data: R }],
+    [{ code: 10000, msg: 'success', data: R }],
+    [{ code: 1000, data: R }],
     [R, []],
     [null],
     ['error'],
@@ -199,6 +210,9 @@ it('a failure anywhere in a frame is seen, and without one nothing is', async ()
         const list = withRecords ? [{ id: 1, error: 'x' }] : [];
         expect((await says(bodyOf(path, list, beside), path)).fault).toBeNull();
         const at = depth % path.length;
+        // Beside records a number of errors counts something, but in `_shards`.
+        const counts = name.toLowerCase().endsWith('errors') && value === 1;
+        fc.pre(!(counts && withRecords && where !== '_shards'));
         const key = where === 'here' ? { [name]: value } : { [where]: { [name]: value } };
         fc.pre(!(path as readonly string[]).includes(name));
         const marked = beside.map((keys, step) => (step === at ? { ...keys, ...key } : keys));
@@ -212,7 +226,7 @@ it('a failure anywhere in a frame is seen, and without one nothing is', async ()
 it('of an answer with records nothing else in the frame matters', async () => {
   const read = async (body: unknown, path: readonly string[]) => {
     const [row] = await server.query(
-      `select came, fault, more, signature, hashes from daywalk.read_page($1::jsonb, 200, $2, null, null, '{}', null)`,
+      `select came, fault, more, signature, hashes from daywalk.read_page(0, $1::jsonb, 200, $2, null, null, '{}', null)`,
       [JSON.stringify(body), path],
     );
     return row;
@@ -265,8 +279,11 @@ describe('the frame of an answer without records', () => {
     expect((await signature(body)).signature).not.toBe((await signature(known)).signature);
   });
 
-  it('differs by its status, and by a code', async () => {
+  it('differs by its status, by a code, and by how many errors it tells of', async () => {
     const one = await signature({ code: 0, data: [] });
+    expect(await signature({ failed: 3, data: [] })).not.toEqual(
+      await signature({ failed: 0, data: [] }),
+    );
     expect(await signature({ code: 1500, data: [] })).not.toEqual(one);
     expect(await signature({ code: 0, data: [] }, ['data'], 404)).not.toEqual(one);
   });

@@ -239,6 +239,17 @@ describe('an answer without records', () => {
     expect(await probe(source, 0, walks[1])).toMatchObject({ frame: { known: true } });
   });
 
+  it('is one where pages with records carry its code, too, and only then', async () => {
+    const empty = given({ code: 10000, msg: 'success', data: [] });
+    await expect(page(await answering([empty]))).rejects.toThrow(EnvelopeError);
+    await shown({ code: 10000, msg: 'success', data: R(1) });
+    expect(await page(await answering([empty]))).toMatchObject({ came: 0, stored: true });
+    for (const other of [{ code: 1042 }, { msg: 'no backend' }, { failed: 1 }, { code: 503 }]) {
+      const failing = given({ code: 10000, msg: 'success', ...other, data: [] });
+      await expect(page(await answering([failing]), {}, walks[1])).rejects.toThrow(EnvelopeError);
+    }
+  });
+
   it('is known by the last page of a walk, too: it has no link to a next one', async () => {
     const source = await answering([
       given({ data: R(1, 2), next: 'there' }),

@@ -56,6 +56,23 @@ describe('a source that tells of an error with 200', () => {
   });
 });
 
+describe('what a source tells beside its list', () => {
+  it.each<[string, boolean, string]>([
+    ['events per level', false, '"errors":3,"warnings":2'],
+    ['log-ins', false, '"succeeded":7,"failed":5'],
+    ['errors in meta', false, '"meta":{"errors":3}'],
+    ['a code of success in each answer', true, '"code":10000,"msg":"success"'],
+  ])('is no failure: %s', async (_, always, keys) => {
+    const wrap: Habits['wrap'] = (list, total) =>
+      `{"total":${total},${always || list.length > 0 ? `${keys},` : ''}"data":[${list.join(',')}]}`;
+    const result = await exportDay(records(1, 12), { totals: 'exact', wrap });
+    expect(result).toMatchObject({ state: 'complete', published: records(1, 12).sort() });
+    expect(await server.query('select from daywalk.windows where last_error is not null')).toEqual(
+      [],
+    );
+  });
+});
+
 describe('a source without totals that stops in the middle without a word', () => {
   it.each([23, 40])('after %i records: its halves tell', async (cap) => {
     const result = await exportDay(records(1, 60), { arrange: (list) => list.slice(0, cap) });
