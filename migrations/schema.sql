@@ -2748,6 +2748,36 @@ begin
   perform daywalk.let_read_too(relation, 'events');
 end $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.shows(of_stream integer, on_days date[], by_windows bigint[], among bigint[], after timestamp with time zone, with_gone boolean)
+ RETURNS TABLE(day date, id_hash bigint, fetched_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+begin
+  return query
+  select page.day, i.id_hash, max(page.fetched_at)
+    from (select p.day, p.fetched_at, k.shown, here.marked, here.seen,
+                 daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path) as ids
+            from daywalk.windows w
+            join daywalk.streams s on s.stream_id = w.stream_id
+            join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
+             and (shows.after is null or k.finished_at > shows.after) and (on_days is null or k.day = any (on_days))
+            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+           cross join lateral (
+             select coalesce(array_agg(mark.position), '{}') as marked,
+                    coalesce(array_agg(mark.position) filter (where mark.state in ('shown', 'missing') or (with_gone and mark.state = 'gone')), '{}') as seen
+               from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no) as here
+           where w.stream_id = of_stream and (by_windows is null or w.window_id = any (by_windows))
+          offset 0) as page
+   cross join lateral unnest(page.ids) with ordinality as i (id_hash, position)
+   -- As a case the identities are looked up in a hash; a planner that expects few would compare each with each.
+   where i.id_hash is not null and case when among is null or i.id_hash in (select unnest(among)) then true else false end
+     and (i.position = any (page.seen) or (page.shown = 'whole' and i.position <> all (page.marked)))
+   group by page.day, i.id_hash;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.sought(value text)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -2888,9 +2918,9 @@ AS $function$
 begin
   return query
   with marked as materialized (
-    select page.walk_id, page.page_no, mark.position, page.ids[mark.position] as id_hash,
+    select page.walk_id, page.page_no, mark.position, page.day, page.ids[mark.position] as id_hash,
            case of_state when 'gone' then page.fetched_at else '-infinity' end as after
-      from (select p.walk_id, p.page_no, p.fetched_at, here.positions,
+      from (select p.walk_id, p.page_no, p.day, p.fetched_at, here.positions,
                    daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path) as ids
               from (select mark.walk_id, mark.page_no, mark.day, array_agg(mark.position) as positions
                       from daywalk.marks mark where mark.state = of_state group by mark.walk_id, mark.page_no, mark.day) as here
@@ -2902,28 +2932,30 @@ begin
             offset 0) as page
      cross join lateral unnest(page.positions) as mark (position)
      where page.ids[mark.position] is not null
-  ), newest as materialized (
-    select i.id_hash, max(page.fetched_at) as fetched_at
-      from (select p.fetched_at, k.shown, here.marked, here.seen,
-                   daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path) as ids
-              from daywalk.windows w
-              join daywalk.streams s on s.stream_id = w.stream_id
-              join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-               and k.finished_at > (select min(marked.after) from marked)
-              join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-             cross join lateral (
-               select coalesce(array_agg(mark.position), '{}') as marked,
-                      coalesce(array_agg(mark.position) filter (where mark.state in ('shown', 'missing') or (of_state = 'old' and mark.state = 'gone')), '{}') as seen
-                 from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no) as here
-             where w.stream_id = of_stream and (shown_by is null or w.window_id = any (shown_by))
-            offset 0) as page
-     cross join lateral unnest(page.ids) with ordinality as i (id_hash, position)
-     -- As a case the keys are looked up in a hash; a planner that expects few would compare each with each.
-     where case when i.id_hash in (select marked.id_hash from marked) then true else false end
-       and (i.position = any (page.seen) or (page.shown = 'whole' and i.position <> all (page.marked)))
-     group by i.id_hash
+  ), newer as materialized (
+    select marked.*, found.day as found_on
+      from daywalk.shows(of_stream, null, shown_by, array(select m.id_hash from marked m), coalesce((select min(m.after) from marked m), 'infinity'), of_state = 'old') as found
+      join marked on marked.id_hash = found.id_hash and found.fetched_at > marked.after
+  ), moved as materialized (
+    select n.* from newer n where of_state = 'gone' and n.found_on <> n.day
+  ), standing as materialized (
+    select one.day, array_agg(one.id_hash) as ids
+      from daywalk.shows(of_stream, array(select distinct m.day from moved m), null, null, null, false) as one
+     group by one.day
+  ), apart as materialized (
+    select pair.day, pair.found_on
+      from (select distinct m.day, m.found_on from moved m) as pair left join standing on standing.day = pair.day
+     where not exists (select from daywalk.shows(of_stream, array[pair.found_on], null, coalesce(standing.ids, '{}'), null, false))
+  ), single as materialized (
+    select found.id_hash
+      from daywalk.shows(of_stream, null, null, array(select m.id_hash from moved m join apart using (day, found_on)), null, false) as found
+     where exists (select from apart)
+     group by found.id_hash having count(*) = 1
   )
-  select marked.walk_id, marked.page_no, marked.position from marked join newest on newest.id_hash = marked.id_hash and newest.fetched_at > marked.after;
+  select distinct n.walk_id, n.page_no, n.position
+    from newer n
+   where of_state = 'old' or n.found_on = n.day
+      or ((n.day, n.found_on) in (select a.day, a.found_on from apart a) and n.id_hash in (select o.id_hash from single o));
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.swap_table(id integer)

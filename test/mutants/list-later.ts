@@ -513,6 +513,20 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/tables/one-count.test.ts'],
   ),
   mutant(
+    'an identity that other records of both days have, too, is one across them',
+    'migrations/0003_publishing.sql',
+    "coalesce(standing.ids, '{}')",
+    "'{}'",
+    ['test/store/kept.test.ts'],
+  ),
+  mutant(
+    'an identity that two other days show is one across them',
+    'migrations/0003_publishing.sql',
+    ' and n.id_hash in (select o.id_hash from single o)',
+    '',
+    ['test/store/kept.test.ts'],
+  ),
+  mutant(
     'what a person accepted as lost is lost again',
     'migrations/0003_publishing.sql',
     " and mark.since > coalesce(s.accepted_at, '-infinity')",

@@ -344,6 +344,18 @@ describe('an edited record', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it('of which several move one after the other are shown once when all have moved', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+    const on = (day: number, ids: readonly number[]) =>
+      ids.map((id) => `{"id": ${id}, "day": ${day}}`);
+    await proveTexts(database, await windowOf(database, streamId, DAY), [on(1, [1, 2, 3])]);
+    for (let walk = 0; walk < 2; walk += 1) await walkAgain(streamId, on(1, [2, 3]));
+    await proveTexts(database, await windowOf(database, streamId, NEXT_DAY), [on(2, [1, 2])]);
+    for (let walk = 0; walk < 2; walk += 1) await walkAgain(streamId, on(1, [3]));
+    expect(await shown()).toEqual([...on(1, [3]), ...on(2, [1, 2])]);
+    expect(await audit(server)).toEqual([]);
+  });
+
   it('that appears on another day after it was gone from the first is not shown twice either', async () => {
     const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
     await proveTexts(database, await windowOf(database, streamId, DAY), [before]);
@@ -355,6 +367,49 @@ describe('an edited record', () => {
     ]);
     expect(await shown()).toEqual(['{"id": 2, "read": false}', '{"id": 1, "day": 2}']);
     expect(await audit(server)).toEqual([]);
+  });
+});
+
+describe('an identity that begins anew each day', () => {
+  const THIRD_DAY = '2026-03-07';
+  const of = (day: string, ids: readonly number[]) =>
+    ids.map((id) => `{"id": ${id}, "on": "${day}"}`);
+  const deleted = async (id: number, day: string) => [
+    [`{"id": ${id}, "on": "${day}"} gone`],
+    { gone: 1, lost: 1 },
+    [],
+  ];
+  const found = async () => [
+    (await shown()).filter((text) => text.endsWith('gone')),
+    await told().then((now) => ({ gone: now?.gone, lost: now?.lost })),
+    await audit(server),
+  ];
+
+  it.each<[string, Readonly<Record<string, readonly number[]>>, number]>([
+    ['as others of its day', { [DAY]: [1, 2, 3], [NEXT_DAY]: [1, 2] }, 2],
+    ['on two other days', { [DAY]: [1], [NEXT_DAY]: [1], [THIRD_DAY]: [1] }, 1],
+  ])(
+    'and stands on another day, too, %s, says nothing of a deleted record',
+    async (_, lists, id) => {
+      const streamId = await planDays(database, Object.keys(lists), { idPath: ['id'] });
+      for (const [day, ids] of Object.entries(lists))
+        await proveTexts(database, await windowOf(database, streamId, day), [of(day, ids)]);
+      const rest = (lists[DAY] ?? []).filter((other) => other !== id);
+      for (let walk = 0; walk < 2; walk += 1) await walkAgain(streamId, of(DAY, rest));
+      expect(await found()).toEqual(await deleted(id, DAY));
+      for (const [day, ids] of Object.entries(lists).slice(1))
+        await walkAgain(streamId, of(day, [...ids, 9]), 2, day);
+      expect(await found()).toEqual(await deleted(id, DAY));
+    },
+  );
+
+  it('and stands on a day that is new hides no record that was deleted before', async () => {
+    const streamId = await planDays(database, [DAY, NEXT_DAY], { idPath: ['id'] });
+    await proveTexts(database, await windowOf(database, streamId, DAY), [of(DAY, [1, 2])]);
+    for (let walk = 0; walk < 2; walk += 1) await walkAgain(streamId, of(DAY, [1]));
+    const next = await windowOf(database, streamId, NEXT_DAY);
+    await proveTexts(database, next, [of(NEXT_DAY, [1, 2, 3])]);
+    expect(await found()).toEqual(await deleted(2, DAY));
   });
 });
 
