@@ -105,7 +105,8 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
   )
   select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
          level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk,
-         exists (select from daywalk.days d where d.stream_id = held.stream_id and d.day = held.day and d.records > 0) as proven,
+         exists (select from daywalk.days d join daywalk.windows o on o.stream_id = d.stream_id and o.day = d.day and o.kind = 'day'
+                  where d.stream_id = held.stream_id and d.day = held.day and d.records > 0 and o.proof is not null) as proven,
          (held.proof ->> 'records')::bigint as held,
          looks, attempts, failures,
          current_walk is not null or exists (select from daywalk.walks k where k.window_id = held.window_id) as walked

@@ -78,16 +78,13 @@ export class Walk {
       await this.#resume();
       for (;;) {
         const end = await this.#step();
-        if (end !== null) return this.#endAs(end);
+        if (end === null) continue;
+        const { records: stored, pages, largestPage } = this.#observed;
+        return { end, stored, pages, largestPage, heard: this.#heard, claims: this.claims };
       }
     } finally {
       this.#prefetch.close();
     }
-  }
-
-  #endAs(end: ListEnd): WalkEnd {
-    const { records: stored, pages, largestPage } = this.#observed;
-    return { end, stored, pages, largestPage, heard: this.#heard, claims: this.claims };
   }
 
   /** @returns how the list ended; null: it has not yet. */
@@ -218,9 +215,9 @@ export class Walk {
       if (behind === null)
         return this.#goOn(await this.#asking.ask(records - 1, paging === 'number' ? 1 : 2));
       // Some answer for all that is behind their last page with that page.
-      const isLastAgain = behind.beginsWithLast && lastTotal === records;
-      if (isLastAgain) this.#asking.showsLast(records);
-      if (behind.came === 0 || isLastAgain) return this.#lastIsThere();
+      const isLast = behind.beginsWithLast && lastTotal === records;
+      if (isLast) this.#asking.showsLast(records);
+      if (behind.came === 0 || isLast) return this.#lastIsThere();
       if (paging === 'offset' || records % largestPage === 0) return this.#page();
       throw new WalkError(
         'shifted',

@@ -221,9 +221,16 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that showed nothing once was never proven',
     'src/store/leases.ts',
-    'and d.records > 0) as proven',
-    "and d.records > 0) and (proof ->> 'records')::bigint > 0 as proven",
+    'and d.records > 0 and o.proof is not null) as proven',
+    "and d.records > 0 and (o.proof ->> 'records')::bigint > 0) as proven",
     FORGOTTEN,
+  ),
+  mutant(
+    'a day of which only a midnight was ever had was proven',
+    'src/store/leases.ts',
+    'and d.records > 0 and o.proof is not null) as proven',
+    'and d.records > 0) as proven',
+    ['test/walk/old-days.test.ts'],
   ),
   mutant(
     'a day that was split anew waits for parts that its source has forgotten',
@@ -312,7 +319,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a split is closed on an answer that lacks its total',
     'src/walk/closing.ts',
-    'isTold && !totalMissing &&',
+    'isTold && !lacksTotal &&',
     'isTold &&',
     ['test/walk/overlooked.test.ts'],
   ),

@@ -16,7 +16,7 @@ import {
   SETTLE_MS,
   sharedDatabase,
 } from './exporting.ts';
-import { ImaginedSource } from './imagined-source.ts';
+import { ImaginedSource, idOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 freshStore((store) => {
@@ -177,6 +177,34 @@ describe('the days before the retention of a new source', () => {
     keepFrom('9999');
     expect((await run()).stopped).toHaveLength(1);
   });
+});
+
+it('a day that was never had fails, and is not forgotten, where a record lies at its midnight', async () => {
+  const [first = '', second = ''] = closedDays(2);
+  const stop = new AbortController();
+  const source: ImaginedSource = new ImaginedSource(
+    { [first]: ['{"id": 1}'], [second]: records(3_000, 12) },
+    {
+      // In the last fraction of a second, which no window shows.
+      at: (record) => (record === '{"id": 1}' ? 86_399.7 : 7_001 * (idOf(record) - 2_999)),
+      before: (_, { from, to }) => {
+        if (source.asked.length > 500) stop.abort(new Error('the run does not end'));
+        if (from === `${first} 00:00:00` && to > `${first} 00:05`)
+          throw new RequestError(451, 'not for you');
+      },
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: first, leaseTtlMs: 500 };
+  for (let run = 0; run < 3; run += 1) {
+    await runOnce({ ...exporting, signal: stop.signal });
+    await letTimePass((sql, values) => server.query(sql, values), '7 hours');
+  }
+  expect(await server.query('select records::integer from daywalk.days order by day')).toEqual([
+    { records: 1 },
+    { records: 12 },
+  ]);
+  expect(await windowStates()).toEqual(['failed', 'complete']);
+  expect(await isRetired(first)).toBe(false);
 });
 
 it('older days that were away for a day are looked at again, and what came late is found', async () => {
