@@ -1,7 +1,8 @@
 /** The roles of docs/roles.md against what they may not: made from the catalogue, so that what is new is tried too. */
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool } from '../support/pool.ts';
 import { ARCHIVE_DAY, storeDays } from '../support/served-archive.ts';
 import { attack, type Try } from './attacking.ts';
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
     await server.query(`create role ${role} login password 'of-the-test'`);
     const url = new URL(server.url);
     [url.username, url.password] = [role, 'of-the-test'];
-    pools.set(what, new pg.Pool({ connectionString: url.href, max: 1 }));
+    pools.set(what, openPool(url.href, 1));
   }
   await server.query(`select daywalk.let_work('${roleOf('worker')}')`);
   await server.query(`select daywalk.let_read('${roleOf('reader')}')`);

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Simulator } from '../../simulator/simulator.ts';
 import { migrate } from '../../src/store/migrations.ts';
 import { lastDays } from '../chaos/setups.ts';
@@ -13,6 +13,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { type Line, layLine } from '../support/line.ts';
 import { type Days, eachDay } from '../support/multiset.ts';
 import { type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { openPool } from '../support/pool.ts';
 import { freePort } from '../support/ports.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type StatementGate, type StepProxy, startStepProxy } from '../support/step-proxy.ts';
@@ -178,9 +179,7 @@ class OpenStage implements Stage {
   /** For the test, at whichever node it looks at. */
   #database(name: string): TestDatabase {
     const url = this.#line.over(`postgres://postgres@127.0.0.1/${name}`);
-    const pool = new pg.Pool({ connectionString: url, max: 3, idleTimeoutMillis: 500 });
-    pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', () => undefined));
+    const pool = openPool(url, 3, { idleTimeoutMillis: 500 });
     this.#pools.push(pool);
     return {
       name,

@@ -1,5 +1,5 @@
 /** The roles of docs/roles.md: the worker runs a whole export and can do no more, the reader sees the views and nothing else. */
-import pg from 'pg';
+import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { readDayStory } from '../../src/days/story-rows.ts';
@@ -17,6 +17,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { exportHere } from '../support/export-here.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { expectExact } from '../support/multiset.ts';
+import { openPool } from '../support/pool.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { endLooks } from '../support/publishing.ts';
 import { serveStored } from '../support/served-archive.ts';
@@ -40,8 +41,8 @@ rolesOfThisFile(async (made) => {
   [working, reading] = [await roles.newRole('worker'), await roles.newRole('reader')];
   await roles.give('let_work', working);
   await roles.give('let_read', reading);
-  worker = new pg.Pool({ connectionString: roles.urlOf(working), max: 2 });
-  reader = new pg.Pool({ connectionString: roles.urlOf(reading), max: 2 });
+  worker = openPool(roles.urlOf(working), 2);
+  reader = openPool(roles.urlOf(reading), 2);
   return async () => {
     await worker.end();
     await reader.end();
@@ -170,7 +171,7 @@ describe('the auditor', () => {
   });
 
   it('writes nothing', async () => {
-    const pool = new pg.Pool({ connectionString: roles.urlOf(auditor), max: 1 });
+    const pool = openPool(roles.urlOf(auditor), 1);
     try {
       const tables = await server.query<{ name: string }>(
         `select format('daywalk.%I', relname) as name from pg_class
@@ -287,10 +288,7 @@ describe('the reader', () => {
 });
 
 it('somebody without a role here sees nothing', async () => {
-  const pool = new pg.Pool({
-    connectionString: roles.urlOf(await roles.newRole('nobody')),
-    max: 1,
-  });
+  const pool = openPool(roles.urlOf(await roles.newRole('nobody')), 1);
   try {
     expect(await codeOf(pool.query('select * from daywalk.events'))).toBe(DENIED);
     expect(await codeOf(pool.query(`select daywalk.ensure_partition('2099-01-01')`))).toBe(DENIED);

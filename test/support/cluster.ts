@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, onTestFinished } from 'vitest';
 import { migrate } from '../../src/store/migrations.ts';
 import { ask } from './ask.ts';
@@ -12,6 +12,7 @@ import { until } from './condition.ts';
 import type { TestDatabase } from './database.ts';
 import { inEveryFile } from './hooks.ts';
 import { roomyFolder } from './memory.ts';
+import { openPool } from './pool.ts';
 import { freePort } from './ports.ts';
 import { plainUser, tool } from './tool.ts';
 
@@ -79,9 +80,7 @@ export async function databaseIn(
 ): Promise<TestDatabase> {
   await cluster.ask('create database daywalk');
   await migrate(cluster.url('daywalk'));
-  const pool = new pg.Pool({ connectionString: url, max: 5 });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  const pool = openPool(url, 5);
   onTestFinished(() => pool.end());
   return {
     name: 'daywalk',

@@ -1,7 +1,8 @@
 /** Databases for tests: each test gets its own, cloned from the migrated template; that of a failed test is kept. */
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, afterEach, expect, inject } from 'vitest';
 import { inEveryFile } from './hooks.ts';
+import { openPool } from './pool.ts';
 
 /** A database for one test. It is dropped after the test file, or kept, with its URL printed, if a test failed. */
 export interface TestDatabase {
@@ -62,10 +63,9 @@ async function create(template: string): Promise<TestDatabase> {
   await asAdmin(`create database ${name} template ${template} ${cloning}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  const pool = new pg.Pool({ connectionString: url.href, max: 5 });
+  const pool = openPool(url.href, 5);
   const port = inject('pgbouncerPort');
   if (port !== undefined) [url.hostname, url.port] = ['127.0.0.1', String(port)];
-  pool.on('error', () => undefined);
   const entry: Open = {
     kept: false,
     test: expect.getState().currentTestName,
@@ -89,11 +89,7 @@ async function create(template: string): Promise<TestDatabase> {
 }
 
 async function asAdmin(statement: string): Promise<void> {
-  admin ??= new pg.Pool({
-    connectionString: server().adminUrl,
-    max: 1,
-    idleTimeoutMillis: 0,
-  }).on('error', () => undefined);
+  admin ??= openPool(server().adminUrl, 1, { idleTimeoutMillis: 0 });
   await admin.query(statement);
 }
 
