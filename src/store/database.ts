@@ -47,8 +47,6 @@ export type Query = <Row extends pg.QueryResultRow>(
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
-/** How long a statement that is given up may take to be cancelled. */
-const LONGEST_CANCEL_MS = 5_000;
 /** How long closing all connections may take. */
 const LONGEST_GOODBYE_MS = 2_000;
 
@@ -63,7 +61,7 @@ export class Database {
   readonly #servers: readonly Server[];
   /** The place of the one that had the last connection. */
   #writing: number | undefined;
-  /** Connections whose statement was given up, until the server has been told. */
+  /** Connections whose statement was given up, until it has ended. */
   readonly #cancelling = new WeakMap<pg.PoolClient, Promise<void>>();
 
   constructor(options: DatabaseOptions) {
@@ -245,19 +243,18 @@ export class Database {
     const deadline = clock.timeout(statementTimeoutMs);
     const late = () =>
       new OutcomeUnknownError(`Postgres did not answer within ${statementTimeoutMs} ms`);
+    const running = client.query<Row>(sql, values as unknown[]);
     try {
-      const running = client.query<Row>(sql, values as unknown[]);
       return (await orAborted(running, deadline, late)).rows;
     } catch (error) {
-      if (deadline.aborted)
-        this.#cancelling.set(client, cancelStatement(client, clock.timeout(LONGEST_CANCEL_MS)));
+      if (deadline.aborted) this.#cancelling.set(client, cancelStatement(client, running, clock));
       throw namedError(error);
     }
   }
 
   /**
    * Gives a connection back. One whose last statement has no known end must not serve another one, and holds its place
-   * until that statement is cancelled: closing it stops nothing, and its successors would fill the server.
+   * until that statement has ended: closing it stops nothing, and its successors would fill the server.
    */
   #release(client: pg.PoolClient, broken: boolean): void {
     const cancelling = this.#cancelling.get(client);

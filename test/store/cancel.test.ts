@@ -1,4 +1,5 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { UnavailableError } from '../../src/errors.ts';
 import type { Database } from '../../src/store/database.ts';
 import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
@@ -6,6 +7,7 @@ import { until } from '../support/condition.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { handDeadlines } from '../support/hand-deadlines.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { openDatabase } from '../support/store.ts';
 import { testWith } from '../support/tool.ts';
 
@@ -69,12 +71,35 @@ testWith(['pgbouncer'], 'a statement that is given up is cancelled through PgBou
   );
 });
 
+it('a statement that comes to the server behind its cancellation is cancelled, too', async () => {
+  await lockWindows();
+  const proxy = await startPostgresProxy(server.url);
+  onTestFinished(() => proxy.close());
+  const deadlines = handDeadlines();
+  const late = proxy.ambush('hold', /daywalk\.windows/);
+  const sleep = async () => {
+    late.release();
+    await someWait();
+  };
+  const clock = { ...deadlines.clock, sleep };
+  const database = openDatabase(proxy.url, { connections: 1, clock });
+  const asked = expect(database.query('select from daywalk.windows')).rejects.toThrow(
+    OutcomeUnknownError,
+  );
+  await late.met;
+  deadlines.pass();
+  await asked;
+  await late.executed;
+  await noneWaits();
+});
+
 it('repeating a statement that is given up each time leaves none behind', async () => {
   await lockWindows();
   const database = openDatabase(server.url, {
     connections: 2,
     statementTimeoutMs: 50,
     patienceMs: 400,
+    clock: systemClock,
   });
   let most = 0;
   const asked = database.persist('select from daywalk.windows').catch((error: unknown) => error);
