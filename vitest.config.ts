@@ -31,7 +31,7 @@ export default defineConfig({
     reporters: ['default', './test/support/missing-programs.ts'],
     sequence: { sequencer: LongestFirst },
     // Most of the time is spent waiting for Postgres.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // For what hangs only: a machine may be slow, and stand still for seconds.
     testTimeout: 180_000,
     hookTimeout: 120_000,

@@ -3,9 +3,15 @@ import { defineConfig } from 'vitest/config';
 import usual from '../vitest.config.ts';
 
 /** Files of every change that try more variants at night: those that import `test/support/night.ts`. */
-const BOTH = ['forgotten-meanwhile', 'old-days', 'requests'].map(
-  (name) => `test/walk/${name}.test.ts`,
-);
+const BOTH = [
+  'source/real-servers',
+  'walk/every-step',
+  'walk/forgotten-meanwhile',
+  'walk/life',
+  'walk/narrowed-keys',
+  'walk/old-days',
+  'walk/requests',
+].map((name) => `test/${name}.test.ts`);
 
 export default defineConfig({
   test: {

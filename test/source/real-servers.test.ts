@@ -10,6 +10,7 @@ import {
   startSquid,
   startTinyproxy,
 } from '../support/daemon.ts';
+import { andAtNight } from '../support/night.ts';
 import { CLOSED_PORT } from '../support/ports.ts';
 import { makeCertificates } from './certificates.ts';
 import { CANARY, everythingOf, open } from './open.ts';
@@ -45,7 +46,7 @@ async function fetchMany(url: string, count: number, options: Partial<SourceOpti
 }
 
 describe.skipIf(noNginx !== null)(`nginx (${noNginx ?? 'there'})`, () => {
-  test.each([429, 503])(
+  test.each(andAtNight([503], [429]))(
     'limit_req with status %i, over TLS of a private authority: every page comes, few are refused',
     async (status) => {
       const port = await startNginx(
@@ -109,7 +110,7 @@ describe.skipIf(noNginx !== null)(`nginx (${noNginx ?? 'there'})`, () => {
     const away = await startNginx(
       `listen LISTEN; location / { proxy_pass http://127.0.0.1:${CLOSED_PORT}; }`,
     );
-    const error = await open(`http://127.0.0.1:${away}`, { ...real, retryTimeMs: 5_000 }).fails();
+    const error = await open(`http://127.0.0.1:${away}`, { ...real, retryTimeMs: 2_000 }).fails();
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error.message).toMatch(/gave up after \d+ attempts in .* answered 502/);
   });

@@ -2,6 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { clear, expireLeases, records } from '../support/store.ts';
 import {
   closedDays,
@@ -68,7 +69,7 @@ async function atEveryStep(
   }
 }
 
-describe.each<Totals>(['exact', 'none'])('with totals: %s', (totals) => {
+describe.each(andAtNight<Totals>(['exact'], ['none']))('with totals: %s', (totals) => {
   let requests = 0;
 
   it('a run without perils is whole', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { freshStore } from '../support/store.ts';
 import { sharedDatabase } from './exporting.ts';
 import { AWAY, everyDay, live, onceADay } from './life.ts';
@@ -131,10 +132,12 @@ it('a day behind one that is gone alone is complete, though it is older than tha
 /** The source is accepted in the run before the last one, when it has forgotten what it showed first. */
 const acceptedLate = [...onceADay(1, 7), ...everyDay(8, 8), 9.02];
 
-it.each([
-  ['404', new RequestError(404, 'no such index')],
-  ['500', AWAY],
-] as const)(
+it.each(
+  andAtNight<readonly [string, Error]>(
+    [['404', new RequestError(404, 'no such index')]],
+    [['500', AWAY]],
+  ),
+)(
   'a source that is installed anew, and answers %s for older days, is no API that is away, and has its days when it is accepted',
   async (_, error) => {
     const { ends, lost } = await live(server, {
@@ -148,7 +151,7 @@ it.each([
   },
 );
 
-it.each(['none', 'exact'] as const)(
+it.each(andAtNight(['exact'], ['none']))(
   'what was walked while nothing was believed is shown when the source is accepted and has forgotten it, totals %s',
   async (totals) => {
     const { ends, lost } = await live(server, {

@@ -1,6 +1,7 @@
 /** Known answers once a key is narrowed, or is somebody else's: what was proven is not as ever, and nothing new is believed. */
 import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { freshStore } from '../support/store.ts';
 import { everyDay, live } from './life.ts';
 
@@ -11,7 +12,7 @@ freshStore((store) => {
 });
 
 describe('known answers', () => {
-  it.each([0, 3])(
+  it.each(andAtNight([0], [3]))(
     'that show the records of somebody else are not as ever, recheck_days %i',
     async (recheckDays) => {
       // At noon of day 4 the key of another tenant takes the place of this one's.
@@ -24,10 +25,7 @@ describe('known answers', () => {
     },
   );
 
-  it.each([
-    ['none', 12],
-    ['exact', 90],
-  ] as const)(
+  it.each(andAtNight<readonly ['none' | 'exact', number]>([['exact', 90]], [['none', 12]]))(
     'that are walked again, and lack two thirds then, are none any more, totals %s, a day of %i',
     async (totals, size) => {
       const { ends } = await live(server, {

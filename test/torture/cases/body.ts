@@ -123,7 +123,6 @@ export const body: readonly Case[] = [
       return held === null ? text : `${held[1]}${changed[Number(held[2])]?.[1]}}`;
     },
     scene: () => among(...changed.map(([received], index) => holding(received, index))),
-    fast: true,
   },
   ...Object.entries(REFUSED)
     .filter(([name]) => ['nothing', 'an open list', 'UTF-32'].includes(name))

@@ -29,7 +29,7 @@ const retryAfter = (value: number | string): Case =>
     `429 with Retry-After ${value}`,
     `answers 429 with Retry-After: ${value} to two requests`,
     [{ kind: 'status', status: 429, retryAfter: value, at: [3, 5] }],
-    { source: { retryAfterLimitMs: 60 }, ...(value === 0 ? { fast: true } : {}) },
+    { source: { retryAfterLimitMs: 60 } },
   );
 
 export const http: readonly Case[] = [
@@ -84,7 +84,7 @@ export const http: readonly Case[] = [
     'a rate limit that never ends',
     'answers 429 from the fifth request on, for ever',
     [{ kind: 'status', status: 429, when: (request) => request.number > 4 }],
-    { expect: stopped(/UnavailableError.*429/), fast: true, source: { retryTimeMs: 200 } },
+    { expect: stopped(/UnavailableError.*429/), source: { retryTimeMs: 200 } },
   ),
   faulty(
     '401 in the middle',

@@ -44,7 +44,7 @@ export const paging: readonly Case[] = [
     clamp: 1,
     records: [],
   }),
-  simple('one record', 'has one record', { records: spread(1) }, { fast: true }),
+  simple('one record', 'has one record', { records: spread(1) }),
   simple('one record, no totals', 'has one record; no totals', {
     records: spread(1),
     totals: 'none',
