@@ -151,16 +151,23 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'records that merely came later teach that what tells them apart is no part of them',
     'src/walk/volatile.ts',
-    'return other.some((record) => all.has',
-    'return other.every((record) => all.has',
+    'const shares = countShared(before, now, telling) > 0;',
+    'const shares = countShared(before, now, telling) >= now.length;',
     LATER,
   ),
   mutant(
     'a field that somebody set in all records of a day is no part of them',
     'src/walk/paging.ts',
-    '!(await differsElsewhere(context, first, [stored, now], doubtful));',
-    'false;',
+    '(await differsElsewhere(context, first, [stored, now], doubtful));',
+    'true;',
     LATER,
+  ),
+  mutant(
+    'values that move in some records only are the record',
+    'src/walk/volatile.ts',
+    'if (stands && always.every(isAlone)) return all;',
+    '',
+    ['test/walk/volatile.test.ts', 'test/walk/odd-sources.test.ts'],
   ),
   mutant(
     'a day that shows nothing is forgotten by its source though the one before it shows',
