@@ -143,7 +143,7 @@ create function daywalk.hash_of(record jsonb) returns bigint
 immutable parallel safe return hashtextextended(record::text collate "C", 0);
 
 -- A hash of each record of a list, in order, without what is not the record: values that differ each time it is asked
--- for. Paths are JSON pointers; where one ends in /~, the order of that list is not the record.
+-- for. Paths are JSON pointers.
 create function daywalk.hashes_of(list jsonb, ignored text[]) returns bigint[]
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
@@ -154,12 +154,8 @@ declare
 begin
   foreach pointer in array ignored loop
     path := array(select replace(replace(step, '~1', '/'), '~0', '~')
-                    from unnest((string_to_array(regexp_replace(pointer, '/~$', ''), '/'))[2 :]) with ordinality as steps (step, number) order by number);
-    records := array(select case when record #> path is null then record
-                                 when pointer not like '%/~' then record #- path
-                                 when jsonb_typeof(record #> path) <> 'array' then record
-                                 else jsonb_set(record, path, (select coalesce(jsonb_agg(element order by element::text collate "C"), '[]')
-                                                                 from jsonb_array_elements(record #> path) as element)) end
+                    from unnest((string_to_array(pointer, '/'))[2 :]) with ordinality as steps (step, number) order by number);
+    records := array(select case when record #> path is null then record else record #- path end
                        from unnest(records) with ordinality as r (record, position) order by position);
   end loop;
   return array(select daywalk.hash_of(record) from unnest(records) with ordinality as r (record, position) order by position);

@@ -1344,12 +1344,8 @@ declare
 begin
   foreach pointer in array ignored loop
     path := array(select replace(replace(step, '~1', '/'), '~0', '~')
-                    from unnest((string_to_array(regexp_replace(pointer, '/~$', ''), '/'))[2 :]) with ordinality as steps (step, number) order by number);
-    records := array(select case when record #> path is null then record
-                                 when pointer not like '%/~' then record #- path
-                                 when jsonb_typeof(record #> path) <> 'array' then record
-                                 else jsonb_set(record, path, (select coalesce(jsonb_agg(element order by element::text collate "C"), '[]')
-                                                                 from jsonb_array_elements(record #> path) as element)) end
+                    from unnest((string_to_array(pointer, '/'))[2 :]) with ordinality as steps (step, number) order by number);
+    records := array(select case when record #> path is null then record else record #- path end
                        from unnest(records) with ordinality as r (record, position) order by position);
   end loop;
   return array(select daywalk.hash_of(record) from unnest(records) with ordinality as r (record, position) order by position);
@@ -4150,7 +4146,7 @@ comment on column daywalk.walks.page_length is 'How many records each page asks 
 comment on column daywalk.walks.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
 comment on column daywalk.walks.total_path is 'Keys to the total; null where the source gives none.';
 comment on column daywalk.walks.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
-comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages; where one ends in /~, the order of that list.';
+comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages.';
 comment on column daywalk.walks.id_path is 'The id_path of the stream when it began, by which its pages have id_hashes.';
 comment on column daywalk.walks.next_start is 'The checkpoint: the offset of the next page, equal to the records stored.';
 comment on column daywalk.walks.pages is 'Pages stored.';

@@ -23,7 +23,7 @@ export async function settleContradiction(
   said: Extract<Verdict, { kind: 'against' }>,
 ): Promise<WindowEnd | 'again'> {
   const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
-  if (await isRestless(context, window, newest.walkId)) return 'again';
+  if (await isRestless(context, window)) return 'again';
   if (times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
   if (said.rule === 'C2' && (await tellsOfParts(context, window)))
     return splitUp(context, window, { reason: said.reason, total: null, size: null });

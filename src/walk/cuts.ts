@@ -14,7 +14,7 @@ import { BrokenChainError, discardWalk, proveCut } from '../store/walks.ts';
 import { askNeighboursAgain } from '../store/windows.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
-import { learnIgnoredAcross, learnIgnoredAtOnce, learnIgnoredInParts } from './paging.ts';
+import { learnIgnoredAcross, learnIgnoredAnyOrder, learnIgnoredInParts } from './paging.ts';
 import { ignoresTime, learnReach } from './reach.ts';
 import { settleSpan } from './settle.ts';
 import { targetOf } from './span.ts';
@@ -71,7 +71,7 @@ export async function askCut(
     if (isSteady && (await holdsSides(context, again.walkId, sides)))
       return { across: again, before, after: behind };
     const first = { ...targetOf(context.stream, span), start: 0, length: context.pageLength };
-    if (!isSteady) await learnIgnoredAtOnce(context, first);
+    if (!isSteady) await learnIgnoredAnyOrder(context, first);
     else await learnIgnoredAcross(context, again.walkId, sides, attempt > 0);
     since = again.walkId;
   }

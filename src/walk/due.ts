@@ -33,7 +33,7 @@ import {
   type StreamState,
 } from './known-streams.ts';
 import { whileLeased } from './lease-keeper.ts';
-import { learnWhatDiffers, lookAgain } from './look.ts';
+import { lookAgain } from './look.ts';
 import { PrefetchBudget } from './prefetch/budget.ts';
 import { walkWindow } from './window.ts';
 
@@ -232,7 +232,6 @@ async function decide(context: WindowContext, window: LeasedWindow): Promise<Win
     // What its source has forgotten since it was proven is neither walked again nor lost.
     return { kind: 'released' };
   }
-  if (window.held !== null) await learnWhatDiffers(context, window);
   if (kind === 'cut') return walkCut(context, window);
   return splitBy === null ? walkWindow(context, window) : closeWindow(context, window);
 }

@@ -50,6 +50,7 @@ export async function lookAgain(
     return 'not looked at';
   }
   if (difference !== null) {
+    await learnWhatDiffers(context, window);
     log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
     return 'different';
   }
@@ -61,11 +62,8 @@ export async function lookAgain(
 const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWalk): boolean =>
   doubted && knowledge.ignored.some((place) => !ignored.includes(place));
 
-/** Before a proven window is walked again: records may differ in places that are not the record; a number of the row differs in a half, too. */
-export async function learnWhatDiffers(
-  context: WindowContext,
-  window: LeasedWindow,
-): Promise<void> {
+/** All records may differ in the same places, which then are not the record; a number of the row differs in a half, too. */
+async function learnWhatDiffers(context: WindowContext, window: LeasedWindow): Promise<void> {
   const { database, knowledge, stream } = context;
   const walk = window.splitBy === null ? await readProvenWalk(database, window.windowId) : null;
   if (walk === null || walk.records === 0) return;

@@ -4,23 +4,21 @@ import { recordsIn } from '../source/find-contract.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { readCanaries } from '../store/proven.ts';
-import type { AskingContext, WindowContext } from './context.ts';
+import type { AskingContext } from './context.ts';
 import type { Knowledge } from './knowledge.ts';
-import { countShared, EVERY_ORDER, without } from './places.ts';
 import { askShorter } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import {
   pairsOf,
   rowNumberPlace,
+  sharesRecords,
   tellsItself,
   varies,
-  volatileInThree,
+  volatileInOne,
   volatilePaths,
+  volatilePlace,
   volatileSince,
 } from './volatile.ts';
-
-/** Answers in which a list of two elements comes in one order by chance once in a hundred times. */
-const MOST_ORDERS = 8;
 
 /**
  * Asks for the first page at offsets 0, 1 and 2, and at 0 again.
@@ -38,7 +36,7 @@ export async function learnPaging(
   const [zero, one] = [await at(0), await at(1)];
   // A list of nothing but one record's copies looks the same from everywhere.
   if (new Set(zero.facts.hashes).size < 2)
-    return zero.facts.came === 1 ? learnIgnoredAtOnce(context, first, zero.list) : null;
+    return zero.facts.came === 1 ? learnIgnoredAnyOrder(context, first) : null;
   if (knowledge.paging === null && beginAlike(zero, one)) {
     if (!beginAlike(zero, await at(zero.facts.came > 2 ? 2 : 1))) return null;
     // With a record more at each request a list shows the same, too.
@@ -72,51 +70,31 @@ async function learnIgnored(
   [zero, one]: readonly [readonly unknown[], readonly unknown[]],
 ): Promise<string | null> {
   const paths = volatilePaths(pairsOf(zero.slice(1), one));
-  if (paths === null || paths.length === 0) return learnIgnoredAtOnce(context, first, zero);
+  if (paths === null || paths.length === 0) return learnIgnoredAnyOrder(context, first);
   const two = (await lookAt(context, { ...first, start: 2 }, 0)).list;
   const same = volatilePaths(pairsOf(zero.slice(2), two));
-  if (zero.length > 2 && JSON.stringify(same) !== JSON.stringify(paths))
-    return learnIgnoredAtOnce(context, first, zero);
+  if (zero.length > 2 && JSON.stringify(same) !== JSON.stringify(paths)) return null;
   const evidence = `records differ from one offset to another in ${paths.join(', ')} only`;
   return (await context.knowledge.ignore(paths, evidence)) ? evidence : null;
 }
 
-/**
- * The same where only some records differ, or the order does not hold: one question is asked three times.
- * @param now its first answer, where it was asked already.
- */
-export async function learnIgnoredAtOnce(
+/** The same where the order does not hold: one question, asked three times, shows the same records but for one place in them. */
+export async function learnIgnoredAnyOrder(
   context: AskingContext,
   first: PageRequest,
-  now?: readonly unknown[],
 ): Promise<string | null> {
-  const places = await movingPlaces(context, first, now);
-  const evidence = `asked again, the records are the same but for ${places.join(', ')}`;
-  return (await context.knowledge.ignore(places, evidence)) ? evidence : null;
-}
-
-/**
- * The places in which three answers to one question differ; asked a second apart, as a time may be told by the second.
- * @param most answers that are asked for until one differs from the first.
- */
-async function movingPlaces(
-  context: AskingContext,
-  first: PageRequest,
-  now?: readonly unknown[],
-  most = 2,
-): Promise<readonly string[]> {
-  const again = async () => {
-    await context.clock.sleep(1_000, context.signal);
-    return (await lookAt(context, first, 0)).list;
-  };
-  const one = now ?? (await lookAt(context, first, 0)).list;
-  const isAlike = (other: readonly unknown[]) => countShared(one, other) === one.length;
-  let other = await again();
-  for (let asked = 2; asked < most && isAlike(other); asked += 1) other = await again();
-  if (one.length !== other.length || isAlike(other)) return [];
-  const lists = [one, other, await again()];
-  const isWhole = lists.every(({ length }) => length < first.length);
-  return volatileInThree(lists, isWhole);
+  const lists = [];
+  for (let time = 0; time < 3; time += 1) lists.push((await lookAt(context, first, 0)).list);
+  const [one = [], other = [], third = []] = lists;
+  if (one.length >= first.length) return null;
+  const path = one.length === 1 ? volatileInOne([one, other, third]) : volatilePlace(one, other);
+  if (path === null) return null;
+  // What comes back as it was may be an edit that one of two replicas does not know.
+  const apart =
+    one.length === 1 || [one, other].every((list) => volatilePlace(list, third) === path);
+  if (!apart && !tellsItself(path, lists)) return null;
+  const evidence = `asked again, the records are the same but for ${path}`;
+  return (await context.knowledge.ignore([path], evidence)) ? evidence : null;
 }
 
 async function lookAt(
@@ -125,18 +103,7 @@ async function lookAt(
   walkId: number,
 ): Promise<{ facts: ProbeFacts; list: readonly unknown[] }> {
   const { facts, page } = await askShorter(context, request, walkId);
-  const list = recordsIn(page.body, context.contract.known?.recordsPath ?? []);
-  return { facts, list: withoutIgnored(context, list) };
-}
-
-/** The first records of a walk. */
-const storedIn = async (context: AskingContext, walkId: number): Promise<readonly unknown[]> =>
-  withoutIgnored(context, await readFirstRecords(context.database, walkId));
-
-/** Records without what is known not to be them. */
-function withoutIgnored({ knowledge }: Pick<AskingContext, 'knowledge'>, list: readonly unknown[]) {
-  const ignored = new Set(knowledge.ignored);
-  return list.map((record) => without(record, ignored));
+  return { facts, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }
 
 /**
@@ -146,8 +113,9 @@ function withoutIgnored({ knowledge }: Pick<AskingContext, 'knowledge'>, list: r
 function fewestPlaces(
   part: readonly unknown[],
   others: readonly (readonly unknown[])[],
+  ignored: readonly string[],
 ): readonly string[] {
-  const shared = others.findIndex((other) => countShared(part, other) > 0);
+  const shared = others.findIndex((other) => sharesRecords(part, other, ignored));
   const found = others
     .slice(Math.max(0, shared))
     .map((other) => volatilePaths(pairsOf(part, other), shared !== -1) ?? [])
@@ -158,28 +126,44 @@ function fewestPlaces(
 /**
  * Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a
  * score), unless somebody edited them all. So they must differ each time that they are asked for; or those of another day have
- * come to differ in the same places, by other values. What differs in some of them must differ each time.
+ * come to differ in the same places, by other values.
  */
 export async function learnIgnoredSince(
   context: AskingContext,
   first: PageRequest,
   walkId: number,
 ): Promise<void> {
-  const stored = await storedIn(context, walkId);
+  const stored = await readFirstRecords(context.database, walkId);
   const now = (await lookAt(context, first, walkId)).list;
-  if (countShared(stored, now) === stored.length) return;
-  const paths = volatileSince(stored, now);
+  const paths = volatileSince(stored, now, context.knowledge.ignored);
   const doubtful = paths.filter((path) => !tellsItself(path, [stored, now]));
-  const isClear = paths.length > 0 && doubtful.length === 0;
-  const isReordered = countShared(stored, now, EVERY_ORDER) > countShared(stored, now);
-  const most = isReordered ? MOST_ORDERS : 2;
-  const moving = isClear ? [] : await movingPlaces(context, first, now, most);
-  const differs =
-    doubtful.every((path) => moving.includes(path)) ||
-    (await differsElsewhere(context, first, [stored, now], doubtful));
-  const places = [...(differs ? paths : []), ...moving];
-  const evidence = `records differ from what they were in ${places.join(', ')} only`;
-  await context.knowledge.ignore(places, evidence);
+  const edited =
+    doubtful.length > 0 &&
+    !(await differsEachTime(context, first, now, doubtful)) &&
+    !(await differsElsewhere(context, first, [stored, now], doubtful));
+  if (edited) return;
+  const evidence = `records differ from what they were in ${paths.join(', ')} only`;
+  await context.knowledge.ignore(paths, evidence);
+}
+
+/** Whether three answers to one question differ from each other in these places; asked a second apart, as a time may be told by the second. */
+async function differsEachTime(
+  context: AskingContext,
+  first: PageRequest,
+  now: readonly unknown[],
+  places: readonly string[],
+): Promise<boolean> {
+  const lists = [now];
+  while (lists.length < 3) {
+    await context.clock.sleep(1_000, context.signal);
+    const { list } = await lookAt(context, first, 0);
+    for (const before of lists) {
+      const differ = volatileSince(before, list, context.knowledge.ignored);
+      if (!places.every((place) => differ.includes(place))) return false;
+    }
+    lists.push(list);
+  }
+  return true;
 }
 
 /** Whether also a known answer of another day has come to differ in these places, each answer in more than one value: what somebody sets in all records is one. */
@@ -193,10 +177,10 @@ async function differsElsewhere(
   const except = [first.from.slice(0, 10)];
   const [other] = await readCanaries(database, knowledge.streamId, { except });
   if (other === undefined) return false;
-  const before = await storedIn(context, other.walkId);
+  const before = await readFirstRecords(database, other.walkId);
   const request = { ...first, ...targetOf(stream, spanOf(other)) };
   const { list } = await lookAt(context, request, 0);
-  const differ = volatileSince(before, list);
+  const differ = volatileSince(before, list, knowledge.ignored);
   return places.every(
     (place) =>
       differ.includes(place) && [stored, now, before, list].every((each) => varies(place, each)),
@@ -211,12 +195,12 @@ async function differsElsewhere(
  * @returns whether something was learned; then walks before do not compare.
  */
 export async function learnIgnoredInParts(
-  context: WindowContext,
+  context: AskingContext,
   whole: Span,
   parts: readonly (Span & { readonly walkId: number; readonly stored: number })[],
 ): Promise<boolean> {
   for (const part of parts) {
-    const stored = await storedIn(context, part.walkId);
+    const stored = await readFirstRecords(context.database, part.walkId);
     if (stored.length < 2) continue;
     const lists: (readonly unknown[])[] = [];
     // Where the part begins in the whole, whichever part comes first.
@@ -227,13 +211,11 @@ export async function learnIgnoredInParts(
       const first = { ...targetOf(context.stream, spanOf(whole)), start: start - before, length };
       lists.push((await lookAt(context, first, 0)).list.slice(before));
     }
-    const places = fewestPlaces(stored, lists);
+    const places = fewestPlaces(stored, lists, context.knowledge.ignored);
     const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${places.join(', ')} only`;
     if (await context.knowledge.ignore(places, evidence)) return true;
   }
-  const { stream, pageLength } = context;
-  const first = { ...targetOf(stream, spanOf(whole)), start: 0, length: pageLength };
-  return (await learnIgnoredAtOnce(context, first)) !== null;
+  return false;
 }
 
 /**
@@ -241,21 +223,20 @@ export async function learnIgnoredInParts(
  * @param steady it was so twice: then numbers of the rows will do.
  */
 export async function learnIgnoredAcross(
-  context: AskingContext,
+  { database, knowledge }: AskingContext,
   across: number,
   sides: readonly number[],
   steady: boolean,
 ): Promise<void> {
-  const { knowledge } = context;
-  const whole = await storedIn(context, across);
+  const whole = await readFirstRecords(database, across);
   const parts: (readonly unknown[])[] = [];
   for (const walkId of sides) {
-    const part = await storedIn(context, walkId);
+    const part = await readFirstRecords(database, walkId);
     parts.push(part);
     // Records that no side shows may lie between.
     const starts = Math.max(0, whole.length - part.length + 1);
     const lists = Array.from({ length: starts }, (_, at) => whole.slice(at));
-    const places = fewestPlaces(part, lists);
+    const places = fewestPlaces(part, lists, knowledge.ignored);
     const evidence = `on one side of a cut, records differ from those across it in ${places.join(', ')} only`;
     if (await knowledge.ignore(places, evidence)) return;
   }

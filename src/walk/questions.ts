@@ -144,19 +144,12 @@ export async function calibrate(
   await knowledge.learn('calibrated', stored, evidence);
 }
 
-/**
- * Whether one question gets different records at once: an order that moves, or replicas that differ.
- * @param walkId a walk of the span, which tells what is no part of a record.
- */
-export async function isRestless(
-  context: WindowContext,
-  span: Span,
-  walkId: number,
-): Promise<boolean> {
+/** Whether one question gets different records at once: an order that moves, or replicas that differ. */
+export async function isRestless(context: WindowContext, span: Span): Promise<boolean> {
   const { knowledge, pageLength } = context;
   const length = knowledge.pageLength(pageLength);
-  const one = await question(context, span, 0, length, walkId);
-  const other = await question(context, span, 0, length, walkId);
+  const one = await question(context, span, 0, length);
+  const other = await question(context, span, 0, length);
   // Nothing where something is comes by chance, whatever the order.
   if ((one.came === 0) !== (other.came === 0)) {
     await knowledge.caughtEmpty(`${span.from} to ${span.to} was empty once, and once it was not`);

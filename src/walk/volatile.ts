@@ -1,113 +1,93 @@
-/**
- * What in a record is not the record: values that differ each time it is asked for, as row numbers, scores and ages do, and the
- * order of a list whose elements come in another one each time; pure. Such an order is a place of its own: `/rule/groups/~`.
- */
-import {
-  AGE,
-  countShared,
-  type Differences,
-  differing,
-  isOrder,
-  leavesIn,
-  orderAt,
-  spelled,
-  valueAt,
-} from './places.ts';
+/** What in a record is not the record: values that differ each time it is asked for, as row numbers, scores and ages do; pure. */
+import { isObject } from '../source/json.ts';
+
+/** A text that tells how long ago something was: it differs only when it happens to move on. Without "ago" it may be a duration. */
+const AGE =
+  /^\s*(about |~)?(an?|one|\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?|y|years?)\s+ago\s*$|^(just )?now$/i;
 
 /** Fewer records that are told apart show nothing but ages: two events of one template are alike but for such values, too. */
 const LEAST_DISTINCT = 2;
 
 /**
  * The places, as JSON pointers, in which records differ from their other versions. Each pair is one record, asked for
- * twice. All must differ in the very same places, but for ages and orders, which may stand still; and what is left must tell the
+ * twice. All must differ in the very same places, but for ages, which may stand still; and what is left must tell the
  * records apart as well as the whole does, or two events would be taken for one.
- * @param agesOnly a record stands in both lists as it was: what differs in others is no such value, but for an age or an order.
+ * @param agesOnly a record stands in both lists as it was: what differs in others is no such value, but for an age.
  * @returns an empty list where nothing differs; null where the differences are no such values.
  */
-export function volatilePaths(pairs: Pairs, agesOnly = false): readonly string[] | null {
+export function volatilePaths(
+  pairs: readonly (readonly [unknown, unknown])[],
+  agesOnly = false,
+): readonly string[] | null {
   const differences = pairs.map(([one, other]) => differing(one, other, ''));
-  const { all, always } = placesOf(differences);
-  if (all.length === 0) return [];
-  if (all.includes('') || (agesOnly && always.length > 0)) return null;
+  const all = new Set(differences.flatMap((places) => [...places.keys()]));
+  if (all.size === 0) return [];
+  if (all.has('')) return null;
+  const ages = [...all].filter((place) =>
+    differences.every((places) => places.get(place) !== 'other'),
+  );
+  const always = [...all].filter((place) => !ages.includes(place));
+  if (agesOnly && always.length > 0) return null;
   if (differences.some((places) => !always.every((place) => places.has(place)))) return null;
-  return tellApart(pairs, all, always) ? all : null;
-}
-
-type Records = readonly unknown[];
-type Pairs = readonly (readonly [unknown, unknown])[];
-
-/** Where records differ; always: where what differs does not say by itself that it is not the record. */
-function placesOf(differences: readonly Differences[]) {
-  const all = [...new Set(differences.flatMap((places) => [...places.keys()]))].sort();
-  const always = all.filter((place) => differences.some((places) => places.get(place) === 'other'));
-  return { all, always };
-}
-
-/** Whether what is left tells the records apart as well as the whole. */
-function tellApart(pairs: Pairs, all: readonly string[], always: readonly string[]): boolean {
   // A number of the row tells any records apart, also others than those; where it differs, real twins, too.
   const counters = countersIn(pairs, 0);
   const rows = countersIn(pairs, 1).filter(
-    (place) => all.includes(place) && counters.includes(place) && beginsAtOne(pairs, place),
+    (place) => all.has(place) && counters.includes(place) && beginsAtOne(pairs, place),
   );
-  const whole = new Set([...rows, ...all.filter(isOrder)]);
   const left = distinct(pairs, 0, new Set([...all, ...counters]));
-  return (
+  const apart =
     left >= (always.length === 0 ? 1 : LEAST_DISTINCT) &&
-    left === distinct(pairs, 0, whole) &&
-    left === distinct(pairs, 1, whole)
-  );
+    left === distinct(pairs, 0, new Set(rows)) &&
+    left === distinct(pairs, 1, new Set(rows));
+  return apart ? [...all].sort() : null;
 }
 
 /**
- * The places in which three answers to one question differ, row by row, in some rows or in all. What does not say by itself
- * that it is not the record must be another value in each answer; and it is the same record where nothing else of it differs
- * while other rows stand as they were, or where what is left tells the rows apart. In another order it is one place.
- * @param whole the answers show all that there is, so that they can be compared in another order.
- * @returns JSON pointers; none where the differences are no such values.
+ * Whether a record of one list stands in the other as it is: then the two are no versions of the same records.
+ * @param ignored what is known not to be the record.
  */
-export function volatileInThree(answers: readonly Records[], whole = true): readonly string[] {
-  const [one = [], other = [], third = []] = answers;
-  if (one.length !== other.length || other.length !== third.length) return [];
-  const inRows = volatileInRows([one, other, third], answers);
-  if (inRows.length > 0 || !whole) return inRows;
-  for (const place of mayDiffer(one, other)) {
-    const inOrder = (list: Records) => pairedWithout(place, list, one).map(([found]) => found);
-    const found = volatileInRows([one, inOrder(other), inOrder(third)], answers);
-    if (found.length === 1 && [place, orderAt(place)].includes(String(found))) return found;
-  }
-  return [];
+export function sharesRecords(
+  one: readonly unknown[],
+  other: readonly unknown[],
+  ignored: readonly string[],
+): boolean {
+  const leftOut = new Set(ignored);
+  const all = new Set(one.map((record) => spelled(record, '', leftOut)));
+  return other.some((record) => all.has(spelled(record, '', leftOut)));
 }
 
-/** @param answers the same lists in the order in which they came. */
-function volatileInRows(
-  [one, other, third]: readonly [Records, Records, Records],
-  answers: readonly Records[],
-): readonly string[] {
-  const rows = one.map((record, row) => [
-    differing(record, other[row], ''),
-    differing(other[row], third[row], ''),
-    differing(record, third[row], ''),
-  ]);
-  const { all, always } = placesOf(rows.flat());
-  const isNewEachTime = (place: string) => {
-    const moved = rows.flatMap((found, row) => (found.some((at) => at.has(place)) ? [row] : []));
-    const values = [one, other, third].flatMap((list) => [
-      ...new Set(moved.map((row) => spelled(valueAt(list[row], place)))),
-    ]);
-    return new Set(values).size === values.length;
-  };
-  // What comes back as it was may be an edit that one of two replicas does not know.
-  const moves = always.every((place) => isNewEachTime(place) || tellsItself(place, answers));
-  if (!moves || all.includes('')) return [];
-  const stands = rows.length === 1 || rows.some((found) => placesOf(found).all.length === 0);
-  const isAlone = (place: string) => rows.some((at) => placesOf(at).always.join(' ') === place);
-  if (stands && always.every(isAlone)) return all;
-  return tellApart(pairsOf(one, other), all, always) ? all : [];
+/** A key as a step of a JSON pointer (RFC 6901). */
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** Where two values differ, and whether both are ages there. */
+function differing(
+  one: unknown,
+  other: unknown,
+  place: string,
+  found = new Map<string, 'age' | 'other'>(),
+): ReadonlyMap<string, 'age' | 'other'> {
+  if (isObject(one) && isObject(other)) {
+    for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+      const inside = `${place}/${escaped(key)}`;
+      if (Object.hasOwn(one, key) && Object.hasOwn(other, key))
+        differing(one[key], other[key], inside, found);
+      else found.set(inside, 'other');
+    }
+  } else if (Array.isArray(one) && Array.isArray(other) && one.length === other.length) {
+    for (const [index, value] of one.entries())
+      differing(value, other[index], `${place}/${index}`, found);
+  } else if (one !== other) {
+    const ages = [one, other].every((value) => typeof value === 'string' && AGE.test(value));
+    found.set(place, ages ? 'age' : 'other');
+  }
+  return found;
 }
 
 /** The places in which one version of the records counts up or down by one. */
-function countersIn(pairs: Pairs, version: 0 | 1): readonly string[] {
+function countersIn(
+  pairs: readonly (readonly [unknown, unknown])[],
+  version: 0 | 1,
+): readonly string[] {
   const leaves = pairs.map((pair) => leavesIn(pair[version], ''));
   const counts = (place: string, step: number) =>
     leaves.every(
@@ -120,16 +100,56 @@ function countersIn(pairs: Pairs, version: 0 | 1): readonly string[] {
 }
 
 /** Whether a version counts there from the first row on, as a number of the row does. */
-const beginsAtOne = (pairs: Pairs, place: string): boolean =>
+const beginsAtOne = (pairs: readonly (readonly [unknown, unknown])[], place: string): boolean =>
   pairs[0]?.some((record) => [0, 1].includes(countOf(leavesIn(record, '').get(place)))) ?? false;
 
 /** A whole number, or a text of one; NaN: anything else. */
 const countOf = (value: unknown): number =>
   /^\d+$/.test(String(value)) ? Number(value) : Number.NaN;
 
+/** The values in objects, by place; lists as their JSON. */
+function leavesIn(value: unknown, place: string, found = new Map<string, unknown>()) {
+  if (isObject(value))
+    for (const [key, inner] of Object.entries(value))
+      leavesIn(inner, `${place}/${escaped(key)}`, found);
+  else found.set(place, Array.isArray(value) ? JSON.stringify(value) : value);
+  return found;
+}
+
 /** How many versions differ without what is left out. */
-function distinct(pairs: Pairs, version: 0 | 1, leftOut: ReadonlySet<string>): number {
-  return new Set(pairs.map((pair) => spelled(pair[version], leftOut))).size;
+function distinct(
+  pairs: readonly (readonly [unknown, unknown])[],
+  version: 0 | 1,
+  leftOut: ReadonlySet<string>,
+): number {
+  return new Set(pairs.map((pair) => spelled(pair[version], '', leftOut))).size;
+}
+
+/** A value as text that is equal for equal values, whatever the order of their keys. */
+function spelled(value: unknown, place: string, leftOut: ReadonlySet<string>): string {
+  if (leftOut.has(place)) return '';
+  if (Array.isArray(value))
+    return `[${value.map((inner, index) => spelled(inner, `${place}/${index}`, leftOut)).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const inside = Object.keys(value)
+    .sort()
+    .map((key) => {
+      const text = spelled(value[key], `${place}/${escaped(key)}`, leftOut);
+      return text === '' ? '' : `${JSON.stringify(key)}:${text}`;
+    });
+  return `{${inside.filter((text) => text !== '').join()}}`;
+}
+
+/**
+ * The one place in which two answers to one question differ, where their records come in another order: without it they are
+ * the same, and each record is still told apart from the others.
+ * @returns a JSON pointer; null where there is none.
+ */
+export function volatilePlace(one: readonly unknown[], other: readonly unknown[]): string | null {
+  if (one.length !== other.length) return null;
+  for (const { place, pairs } of pairedWithoutOne(one, other))
+    if (volatilePaths(movedIn(pairs))?.join() === place) return place;
+  return null;
 }
 
 /**
@@ -137,7 +157,10 @@ function distinct(pairs: Pairs, version: 0 | 1, leftOut: ReadonlySet<string>): n
  * of each of these answers: one record alone will do.
  * @returns a JSON pointer; null where there is none.
  */
-export function rowNumberPlace(parts: readonly Records[], whole: Records): string | null {
+export function rowNumberPlace(
+  parts: readonly (readonly unknown[])[],
+  whole: readonly unknown[],
+): string | null {
   const apart = parts.flat();
   if (apart.length !== whole.length) return null;
   const answers = [...parts.filter(({ length }) => length > 0), whole];
@@ -146,36 +169,42 @@ export function rowNumberPlace(parts: readonly Records[], whole: Records): strin
   return null;
 }
 
-const movedIn = (pairs: Pairs) => pairs.filter(([one, other]) => spelled(one) !== spelled(other));
+const movedIn = (pairs: readonly (readonly [unknown, unknown])[]) =>
+  pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
 
 /**
  * The places in which records have come to differ from what they were; one place alone where they come in another order now,
  * or some of them do not come, or others come besides. All must differ there, unless it is an age: one that was edited is no
  * such value. Where records stand as they were, but for what says itself that it is not the record, nothing else is.
+ * @param ignored what is known not to be the record.
  * @returns JSON pointers.
  */
-export function volatileSince(before: Records, now: Records): readonly string[] {
+export function volatileSince(
+  before: readonly unknown[],
+  now: readonly unknown[],
+  ignored: readonly string[] = [],
+): readonly string[] {
   const places = [...leavesIn(before[0], '').keys()];
-  const telling = new Set(places.filter((place) => tellsItself(place, [before, now])));
-  const shares = countShared(before, now, telling) > 0;
+  const telling = places.filter((place) => tellsItself(place, [before, now]));
+  const shares = sharesRecords(before, now, [...ignored, ...telling]);
   const inOrder = now.length < before.length ? null : volatilePaths(pairsOf(before, now), shares);
   if (inOrder !== null) return inOrder;
   const [many, few] = before.length < now.length ? [now, before] : [before, now];
   for (const { place, pairs } of pairedWithoutOne(many, few)) {
-    const agesOnly = shares && !telling.has(place);
+    const agesOnly = shares && !telling.includes(place);
     if (volatilePaths(pairs, agesOnly)?.join() === place) return [place];
   }
   return [];
 }
 
 /** Records of two lists at the same places, as far as the shorter goes. */
-export function pairsOf(ones: Records, others: Records) {
+export function pairsOf(ones: readonly unknown[], others: readonly unknown[]) {
   const length = Math.min(ones.length, others.length);
   return ones.slice(0, length).map((record, index) => [record, others[index]] as const);
 }
 
 /** Whether what lists have in a place says by itself that it is not the record: ages, or the numbers of their rows. */
-export function tellsItself(place: string, lists: readonly Records[]): boolean {
+export function tellsItself(place: string, lists: readonly (readonly unknown[])[]): boolean {
   const columns = lists.map((list) => valuesOf(place, list));
   return (
     columns.every((values) => values.every((value) => AGE.test(String(value)))) ||
@@ -184,7 +213,7 @@ export function tellsItself(place: string, lists: readonly Records[]): boolean {
 }
 
 /** Counted from 0 or 1 on, or down to it. */
-function numbersRows(values: Records): boolean {
+function numbersRows(values: readonly unknown[]): boolean {
   const up = values.map(countOf);
   return [up, [...up].reverse()].some(
     ([first = Number.NaN, ...rest]) =>
@@ -193,36 +222,31 @@ function numbersRows(values: Records): boolean {
 }
 
 /** Whether records do not all have one value in a place. */
-export const varies = (place: string, records: Records): boolean =>
+export const varies = (place: string, records: readonly unknown[]): boolean =>
   new Set(valuesOf(place, records)).size > 1;
 
-const valuesOf = (place: string, records: Records): Records =>
+const valuesOf = (place: string, records: readonly unknown[]): readonly unknown[] =>
   records.map((record) => leavesIn(record, '').get(place));
 
 /** The places without which the records of a list are among those of another, whatever their order, with the pairs of them. */
-function* pairedWithoutOne(one: Records, other: Records) {
+function* pairedWithoutOne(one: readonly unknown[], other: readonly unknown[]) {
   for (const place of other.length === 0 ? [] : mayDiffer(one, other)) {
-    const pairs = pairedWithout(place, one, other);
+    const without = new Set([place]);
+    const left = new Map<string, unknown[]>();
+    for (const record of one) {
+      const text = spelled(record, '', without);
+      left.set(text, [...(left.get(text) ?? []), record]);
+    }
+    const pairs = other.flatMap((record) => {
+      const [found] = left.get(spelled(record, '', without))?.splice(0, 1) ?? [];
+      return found === undefined ? [] : [[found, record] as const];
+    });
     if (pairs.length === other.length) yield { place, pairs };
   }
 }
 
-/** Records of one list with those of the other that are the same but for a place, in the order of the other. */
-function pairedWithout(place: string, one: Records, other: Records): Pairs {
-  const leftOut = new Set([place]);
-  const left = new Map<string, unknown[]>();
-  for (const record of one) {
-    const text = spelled(record, leftOut);
-    left.set(text, [...(left.get(text) ?? []), record]);
-  }
-  return other.flatMap((record) => {
-    const [found] = left.get(spelled(record, leftOut))?.splice(0, 1) ?? [];
-    return found === undefined ? [] : [[found, record] as const];
-  });
-}
-
 /** The only place with values that were not there; where there is none, those that no two records have alike, as row numbers. */
-function mayDiffer(one: Records, other: Records): readonly string[] {
+function mayDiffer(one: readonly unknown[], other: readonly unknown[]): readonly string[] {
   const [before, now] = [valuesByPlace(one), valuesByPlace(other)];
   const places = [...now.keys()];
   const come = places.filter((place) =>
@@ -235,7 +259,7 @@ function mayDiffer(one: Records, other: Records): readonly string[] {
 }
 
 /** How often each value stands in each place. */
-function valuesByPlace(records: Records): Map<string, Map<unknown, number>> {
+function valuesByPlace(records: readonly unknown[]): Map<string, Map<unknown, number>> {
   const found = new Map<string, Map<unknown, number>>();
   for (const record of records)
     for (const [place, value] of leavesIn(record, '')) {
@@ -243,4 +267,21 @@ function valuesByPlace(records: Records): Map<string, Map<unknown, number>> {
       found.set(place, counts.set(value, (counts.get(value) ?? 0) + 1));
     }
   return found;
+}
+
+/**
+ * The one place in which the only record of three answers to one question differs, each time anew.
+ * @returns a JSON pointer; null where there is none.
+ */
+export function volatileInOne(answers: readonly (readonly unknown[])[]): string | null {
+  if (answers.some(({ length }) => length !== 1)) return null;
+  const [one, other, third] = answers.map(([record]) => record);
+  const places = [
+    differing(one, other, ''),
+    differing(other, third, ''),
+    differing(one, third, ''),
+  ].map((found) => [...found.keys()].join(' '));
+  const [place = ''] = places;
+  // One key alone: with several it may be another record.
+  return /^\/[^/ ]+$/.test(place) && places.every((found) => found === place) ? place : null;
 }

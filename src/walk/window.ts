@@ -159,8 +159,8 @@ async function afterMoves(
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
 ): Promise<WindowEnd | null> {
+  if (await isRestless(context, window)) return byUnion(context, window, wholes);
   const last = wholes.at(-1) as EndedWalk;
-  if (await isRestless(context, window, last.walkId)) return byUnion(context, window, wholes);
   const page = Math.max(1, ...wholes.map(({ largestPage }) => largestPage));
   const total = wholes
     .flatMap(({ claims }) => claims)

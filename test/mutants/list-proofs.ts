@@ -318,7 +318,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'two events of one template are one record',
     'src/walk/volatile.ts',
-    'left === distinct(pairs, 0, whole) &&',
+    'left === distinct(pairs, 0, new Set(rows)) &&',
     '',
     ['test/walk/volatile.test.ts'],
   ),

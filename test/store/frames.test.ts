@@ -309,7 +309,7 @@ describe('the frame of an answer without records', () => {
   });
 });
 
-describe('records are compared', () => {
+it('records are compared without what is ignored in them', async () => {
   const hashes = async (list: unknown, ignored: readonly string[]) => {
     const [row] = await server.query<{ hashes: string[] }>(
       'select daywalk.hashes_of($1::jsonb, $2)::text[] as hashes',
@@ -317,41 +317,13 @@ describe('records are compared', () => {
     );
     return row?.hashes;
   };
-
-  it('without what is ignored in them', async () => {
-    const one = [{ id: 1, row: 7, a: { 'b/c': 1, d: [{ age: 3 }] } }, { id: 2 }];
-    const other = [
-      { id: 1, row: 8, a: { 'b/c': 2, d: [{ age: 4 }] } },
-      { id: 2, row: 9 },
-    ];
-    const ignored = ['/row', '/a/b~1c', '/a/d/0/age'];
-    expect(await hashes(one, ignored)).toEqual(await hashes(other, ignored));
-    expect(await hashes(one, ignored.slice(1))).not.toEqual(await hashes(other, ignored.slice(1)));
-    expect(await hashes([{ row: [1] }], ['/row/x'])).toEqual(await hashes([{ row: [1] }], []));
-  });
-
-  it('without the order of lists in which it is ignored, and of no others', async () => {
-    const list = (groups: unknown, more: object = {}) => [{ id: 1, rule: { groups }, ...more }];
-    const ignored = ['/rule/groups/~'];
-    const one = await hashes(list(['b', 'a', { k: [1, 2] }, 'a']), ignored);
-    expect(one).toEqual(await hashes(list([{ k: [1, 2] }, 'a', 'a', 'b']), ignored));
-    expect(one).toEqual(await hashes(list(['a', 'a', 'b', { k: [1, 2] }]), ignored));
-    for (const other of [['a', 'b', { k: [1, 2] }], ['a', 'a', 'b', { k: [2, 1] }], 'a', [], null])
-      expect(await hashes(list(other), ignored)).not.toEqual(one);
-    // What is no list, or is not there, stands as it is.
-    for (const each of [list('a'), list({ '~': 1 }), list([]), [{ id: 1 }]])
-      expect(await hashes(each, ignored)).toEqual(await hashes(each, []));
-    const [tags, others] = [list(['a'], { tags: [1, 2] }), list(['a'], { tags: [2, 1] })];
-    expect(await hashes(tags, ignored)).not.toEqual(await hashes(others, ignored));
-  });
-
-  it('without a key that is a tilde, which is no order', async () => {
-    const list = (tilde: number, order: readonly number[]) => [{ a: { '~': tilde, b: order } }];
-    expect(await hashes(list(1, [1, 2]), ['/a/~0'])).toEqual(
-      await hashes(list(2, [1, 2]), ['/a/~0']),
-    );
-    expect(await hashes(list(1, [1, 2]), ['/a/~0'])).not.toEqual(
-      await hashes(list(1, [2, 1]), ['/a/~0']),
-    );
-  });
+  const one = [{ id: 1, row: 7, a: { 'b/c': 1, d: [{ age: 3 }] } }, { id: 2 }];
+  const other = [
+    { id: 1, row: 8, a: { 'b/c': 2, d: [{ age: 4 }] } },
+    { id: 2, row: 9 },
+  ];
+  const ignored = ['/row', '/a/b~1c', '/a/d/0/age'];
+  expect(await hashes(one, ignored)).toEqual(await hashes(other, ignored));
+  expect(await hashes(one, ignored.slice(1))).not.toEqual(await hashes(other, ignored.slice(1)));
+  expect(await hashes([{ row: [1] }], ['/row/x'])).toEqual(await hashes([{ row: [1] }], []));
 });

@@ -144,18 +144,6 @@ describe('records of which all were changed since', () => {
     expect(ignored).toEqual([]);
   });
 
-  it('in the order of a list, once, are shown as they are now', async () => {
-    const listed = (order: string) =>
-      [20, 23, 28].map((id) => `{"id": ${id}, "tags": ${id === 28 ? order : '["a"]'}}`);
-    const now = listed('["b", "a"]');
-    const { shown, ignored } = await changed(
-      { [second]: now },
-      {},
-      { [first]: alerts(10, 'open', 15), [second]: listed('["a", "b"]') },
-    );
-    expect({ shown, ignored }).toEqual({ shown: now, ignored: [] });
-  });
-
   it('on every day, but none by another record, show what is not the record', async () => {
     const { ignored } = await changed({
       [first]: alerts(10, 'open', 115),
@@ -178,46 +166,6 @@ describe('records of which all were changed since', () => {
       },
     );
     expect(ignored).toEqual(['/score']);
-  });
-});
-
-describe('records some of which show something otherwise each time', () => {
-  it.each([
-    ['a list in another order', (turn: number) => `"tags": [${turn % 2}, ${1 - (turn % 2)}]`],
-    ['a link', (turn: number) => `"link": "https://files/?sign=${turn}"`],
-  ])('are shown once after every look, and edits are shown: %s', async (_, noise) => {
-    const alert = (id: number, status: string) => `{"id": ${id}, "status": "${status}"}`;
-    let turn = 0;
-    const wrap: Habits['wrap'] = (list, total) => {
-      turn += 1;
-      const shown = list.map((record) =>
-        idOf(record) % 2 === 0 ? record : record.replace('{', `{${noise(turn)}, `),
-      );
-      return `{"total": ${total}, "data": [${shown.join()}]}`;
-    };
-    const at = () => 40_000;
-    const lists = {
-      [first]: [10, 12].map((id) => alert(id, '')),
-      [second]: [20, 23, 29].map((id) => alert(id, '')),
-    };
-    const source = new ImaginedSource(lists, { totals: 'exact', wrap, at });
-    const stream = newStream();
-    const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
-    const states = async () => {
-      await server.query('update daywalk.windows set due_at = clock_timestamp()');
-      await runOnce(exporting);
-      const results = await readResults(server, stream);
-      return (results.get(second)?.published ?? [])
-        .map((record) => JSON.parse(record))
-        .map(({ id, status }) => `${id} ${status}`);
-    };
-    for (let look = 0; look < 4; look += 1)
-      expect((await states()).toSorted()).toEqual(['20 ', '23 ', '29 ']);
-    // Of the record that moves, too, what is not known to move is the record: both versions are shown.
-    source.lists.set(`${second} 00:00:00`, [alert(20, ''), alert(23, 'closed'), alert(29, '')]);
-    await server.query('update daywalk.windows set rewalk = true where kind = $1', ['day']);
-    expect((await states()).toSorted()).toEqual(['20 ', '23 ', '23 closed', '29 ']);
-    expect(await audit(server)).toEqual([]);
   });
 });
 

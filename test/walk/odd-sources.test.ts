@@ -1,9 +1,8 @@
 /** Sources that do not page as they should: a named failure in bounded requests, never a loop and never a loss (docs/completeness.md). */
-import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RefusedError, RequestError, UnavailableError } from '../../src/errors.ts';
 import { around } from '../../src/plan/split.ts';
-import { audit, forbidChanges } from '../support/audit.ts';
+import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { clear, records } from '../support/store.ts';
@@ -17,7 +16,7 @@ import {
   SETTLE_MS,
   type WindowResult,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [day = ''] = closedDays(1);
@@ -524,68 +523,6 @@ describe('a score that differs each time', () => {
     expect(result).toMatchObject({ state: 'complete', windows: 1 });
     expect(result?.published).toHaveLength(list.length);
     expect(source.asked.length).toBeLessThan(60);
-  });
-});
-
-describe('values that move in some records only', () => {
-  /** A number that says no more of the next one than dice do. */
-  const dice = (...of: readonly number[]) =>
-    createHash('sha256').update(of.join()).digest().readUInt32BE();
-  const groups = (id: number, asked: number) =>
-    ['"web"', '"ssh-2"', '"sudo"', '"pci_dss"']
-      .slice(0, 1 + (id % 4))
-      .toSorted((a, b) => dice(asked, id, a.length) - dice(asked, id, b.length));
-  const listed = (id: number, asked: number) => `"rule": {"groups": [${groups(id, asked)}]}`;
-  const linked = (id: number, asked: number) =>
-    id % 3 === 0 ? `"link": "https://files/?sign=${dice(asked, id)}"` : '"link": null';
-
-  const noises = [
-    ['a list in random order in some records', listed],
-    ['links in a third of the records', linked],
-    ['both', (id: number, asked: number) => `${listed(id, asked)}, ${linked(id, asked)}`],
-  ] as const;
-  const days = [
-    ['of one page', [12, 7, 20], { pageLength: 30 }],
-    ['of several pages', [50, 40], { pageLength: 8 }],
-    ['that are split', [90, 60], { pageLength: 16, windowRecords: 40 }],
-  ] as const;
-  const cases = noises.flatMap(([name, noise]) =>
-    days.flatMap(([which, counts, lengths]) =>
-      (['none', 'exact'] as const).map(
-        (totals) => [`${name}, days ${which}`, totals, noise, counts, lengths] as const,
-      ),
-    ),
-  );
-
-  it.each(cases)('are found: %s, totals %s', async (_, totals, noise, counts, lengths) => {
-    let asked = 0;
-    const wrap: Habits['wrap'] = (page, total) => {
-      asked += 1;
-      const noisy = page.map((record) => record.replace('}', `, ${noise(idOf(record), asked)}}`));
-      return `{${total === null ? '' : `"total":${total},`}"data":[${noisy}]}`;
-    };
-    const lists = closedDays(counts.length).map((each, n) => [
-      each,
-      records(1_000 * n + 1, counts[n] ?? 0),
-    ]);
-    const source = new ImaginedSource(Object.fromEntries(lists), { totals, wrap });
-    const since = closedDays(counts.length)[0] ?? '';
-    const exporting = { server, source, stream: newStream(), since, recheckDays: 7, ...lengths };
-    const late = [...(source.lists.get(`${since} 00:00:00`) ?? []), ...records(900, 2)];
-    for (let run = 0; run < 4; run += 1) {
-      await runOnce(exporting);
-      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
-      if (run === 1) source.lists.set(`${since} 00:00:00`, late);
-    }
-    expect(await audit(server)).toEqual([]);
-    for (const [each, { state, published }] of await readResults(server, exporting.stream))
-      expect({ each, state, ids: published.map(idOf).toSorted() }).toEqual({
-        each,
-        state: 'complete',
-        ids: (source.lists.get(`${each} 00:00:00`) ?? []).map(idOf).toSorted(),
-      });
-    // As many as without them, but for a few.
-    expect(source.asked.length).toBeLessThan(200);
   });
 });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   tellsItself,
-  volatileInThree,
+  volatileInOne,
   volatilePaths,
   volatileSince,
 } from '../../src/walk/volatile.ts';
@@ -100,34 +100,6 @@ describe('found', () => {
         { id: 'e1', seen: '62 minutes ago' },
       ],
       ['/seen'],
-    ],
-    [
-      'the order of a list, which may stand still',
-      [
-        { id: 'e1', rule: { groups: ['a', 'b'] } },
-        { id: 'e2', rule: { groups: ['a', 'b', 'b'] } },
-        { id: 'e3', rule: { groups: ['a'] } },
-      ],
-      [
-        { id: 'e1', rule: { groups: ['b', 'a'] } },
-        { id: 'e2', rule: { groups: ['a', 'b', 'b'] } },
-        { id: 'e3', rule: { groups: ['a'] } },
-      ],
-      ['/rule/groups/~'],
-    ],
-    [
-      'the order of objects in a list, beside a row number, also of twins',
-      [
-        { id: 'e1', row: 1, '~': [{ a: 1, b: 2 }, { a: 2 }] },
-        { id: 'e1', row: 2, '~': [{ a: 1, b: 2 }, { a: 2 }] },
-        { id: 'e2', row: 3, '~': [{ a: 1, b: 2 }, { a: 2 }] },
-      ],
-      [
-        { id: 'e1', row: 8, '~': [{ a: 2 }, { b: 2, a: 1 }] },
-        { id: 'e1', row: 9, '~': [{ a: 1, b: 2 }, { a: 2 }] },
-        { id: 'e2', row: 10, '~': [{ a: 2 }, { a: 1, b: 2 }] },
-      ],
-      ['/row', '/~0/~'],
     ],
     ['nothing, where nothing differs', [{ id: 1 }, { id: 2 }], [{ id: 1 }, { id: 2 }], []],
     ['nothing in no records', [], [], []],
@@ -268,18 +240,6 @@ describe('not found', () => {
         { id: 'e3', t: 'b' },
       ],
     ],
-    [
-      'a list of which an element is another one, in one record',
-      [
-        { id: 'e1', groups: ['a', 'b'] },
-        { id: 'e2', groups: ['a', 'b'] },
-      ],
-      [
-        { id: 'e1', groups: ['b', 'c'] },
-        { id: 'e2', groups: ['a', 'b'] },
-      ],
-    ],
-    ['lists instead of records, which are others in another order', [[1, 2]], [[2, 1]]],
     ['values instead of records', [1, 2], [3, 4]],
     ['a record that is no object any more', [{ id: 1 }, { id: 2 }], [1, 2]],
   ])('%s', (_, ones, others) => expect(paths(ones, others)).toBeNull());
@@ -341,120 +301,21 @@ it('what is added to each record and differs each time is found, wherever it sta
   );
 });
 
-describe('in three answers to one question', () => {
-  const link = (sign: number, ...ids: readonly number[]) =>
-    [1, 2, 3, 4].map((id) => ({ id, ...(ids.includes(id) && { link: `${id}?${sign}` }) }));
-  const groups = (...orders: readonly string[]) =>
-    orders.map((order, row) => ({ id: row + 1, groups: [...order] }));
-
-  it.each<[string, unknown[][], string[]]>([
+describe('of one record alone', () => {
+  it.each<[string, unknown[][], string | null]>([
     [
-      'what differs each time, in one record alone',
+      'what differs each time is found',
       [[{ id: 1, s: 1 }], [{ id: 1, s: 2 }], [{ id: 1, s: 3 }]],
-      ['/s'],
+      '/s',
     ],
-    ['what differs each time, in some', [link(1, 1, 3), link(2, 1, 3), link(3, 1, 3)], ['/link']],
+    ['what comes back is none', [[{ id: 1, s: 1 }], [{ id: 1, s: 2 }], [{ id: 1, s: 1 }]], null],
     [
-      'the order of a list in one of them, which comes back',
-      [groups('a', 'ab'), groups('a', 'ba'), groups('a', 'ab')],
-      ['/groups/~'],
-    ],
-    [
-      'an order and a value, in one record',
-      [
-        [{ id: 1, l: 1, g: ['a', 'b'] }, { id: 2 }],
-        [{ id: 1, l: 2, g: ['b', 'a'] }, { id: 2 }],
-        [{ id: 1, l: 3, g: ['b', 'a'] }, { id: 2 }],
-      ],
-      ['/g/~', '/l'],
-    ],
-    [
-      'what differs each time, in one of some that came in another order',
-      [link(1, 3), link(2, 3).reverse(), link(3, 3).reverse()],
-      ['/link'],
-    ],
-    [
-      'an order, in records that came in another one',
-      [
-        [
-          { id: 7, g: ['a', 'b'] },
-          { id: 9, g: ['a', 'c'] },
-        ],
-        [
-          { id: 9, g: ['c', 'a'] },
-          { id: 7, g: ['b', 'a'] },
-        ],
-        [
-          { id: 7, g: ['b', 'a'] },
-          { id: 9, g: ['a', 'c'] },
-        ],
-      ],
-      ['/g/~'],
-    ],
-  ])('%s is found', (_, answers, places) => expect(volatileInThree(answers)).toEqual(places));
-
-  it.each<[string, unknown[][]]>([
-    ['what comes back', [[{ id: 1, s: 1 }], [{ id: 1, s: 2 }], [{ id: 1, s: 1 }]]],
-    [
-      'two places of one record, which may be another one',
+      'two places may be another record',
       [[{ id: 1, s: 1 }], [{ id: 2, s: 2 }], [{ id: 3, s: 3 }]],
+      null,
     ],
-    ['one more', [[{ id: 1 }], [{ id: 2 }, { id: 3 }], [{ id: 4 }]]],
-    ['an edit', [link(1, 1), link(2, 1), link(2, 1)]],
-    ['an edit that one of two replicas lacks', [link(1, 1), link(2, 1), link(1, 1)]],
-    [
-      'an edit beside what differs each time',
-      [
-        [{ id: 1, l: 1 }, { id: 2, s: 1 }, { id: 3 }],
-        [{ id: 1, l: 2 }, { id: 2, s: 2 }, { id: 3 }],
-        [{ id: 1, l: 3 }, { id: 2, s: 2 }, { id: 3 }],
-      ],
-    ],
-    [
-      'records of equal times that trade places',
-      ['abcd', 'bcad', 'cabd'].map((ids) => [...ids].map((id) => ({ id, t: 1 }))),
-    ],
-    [
-      'others that come in front of a full page, and end in twins',
-      [
-        [3, 2, 1, 1],
-        [4, 3, 2, 1],
-        [5, 4, 3, 1],
-      ].map((ids) => ids.map((id) => ({ id }))),
-    ],
-    [
-      'a record that is another one each time, beside others that stand',
-      [1, 2, 3].map((n) => [
-        { id: 10 * n, host: `h${n}` },
-        { id: 2, host: 'a' },
-        { id: 3, host: 'a' },
-      ]),
-    ],
-  ])('%s is not', (_, answers) => expect(volatileInThree(answers)).toEqual([]));
-
-  it('what is added to some records is found, and never one of their own values', () => {
-    const some = fc.array(fc.tuple(fc.boolean(), fc.boolean()), { minLength: 2, maxLength: 8 });
-    fc.assert(
-      fc.property(some, fc.integer({ min: 0, max: 2 }), (kinds, own) => {
-        const answer = (number: number) =>
-          kinds.map(([linked, listed], id) => ({
-            id,
-            // Edited once, known to one of several answers, or never.
-            state: own === 0 || number < own ? 'open' : 'closed',
-            ...(linked && { link: `${id}-${number}` }),
-            ...(listed && { groups: number === 1 ? ['b', 'a', 'a'] : ['a', 'b', 'a'] }),
-          }));
-        const found = volatileInThree([0, 1, 2].map(answer));
-        expect(found.filter((place) => !['/link', '/groups/~'].includes(place))).toEqual([]);
-        const stands = kinds.some(([linked, listed]) => !linked && !listed);
-        if (own === 0 && stands)
-          expect(found).toEqual([
-            ...(kinds.some(([, listed]) => listed) ? ['/groups/~'] : []),
-            ...(kinds.some(([linked]) => linked) ? ['/link'] : []),
-          ]);
-      }),
-    );
-  });
+    ['one more is none', [[{ id: 1 }], [{ id: 2 }, { id: 3 }], [{ id: 4 }]], null],
+  ])('%s', (_, answers, place) => expect(volatileInOne(answers)).toBe(place));
 });
 
 describe('records that came in another order than before', () => {
