@@ -155,7 +155,10 @@ begin
   foreach pointer in array ignored loop
     path := array(select replace(replace(step, '~1', '/'), '~0', '~')
                     from unnest((string_to_array(pointer, '/'))[2 :]) with ordinality as steps (step, number) order by number);
-    records := array(select case when record #> path is null then record else record #- path end
+    records := array(select case when record #> path is null then record
+                                 -- What is left out of a list leaves its place behind, so that others keep theirs.
+                                 when jsonb_typeof(record #> path[: cardinality(path) - 1]) = 'array' then jsonb_set(record, path, 'null')
+                                 else record #- path end
                        from unnest(records) with ordinality as r (record, position) order by position);
   end loop;
   return array(select daywalk.hash_of(record) from unnest(records) with ordinality as r (record, position) order by position);
