@@ -326,4 +326,14 @@ it('records are compared without what is ignored in them', async () => {
   expect(await hashes(one, ignored)).toEqual(await hashes(other, ignored));
   expect(await hashes(one, ignored.slice(1))).not.toEqual(await hashes(other, ignored.slice(1)));
   expect(await hashes([{ row: [1] }], ['/row/x'])).toEqual(await hashes([{ row: [1] }], []));
+
+  // Each element that is left out of a list keeps its place.
+  const list = (...a: readonly unknown[]) => [{ a }];
+  const twice = ['/a/0', '/a/1'];
+  expect(await hashes(list(1, 2, 'x'), twice)).toEqual(await hashes(list(3, 4, 'x'), twice));
+  expect(await hashes(list(1, 2, 'x'), twice)).not.toEqual(await hashes(list(1, 2, 'y'), twice));
+  const within = ['/a/0', '/a/1/age'];
+  const aged = (age: number, last: number) => list(age, { age }, { age: last });
+  expect(await hashes(aged(1, 9), within)).toEqual(await hashes(aged(3, 9), within));
+  expect(await hashes(aged(1, 9), within)).not.toEqual(await hashes(aged(1, 8), within));
 });
