@@ -13,7 +13,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { type Line, layLine } from '../support/line.ts';
 import { type Days, eachDay } from '../support/multiset.ts';
 import { type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
-import { openPool } from '../support/pool.ts';
+import { openPool, rowsFrom } from '../support/pool.ts';
 import { freePort } from '../support/ports.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type StatementGate, type StepProxy, startStepProxy } from '../support/step-proxy.ts';
@@ -185,10 +185,7 @@ class OpenStage implements Stage {
       name,
       url,
       pool,
-      query: async <Row extends pg.QueryResultRow>(
-        statement: string,
-        values: readonly unknown[] = [],
-      ) => (await pool.query<Row>(statement, [...values])).rows,
+      query: rowsFrom(pool),
       drop: async () => undefined,
     };
   }

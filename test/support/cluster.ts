@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type pg from 'pg';
 import { afterAll, onTestFinished } from 'vitest';
 import { migrate } from '../../src/store/migrations.ts';
 import { ask } from './ask.ts';
@@ -12,7 +11,7 @@ import { until } from './condition.ts';
 import type { TestDatabase } from './database.ts';
 import { inEveryFile } from './hooks.ts';
 import { roomyFolder } from './memory.ts';
-import { openPool } from './pool.ts';
+import { openPool, rowsFrom } from './pool.ts';
 import { freePort } from './ports.ts';
 import { plainUser, tool } from './tool.ts';
 
@@ -86,10 +85,7 @@ export async function databaseIn(
     name: 'daywalk',
     url,
     pool,
-    query: async <Row extends pg.QueryResultRow>(
-      statement: string,
-      values: readonly unknown[] = [],
-    ) => (await pool.query<Row>(statement, [...values])).rows,
+    query: rowsFrom(pool),
     drop: async () => undefined,
   };
 }

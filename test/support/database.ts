@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { afterAll, afterEach, expect, inject } from 'vitest';
 import { inEveryFile } from './hooks.ts';
-import { openPool } from './pool.ts';
+import { openPool, rowsFrom } from './pool.ts';
 
 /** A database for one test. It is dropped after the test file, or kept, with its URL printed, if a test failed. */
 export interface TestDatabase {
@@ -73,10 +73,7 @@ async function create(template: string): Promise<TestDatabase> {
       name,
       url: url.href,
       pool,
-      query: async <Row extends pg.QueryResultRow>(
-        statement: string,
-        values: readonly unknown[] = [],
-      ) => (await pool.query<Row>(statement, [...values])).rows,
+      query: rowsFrom(pool),
       async drop() {
         if (!open.delete(entry)) return;
         await pool.end();

@@ -1,4 +1,4 @@
-/** A pool whose connections may be ended by the server at any time, also while they are being ended here. */
+/** Pools of tests, whose connections may be ended by the server at any time, also while they are being ended here. */
 import pg from 'pg';
 
 /**
@@ -12,3 +12,12 @@ export function openPool(url: string, max: number, more: pg.PoolConfig = {}): pg
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
+
+/** The `query` of a test database: the rows of one statement on any connection of the pool. */
+export const rowsFrom =
+  (pool: pg.Pool) =>
+  async <Row extends pg.QueryResultRow>(
+    statement: string,
+    values: readonly unknown[] = [],
+  ): Promise<Row[]> =>
+    (await pool.query<Row>(statement, [...values])).rows;
