@@ -6,10 +6,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeCertificates } from '../source/certificates.ts';
+import { type Certificates, makeCertificates } from '../source/certificates.ts';
 import { CLOSED_PORT } from '../support/ports.ts';
 import { type Ended, runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
+import { testWith } from '../support/tool.ts';
 
 const RANGE = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01'];
 /** An end that does not keep the test waiting. */
@@ -45,10 +46,9 @@ test('an API that is down', async () => {
   expectAdvice(await scene.run(RANGE, away), 5, /ECONNREFUSED|refused/, /api|API/);
 });
 
-test('a self-signed certificate', async (context) => {
-  const certificates = makeCertificates();
-  if (certificates === null) return context.skip('there is no openssl');
-  const server = createServer(certificates.selfSigned, (_, response) => response.end('{}'));
+testWith(['openssl'], 'a self-signed certificate', async () => {
+  const { selfSigned } = makeCertificates() as Certificates;
+  const server = createServer(selfSigned, (_, response) => response.end('{}'));
   onTestFinished(() => void server.close());
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

@@ -2,18 +2,15 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SettingsError } from '../../src/errors.ts';
-import { type Identity, makeCertificates } from './certificates.ts';
+import { type Certificates, type Identity, makeCertificates } from './certificates.ts';
 import { open } from './open.ts';
 import { emptyPage, scriptedServer } from './scripted-server.ts';
 
 const made = makeCertificates();
 
-describe('without openssl', () => {
-  test.runIf(made === null)('TLS is not tested: the certificates are made by openssl', () => {});
-});
-
-describe.runIf(made !== null)('TLS', () => {
-  const certificates = made as NonNullable<typeof made>;
+describe.runIf(made !== null)(made === null ? 'TLS (openssl not installed)' : 'TLS', () => {
+  // The body of a group that is skipped is read, too.
+  const certificates = (made ?? { client: {}, server: {} }) as Certificates;
   const { ca, client } = certificates;
   const serve = ({ cert, key }: Identity, more = {}) =>
     scriptedServer([emptyPage], { cert, key, ...more });
