@@ -81,22 +81,27 @@ export async function afterFirstAnswer<T>(
   return work(onFirst).finally(onFirst);
 }
 
-/** Notes a window whose answer may have meant "nothing": what such answers look like is told by the first one with records. */
+/**
+ * Notes a window whose answer may have meant "nothing": that is told by a question that is answered with records. Where they
+ * are may be known before, from pages of a process that was killed before it proved anything.
+ */
 export function noteUntold(
-  { contract, failedUntold }: StreamState,
+  { contract, knowledge, failedUntold }: StreamState,
   { windowId }: { readonly windowId: number },
   error: unknown,
 ): void {
-  if (contract.known !== null || !(error instanceof WalkError)) return;
-  if (error.fault === 'unknown-answer' || isMisaddressed(error.cause)) failedUntold.push(windowId);
+  if (!(error instanceof WalkError)) return;
+  const isUntold = error.fault === 'unknown-answer' && knowledge.lastGood === null;
+  if (isUntold || (contract.known === null && isMisaddressed(error.cause)))
+    failedUntold.push(windowId);
 }
 
-/** Has what failed before any answer showed records walked again: what an answer without records means is known now. */
+/** Has what failed before any answer showed records walked again: what an answer without records means can be told now. */
 export async function retryUntold(
   database: Database,
-  { contract, failedUntold }: StreamState,
+  { knowledge, failedUntold }: StreamState,
 ): Promise<void> {
-  if (contract.known !== null && failedUntold.length > 0)
+  if (knowledge.lastGood !== null && failedUntold.length > 0)
     await unfail(database, failedUntold.splice(0));
 }
 

@@ -17,6 +17,7 @@ import {
   type WindowResult,
 } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Gate, Killed } from './perils.ts';
 
 let server: TestDatabase;
 const [day = ''] = closedDays(1);
@@ -508,16 +509,23 @@ describe('row numbers that are learned after the first day', () => {
 
 describe('a score that differs each time', () => {
   it.each([
-    ['one record', ['{"id": 7}']],
-    ['two', ['{"id": 7}', '{"id": 3}']],
-  ])('is found on days of %s', async (_, list) => {
+    ['one record', ['{"id": 7}'], false],
+    ['one record, where the same question is answered from a cache', ['{"id": 7}'], true],
+    ['two', ['{"id": 7}', '{"id": 3}'], false],
+    ['two, where the same question is answered from a cache', ['{"id": 7}', '{"id": 3}'], true],
+  ])('is found on days of %s', async (_, list, isCached) => {
     let asked = 0;
-    const wrap: Habits['wrap'] = (page) => {
+    const cache = new Map<string, string>();
+    const wrap: Habits['wrap'] = (page, _total, request) => {
       asked += 1;
-      return `[${page.map((record) => record.replace('{', `{"score":${Math.sin(asked)},`)).join(',')}]`;
+      const scored = page.map((record) => record.replace('{', `{"score":${Math.sin(asked)},`));
+      const answer = `[${scored.join(',')}]`;
+      const known = isCached ? cache.get(JSON.stringify(request)) : undefined;
+      cache.set(JSON.stringify(request), known ?? answer);
+      return known ?? answer;
     };
     const source = new ImaginedSource({ [day]: list }, { wrap });
-    const exporting = { server, source, stream: newStream(), since: day, pageLength: 4 };
+    const exporting = { server, source, stream: newStream(), since: day, pageLength: 6 };
     await runOnce(exporting);
     const result = (await readResults(server, exporting.stream)).get(day);
     expect(result).toMatchObject({ state: 'complete', windows: 1 });
@@ -682,6 +690,33 @@ describe('a day without records that came first, in words that nobody knows', ()
     expect(results.map(({ state, published }) => [state, published.length])).toEqual([
       ['complete', 0],
       ['complete', 5],
+    ]);
+  });
+
+  it('is walked again, too, where a process was killed behind the first page of another day', async () => {
+    const days = closedDays(3);
+    const [before = '', middle = ''] = days;
+    const source = new ImaginedSource(
+      { [middle]: records(1, 5) },
+      { wrap: (page) => (page.length === 0 ? 'null' : `[${page.join(',')}]`) },
+    );
+    const exporting = { server, source, stream: newStream(), concurrency: 1 };
+    const settleMs = SETTLE_MS + 86_400_000;
+    const gate: Gate = async (statement, act) => {
+      const done = await act();
+      if (statement?.includes('store_page') && source.asked.length > 0) throw new Killed('here');
+      return done;
+    };
+    await runOnce({ ...exporting, gate, since: middle, settleMs }).catch((error: unknown) =>
+      expect(error).toBeInstanceOf(Killed),
+    );
+    expect((await readResults(server, exporting.stream)).get(middle)?.state).not.toBe('complete');
+    await runOnce({ ...exporting, since: before });
+    const results = await readResults(server, exporting.stream);
+    expect(days.map((each) => [results.get(each)?.state, results.get(each)?.lastError])).toEqual([
+      ['complete', null],
+      ['complete', null],
+      ['complete', null],
     ]);
   });
 });
