@@ -1,7 +1,10 @@
 /** What the page server has: days of records, spread over each day as people work, and the page that a request asks for. */
 import { type Block, textOf } from './records.ts';
 
-/** The days of a source; when the records are used up the first day's come again. */
+/**
+ * The days of a source; when the records are used up the first day's come again. What is to come has none, and neither has
+ * what was long before the first day: a source that showed the same records there would ignore which day it is asked for.
+ */
 export interface ServedDays {
   readonly block: Block;
   /** Of the largest days. */
@@ -31,6 +34,8 @@ export interface ServedPage {
 }
 
 const DAY_SECONDS = 86_400;
+/** So many days before the first one have records. */
+const DAYS_BEFORE_FIRST = 3_000;
 const TAIL = Buffer.from(']}');
 /** At noon four times as many as at midnight. */
 const SWING = 0.6;
@@ -52,12 +57,13 @@ export function pageFor(days: ServedDays, asked: Asked): ServedPage {
 
 function recordsOf(days: ServedDays, { fromDate, toDate }: Asked): { first: number; last: number } {
   const day = fromDate.slice(0, 10);
-  if (toDate.slice(0, 10) !== day) return { first: 0, last: 0 };
+  const number = epochDay(day) - epochDay(days.firstDay);
+  const isKept = number > -DAYS_BEFORE_FIRST && Date.parse(`${day}T00:00:00Z`) < Date.now();
+  if (!isKept || toDate.slice(0, 10) !== day) return { first: 0, last: 0 };
   const whole = Math.floor(days.block.count / days.recordsPerDay);
-  const number = (epochDay(day) - epochDay(days.firstDay)) % whole;
-  const inTurn = number < 0 ? number + whole : number;
+  const inTurn = ((number % whole) + whole) % whole;
   const offset = inTurn * days.recordsPerDay;
-  const size = sizeOf(days, epochDay(day) - epochDay(days.firstDay));
+  const size = sizeOf(days, number);
   return {
     first: offset + recordsBefore(size, secondOf(fromDate)),
     last: offset + recordsBefore(size, secondOf(toDate) + 1),

@@ -58,7 +58,7 @@ export function requiredRequests(source: ServedSource, workload: Workload): numb
 /** What the page server needs in order to serve the workload; days differ, as real ones do. */
 export function served(bench: Pick<Bench, 'dataset'>, workload: Workload): ServedSource {
   const perDay = recordsPerDay(workload);
-  const count = perDay * workload.days;
+  const count = perDay * (DAYS_BEFORE + workload.days);
   return {
     records:
       bench.dataset === null

@@ -92,8 +92,8 @@ export async function sumTotalsOfHalves(
     const halves = await divide(context, window, span, 2);
     const [one, other] = halves?.parts ?? [];
     if (halves?.by !== 'time' || one === undefined || other === undefined) return null;
-    const first = (await question(context, one, 0, 1)).total;
-    const second = (await question(context, other, 0, 1)).total;
+    const ask = async (half: Span) => (await question(context, half, 0, 1)).total;
+    const [first, second] = await Promise.all([ask(one), ask(other)]);
     if (first === null || second === null) return null;
     const larger = Math.max(first, second);
     if (larger >= whole.stored) {

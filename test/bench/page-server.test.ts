@@ -35,6 +35,13 @@ test('the records of a day are those of its block, each once, and the next day h
   expect(sequences(0, 86_399, '2026-03-03')).toEqual(first);
 });
 
+test('what is to come has no records, and neither has what was long before', () => {
+  const week = 7 * 86_400_000;
+  const inAWeek = new Date(Date.now() + week).toISOString().slice(0, 10);
+  const tenYearsAgo = new Date(Date.now() - 522 * week).toISOString().slice(0, 10);
+  expect([sequences(0, 86_399, inAWeek), sequences(0, 86_399, tenYearsAgo)]).toEqual([[], []]);
+});
+
 test('windows that touch cover the day, and share only what lies in their common second', () => {
   const whole = sequences(0, 86_399);
   fc.assert(
