@@ -22,9 +22,10 @@ create function daywalk.key_says(name text, value jsonb, status integer, with_re
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
   kind text := jsonb_typeof(value);
-  said text := case when kind in ('object', 'array') then '' else lower(btrim(value #>> '{}')) end;
-  is_true boolean := coalesce(said in ('true', '1', 'yes'), false);
-  is_false boolean := coalesce(said in ('false', '0', 'no'), false);
+  -- Objects, lists and null say nothing by themselves.
+  said text := case when kind in ('object', 'array', 'null') then '' else lower(btrim(value #>> '{}')) end;
+  is_true boolean := said in ('true', '1', 'yes');
+  is_false boolean := said in ('false', '0', 'no');
 begin
   fault := case
     when name in ('timedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true

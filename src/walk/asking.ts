@@ -14,6 +14,12 @@ import { ignoresStart, type WalkManner } from './steps.ts';
 /** Records behind the newest one, so far that no list of one record a page is walked there. */
 const FAR = 1_000_000;
 
+/** So many lengths are tried until one does not fit into a start. */
+const TRIED_LENGTHS = 4;
+
+/** Whether a page by number begins there, too: then its first record does not tell how pages are counted. */
+export const beginsPage = (start: number, length: number): boolean => start % length === 0;
+
 /** The questions of one walk, and what their answers claimed. */
 export class Asking {
   /** Requests that stored no page. */
@@ -118,10 +124,15 @@ export class Asking {
     throw new WalkError('learned', told);
   }
 
-  /** A length that was not asked for on this walk, so that no cache between answers for the source. */
-  otherLength(records: number): number {
+  /**
+   * A length to ask with from the last record on: not asked for on this walk, so that no cache between answers for the source;
+   * and one of which no page begins there, as far as there is any, so that pages by number show other records.
+   */
+  otherLength(records: number, again = 0): number {
     const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
-    return Math.max(2, records % 2 === 0 ? length - 1 : length);
+    const other = Math.max(2, (records + again) % 2 === 0 ? length - 1 : length);
+    const lengths = Array.from({ length: TRIED_LENGTHS }, (_, less) => other - less);
+    return lengths.find((each) => each > 1 && !beginsPage(records - 1, each)) ?? other;
   }
 
   /**

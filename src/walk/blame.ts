@@ -36,6 +36,6 @@ export function blaming(fetchPage: FetchPage, known: KnownAnswers): FetchPage {
 
 const pageFailed = ({ start, length }: PageRequest, error: Error): PageFailedError =>
   new PageFailedError(
-    `start ${start}, length ${length} fails while another day answers: ${error.message}`,
+    `start ${start}, length ${length} fails while other questions are answered: ${error.message}`,
     { cause: error },
   );

@@ -6,7 +6,7 @@ import { listPagesObserved, storePage } from '../store/pages.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
-import { Asking, claimOf } from './asking.ts';
+import { Asking, beginsPage, claimOf } from './asking.ts';
 import type { WalkEnd, WindowContext } from './context.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './observed.ts';
 import { learnPaging } from './paging.ts';
@@ -224,17 +224,12 @@ export class Walk {
         `there is more behind page ${pages}, which was shorter than those before`,
       );
     }
-    const answer = await this.#asking.askDeep(
-      records,
-      records - 1,
-      this.#asking.otherLength(records),
-    );
+    const start = records - 1;
+    const length = this.#asking.otherLength(records);
+    const answer = await this.#asking.askDeep(records, start, length);
     if (!answer.beginsWithLast) return this.#notContinued(answer.came);
-    await this.#context.knowledge.learn(
-      'paging',
-      'offset',
-      `from offset ${records - 1} on the record at that offset came`,
-    );
+    const told = `from offset ${start} on the record at that offset came`;
+    if (!beginsPage(start, length)) await this.#context.knowledge.learn('paging', 'offset', told);
     return this.#goOn(answer);
   }
 
@@ -276,7 +271,7 @@ export class Walk {
       for (let empty = 1; empty < knowledge.repeats; empty += 1) {
         const answer = await this.#asking.ask(
           records - 1,
-          this.#asking.otherLength(records + empty),
+          this.#asking.otherLength(records, empty),
         );
         if (answer.came === 0) continue;
         await knowledge.caughtEmpty(`start ${records - 1} was empty, and asked again it was not`);

@@ -131,6 +131,27 @@ it.each([
 ])('%j claims that there is more', async (key) => {
   expect(await says({ ...key, data: [] })).toEqual({ fault: null, more: true });
 });
+it('is claimed or not, and null claims nothing, whatever any key says', async () => {
+  const name = fc.constantFrom(
+    ...['has_more', 'hasMore', 'more', 'partial', 'truncated', 'hasNext', 'incomplete_results'],
+    ...['status', 'state', 'result', 'outcome', 'code', 'success', 'ok', 'error', 'errors'],
+    ...['timed_out', '_shards', 'meta', 'pageInfo', 'responseHeader'],
+  );
+  const value = fc.oneof(
+    fc.constant(null),
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.dictionary(name, fc.oneof(fc.constant(null), fc.jsonValue({ maxDepth: 1 }))),
+  );
+  await fc.assert(
+    fc.asyncProperty(name, value, fc.boolean(), async (key, said, withRecords) => {
+      const { more } = await says({ [key]: said, data: withRecords ? [{ id: 1 }] : [] });
+      expect(more).toBeTypeOf('boolean');
+      const nothing = await says({ [key]: null, data: withRecords ? [{ id: 1 }] : [] });
+      expect(nothing).toEqual({ fault: null, more: false });
+    }),
+    { numRuns: 300 },
+  );
+});
 it('has_more: false, or a link to a next page, does not', async () => {
   const none = { has_more: false, next: 'x', nextPage: 1, more: '', partialResults: false };
   expect((await says({ ...none, data: [] })).more).toBe(false);

@@ -184,7 +184,7 @@ describe('a page in depth that is refused', () => {
     const result = await exportDay(same(9), { ...refusing(1_000), at: () => 60 });
     expect(result).toMatchObject({ state: 'failed', published: [] });
     expect(result.lastError).toMatch(
-      /paging goes no deeper|too short to be split further|fails while another day answers|can be split by level only/,
+      /paging goes no deeper|too short to be split further|fails while other questions are answered|can be split by level only/,
     );
     expect(result.requests).toBeLessThan(200);
   });
@@ -367,6 +367,27 @@ describe('pages that are counted by number', () => {
     const result = await exportDay(list, { arrange: byNumber, at });
     expect(result).toMatchObject({ state: 'complete', published: [...list].sort() });
     // Twice: with other page boundaries the list is the same.
+    expect(result.requests).toBeLessThan(80);
+  });
+
+  it('are found out where a full first page tells as many as it shows, and the next one begins with its last record', async () => {
+    const list = records(1, 33);
+    const wrap: Habits['wrap'] = (page, total) =>
+      `{"total":${Math.min(total ?? 0, 10)},"data":[${page.join(',')}]}`;
+    const result = await exportDay(
+      list,
+      {
+        totals: 'exact',
+        wrap,
+        arrange: (whole, _, { start, length }) => {
+          const first = Math.floor(start / length) * length;
+          const page = whole.slice(first, first + length);
+          return [...Array.from({ length: start }, () => ''), ...page];
+        },
+      },
+      { pageLength: 10 },
+    );
+    expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
     expect(result.requests).toBeLessThan(80);
   });
 });
