@@ -37,7 +37,7 @@ export async function learnPaging(
   // A list of nothing but one record's copies looks the same from everywhere.
   if (new Set(zero.facts.hashes).size < 2)
     return zero.facts.came === 1 ? learnIgnoredAnyOrder(context, first) : null;
-  if (knowledge.paging === null && beginAlike(zero, one)) {
+  if (knowledge.paging !== 'number' && beginAlike(zero, one)) {
     if (!beginAlike(zero, await at(zero.facts.came > 2 ? 2 : 1))) return null;
     // With a record more at each request a list shows the same, too.
     if (!beginAlike(zero, await at(0))) return null;

@@ -45,14 +45,20 @@ export async function proveByUnion(
   const mayBeSplit = splitSpan(window, window, context, 2)?.by === 'time';
   const length = knowledge.pageLength(context.pageLength);
   const full = passes.some(
-    (pass, index) =>
-      (pass.stored >= Math.min(pass.pageLength, length) && pass.stored > 0) ||
-      isCutShort(pass, passes.slice(index + 1)),
+    (pass) => pass.stored >= Math.min(pass.pageLength, length) && pass.stored > 0,
   );
-  if (full && mayBeSplit) return split('the order does not hold, and it is more than a page');
+  const isCut = passes.some((pass, index) => isCutShort(pass, passes.slice(index + 1)));
+  if ((full || isCut) && mayBeSplit)
+    return split('the order does not hold, and it is more than a page');
+  const { calibrated } = knowledge.learned;
+  // Pages may show the same part of it each time: without a total nothing would tell.
+  if (isCut && calibrated === 0)
+    throw new WalkError(
+      'unsettled',
+      `the order does not hold, and a page shows ${most} of more records, of a span that cannot be divided by time`,
+    );
   const ids = passes.map(({ walkId }) => walkId);
   const records = await countUnion(database, ids);
-  const { calibrated } = knowledge.learned;
   const counted = calibrated > 0 && told === records;
   const idle = await idleOf(context, ids, records);
   if (idle > 0 && records >= told && (counted || isUnlikelyToGrow(passes, records, idle))) {

@@ -164,7 +164,7 @@ describe('the days before the retention of a new source', () => {
 
   it.each([
     [404, SettingsError, 2],
-    [500, UnavailableError, 2],
+    [500, UnavailableError, 3],
   ])('are no excuse where all days are answered %i', async (status, error, most) => {
     const { source, run, keepFrom } = exportOf(14);
     keepFrom('9999', answered(status));

@@ -12,8 +12,9 @@ import {
   newStream,
   readResults,
   runOnce,
+  SETTLE_MS,
 } from './exporting.ts';
-import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 
 let server: TestDatabase;
 const [first = '', second = ''] = closedDays(2);
@@ -572,3 +573,26 @@ it.each([
     for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
   },
 );
+
+describe('a second whose records come shard by shard, each time in another order', () => {
+  it.each([10, 12])('is not complete with one shard, %i records a page', async (pageLength) => {
+    const shards = [records(1_000, 12), records(2_000, 12)];
+    const source = new ImaginedSource(
+      { [first]: records(3_000, 25), [second]: shards.flat() },
+      {
+        at: (record) => (idOf(record) < 3_000 ? 40_000 : secondOf(record)),
+        arrange: (list, number) => {
+          const turn = number % 12;
+          const own = shards.map((shard) => shard.filter((record) => list.includes(record)));
+          const some = own.flatMap((shard) => [...shard.slice(turn), ...shard.slice(0, turn)]);
+          return some.length === 0 ? list : some;
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first };
+    // The API gave more at a time when the first day was exported.
+    await runOnce({ ...exporting, pageLength: 30, settleMs: SETTLE_MS + 86_400_000 });
+    const results = await exported({ ...exporting, pageLength });
+    expect([...results.values()].map(({ state }) => state)).toEqual(['complete', 'failed']);
+  });
+});
