@@ -9,11 +9,11 @@ import type { Knowledge } from './knowledge.ts';
 import { askShorter } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import {
+  differsInEach,
   pairsOf,
   rowNumberPlace,
   sharesRecords,
   tellsItself,
-  varies,
   volatileInOne,
   volatilePaths,
   volatilePlace,
@@ -177,7 +177,10 @@ async function differsEachTime(
   return true;
 }
 
-/** Whether also a known answer of another day has come to differ in these places, each answer in more than one value: what somebody sets in all records is one. */
+/**
+ * Whether also a known answer of another day has come to differ in these places, and no value stands there twice: a state, which
+ * somebody sets in all records, comes again.
+ */
 async function differsElsewhere(
   context: AskingContext,
   first: PageRequest,
@@ -192,10 +195,8 @@ async function differsElsewhere(
   const request = { ...first, ...targetOf(stream, spanOf(other)) };
   const { list } = await lookAt(context, request, 0);
   const differ = volatileSince(before, list, knowledge.ignored);
-  return places.every(
-    (place) =>
-      differ.includes(place) && [stored, now, before, list].every((each) => varies(place, each)),
-  );
+  const all = [stored, now, before, list].flat();
+  return places.every((place) => differ.includes(place) && differsInEach(place, all));
 }
 
 /**

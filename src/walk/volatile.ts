@@ -221,9 +221,11 @@ function numbersRows(values: readonly unknown[]): boolean {
   );
 }
 
-/** Whether records do not all have one value in a place. */
-export const varies = (place: string, records: readonly unknown[]): boolean =>
-  new Set(valuesOf(place, records)).size > 1;
+/** Whether no two records have the same value in a place. */
+export function differsInEach(place: string, records: readonly unknown[]): boolean {
+  const values = valuesOf(place, records);
+  return new Set(values.map((value) => JSON.stringify(value))).size === values.length;
+}
 
 const valuesOf = (place: string, records: readonly unknown[]): readonly unknown[] =>
   records.map((record) => leavesIn(record, '').get(place));

@@ -189,7 +189,7 @@ export class Walk {
     }
     this.#prefetch.drop();
     this.#asking.heard(page, facts, page.requests);
-    if (facts.came > 0 && facts.continues) return 'last';
+    if (facts.came > 0 && facts.continues) return this.#lastAlone();
     if (records === 0) return this.#confirmEmpty();
     if (facts.came === 0 && skip === 0) return this.#lastIsThere();
     return this.#notContinued(facts.came);
@@ -201,9 +201,21 @@ export class Walk {
   }
 
   /** After an answer from the last record on. */
-  #goOn({ came, beginsWithLast }: ProbeFacts): Promise<ListEnd | null> | 'last' {
+  #goOn({ came, beginsWithLast }: ProbeFacts): Promise<ListEnd | null> {
     if (!beginsWithLast) return this.#notContinued(came);
-    return came === 1 ? 'last' : this.#page();
+    return came === 1 ? this.#lastAlone() : this.#page();
+  }
+
+  /** The last record came alone: it ends the list where nothing comes behind it, as a page may have no room for the bytes of two. */
+  async #lastAlone(): Promise<ListEnd> {
+    const { records, lastTotal } = this.#observed;
+    if (lastTotal !== null) return 'last';
+    const behind = await this.#asking.behind(records, true);
+    if (behind === null || behind.came === 0 || behind.beginsWithLast) return 'last';
+    throw new WalkError(
+      'capped',
+      `record ${records} comes alone, and asked for by itself the next one comes, too`,
+    );
   }
 
   /** Asks from the last record on: where exactly that one comes, the list has ended. */

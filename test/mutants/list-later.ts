@@ -361,8 +361,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'values that somebody set in all records differ as scores do',
     'src/walk/paging.ts',
-    '[stored, now, before, list].every((each) => varies(place, each))',
-    '[stored, before].every((each) => varies(place, each))',
+    'differ.includes(place) && differsInEach(place, all)',
+    'differ.includes(place)',
     LATER,
   ),
   mutant(

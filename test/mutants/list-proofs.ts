@@ -27,8 +27,15 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a probe that finds more records ends the walk',
     WALK,
-    "return came === 1 ? 'last' : this.#page();",
-    "return came >= 1 ? 'last' : this.#page();",
+    'return came === 1 ? this.#lastAlone() : this.#page();',
+    'return this.#lastAlone();',
+    ODD,
+  ),
+  mutant(
+    'a record that comes alone ends the list, though more comes behind it',
+    WALK,
+    "if (lastTotal !== null) return 'last';",
+    "if (lastTotal !== -1) return 'last';",
     ODD,
   ),
   mutant(

@@ -99,6 +99,18 @@ describe('records of which all were changed since', () => {
     expect({ shown, ignored }).toEqual({ shown: closed, ignored: [] });
   });
 
+  it('by hand on every day, each to its next state, are shown as they are now', async () => {
+    const two = (from: number, states: readonly string[]) =>
+      states.map((state, n) => alert(from + 3 * n, state, 15 + n));
+    const closed = two(20, ['ack', 'closed']);
+    const { shown, ignored } = await changed(
+      { [first]: two(10, ['ack', 'closed']), [second]: closed },
+      {},
+      { [first]: two(10, ['open', 'ack']), [second]: two(20, ['open', 'ack']) },
+    );
+    expect({ shown, ignored }).toEqual({ shown: closed, ignored: [] });
+  });
+
   it.each([
     ['a state', 'open', 'closed'],
     ['a duration', '12s', '3m'],
