@@ -116,7 +116,7 @@ export async function isCorrectionPlausible(
 
 /**
  * The nearest proven day on either side whose first page shows half of the records that the first page of a walk shows, or of its
- * own; null: none does. Records that are all alike are not told from one another, and one alone may stand at a midnight.
+ * own; null: none does. Records that are all alike are not told from one another, and one may stand at the midnight between.
  */
 export async function findSameDay(
   database: Database,
@@ -127,10 +127,10 @@ export async function findSameDay(
   const [row] = await database.persist<{ day: Day; hashes: string[] }>(
     `with beside as (
        (select day, (proof ->> 'walk')::bigint as walk_id from daywalk.windows
-         where stream_id = $1 and day < $2 and kind = 'day' and (proof ->> 'records')::bigint > 1 order by day desc limit 1)
+         where stream_id = $1 and day < $2 and kind = 'day' and (proof ->> 'records')::bigint > 0 order by day desc limit 1)
        union all
        (select day, (proof ->> 'walk')::bigint from daywalk.windows
-         where stream_id = $1 and day > $2 and kind = 'day' and (proof ->> 'records')::bigint > 1 order by day limit 1)
+         where stream_id = $1 and day > $2 and kind = 'day' and (proof ->> 'records')::bigint > 0 order by day limit 1)
      )
      select beside.day, page.record_hashes::text[] as hashes
        from daywalk.walks k
@@ -139,7 +139,7 @@ export async function findSameDay(
        join daywalk.pages page on page.walk_id = beside.walk_id and page.day = beside.day and page.page_no = 0
       where k.walk_id = $3
         and (select count(*) from (select unnest(mine.record_hashes) intersect select unnest(page.record_hashes)) as shared)
-            >= greatest(2, least(mine.records, page.records) / 2.0)
+            >= greatest(1, least(mine.records, page.records) / 2.0)
       limit 1`,
     [streamId, day, walkId],
   );

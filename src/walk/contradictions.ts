@@ -81,7 +81,7 @@ export async function refuseForeignTotal(
   });
 }
 
-/** Days from now that have no records: one is not yet, the other was long before. */
+/** Days from now that have no records: one is not yet, and may show none; the other was long before, where an archive may begin. */
 const NO_DAYS = [7, -3_650];
 
 /**
@@ -95,7 +95,7 @@ export async function refuseSameDay(
   { walkId, stored }: WalkToPublish,
 ): Promise<void> {
   const { clock, database, knowledge, timeZone } = context;
-  if (kind !== 'day' || stored < 2) return;
+  if (kind !== 'day' || stored === 0) return;
   const same = await findSameDay(database, knowledge.streamId, day, walkId);
   if (same === null) return;
   const today = dayAt(clock.now(), timeZone);
@@ -103,10 +103,11 @@ export async function refuseSameDay(
   for (const other of NO_DAYS.map((days) => addDays(today, days))) {
     const span = { ...dayWindow(other), levelFrom: null, levelTo: null };
     const shown = await orNull(question(context, span, 0, length, walkId));
-    if (shown?.hashes.some((hash) => same.hashes.includes(hash)) !== true) continue;
+    const isOfDay = other > today || shown?.hashes.some((hash) => same.hashes.includes(hash));
+    if (shown === null || shown.came === 0 || isOfDay !== true) continue;
     throw new WalkError(
       'contradicted',
-      `${day} shows the records of ${same.day}, and so does ${other}, which cannot have any`,
+      `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
       {
         hint: 'The source does not heed which day it is asked for: is it asked as its API wants it?',
       },

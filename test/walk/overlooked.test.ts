@@ -528,6 +528,36 @@ describe('a source that shows the same records whatever day is asked for', () =>
     expect(await statesOf(exporting)).toEqual(['complete', 'failed', 'failed', 'failed']);
   });
 
+  it.each([1, 3])(
+    'or the newest %i before, where there are none, has no such day of them',
+    async (count) => {
+      const list = [records(1, 4), records(100, 6), [], [], records(400, 3), []];
+      const six = closedDays(list.length);
+      const source: ImaginedSource = new ImaginedSource(
+        Object.fromEntries(six.map((day, n) => [day, list[n] ?? []])),
+        {
+          arrange: (found, _, { to }) =>
+            found.length > 0
+              ? found
+              : source.within({ from: '2000-01-01 00:00:00', to, filters: {} }).slice(-count),
+        },
+      );
+      const exporting: Exporting = {
+        ...{
+          server,
+          source,
+          stream: newStream(),
+          since: six[0] ?? '',
+          pageLength: 50,
+          concurrency: 1,
+        },
+      };
+      await exported(exporting, 2);
+      const results = await readResults(server, exporting.stream);
+      for (const n of [2, 3, 5]) expect(results.get(six[n] ?? '')?.state).toBe('failed');
+    },
+  );
+
   it('each with what is not the record has one day of them', async () => {
     const source = new ImaginedSource(lists, {
       arrange: (_, number) =>
