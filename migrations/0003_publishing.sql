@@ -222,10 +222,25 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   select hash, across.copies, beside.copies from across join beside using (hash)
 $$;
 
+-- The identities that stand more than once in one of these walks: of such records none is an older version of another.
+create function daywalk.doubled_ids(among bigint[]) returns table (walk_id bigint, id_hash bigint)
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+  return query
+  select k.walk_id, i.id_hash
+    from daywalk.walks k
+    join daywalk.windows w on w.window_id = k.window_id
+    join daywalk.streams s on s.stream_id = w.stream_id
+    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+   cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
+   where k.walk_id = any (among) and i.id_hash is not null
+   group by k.walk_id, i.id_hash having count(*) > 1;
+end $$;
+
 -- What is to be done with single records so that a window shows what its newest proof says, and nothing that it ever
 -- showed goes: verdict is show (a copy that is not shown yet), back, missing, gone, old, hide, or drop (the day beside it
 -- shows it now). A copy that is lacked is missing; gone, when a proof an hour or more later lacks it too; old, where the
--- proof has another record with its identity.
+-- proof has another record with its identity, and no list held both.
 create function daywalk.verdicts(top bigint, at timestamptz)
 returns table (verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamptz,
                first_seen timestamptz, revision integer)
@@ -256,6 +271,8 @@ begin
     select l.window_id, l.kind, l.proven_at from daywalk.leaves(top) as l
   ), known as materialized (
     select i as id_hash from daywalk.proven_ids(top, array(select distinct l.id_hash from lacked l where l.id_hash is not null)) as i
+  ), doubled as materialized (
+    select d.* from daywalk.doubled_ids(array(select distinct l.walk_id from lacked l where l.id_hash in (select known.id_hash from known))) as d
   ), passed as materialized (
     -- What the cut found across and does not hold any more: the days beside it must hold as many.
     select b.hash, b.across - want.wanted as copies
@@ -271,6 +288,7 @@ begin
                 when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
       from lacked l
       left join known on known.id_hash = l.id_hash
+       and (l.walk_id, l.id_hash) not in (select d.walk_id, d.id_hash from doubled d)
       left join passed on passed.hash = l.hash
       left join leaf on leaf.window_id = l.window_id
      cross join (select coalesce(min(proven_at) filter (where kind <> 'cut'), min(proven_at)) as proven_at from leaf) as since_all
@@ -530,7 +548,8 @@ end $$;
 -- The records of a stream in a state that is gone or old, of which a version with their identity is shown: by what identifies
 -- them now; it may have been another field, or nothing, when they were marked. One that is gone is an older version only of what
 -- was fetched later; one that is old may be one of what is gone. An identity that stands on two days at once says nothing across
--- days: of a day on which identities begin anew, nothing on another one is a newer version. null: any window.
+-- days: of a day on which identities begin anew, nothing on another one is a newer version. Of two in one list neither is a version
+-- of the other. null: any window.
 create function daywalk.superseded(of_stream integer, of_state text, marked_in bigint[], shown_by bigint[])
 returns table (walk_id bigint, page_no integer, "position" integer)
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
@@ -555,6 +574,7 @@ begin
     select marked.*, found.day as found_on
       from daywalk.shows(of_stream, null, shown_by, array(select m.id_hash from marked m), coalesce((select min(m.after) from marked m), 'infinity'), of_state = 'old') as found
       join marked on marked.id_hash = found.id_hash and found.fetched_at > marked.after
+     where (marked.walk_id, marked.id_hash) not in (select d.walk_id, d.id_hash from daywalk.doubled_ids(array(select distinct m.walk_id from marked m where of_state = 'gone')) as d)
   ), moved as materialized (
     select n.* from newer n where of_state = 'gone' and n.found_on <> n.day
   ), standing as materialized (

@@ -999,6 +999,25 @@ AS $function$
    where wanted <> held_copies or doubt
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.doubled_ids(among bigint[])
+ RETURNS TABLE(walk_id bigint, id_hash bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+begin
+  return query
+  select k.walk_id, i.id_hash
+    from daywalk.walks k
+    join daywalk.windows w on w.window_id = k.window_id
+    join daywalk.streams s on s.stream_id = w.stream_id
+    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+   cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
+   where k.walk_id = any (among) and i.id_hash is not null
+   group by k.walk_id, i.id_hash having count(*) > 1;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.drop_table(id integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -2940,6 +2959,7 @@ begin
     select marked.*, found.day as found_on
       from daywalk.shows(of_stream, null, shown_by, array(select m.id_hash from marked m), coalesce((select min(m.after) from marked m), 'infinity'), of_state = 'old') as found
       join marked on marked.id_hash = found.id_hash and found.fetched_at > marked.after
+     where (marked.walk_id, marked.id_hash) not in (select d.walk_id, d.id_hash from daywalk.doubled_ids(array(select distinct m.walk_id from marked m where of_state = 'gone')) as d)
   ), moved as materialized (
     select n.* from newer n where of_state = 'gone' and n.found_on <> n.day
   ), standing as materialized (
@@ -3133,6 +3153,8 @@ begin
     select l.window_id, l.kind, l.proven_at from daywalk.leaves(top) as l
   ), known as materialized (
     select i as id_hash from daywalk.proven_ids(top, array(select distinct l.id_hash from lacked l where l.id_hash is not null)) as i
+  ), doubled as materialized (
+    select d.* from daywalk.doubled_ids(array(select distinct l.walk_id from lacked l where l.id_hash in (select known.id_hash from known))) as d
   ), passed as materialized (
     -- What the cut found across and does not hold any more: the days beside it must hold as many.
     select b.hash, b.across - want.wanted as copies
@@ -3148,6 +3170,7 @@ begin
                 when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
       from lacked l
       left join known on known.id_hash = l.id_hash
+       and (l.walk_id, l.id_hash) not in (select d.walk_id, d.id_hash from doubled d)
       left join passed on passed.hash = l.hash
       left join leaf on leaf.window_id = l.window_id
      cross join (select coalesce(min(proven_at) filter (where kind <> 'cut'), min(proven_at)) as proven_at from leaf) as since_all

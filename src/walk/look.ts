@@ -136,7 +136,8 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
     const answer = await askForLook(context, span, start, length, walk);
     if (typeof answer === 'string') return answer;
     shown.push(...answer.hashes);
-    if (answer.came === 0 || (answer.came < length && shown.length >= stored.length)) break;
+    // A page that is shorter than asked may be cut short, unless its total says that it is all.
+    if (answer.came === 0 || answer.total === shown.length) break;
     start += paging === 'number' ? length : answer.came;
   }
   const same = JSON.stringify(shown.sort()) === JSON.stringify(stored.sort());

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream, readResults, runOnce } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
@@ -42,6 +43,28 @@ describe('late events of the same kinds as those before', () => {
       });
     expect(await audit(server)).toEqual([]);
   });
+});
+
+it('a record that is gone is no older version of another one that stood in one list with it', async () => {
+  const event = (id: number, host: string) => `{"id": ${id}, "host": "${host}"}`;
+  const rest = [event(2, 'a'), event(3, 'a'), event(1, 'b'), event(2, 'b')];
+  const source = new ImaginedSource({
+    [first]: records(400, 5),
+    [second]: [event(1, 'a'), ...rest],
+  });
+  const stream = { ...newStream(), idPath: ['id'] };
+  const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
+  await exported(exporting);
+  source.lists.set(`${second} 00:00:00`, rest);
+  for (let look = 0; look < 3; look += 1) {
+    await letTimePass((sql, values) => server.query(sql, values), '1 day');
+    await runOnce(exporting);
+  }
+  const gone = await server.query(
+    `select record ->> 'host' as host from daywalk.events where stream = $1 and day = $2 and gone_since is not null`,
+    [stream.name, second],
+  );
+  expect(gone).toEqual([{ host: 'a' }]);
 });
 
 describe('records of which all were changed since', () => {
