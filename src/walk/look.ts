@@ -137,7 +137,8 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
     if (typeof answer === 'string') return answer;
     shown.push(...answer.hashes);
     // A page that is shorter than asked may be cut short, unless its total says that it is all.
-    if (answer.came === 0 || answer.total === shown.length) break;
+    const isAll = shown.length >= stored.length && answer.total === shown.length;
+    if (answer.came === 0 || isAll) break;
     start += paging === 'number' ? length : answer.came;
   }
   const same = JSON.stringify(shown.sort()) === JSON.stringify(stored.sort());

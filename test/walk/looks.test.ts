@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RequestError, UnavailableError } from '../../src/errors.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, hastyClock, records } from '../support/store.ts';
 import {
   closedDays,
@@ -74,6 +75,28 @@ describe('a window that is as it was', () => {
     const lists = { [first]: records(1_000, 24), [second]: records(2_000, 5) };
     expect(await looked(lists, { totals: 'exact', wrap })).toEqual(each('cut', 'day'));
   });
+});
+
+it('a late record at midnight is found behind a page that is cut short', async () => {
+  const days = closedDays(3);
+  const [before = '', day = '', after = ''] = days;
+  const list = (late: readonly string[]) => [...records(100, 4), ...records(190, 3), ...late];
+  const source = new ImaginedSource(
+    { [before]: records(300, 5), [day]: list([]), [after]: records(400, 5) },
+    {
+      clamp: 3,
+      // In the last fraction of a second, which no day shows.
+      at: (record) => (Math.floor(idOf(record) / 10) === 19 ? 86_399.5 : secondOf(record)),
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: before, pageLength: 50 };
+  const run = () => exported({ ...exporting, recheckDays: 7 });
+  await run();
+  await letTimePass((sql, values) => server.query(sql, values), '90 minutes');
+  await run();
+  source.lists.set(`${day} 00:00:00`, list(['{"id": 193}']));
+  await letTimePass((sql, values) => server.query(sql, values), '1 day');
+  expect((await run()).get(day)?.published).toHaveLength(8);
 });
 
 describe('a large day by its total, where fractions of a second are compared', () => {
