@@ -17,7 +17,7 @@ import { LONGEST_REACH } from './knowledge.ts';
 import { learnIgnoredAcross, learnIgnoredAnyOrder, learnIgnoredInParts } from './paging.ts';
 import { ignoresTime, learnReach } from './reach.ts';
 import { settleSpan } from './settle.ts';
-import { targetOf } from './span.ts';
+import { reachAt, targetOf } from './span.ts';
 import { isPowerOfTwo, LEAST_CAP } from './verdict.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */
@@ -46,7 +46,8 @@ export async function askCut(
 ): Promise<CutWalks> {
   let since = after;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const reach = await reachFor(context, window, second, since);
+    const learned = await reachFor(context, window, second, since);
+    const reach = reachAt(second, learned, context.timeZone);
     const span = around(second, -reach, 1 + reach);
     const across = await settleSpan(context, window, 'across', span, since);
     refuseCapped(context, across);

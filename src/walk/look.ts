@@ -17,7 +17,7 @@ import { isForgotten } from './forgotten.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { learnIgnoredInHalves, learnIgnoredSince } from './paging.ts';
 import { question } from './questions.ts';
-import { spanOf, splitSpan, targetOf } from './span.ts';
+import { reachAt, spanOf, splitSpan, targetOf } from './span.ts';
 
 const LEARNED_SINCE = 'something was learned since that it is to be walked with';
 
@@ -126,7 +126,7 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   const walk = await readProvenWalk(database, window.windowId);
   if (walk === null) return 'its walk is not there';
   if (isReadAnew(context, walk)) return LEARNED_SINCE;
-  const seconds = reach ?? LONGEST_REACH;
+  const seconds = reachAt(window.from, reach ?? LONGEST_REACH, context.timeZone);
   const span = around(window.from, -seconds, 1 + seconds);
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
   const stored = await readHashes(database, walk.walkId);

@@ -1,6 +1,6 @@
 /** From a window to requests: which span of time and levels a walk asks for, and how the window is split. */
 import type { PageRequest, Span, Stream } from '../model.ts';
-import { type Split, split, unclearTimes } from '../plan/split.ts';
+import { around, type Split, split, unclearTimes } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { type Knowledge, LONGEST_REACH } from './knowledge.ts';
 
@@ -33,6 +33,8 @@ export function sameSpan(one: Span, other: Span): boolean {
 
 /** Seconds of a window that may be cut as long as requests must reach far beyond a cut. */
 export const SHORTEST_CUT = 4 * LONGEST_REACH;
+/** Seconds: an hour that the clocks repeat or skip, and one beyond it. */
+const UNCLEAR_REACH = 2 * 3_600;
 
 export const DAY_SECONDS = 86_400;
 
@@ -56,4 +58,16 @@ export function splitSpan(
     (value) => value !== undefined && value !== '',
   );
   return found?.by === 'level' && levelsTaken ? null : found;
+}
+
+/**
+ * Seconds to reach beyond a cut: as many as are asked for; where the clocks repeat or skip an hour there, beyond that, because a
+ * request that begins or ends in it may be taken for one of another hour.
+ */
+export function reachAt(second: string, reach: number, timeZone: string): number {
+  const { from, to } = around(second, -reach, 1 + reach);
+  const isUnclear = unclearTimes(second.slice(0, 10), timeZone).some(
+    (unclear) => unclear.from <= to && unclear.to >= from,
+  );
+  return isUnclear ? Math.max(reach, UNCLEAR_REACH) : reach;
 }

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import { around } from '../../src/plan/split.ts';
+import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
   closedDays,
@@ -11,8 +13,10 @@ import {
   exported,
   newStream,
   readResults,
+  resultsOf,
   runOnce,
   SETTLE_MS,
+  sharedDatabase,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 
@@ -624,5 +628,36 @@ describe('a second whose records come shard by shard, each time in another order
     await runOnce({ ...exporting, pageLength: 30, settleMs: SETTLE_MS + 86_400_000 });
     const results = await exported({ ...exporting, pageLength });
     expect([...results.values()].map(({ state }) => state)).toEqual(['complete', 'failed']);
+  });
+});
+
+describe('clocks that skip midnight', () => {
+  const SKIPS = '2026-09-06';
+  /** Go's time.Date takes a time that is skipped for one an hour earlier (https://github.com/golang/go/issues/50223). */
+  const asGo = (time: string) =>
+    time.startsWith(`${SKIPS} 00:`) ? `2026-09-05 23:${time.slice(14)}` : time;
+  const SECONDS = [82_900, 84_000, 86_300, 40_000, 50_000, 7_000, 12_000, 13_000, 20_001, 30_003];
+
+  it.each(['none', 'exact'] as const)('show no hour under two days, totals %s', async (totals) => {
+    const days = ['2026-09-04', '2026-09-05', SKIPS, '2026-09-07'];
+    const source: ImaginedSource = new ImaginedSource(
+      Object.fromEntries(days.map((day, n) => [day, records(100 * n + 10, 10)])),
+      {
+        totals,
+        at: (record) => SECONDS[idOf(record) % 10] ?? 0,
+        arrange: (_, __, request) =>
+          source.within({ ...request, from: asGo(request.from), to: asGo(request.to) }),
+      },
+    );
+    const stream = newStream();
+    const options = { ...OPTIONS, streams: [stream], since: '2026-09-04', pageLength: 50 };
+    await backfill(
+      exporterParts({ database: sharedDatabase(server), source }),
+      { ...options, timeZone: 'America/Santiago', concurrency: 1 },
+      { from: '2026-09-04', to: '2026-09-07', newestFirst: false },
+      new AbortController().signal,
+    );
+    const results = await resultsOf({ server, source, stream, since: '2026-09-04' });
+    expect(days.map((day) => results.get(day)?.published.length)).toEqual([10, 10, 10, 10]);
   });
 });
