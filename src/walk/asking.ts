@@ -79,10 +79,18 @@ export class Asking {
     });
   }
 
-  /** What came last is the last of so many records, wherever it was asked for. */
-  showsLast(records: number): void {
+  /**
+   * Whether what came last, behind so many records, is the last of them, which is the answer far behind them, too; then it was
+   * asked for where that one stands. Two neighbours that trade places look like that once.
+   */
+  async showsLast(records: number): Promise<boolean> {
     const claim = this.claims.pop();
-    if (claim !== undefined) this.claims.push({ ...claim, start: records - 1, came: 1 });
+    if (claim === undefined) return false;
+    const heard = this.claims.length;
+    const isLast = (await this.behind(records + FAR, true))?.beginsWithLast === true;
+    this.claims.length = heard;
+    this.claims.push(isLast ? { ...claim, start: records - 1, came: 1 } : claim);
+    return isLast;
   }
 
   /** One record at a time, and the first one again: far behind them there must be another one, or none. @throws {WalkError} */

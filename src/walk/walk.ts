@@ -227,8 +227,8 @@ export class Walk {
       if (behind === null)
         return this.#goOn(await this.#asking.ask(records - 1, paging === 'number' ? 1 : 2));
       // Some answer for all that is behind their last page with that page.
-      const isLast = behind.beginsWithLast && lastTotal === records;
-      if (isLast) this.#asking.showsLast(records);
+      const isLast =
+        behind.beginsWithLast && lastTotal === records && (await this.#asking.showsLast(records));
       if (behind.came === 0 || isLast) return this.#lastIsThere();
       if (paging === 'offset' || records % largestPage === 0) return this.#page();
       throw new WalkError(
