@@ -143,8 +143,21 @@ end $$;
 create function daywalk.hash_of(record jsonb) returns bigint
 immutable parallel safe return hashtextextended(record::text collate "C", 0);
 
+-- A value with its lists sorted and its numbers without zeros behind: one form for what a source writes in several, 5 and 5.0,
+-- or the members of a set in any order.
+create function daywalk.in_one_form(value jsonb) returns jsonb
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+begin
+  return case jsonb_typeof(value)
+    when 'array' then coalesce((select jsonb_agg(inside.form order by inside.form::text collate "C")
+                                  from (select daywalk.in_one_form(element) as form from jsonb_array_elements(value) as element offset 0) as inside), '[]')
+    when 'object' then coalesce((select jsonb_object_agg(member.key, daywalk.in_one_form(member.value)) from jsonb_each(value) as member), '{}')
+    when 'number' then to_jsonb(trim_scale(value::numeric))
+    else value end;
+end $$;
+
 -- A hash of each record of a list, in order, without what is not the record: values that differ each time it is asked
--- for. Paths are JSON pointers.
+-- for, by JSON pointers; and, where '[]' is among those, the order within lists and zeros behind numbers.
 create function daywalk.hashes_of(list jsonb, ignored text[]) returns bigint[]
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
@@ -153,7 +166,7 @@ declare
   pointer text;
   path text[];
 begin
-  foreach pointer in array ignored loop
+  foreach pointer in array array_remove(ignored, '[]') loop
     path := array(select replace(replace(step, '~1', '/'), '~0', '~')
                     from unnest((string_to_array(pointer, '/'))[2 :]) with ordinality as steps (step, number) order by number);
     records := array(select case when record #> path is null then record
@@ -162,6 +175,9 @@ begin
                                  else record #- path end
                        from unnest(records) with ordinality as r (record, position) order by position);
   end loop;
+  if '[]' = any (ignored) then
+    records := array(select daywalk.in_one_form(record) from unnest(records) with ordinality as r (record, position) order by position);
+  end if;
   return array(select daywalk.hash_of(record) from unnest(records) with ordinality as r (record, position) order by position);
 end $$;
 

@@ -1361,7 +1361,7 @@ declare
   pointer text;
   path text[];
 begin
-  foreach pointer in array ignored loop
+  foreach pointer in array array_remove(ignored, '[]') loop
     path := array(select replace(replace(step, '~1', '/'), '~0', '~')
                     from unnest((string_to_array(pointer, '/'))[2 :]) with ordinality as steps (step, number) order by number);
     records := array(select case when record #> path is null then record
@@ -1370,6 +1370,9 @@ begin
                                  else record #- path end
                        from unnest(records) with ordinality as r (record, position) order by position);
   end loop;
+  if '[]' = any (ignored) then
+    records := array(select daywalk.in_one_form(record) from unnest(records) with ordinality as r (record, position) order by position);
+  end if;
   return array(select daywalk.hash_of(record) from unnest(records) with ordinality as r (record, position) order by position);
 end $function$;
 
@@ -1570,6 +1573,21 @@ AS $function$
   select coalesce((select k.ignored from daywalk.walks k
                     where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}')
 $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.in_one_form(value jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return case jsonb_typeof(value)
+    when 'array' then coalesce((select jsonb_agg(inside.form order by inside.form::text collate "C")
+                                  from (select daywalk.in_one_form(element) as form from jsonb_array_elements(value) as element offset 0) as inside), '[]')
+    when 'object' then coalesce((select jsonb_object_agg(member.key, daywalk.in_one_form(member.value)) from jsonb_each(value) as member), '{}')
+    when 'number' then to_jsonb(trim_scale(value::numeric))
+    else value end;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.is_shown(of_stream integer, on_day date)
  RETURNS boolean
@@ -4173,7 +4191,7 @@ comment on column daywalk.walks.page_length is 'How many records each page asks 
 comment on column daywalk.walks.records_path is 'Keys from the top of a body to its record list; {} is the body itself.';
 comment on column daywalk.walks.total_path is 'Keys to the total; null where the source gives none.';
 comment on column daywalk.walks.relation_path is 'Keys to the word that qualifies the total (eq, gte).';
-comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages.';
+comment on column daywalk.walks.ignored is 'JSON pointers into a record to what is not part of it: row numbers, scores, ages; ''[]'': the order within its lists, and zeros behind its numbers.';
 comment on column daywalk.walks.id_path is 'The id_path of the stream when it began, by which its pages have id_hashes.';
 comment on column daywalk.walks.next_start is 'The checkpoint: the offset of the next page, equal to the records stored.';
 comment on column daywalk.walks.pages is 'Pages stored.';

@@ -67,6 +67,22 @@ export async function readHashes(database: Database, walkId: number): Promise<st
   return rows.map((row) => row.hash);
 }
 
+/** Hashes of the records of the first page of a walk, in order, without what is ignored. */
+export async function readFirstHashes(
+  database: Database,
+  walkId: number,
+  ignored: readonly string[],
+): Promise<readonly string[]> {
+  const [row] = await database.persist<{ hashes: string[] }>(
+    `select daywalk.hashes_of(page.body #> walk.records_path, $2)::text[] as hashes
+       from daywalk.walks as walk
+       join daywalk.pages as page on page.walk_id = walk.walk_id and page.day = walk.day and page.page_no = 0
+      where walk.walk_id = $1 and page.records > 0`,
+    [walkId, ignored],
+  );
+  return row?.hashes ?? [];
+}
+
 /** The records of the first page of a walk, parsed: for a look at their fields. */
 export async function readFirstRecords(database: Database, walkId: number): Promise<unknown[]> {
   const rows = await database.persist<{ records: string | null }>(

@@ -20,6 +20,8 @@ export interface ComparedWith {
   readonly walkId: number;
   /** Also by what identifies the records. */
   readonly identities?: boolean;
+  /** What is ignored in the records; absent: what the walk ignores. */
+  readonly ignored?: readonly string[];
 }
 
 /** Reads a probe's answer and compares it with the walk, without what is ignored in its records; stores nothing. */
@@ -52,7 +54,7 @@ export async function readFault(
 
 async function readProbe(
   database: Database,
-  { streamId, walkId, identities = false }: ComparedWith,
+  { streamId, walkId, identities = false, ignored }: ComparedWith,
   page: Page,
   body: Buffer,
   { recordsPath, totalPath, relationPath }: Contract,
@@ -81,10 +83,10 @@ async function readProbe(
               select from unnest(f.id_hashes) as i (id_hash) where i.id_hash is null or i.id_hash in (select known.id_hash from known))
             else false end as strangers
        from (select) as one left join walk on true
-      cross join lateral daywalk.read_page($8, $7::text::jsonb, $6, $1, $2, $3, coalesce(walk.ignored, '{}'), case when $9 then walk.id_path_now end) as f`,
+      cross join lateral daywalk.read_page($8, $7::text::jsonb, $6, $1, $2, $3, coalesce($10::text[], walk.ignored, '{}'), case when $9 then walk.id_path_now end) as f`,
     [
       ...[recordsPath, totalPath, relationPath, walkId, page.start, page.status ?? 200],
-      ...[body, streamId, identities],
+      ...[body, streamId, identities, ignored ?? null],
     ],
   );
   return {

@@ -1,11 +1,12 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
-import type { PageRequest, Span } from '../model.ts';
+import type { Page, PageRequest, Span } from '../model.ts';
 import { recordsIn } from '../source/find-contract.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { readCanaries } from '../store/proven.ts';
 import type { AskingContext } from './context.ts';
 import type { Knowledge } from './knowledge.ts';
+import { learnOneForm } from './one-form.ts';
 import { askShorter } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import {
@@ -49,7 +50,10 @@ export async function learnPaging(
     await knowledge.learn('paging', 'offset', 'start 1 shows the second record first');
     return null;
   }
-  return learnIgnored(context, first, [zero.list, one.list]);
+  return (
+    (await learnOneForm(context, zero.page, one.page, 1)) ??
+    learnIgnored(context, first, [zero.list, one.list])
+  );
 }
 
 /** Whether two answers show the same records, as far as the shorter goes; equal ones among them make no difference. */
@@ -83,11 +87,16 @@ export async function learnIgnoredAnyOrder(
   context: AskingContext,
   first: PageRequest,
 ): Promise<string | null> {
-  const one = (await lookAt(context, first, 0)).list;
+  const { list: one, page } = await lookAt(context, first, 0);
   if (one.length >= first.length) return null;
-  const other = (await lookAt(context, askedAgain(first, one, 1), 0)).list;
-  const third = (await lookAt(context, askedAgain(first, one, 2), 0)).list;
-  const lists = [one, other, third];
+  const again = await lookAt(context, askedAgain(first, one, 1), 0);
+  const last = await lookAt(context, askedAgain(first, one, 2), 0);
+  for (const answer of [again, last]) {
+    const learned = await learnOneForm(context, page, answer.page);
+    if (learned !== null) return learned;
+  }
+  const lists = [one, again.list, last.list] as const;
+  const [, other, third] = lists;
   const path = one.length === 1 ? volatileInOne([one, other, third]) : volatilePlace(one, other);
   if (path === null) return null;
   // What comes back as it was may be an edit that one of two replicas does not know.
@@ -112,9 +121,9 @@ async function lookAt(
   context: AskingContext,
   request: PageRequest,
   walkId: number,
-): Promise<{ facts: ProbeFacts; list: readonly unknown[] }> {
+): Promise<{ facts: ProbeFacts; list: readonly unknown[]; page: Page }> {
   const { facts, page } = await askShorter(context, request, walkId);
-  return { facts, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
+  return { facts, page, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }
 
 /**
@@ -145,7 +154,8 @@ export async function learnIgnoredSince(
   walkId: number,
 ): Promise<void> {
   const stored = await readFirstRecords(context.database, walkId);
-  const now = (await lookAt(context, first, walkId)).list;
+  const { list: now, page } = await lookAt(context, first, walkId);
+  if ((await learnOneForm(context, walkId, page)) !== null) return;
   const paths = volatileSince(stored, now, context.knowledge.ignored);
   const doubtful = paths.filter((path) => !tellsItself(path, [stored, now]));
   const edited =
@@ -221,7 +231,9 @@ export async function learnIgnoredInParts(
       const before = context.knowledge.paging === 'number' ? start : 0;
       const length = before + stored.length;
       const first = { ...targetOf(context.stream, spanOf(whole)), start: start - before, length };
-      lists.push((await lookAt(context, first, 0)).list.slice(before));
+      const { list, page } = await lookAt(context, first, 0);
+      if ((await learnOneForm(context, part.walkId, page)) !== null) return true;
+      lists.push(list.slice(before));
     }
     const places = fewestPlaces(stored, lists, context.knowledge.ignored);
     const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${places.join(', ')} only`;
@@ -235,14 +247,16 @@ export async function learnIgnoredInParts(
  * @param steady it was so twice: then numbers of the rows will do.
  */
 export async function learnIgnoredAcross(
-  { database, knowledge }: AskingContext,
+  context: AskingContext,
   across: number,
   sides: readonly number[],
   steady: boolean,
 ): Promise<void> {
+  const { database, knowledge } = context;
   const whole = await readFirstRecords(database, across);
   const parts: (readonly unknown[])[] = [];
   for (const walkId of sides) {
+    if ((await learnOneForm(context, walkId, across)) !== null) return;
     const part = await readFirstRecords(database, walkId);
     parts.push(part);
     // Records that no side shows may lie between.

@@ -7,6 +7,7 @@ import type { AskingContext, WindowContext } from './context.ts';
 import type { Facts } from './contract.ts';
 import { elsewhere } from './elsewhere.ts';
 import { orNull, refusesLength } from './failures.ts';
+import { learnOneForm } from './one-form.ts';
 import { MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
 
 /** Calibrations that are tried before totals are left alone. */
@@ -47,7 +48,8 @@ async function askAndCompare(
   identities = false,
 ): Promise<PageAnswer<ProbeFacts>> {
   const { database, knowledge } = context;
-  const compared = { streamId: knowledge.streamId, walkId, identities };
+  const leftOut = walkId === 0 ? { ignored: knowledge.ignored } : {};
+  const compared = { streamId: knowledge.streamId, walkId, identities, ...leftOut };
   const answer = await askPage(context, request, (page, contract) =>
     compareProbe(database, compared, page, contract),
   );
@@ -148,8 +150,9 @@ export async function calibrate(
 export async function isRestless(context: WindowContext, span: Span): Promise<boolean> {
   const { knowledge, pageLength } = context;
   const length = knowledge.pageLength(pageLength);
-  const one = await question(context, span, 0, length);
-  const other = await question(context, span, 0, length);
+  const request = { ...targetOf(context.stream, spanOf(span)), start: 0, length };
+  const { facts: one, page } = await askShorter(context, request);
+  const { facts: other, page: again } = await askShorter(context, request);
   // Nothing where something is comes by chance, whatever the order.
   if ((one.came === 0) !== (other.came === 0)) {
     await knowledge.caughtEmpty(`${span.from} to ${span.to} was empty once, and once it was not`);
@@ -158,7 +161,9 @@ export async function isRestless(context: WindowContext, span: Span): Promise<bo
   // A full page shows a part of the list: which one may depend on the order alone.
   if (one.came >= length || other.came >= length || one.came >= knowledge.largestAnswer)
     return false;
-  const same = JSON.stringify([...one.hashes].sort()) === JSON.stringify([...other.hashes].sort());
+  const same =
+    JSON.stringify([...one.hashes].sort()) === JSON.stringify([...other.hashes].sort()) ||
+    (await learnOneForm(context, page, again)) !== null;
   if (!same)
     await knowledge.learn(
       'restless',

@@ -1,6 +1,9 @@
 /** What in a record is not the record: values that differ each time it is asked for, as row numbers, scores and ages do; pure. */
 import { isObject } from '../source/json.ts';
 
+/** Among the places: the order within lists is not the record, nor are zeros behind numbers, which JavaScript never sees. */
+export const IN_ONE_FORM = '[]';
+
 /** A text that tells how long ago something was: it differs only when it happens to move on. Without "ago" it may be a duration. */
 const AGE =
   /^\s*(about |~)?(an?|one|\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?|y|years?)\s+ago\s*$|^(just )?now$/i;
@@ -128,8 +131,10 @@ function distinct(
 /** A value as text that is equal for equal values, whatever the order of their keys. */
 function spelled(value: unknown, place: string, leftOut: ReadonlySet<string>): string {
   if (leftOut.has(place)) return '';
-  if (Array.isArray(value))
-    return `[${value.map((inner, index) => spelled(inner, `${place}/${index}`, leftOut)).join()}]`;
+  if (Array.isArray(value)) {
+    const texts = value.map((inner, index) => spelled(inner, `${place}/${index}`, leftOut));
+    return `[${(leftOut.has(IN_ONE_FORM) ? texts.sort() : texts).join()}]`;
+  }
   if (!isObject(value)) return JSON.stringify(value);
   const inside = Object.keys(value)
     .sort()

@@ -1,6 +1,7 @@
 /** What the frame of an answer says, in Postgres: failures in any spelling, claims of more, and what empty answers are recognised by. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { sharesRecords } from '../../src/walk/volatile.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let server: TestDatabase;
@@ -357,4 +358,63 @@ it('records are compared without what is ignored in them', async () => {
   const aged = (age: number, last: number) => list(age, { age }, { age: last });
   expect(await hashes(aged(1, 9), within)).toEqual(await hashes(aged(3, 9), within));
   expect(await hashes(aged(1, 9), within)).not.toEqual(await hashes(aged(1, 8), within));
+});
+
+describe('records in one form', () => {
+  const alike = async (one: string, other: string, ignored: readonly string[]) => {
+    const [row] = await server.query<{ alike: boolean }>(
+      'select daywalk.hashes_of($1::jsonb, $3) = daywalk.hashes_of($2::jsonb, $3) as alike',
+      [`[${one}]`, `[${other}]`, ignored],
+    );
+    return row?.alike;
+  };
+
+  it.each([
+    ['lists in another order', '{"a":["x","y",[1,2]]}', '{"a":[[2,1],"y","x"]}', true],
+    [
+      'a list in a list in an object',
+      '{"a":{"b":[{"c":[3,4]}]}}',
+      '{"a":{"b":[{"c":[4,3]}]}}',
+      true,
+    ],
+    ['zeros behind a number', '{"a":5.0,"b":[1.50]}', '{"a":5,"b":[1.5]}', true],
+    ['empty lists and objects', '{"a":[],"b":{}}', '{"a":[],"b":{}}', true],
+    ['another member', '{"a":["x","y"]}', '{"a":["x","z"]}', false],
+    ['another copy', '{"a":["x","x","y"]}', '{"a":["x","y","y"]}', false],
+    ['another number', '{"a":50}', '{"a":5}', false],
+    ['a text that looks like a number', '{"a":"5.0"}', '{"a":"5"}', false],
+    ['a large number', '{"a":9007199254740993}', '{"a":9007199254740992}', false],
+  ])('%s', async (_, one, other, are) => {
+    expect(await alike(one, other, ['[]'])).toBe(are);
+    if (one !== other) expect(await alike(one, other, [])).toBe(false);
+  });
+
+  it('are the same in Postgres and in JavaScript', async () => {
+    const leaf = fc.constantFrom<unknown>(1, 2.5, 10, 'a', 'B', 'é', '1', true, null);
+    const value = fc.letrec<{ any: unknown }>((tie) => ({
+      any: fc.oneof(
+        { maxDepth: 3 },
+        leaf,
+        fc.array(tie('any'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom('a', 'b', 'n'), tie('any'), { maxKeys: 3 }),
+      ),
+    })).any;
+    const shuffled = (inner: unknown): unknown => {
+      if (Array.isArray(inner)) return inner.map(shuffled).reverse();
+      if (inner === null || typeof inner !== 'object') return inner;
+      return Object.fromEntries(Object.entries(inner).map(([key, one]) => [key, shuffled(one)]));
+    };
+    const record = fc.dictionary(fc.constantFrom('a', 'b', 'n'), value, { maxKeys: 3 });
+    await fc.assert(
+      fc.asyncProperty(record, record, fc.boolean(), async (one, stranger, isShuffled) => {
+        const other = isShuffled ? shuffled(one) : stranger;
+        for (const ignored of [[], ['[]'], ['[]', '/n']]) {
+          const inSql = await alike(JSON.stringify(one), JSON.stringify(other), ignored);
+          expect(inSql).toBe(sharesRecords([one], [other], ignored));
+          if (isShuffled && ignored.length > 0) expect(inSql).toBe(true);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
 });

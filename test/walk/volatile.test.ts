@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  sharesRecords,
   tellsItself,
   volatileInOne,
   volatilePaths,
@@ -299,6 +300,15 @@ it('what is added to each record and differs each time is found, wherever it sta
       },
     ),
   );
+});
+
+it('the order within lists is the record, unless it is known not to be', () => {
+  const one = [{ id: 1, tags: ['pci', { a: [1, 2] }, 'gdpr'] }];
+  const other = [{ id: 1, tags: ['gdpr', 'pci', { a: [2, 1] }] }];
+  expect(sharesRecords(one, other, [])).toBe(false);
+  expect(sharesRecords(one, other, ['[]'])).toBe(true);
+  expect(sharesRecords([{ a: [1, 1, 2] }], [{ a: [1, 2, 2] }], ['[]'])).toBe(false);
+  expect(sharesRecords([{ a: [1, 2], n: 1 }], [{ a: [2, 1], n: 2 }], ['[]', '/n'])).toBe(true);
 });
 
 describe('of one record alone', () => {

@@ -149,7 +149,7 @@ async function examineStreams(
     examination.note(
       `learned ${name}`,
       'ok',
-      `${FACT_WORDS[fact]}${typeof value === 'boolean' ? '' : ` ${Array.isArray(value) ? value.join(', ') : String(value)}`}, since ${since}: ${evidence}`,
+      `${FACT_WORDS[fact]}${typeof value === 'boolean' ? '' : ` ${Array.isArray(value) ? value.map((place) => (place === '[]' ? 'the order within lists, zeros behind numbers' : place)).join(', ') : String(value)}`}, since ${since}: ${evidence}`,
     );
   }
   for (const { stream, late, longestHours } of await readLateness(database, names))
