@@ -144,14 +144,14 @@ create function daywalk.hash_of(record jsonb) returns bigint
 immutable parallel safe return hashtextextended(record::text collate "C", 0);
 
 -- A value with its lists sorted and its numbers without zeros behind: one form for what a source writes in several, 5 and 5.0,
--- or the members of a set in any order.
+-- or the members of a set in any order. It is not called for strings, which are most values, because a call takes longest.
 create function daywalk.in_one_form(value jsonb) returns jsonb
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
   return case jsonb_typeof(value)
     when 'array' then coalesce((select jsonb_agg(inside.form order by inside.form::text collate "C")
-                                  from (select daywalk.in_one_form(element) as form from jsonb_array_elements(value) as element offset 0) as inside), '[]')
-    when 'object' then coalesce((select jsonb_object_agg(member.key, daywalk.in_one_form(member.value)) from jsonb_each(value) as member), '{}')
+                                  from (select case jsonb_typeof(element) when 'string' then element else daywalk.in_one_form(element) end as form from jsonb_array_elements(value) as element offset 0) as inside), '[]')
+    when 'object' then coalesce((select jsonb_object_agg(member.key, case jsonb_typeof(member.value) when 'string' then member.value else daywalk.in_one_form(member.value) end) from jsonb_each(value) as member), '{}')
     when 'number' then to_jsonb(trim_scale(value::numeric))
     else value end;
 end $$;

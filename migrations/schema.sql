@@ -1583,8 +1583,8 @@ AS $function$
 begin
   return case jsonb_typeof(value)
     when 'array' then coalesce((select jsonb_agg(inside.form order by inside.form::text collate "C")
-                                  from (select daywalk.in_one_form(element) as form from jsonb_array_elements(value) as element offset 0) as inside), '[]')
-    when 'object' then coalesce((select jsonb_object_agg(member.key, daywalk.in_one_form(member.value)) from jsonb_each(value) as member), '{}')
+                                  from (select case jsonb_typeof(element) when 'string' then element else daywalk.in_one_form(element) end as form from jsonb_array_elements(value) as element offset 0) as inside), '[]')
+    when 'object' then coalesce((select jsonb_object_agg(member.key, case jsonb_typeof(member.value) when 'string' then member.value else daywalk.in_one_form(member.value) end) from jsonb_each(value) as member), '{}')
     when 'number' then to_jsonb(trim_scale(value::numeric))
     else value end;
 end $function$;
