@@ -80,6 +80,19 @@ export class Asking {
   }
 
   /**
+   * The last record, which came alone, ends the list where nothing comes behind it: a page may have no room for the bytes of two.
+   * @throws {WalkError} `capped` where something does.
+   */
+  async endsAlone(records: number): Promise<ListEnd> {
+    const behind = await this.behind(records, true);
+    if (behind === null || behind.came === 0 || behind.beginsWithLast) return 'last';
+    throw new WalkError(
+      'capped',
+      `record ${records} comes alone, and asked for by itself the next one comes, too`,
+    );
+  }
+
+  /**
    * Whether what came last, behind so many records, is the last of them, which is the answer far behind them, too; then it was
    * asked for where that one stands. Two neighbours that trade places look like that once.
    */

@@ -11,11 +11,12 @@ import { type LeasedWindow, noteDifferent, noteLooked, postponeLook } from '../s
 import { type ProvenWalk, readProvenWalk } from '../store/proven.ts';
 import { readSplit } from '../store/splits.ts';
 import type { WindowContext } from './context.ts';
+import { learnIgnoredSince } from './differing-since.ts';
 import { askForLook, lookAtEnd } from './end.ts';
 import { isRefused } from './failures.ts';
 import { isForgotten } from './forgotten.ts';
 import { LONGEST_REACH } from './knowledge.ts';
-import { learnIgnoredInHalves, learnIgnoredSince } from './paging.ts';
+import { learnIgnoredInHalves } from './paging.ts';
 import { question } from './questions.ts';
 import { reachAt, spanOf, splitSpan, targetOf } from './span.ts';
 

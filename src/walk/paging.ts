@@ -1,16 +1,13 @@
 /** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
-import type { Page, PageRequest, Span } from '../model.ts';
-import { recordsIn } from '../source/find-contract.ts';
+import type { PageRequest, Span } from '../model.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
-import { readCanaries } from '../store/proven.ts';
 import type { AskingContext } from './context.ts';
 import type { Knowledge } from './knowledge.ts';
+import { askedAgain, lookAt } from './look-at.ts';
 import { learnOneForm } from './one-form.ts';
-import { askShorter } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import {
-  differsInEach,
   pairsOf,
   rowNumberPlace,
   sharesRecords,
@@ -18,7 +15,6 @@ import {
   volatileInOne,
   volatilePaths,
   volatilePlace,
-  volatileSince,
 } from './volatile.ts';
 
 /**
@@ -107,25 +103,6 @@ export async function learnIgnoredAnyOrder(
   return (await context.knowledge.ignore([path], evidence)) ? evidence : null;
 }
 
-/** The same question in other words, so that no cache answers it: a list that ends before its page shows the same by a shorter one. */
-const askedAgain = (
-  first: PageRequest,
-  { length }: readonly unknown[],
-  time: number,
-): PageRequest => ({
-  ...first,
-  length: Math.max(first.length - time, Math.min(length + 1, first.length)),
-});
-
-async function lookAt(
-  context: AskingContext,
-  request: PageRequest,
-  walkId: number,
-): Promise<{ facts: ProbeFacts; list: readonly unknown[]; page: Page }> {
-  const { facts, page } = await askShorter(context, request, walkId);
-  return { facts, page, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
-}
-
 /**
  * A list of records held against others, which are another list from several places of it on: where they are the same, the
  * fewest places in the records differ. None: nothing differs, or nothing alike.
@@ -141,72 +118,6 @@ function fewestPlaces(
     .map((other) => volatilePaths(pairsOf(part, other), shared !== -1) ?? [])
     .filter((places) => places.length > 0);
   return found.sort((one, other) => one.length - other.length)[0] ?? [];
-}
-
-/**
- * Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a
- * score), unless somebody edited them all. So they must differ each time that they are asked for; or those of another day have
- * come to differ in the same places, by other values.
- */
-export async function learnIgnoredSince(
-  context: AskingContext,
-  first: PageRequest,
-  walkId: number,
-): Promise<void> {
-  const stored = await readFirstRecords(context.database, walkId);
-  const { list: now, page } = await lookAt(context, first, walkId);
-  if ((await learnOneForm(context, walkId, page)) !== null) return;
-  const paths = volatileSince(stored, now, context.knowledge.ignored);
-  const doubtful = paths.filter((path) => !tellsItself(path, [stored, now]));
-  const edited =
-    doubtful.length > 0 &&
-    !(await differsEachTime(context, first, now, doubtful)) &&
-    !(await differsElsewhere(context, first, [stored, now], doubtful));
-  if (edited) return;
-  const evidence = `records differ from what they were in ${paths.join(', ')} only`;
-  await context.knowledge.ignore(paths, evidence);
-}
-
-/** Whether three answers to one question differ from each other in these places; asked a second apart, as a time may be told by the second. */
-async function differsEachTime(
-  context: AskingContext,
-  first: PageRequest,
-  now: readonly unknown[],
-  places: readonly string[],
-): Promise<boolean> {
-  const lists = [now];
-  while (lists.length < 3) {
-    await context.clock.sleep(1_000, context.signal);
-    const { list } = await lookAt(context, askedAgain(first, now, lists.length), 0);
-    for (const before of lists) {
-      const differ = volatileSince(before, list, context.knowledge.ignored);
-      if (!places.every((place) => differ.includes(place))) return false;
-    }
-    lists.push(list);
-  }
-  return true;
-}
-
-/**
- * Whether also a known answer of another day has come to differ in these places, and no value stands there twice: a state, which
- * somebody sets in all records, comes again.
- */
-async function differsElsewhere(
-  context: AskingContext,
-  first: PageRequest,
-  [stored, now]: readonly [readonly unknown[], readonly unknown[]],
-  places: readonly string[],
-): Promise<boolean> {
-  const { database, knowledge, stream } = context;
-  const except = [first.from.slice(0, 10)];
-  const [other] = await readCanaries(database, knowledge.streamId, { except });
-  if (other === undefined) return false;
-  const before = await readFirstRecords(database, other.walkId);
-  const request = { ...first, ...targetOf(stream, spanOf(other)) };
-  const { list } = await lookAt(context, request, 0);
-  const differ = volatileSince(before, list, knowledge.ignored);
-  const all = [stored, now, before, list].flat();
-  return places.every((place) => differ.includes(place) && differsInEach(place, all));
 }
 
 /**

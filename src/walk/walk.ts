@@ -206,16 +206,11 @@ export class Walk {
     return came === 1 ? this.#lastAlone() : this.#page();
   }
 
-  /** The last record came alone: it ends the list where nothing comes behind it, as a page may have no room for the bytes of two. */
+  /** The last record came alone, which ends the list where its total says so, or where nothing comes behind it. */
   async #lastAlone(): Promise<ListEnd> {
     const { records, lastTotal } = this.#observed;
     if (lastTotal !== null) return 'last';
-    const behind = await this.#asking.behind(records, true);
-    if (behind === null || behind.came === 0 || behind.beginsWithLast) return 'last';
-    throw new WalkError(
-      'capped',
-      `record ${records} comes alone, and asked for by itself the next one comes, too`,
-    );
+    return this.#asking.endsAlone(records);
   }
 
   /** Asks from the last record on: where exactly that one comes, the list has ended. */

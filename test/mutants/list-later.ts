@@ -157,7 +157,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a field that somebody set in all records of a day is no part of them',
-    'src/walk/paging.ts',
+    'src/walk/differing-since.ts',
     '!(await differsElsewhere(context, first, [stored, now], doubtful));',
     'false;',
     LATER,
@@ -360,7 +360,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'values that somebody set in all records differ as scores do',
-    'src/walk/paging.ts',
+    'src/walk/differing-since.ts',
     'differ.includes(place) && differsInEach(place, all)',
     'differ.includes(place)',
     LATER,

@@ -16,6 +16,7 @@ import { readServerFacts } from '../../store/server.ts';
 import { requireUnchanged } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { counted, formatCount, utcMinute } from '../../text.ts';
+import { IN_ONE_FORM } from '../../walk/volatile.ts';
 import { redactor } from '../process-redactor.ts';
 import type { OpenDatabase } from '../wiring.ts';
 import type { Examination } from './examination.ts';
@@ -149,7 +150,7 @@ async function examineStreams(
     examination.note(
       `learned ${name}`,
       'ok',
-      `${FACT_WORDS[fact]}${typeof value === 'boolean' ? '' : ` ${Array.isArray(value) ? value.map((place) => (place === '[]' ? 'the order within lists, zeros behind numbers' : place)).join(', ') : String(value)}`}, since ${since}: ${evidence}`,
+      `${FACT_WORDS[fact]}${valueWords(value)}, since ${since}: ${evidence}`,
     );
   }
   for (const { stream, late, longestHours } of await readLateness(database, names))
@@ -164,6 +165,14 @@ async function examineStreams(
   for (const gone of await readGone(database, names))
     for (const sentence of describeGone(gone))
       examination.note(`kept ${gone.stream}`, 'warning', sentence);
+}
+
+/** What was learned, in words. */
+function valueWords(value: unknown): string {
+  if (typeof value === 'boolean') return '';
+  if (!Array.isArray(value)) return ` ${String(value)}`;
+  const form = 'the order within lists, zeros behind numbers';
+  return ` ${value.map((place) => (place === IN_ONE_FORM ? form : place)).join(', ')}`;
 }
 
 const FACT_WORDS: Readonly<Record<Fact, string>> = {
