@@ -206,10 +206,10 @@ export class Walk {
     return came === 1 ? this.#lastAlone() : this.#page();
   }
 
-  /** The last record came alone, which ends the list where its total says so, or where nothing comes behind it. */
+  /** The last record came alone, which ends the list where its total says so, or where nothing comes behind it; parts are compared. */
   async #lastAlone(): Promise<ListEnd> {
     const { records, lastTotal } = this.#observed;
-    if (lastTotal !== null) return 'last';
+    if (lastTotal !== null || this.#walk.role !== 'whole') return 'last';
     return this.#asking.endsAlone(records);
   }
 

@@ -34,7 +34,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that comes alone ends the list, though more comes behind it',
     WALK,
-    "if (lastTotal !== null) return 'last';",
+    "if (lastTotal !== null || this.#walk.role !== 'whole') return 'last';",
     "if (lastTotal !== -1) return 'last';",
     ODD,
   ),
