@@ -102,9 +102,9 @@ export async function refuseSameDay(
   const length = knowledge.pageLength(context.pageLength);
   for (const other of NO_DAYS.map((days) => addDays(today, days))) {
     const span = { ...dayWindow(other), levelFrom: null, levelTo: null };
-    const shown = await orNull(question(context, span, 0, length, walkId));
-    const isOfDay = other > today || shown?.hashes.some((hash) => same.hashes.includes(hash));
-    if (shown === null || shown.came === 0 || isOfDay !== true) continue;
+    const hashes = (await orNull(question(context, span, 0, length, walkId)))?.hashes ?? [];
+    const shows = (hash: string) => other > today || same.hashes.includes(hash);
+    if (!hashes.some(shows)) continue;
     throw new WalkError(
       'contradicted',
       `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,

@@ -87,13 +87,13 @@ export async function learnIgnoredAnyOrder(
   if (one.length >= first.length) return null;
   const again = await lookAt(context, askedAgain(first, one, 1), 0);
   const last = await lookAt(context, askedAgain(first, one, 2), 0);
-  for (const answer of [again, last]) {
-    const learned = await learnOneForm(context, page, answer.page);
-    if (learned !== null) return learned;
-  }
-  const lists = [one, again.list, last.list] as const;
-  const [, other, third] = lists;
-  const path = one.length === 1 ? volatileInOne([one, other, third]) : volatilePlace(one, other);
+  const learned =
+    (await learnOneForm(context, page, again.page)) ??
+    (await learnOneForm(context, page, last.page));
+  if (learned !== null) return learned;
+  const [other, third] = [again.list, last.list];
+  const lists = [one, other, third];
+  const path = one.length === 1 ? volatileInOne(lists) : volatilePlace(one, other);
   if (path === null) return null;
   // What comes back as it was may be an edit that one of two replicas does not know.
   const apart =

@@ -546,15 +546,14 @@ describe('a source that shows the same records whatever day is asked for', () =>
               : source.within({ from: '2000-01-01 00:00:00', to, filters: {} }).slice(-count),
         },
       );
-      const exporting: Exporting = {
-        ...{
-          server,
-          source,
-          stream: newStream(),
-          since: six[0] ?? '',
-          pageLength: 50,
-          concurrency: 1,
-        },
+      const since = six[0] ?? '';
+      const exporting = {
+        server,
+        source,
+        stream: newStream(),
+        since,
+        pageLength: 50,
+        concurrency: 1,
       };
       await exported(exporting, 2);
       const results = await readResults(server, exporting.stream);
