@@ -13,7 +13,8 @@ export type Fact =
   | 'ignored'
   | 'restless'
   | 'empties'
-  | 'hides_much';
+  | 'hides_much'
+  | 'cut_otherwise';
 
 /** One thing learned. */
 export interface LearnedFact {
@@ -80,4 +81,15 @@ export async function forget(database: Database, streamId: number, fact: Fact): 
     streamId,
     fact,
   ]);
+}
+
+/** Has the days walked again that were believed by their size or total, or to be empty, in the time for which facts are kept. */
+export async function walkAnewBySize(database: Database, streamId: number): Promise<void> {
+  await database.persist(
+    `update daywalk.windows
+        set rewalk = true, state = 'pending', due_at = clock_timestamp()
+      where stream_id = $1 and kind = 'day' and split_by is null and state = 'complete' and lease_id is null
+        and proof ->> 'kind' in ('empty', 'probe', 'total') and proven_at > clock_timestamp() - make_interval(days => $2)`,
+    [streamId, KEPT_DAYS],
+  );
 }

@@ -1,7 +1,7 @@
 /** The end of a window's list at the source: one answer shows whether it is still what is stored. */
 
 import { RequestError } from '../errors.ts';
-import type { Span } from '../model.ts';
+import type { Proof, Span } from '../model.ts';
 import { readHashes } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import type { ProvenWalk } from '../store/proven.ts';
@@ -10,7 +10,9 @@ import type { Facts } from './contract.ts';
 import { question } from './questions.ts';
 
 /** The walk that a look is compared with. */
-export type LookedAt = Pick<ProvenWalk, 'walkId' | 'records' | 'proof'>;
+export interface LookedAt extends Pick<ProvenWalk, 'walkId' | 'records'> {
+  readonly proof: Pick<Proof, 'kind' | 'unites'>;
+}
 
 /**
  * Asks from the last record on, with a length that was not asked for lately.

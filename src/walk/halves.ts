@@ -42,6 +42,7 @@ export async function compareHalves(
     // A cap would cut each of them otherwise.
     if (
       halves.by === 'time' &&
+      whole.stored > 0 &&
       Math.min(first.stored, second.stored) >= whole.stored &&
       (await walksAgree(database, first.walkId, second.walkId))
     )
@@ -64,7 +65,7 @@ export async function compareHalves(
     const plus = [first.walkId, second.walkId, ...(cut === null ? [] : [cut.across.walkId])];
     const { more, less } = await compareSums(database, [whole.walkId], plus, sides);
     const across = cut?.across.stored ?? 0;
-    const oneSided = inOneHalf || (across >= LEAST_CAP && across >= whole.stored);
+    const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || across >= whole.stored);
     if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))
       throw new WalkError('learned', 'what is not the record was learned from the halves');
     const observed = { more, less, oneSided, walks: [...plus, ...sides] };

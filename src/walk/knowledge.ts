@@ -61,10 +61,12 @@ export class Knowledge {
 
   /** What a verdict needs. */
   get learned(): Learned {
+    const cutOtherwise = this.#facts.get('cut_otherwise') === true;
     return {
-      calibrated: this.#number('calibrated') ?? 0,
+      calibrated: cutOtherwise ? 0 : (this.#number('calibrated') ?? 0),
       lowerBoundFrom: this.#number('lower_bound'),
-      provenSize: this.#number('proven_size') ?? 0,
+      provenSize: cutOtherwise ? 0 : (this.#number('proven_size') ?? 0),
+      cutOtherwise,
     };
   }
 

@@ -93,7 +93,8 @@ async function learnFrom(
 ): Promise<void> {
   const { knowledge } = context;
   const span = `${window.from} to ${window.to}`;
-  const { provenSize, calibrated } = knowledge.learned;
+  const { provenSize, calibrated, cutOtherwise } = knowledge.learned;
+  if (cutOtherwise) return;
   if ((proof.kind === 'halves' || proof.summed) && walk.stored > provenSize)
     await knowledge.learn(
       'proven_size',

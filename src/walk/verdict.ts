@@ -49,6 +49,8 @@ export interface Learned {
   readonly lowerBoundFrom: number | null;
   /** The largest window that was proven by its halves; 0: none. */
   readonly provenSize: number;
+  /** Lists are cut by something else than their number: no size and no total shows that one is whole. */
+  readonly cutOtherwise?: boolean;
 }
 
 /** What the evidence says. */
@@ -77,17 +79,19 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
   const contradiction = against(evidence);
   if (contradiction !== null) return contradiction;
   const { stored, end, repeated, unlinked, agreed, claims, halves } = evidence;
-  if (stored === 0)
-    return end === 'nothing'
-      ? complete('empty', 'C3', 0, 'it was empty, and asked again it was empty again')
-      : { kind: 'lacking', rule: 'C3', needs: 'end' };
+  if (stored === 0) {
+    if (end !== 'nothing') return { kind: 'lacking', rule: 'C3', needs: 'end' };
+    if (learned.cutOtherwise && halves === undefined)
+      return { kind: 'lacking', rule: 'C6', needs: 'halves' };
+    return complete('empty', 'C3', 0, 'it was empty, and asked again it was empty again');
+  }
   if (repeated && !agreed) return { kind: 'lacking', rule: 'C7', needs: 'another length' };
   const asked = evidence.audited || claims.some((claim) => claim.more && reaches(claim, stored));
   const counted = end === 'open' && asked ? null : believedTotal(evidence, learned);
   if (end === 'open' && counted === null) return { kind: 'lacking', rule: 'C4', needs: 'end' };
   if (unlinked && counted === null && !agreed)
     return { kind: 'lacking', rule: 'C7', needs: 'another length' };
-  if (isProvenSize(evidence, learned.provenSize) && !isRound(stored)) {
+  if (isProvenSize(evidence, learned) && !isRound(stored)) {
     if (counted !== null)
       return {
         ...complete(
@@ -191,7 +195,8 @@ function believedTotal({ stored, claims }: Evidence, learned: Learned): number |
  * Whether windows of this size cannot be cut short unseen: larger ones were proven by their halves, and this one never held
  * more; or it is below any cap.
  */
-function isProvenSize({ stored, held }: Evidence, provenSize: number): boolean {
+function isProvenSize({ stored, held }: Evidence, { provenSize, cutOtherwise }: Learned): boolean {
+  if (cutOtherwise) return false;
   return stored < LEAST_CAP || (stored < provenSize && stored >= (held ?? 0));
 }
 

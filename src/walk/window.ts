@@ -6,6 +6,7 @@ import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
+import { learnCutOtherwise } from './cut-otherwise.ts';
 import { compareHalves, sumTotalsOfHalves } from './halves.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { publish } from './publishing.ts';
@@ -144,6 +145,7 @@ async function halvesOf(
     return splitUp(context, window, { reason: error.message, total: null, size });
   }
   if (halves.more === 0) return halves;
+  await learnCutOtherwise(context, window, newest);
   // A list of a size that was proven is cut short: that its source gives larger ones holds no more.
   if (size < context.knowledge.learned.provenSize) await context.knowledge.doubt('proven_size');
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;

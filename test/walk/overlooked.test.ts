@@ -660,3 +660,54 @@ describe('clocks that skip midnight', () => {
     expect(days.map((day) => results.get(day)?.published.length)).toEqual([10, 10, 10, 10]);
   });
 });
+
+describe('a source whose lists are cut otherwise than by their number', () => {
+  const hoursOf = ({ from, to }: PageRequest) =>
+    (Date.parse(`${to.replace(' ', 'T')}Z`) - Date.parse(`${from.replace(' ', 'T')}Z`)) / 3_600_000;
+  const kept = (most: number, keyOf: (id: number) => number) => (list: readonly string[]) => {
+    const counts = new Map<number, number>();
+    return list.filter((record) => {
+      const key = keyOf(idOf(record));
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      return (counts.get(key) ?? 0) <= most;
+    });
+  };
+
+  it.each<[string, Habits]>([
+    [
+      'after some of each shard, most records in one of three',
+      { totals: 'exact', arrange: kept(20, (id) => (id % 10 < 7 ? 0 : id % 3)) },
+    ],
+    [
+      'to the last twelve hours of a range',
+      {
+        totals: 'exact',
+        arrange: (list, _, request) =>
+          hoursOf(request) > 12 ? list.filter((record) => secondOf(record) >= 43_200) : list,
+      },
+    ],
+  ])('%s', async (_, habits) => {
+    const days = closedDays(8);
+    const sizes = [33, 18, 61, 43, 12, 57, 0, 74];
+    const lists = Object.fromEntries(
+      days.map((day, index) => [day, records(1_000 * (index + 1), sizes[index] ?? 0)]),
+    );
+    // A day of records that all lie in its first half: its whole shows none.
+    lists[days[6] ?? ''] = records(20_000, 60).filter((record) => secondOf(record) < 43_200);
+    const source = new ImaginedSource(lists, habits);
+    const exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: days[0] ?? '',
+      pageLength: 100,
+    };
+    const results = await exported(exporting, 3);
+    for (const day of days)
+      expect(results.get(day)).toMatchObject({
+        state: 'complete',
+        published: [...(lists[day] ?? [])].sort(),
+      });
+    expect(source.asked.length).toBeLessThan(700);
+  });
+});

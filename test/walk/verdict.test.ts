@@ -220,6 +220,17 @@ describe('for the same stored records', () => {
     );
   });
 
+  it('where lists are cut otherwise than by their number, only halves that agree make complete', () => {
+    const known = { ...NOTHING, cutOtherwise: true };
+    fc.assert(
+      fc.property(evidences, (given) => {
+        if (verdict(given, known).kind !== 'complete') return;
+        expect(given.halves).toMatchObject({ more: 0, less: 0 });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('nothing is complete against any claim, whatever the order of the claims', () => {
     fc.assert(
       fc.property(evidences, learned, (given, known) => {

@@ -1,0 +1,33 @@
+/** Lists that are cut by something else than their number: a share of each shard, the last hours of a range (docs/completeness.md C6). */
+
+import type { EndedWalk } from '../store/evidence.ts';
+import { walkAnewBySize } from '../store/learned.ts';
+import type { LeasedWindow } from '../store/leases.ts';
+import type { WindowContext } from './context.ts';
+import { lookAtEnd } from './end.ts';
+
+/** So often a list must end in the same place: what is missing for a moment comes back, and what is missing by chance comes. */
+const TIMES = 10;
+
+/**
+ * Called where the halves of a window show records that the whole does not. Where longer lists were shown and it ends in the
+ * same place again and again, no size and no total shows from then on that a list is whole: days that were believed by them
+ * are walked again.
+ */
+export async function learnCutOtherwise(
+  context: WindowContext,
+  window: LeasedWindow,
+  { walkId, stored }: Pick<EndedWalk, 'walkId' | 'stored'>,
+): Promise<void> {
+  const { database, knowledge } = context;
+  if (knowledge.learned.cutOtherwise || stored >= knowledge.longestList) return;
+  const walk = { walkId, records: stored, proof: { kind: 'probe' } } as const;
+  for (let time = 0; time < TIMES; time += 1)
+    if ((await lookAtEnd(context, window, walk, 2 + time)) !== null) return;
+  await knowledge.learn(
+    'cut_otherwise',
+    true,
+    `${window.from} to ${window.to} shows ${stored} records, its halves more, and other lists are longer`,
+  );
+  await walkAnewBySize(database, knowledge.streamId);
+}
