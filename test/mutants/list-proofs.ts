@@ -214,6 +214,20 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/walk/changing-sources.test.ts'],
   ),
   mutant(
+    'lists that are cut otherwise than by their number are whole below a size that was proven',
+    VERDICT,
+    'if (cutOtherwise) return false;',
+    '',
+    VERDICT_TESTS,
+  ),
+  mutant(
+    'lists are cut otherwise, and days that were believed by their size stay so',
+    'src/walk/cut-otherwise.ts',
+    'await walkAnewBySize(database, knowledge.streamId);',
+    '',
+    ['test/walk/overlooked.test.ts'],
+  ),
+  mutant(
     'what two parts of a day show is all of it',
     'src/walk/reach.ts',
     "for (const other of [minute('15'), { ...span, ...dayWindow(day) }]) {",
@@ -230,8 +244,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'an end at a round number is believed',
     VERDICT,
-    'if (isProvenSize(evidence, learned.provenSize) && !isRound(stored)) {',
-    'if (isProvenSize(evidence, learned.provenSize)) {',
+    'if (isProvenSize(evidence, learned) && !isRound(stored)) {',
+    'if (isProvenSize(evidence, learned)) {',
     VERDICT_TESTS,
   ),
   mutant(
