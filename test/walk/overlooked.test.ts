@@ -710,4 +710,23 @@ describe('a source whose lists are cut otherwise than by their number', () => {
       });
     expect(source.asked.length).toBeLessThan(700);
   });
+
+  it('has days walked again that were believed by their size', async () => {
+    const [third = '', whole = '', part = ''] = closedDays(3);
+    const isLate = (record: string) => secondOf(record) >= 43_200;
+    const lists = {
+      [third]: records(1_000, 150),
+      [whole]: records(2_000, 120).filter(isLate),
+      [part]: records(3_000, 57),
+    };
+    const source = new ImaginedSource(lists, {
+      totals: 'exact',
+      arrange: (list, _, request) => (hoursOf(request) > 12 ? list.filter(isLate) : list),
+    });
+    const exporting = { server, source, stream: newStream(), pageLength: 200 };
+    await runOnce({ ...exporting, since: whole });
+    const results = await exported({ ...exporting, since: third }, 2);
+    for (const [day, list] of Object.entries(lists))
+      expect(results.get(day)).toMatchObject({ state: 'complete', published: [...list].sort() });
+  });
 });
