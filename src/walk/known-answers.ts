@@ -184,16 +184,19 @@ export class KnownAnswers {
     // What was proven may not be had any more.
     const newest = await newestDay(this.#context, failing.from.slice(0, 10));
     if (newest.from !== other.from && (await this.#answers(newest))) return true;
-    // Of a new stream the other days may be empty, in words that nobody knows yet.
-    return failing.length > 1 && this.#answers(failing);
+    // Of a new stream all of them may be empty, in words that nobody knows yet; of the same span they are another answer all the same.
+    return failing.length > 1 && this.#answers(failing, true);
   }
 
-  /** Whether a span is answered with a page; an empty one in a frame of no known kind may say anything. */
-  #answers(target: WalkTarget): Promise<boolean> {
+  /**
+   * Whether a span is answered with a page.
+   * @param inAnyWords also with an empty one in a frame of no known kind, which may say anything.
+   */
+  #answers(target: WalkTarget, inAnyWords = false): Promise<boolean> {
     const { clock } = this.#context;
     const signal = AbortSignal.any([this.#context.signal, clock.timeout(BLAME_MS)]);
     return askShorter({ ...this.#context, signal }, { ...target, start: 0, length: 1 }).then(
-      ({ facts: { frame } }) => frame === null || frame.known || frame.plain,
+      ({ facts: { frame } }) => frame === null || frame.known || frame.plain || inAnyWords,
       () => false,
     );
   }

@@ -96,14 +96,23 @@ describe('a source that answers 500', () => {
     expect(learned).toEqual([{ fact, value }]);
   });
 
-  it('to a length above 20 is asked for less, where all other days are empty in words that nobody knows', async () => {
-    const { states, learned } = await exportWith(
-      { [first]: records(1, 40) },
-      { wrap: (page) => (page.length === 0 ? 'null' : `[${page.join(',')}]`) },
-      30,
-      ({ length }) => length > 20,
-    );
-    expect(states).toEqual(DAYS.map(() => 'complete'));
-    expect(learned).toEqual([{ fact: 'page_length', value: 15 }]);
-  });
+  it.each([
+    ['the first one', first],
+    ['one behind it', second],
+  ])(
+    'to a length above 20 is asked for less, where all days but %s are empty in words that nobody knows',
+    async (_, day) => {
+      const { states, learned } = await exportWith(
+        { [day]: records(1, 40) },
+        {
+          wrap: (page) =>
+            `{"served":"eu","data":${page.length === 0 ? 'null' : `[${page.join(',')}]`}}`,
+        },
+        30,
+        ({ length }) => length > 20,
+      );
+      expect(states).toEqual(DAYS.map(() => 'complete'));
+      expect(learned).toEqual([{ fact: 'page_length', value: 15 }]);
+    },
+  );
 });
