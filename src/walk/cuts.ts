@@ -71,7 +71,8 @@ export async function askCut(
     const sides = [before.walkId, behind.walkId];
     if (isSteady && (await holdsSides(context, again.walkId, sides)))
       return { across: again, before, after: behind };
-    const first = { ...targetOf(context.stream, span), start: 0, length: context.pageLength };
+    const length = context.knowledge.pageLength(context.pageLength);
+    const first = { ...targetOf(context.stream, span), start: 0, length };
     if (!isSteady) await learnIgnoredAnyOrder(context, first);
     else await learnIgnoredAcross(context, again.walkId, sides, attempt > 0);
     since = again.walkId;

@@ -93,7 +93,8 @@ export async function walkOnePage(
   wholes: readonly EndedWalk[],
 ): Promise<void> {
   const { length } = singlePages(wholes);
-  const pageLength = Math.max(2, context.pageLength - (length % 3));
+  const most = context.knowledge.pageLength(context.pageLength);
+  const pageLength = Math.max(2, most - (length % 3));
   const onePage = length < LOOKED_BEHIND ? 'first' : 'another';
   const manner = { audited: false, onePage, mostRecords: null } as const;
   await walkOnce({ ...context, pageLength }, window, 'whole', window, [], manner);

@@ -235,6 +235,16 @@ export function differsInEach(place: string, records: readonly unknown[]): boole
 const valuesOf = (place: string, records: readonly unknown[]): readonly unknown[] =>
   records.map((record) => leavesIn(record, '').get(place));
 
+/** A record with the list that stands in a place as one value: its elements are no places of their own, of which some records have more. */
+function asOneValue(value: unknown, place: string, at = ''): unknown {
+  if (at === place) return Array.isArray(value) ? JSON.stringify(value) : value;
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(
+    ([key, inner]) => [key, asOneValue(inner, place, `${at}/${escaped(key)}`)] as const,
+  );
+  return Object.fromEntries(members);
+}
+
 /** The places without which the records of a list are among those of another, whatever their order, with the pairs of them. */
 function* pairedWithoutOne(one: readonly unknown[], other: readonly unknown[]) {
   for (const place of other.length === 0 ? [] : mayDiffer(one, other)) {
@@ -246,7 +256,9 @@ function* pairedWithoutOne(one: readonly unknown[], other: readonly unknown[]) {
     }
     const pairs = other.flatMap((record) => {
       const [found] = left.get(spelled(record, '', without))?.splice(0, 1) ?? [];
-      return found === undefined ? [] : [[found, record] as const];
+      return found === undefined
+        ? []
+        : [[asOneValue(found, place), asOneValue(record, place)] as const];
     });
     if (pairs.length === other.length) yield { place, pairs };
   }
@@ -287,8 +299,9 @@ export function volatileInOne(answers: readonly (readonly unknown[])[]): string 
     differing(one, other, ''),
     differing(other, third, ''),
     differing(one, third, ''),
-  ].map((found) => [...found.keys()].join(' '));
-  const [place = ''] = places;
-  // One key alone: with several it may be another record.
-  return /^\/[^/ ]+$/.test(place) && places.every((found) => found === place) ? place : null;
+  ].map((found) => [...found.keys()]);
+  const [place = '', ...more] = places.flat();
+  // One value alone: with several, or as a whole, it may be another record.
+  const isOne = place !== '' && places.every((found) => found.length === 1);
+  return isOne && more.every((found) => found === place) ? place : null;
 }

@@ -318,6 +318,12 @@ describe('of one record alone', () => {
       [[{ id: 1, s: 1 }], [{ id: 1, s: 2 }], [{ id: 1, s: 3 }]],
       '/s',
     ],
+    [
+      'what differs each time is found within',
+      [1, 2, 3].map((s) => [{ _index: 'events', _source: { id: 1, 'the score': s } }]),
+      '/_source/the score',
+    ],
+    ['another record is none', [[{ id: 1 }], ['two'], [3]], null],
     ['what comes back is none', [[{ id: 1, s: 1 }], [{ id: 1, s: 2 }], [{ id: 1, s: 1 }]], null],
     [
       'two places may be another record',
