@@ -37,7 +37,8 @@ begin
     when status = 404 then false
     when with_records and name in ('errors', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
     when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage',
-                  'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures') then not daywalk.says_nothing(value)
+                  'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures')
+      or name ~ '^(failed|unavailable)(shards|nodes|clusters|partitions)$|^(shards|nodes|clusters|partitions)(failed|unavailable)$' then not daywalk.says_nothing(value)
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
     when name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
       then said = 'false'
@@ -46,9 +47,14 @@ begin
     else false
   end;
   more := case
-    -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable.
-    when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' then is_true or said = 'omitted'
-    when name in ('status', 'state', 'result') then said ~ '^(partial|incomplete|truncated)'
+    -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable; Splunk: preview.
+    when name ~ '^(allow|include|enable)' then false
+    when name ~ '^(((is|has)?more|hasnext|terminatedearly|exceededtransferlimit)|(is)?(preview|degraded)$)|partial|incomplete|truncated|limit(reached|exceeded|hit)$'
+      then is_true or said = 'omitted'
+    -- BigQuery: jobComplete; Salesforce: done.
+    when name ~ '^(is)?(complete|completed|done|finished)$|^(job|query|search)(complete|completed|done|finished)$' then said = 'false'
+    when name ~ '^((job|query|search)?(status|state)|result|completeness)$'
+      then said ~ '^(partial|incomplete|truncated)|^(running|queued|pending|executing|in[ _-]?progress)$'
     else false
   end;
 end $$;
@@ -67,15 +73,16 @@ begin
   if jsonb_typeof(place) is distinct from 'object' then return; end if;
   for name in select jsonb_object_keys(place) loop
     plain := translate(lower(name), '_- ', '');
-    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is|has)?(partial|incomplete|truncated|more|next)|terminated|exceeded|shards|clusters|meta|header|page|paging|pagination)';
+    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is|has)?(more|next)|(is)?(preview|degraded|complete|done|finished)|(job|query|search)|terminated|exceeded|(unavailable)?(shards|nodes|clusters|partitions)|meta|header|page|paging|pagination|info)|partial|incomplete|truncated|limit(reached|exceeded|hit)$';
     said := daywalk.key_says(plain, place -> name, status, with_records);
     more := more or said.more;
     if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
-    if plain in ('shards', 'meta', 'metadata', 'header', 'responseheader', 'status', 'page', 'pagination', 'paging', 'pageinfo')
+    if plain in ('shards', 'meta', 'metadata', 'header', 'responseheader', 'status', 'page', 'pagination', 'paging', 'pageinfo', 'info', 'stats')
        and jsonb_typeof(place -> name) = 'object' then
       said := daywalk.object_says(place -> name, null, status, with_records and plain <> 'shards');
       more := more or said.more;
-      fault := coalesce(fault, name || '.' || said.fault);
+      -- Statistics may count failures of something else.
+      if plain not in ('info', 'stats') then fault := coalesce(fault, name || '.' || said.fault); end if;
     end if;
   end loop;
 end $$;

@@ -45,6 +45,7 @@ describe('a failure', () => {
   const R = [{ id: 1 }];
   it.each<[unknown, string[]?]>([
     [{ error: 'no such index', data: R }],
+    [{ failed_shards: 1, data: R }],
     [{ Error: { code: 1 }, data: R }],
     [{ errors: [{ message: 'x' }], data: R }],
     [{ error: 1, data: { items: R } }, ['data', 'items']],
@@ -129,6 +130,19 @@ it.each([
   { responseHeader: { status: 0, partialResults: 'omitted' } },
   { incomplete_results: true },
   { MoreDataAvailable: true },
+  // Splunk, BigQuery, and others.
+  { preview: true },
+  { jobComplete: false },
+  { done: false },
+  { status: 'running' },
+  { query_status: 'IN_PROGRESS' },
+  { results_truncated: true },
+  { searchTruncated: true },
+  { limit_reached: true },
+  { info: { truncated: true } },
+  { stats: { partial: true, failed: 'many' } },
+  { completeness: 'partial' },
+  { degraded: true },
 ])('%j claims that there is more', async (key) => {
   expect(await says({ ...key, data: [] })).toEqual({ fault: null, more: true });
 });
@@ -155,7 +169,14 @@ it('is claimed or not, and null claims nothing, whatever any key says', async ()
 });
 it('has_more: false, or a link to a next page, does not', async () => {
   const none = { has_more: false, next: 'x', nextPage: 1, more: '', partialResults: false };
-  expect((await says({ ...none, data: [] })).more).toBe(false);
+  const others = {
+    done: 0,
+    completed: 7,
+    allowPartialResults: true,
+    search: 'running',
+    info: 'done',
+  };
+  expect((await says({ ...none, ...others, data: [] })).more).toBe(false);
 });
 
 /** Keys that say nothing, and scalars. */
