@@ -83,12 +83,12 @@ export async function forget(database: Database, streamId: number, fact: Fact): 
   ]);
 }
 
-/** Has the days walked again that were believed by their size or total, or to be empty, in the time for which facts are kept. */
+/** Has the windows walked again that were believed by their size or total, or to be empty, in the time for which facts are kept. */
 export async function walkAnewBySize(database: Database, streamId: number): Promise<void> {
   await database.persist(
     `update daywalk.windows
         set rewalk = true, state = 'pending', due_at = clock_timestamp()
-      where stream_id = $1 and kind = 'day' and split_by is null and state = 'complete' and lease_id is null
+      where stream_id = $1 and kind <> 'cut' and split_by is null and state = 'complete' and lease_id is null
         and proof ->> 'kind' in ('empty', 'probe', 'total') and proven_at > clock_timestamp() - make_interval(days => $2)`,
     [streamId, KEPT_DAYS],
   );

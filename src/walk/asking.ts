@@ -10,9 +10,16 @@ import type { WalkObserved } from './observed.ts';
 import { askShorter, isOfRecord, orShorter } from './questions.ts';
 import type { WalkTarget } from './span.ts';
 import { ignoresStart, type WalkManner } from './steps.ts';
+import { isPowerOfTwo } from './verdict.ts';
 
 /** Records behind the newest one, so far that no list of one record a page is walked there. */
 const FAR = 1_000_000;
+
+/** Of the first and of the newest page of a walk; null: there is none. */
+export interface PageDigests {
+  readonly first: string | null;
+  readonly newest: string | null;
+}
 
 /** So many lengths are tried until one does not fit into a start. */
 const TRIED_LENGTHS = 4;
@@ -99,16 +106,34 @@ export class Asking {
   async showsLast(records: number): Promise<boolean> {
     const claim = this.claims.pop();
     if (claim === undefined) return false;
-    const heard = this.claims.length;
-    const isLast = (await this.behind(records + FAR, true))?.beginsWithLast === true;
-    this.claims.length = heard;
+    const isLast = (await this.#far(records, 1))?.beginsWithLast === true;
     this.claims.push(isLast ? { ...claim, start: records - 1, came: 1 } : claim);
     return isLast;
   }
 
-  /** One record at a time, and the first one again: far behind them there must be another one, or none. @throws {WalkError} */
-  async refuseSameFar(records: number): Promise<void> {
-    if ((await this.ask(records + FAR, 1)).beginsWithLast) throw ignoresStart();
+  /**
+   * A page that came before, alone or by number: far behind it there must be another one, or none.
+   * @param before the walk without that page.
+   * @throws {WalkError} where the first one record comes for each `start`; `capped` where the newest page does for all behind it.
+   */
+  async refuseRepeated(
+    { records, pages, paging, first, newest }: WalkObserved & PageDigests,
+    { came, digest }: Pick<ProbeFacts, 'came' | 'digest'>,
+  ): Promise<void> {
+    if (came === 1 && digest === first && isPowerOfTwo(pages)) {
+      if ((await this.#far(records, 1))?.beginsWithLast) throw ignoresStart();
+    } else if (came > 1 && digest === newest && paging === 'number') {
+      if ((await this.#far(records, came))?.digest === digest)
+        throw new WalkError('capped', `the page behind record ${records} comes for all behind it`);
+    }
+  }
+
+  /** What comes far behind the records, where none is; null: it cannot be had. It claims nothing: a total may run along with `start`. */
+  async #far(records: number, length: number): Promise<ProbeFacts | null> {
+    const heard = this.claims.length;
+    const answer = await orNull(this.ask(records + length * FAR, length));
+    this.claims.length = heard;
+    return answer;
   }
 
   /** A page that is to be all may be cut short: what comes behind it is heard. One as large as any may be a capped list. */

@@ -5,6 +5,7 @@ import type { LeasedWindow } from '../store/leases.ts';
 import { closeSplit, readSplit, replanParts, type SplitParts } from '../store/splits.ts';
 import { counted, formatCount } from '../text.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
+import { orNull } from './failures.ts';
 import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
 import { question } from './questions.ts';
 
@@ -27,15 +28,16 @@ export async function closeWindow(
   const differs = window.state === 'complete' || window.rewalk;
   const changed = differs ? await movedParts(context, split) : [];
   if (changed.length > 0) return again(context, window, split, 'a look found more', changed);
-  const { came, total: shown, totalMissing } = await question(context, window, 0, 1);
+  const { isHad, came, total: shown, totalMissing } = await askWhole(context, window);
   // What shows nothing now may have been forgotten before its last part was walked.
-  if (came > 0 || split.parts.some((part) => part.records === 0))
+  if (came > 0 || (isHad && split.parts.some((part) => part.records === 0)))
     await refuseForgotten(context, window, came);
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
   // What was accepted as forgotten since its parts were walked, or is too much to be shown whole, adds up to what it told when it was split.
   const isUntold =
-    came === 0 && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
+    !isHad ||
+    (came === 0 && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window))));
   if (knowledge.hidesMuch && came === 0 && records === 0 && !(await showsNothing(context, window)))
     throw new WalkError(
       'contradicted',
@@ -79,6 +81,12 @@ export async function closeWindow(
   };
   await closeSplit(database, window, await asOldest(context, window, proof));
   return { kind: 'complete', proof };
+}
+
+/** What the window tells; nothing where it was split because it cannot be had whole. */
+async function askWhole(context: WindowContext, window: LeasedWindow) {
+  const whole = await orNull(question(context, window, 0, 1));
+  return { isHad: whole !== null, ...(whole ?? { came: 0, total: null, totalMissing: false }) };
 }
 
 /** What the parts and the corrections of their cuts hold. */

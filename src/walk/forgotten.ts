@@ -1,5 +1,5 @@
 /** What a source has forgotten: proven days that stay as they are, and days that were never proven, which are not believed to be whole or empty. */
-import { RequestError, WalkError } from '../errors.ts';
+import { PageFailedError, RequestError, WalkError } from '../errors.ts';
 import type { Day, Proof, Span } from '../model.ts';
 import { addDays, daysBetween, dayWindow } from '../plan/days.ts';
 import { countHeldBefore, countShown, readShownBefore, retireDay } from '../store/forgotten.ts';
@@ -8,7 +8,7 @@ import { counted } from '../text.ts';
 import type { WindowContext } from './context.ts';
 import { isRefused, orNull } from './failures.ts';
 import { question } from './questions.ts';
-import { partsOf } from './too-much.ts';
+import { beginningOf, partsOf } from './too-much.ts';
 
 /** Days before the newest one with records among which something older is looked for: that one may be gone alone. */
 const WEEK = 7;
@@ -113,23 +113,36 @@ async function showsNothingBetween(context: WindowContext, from: Day, to: Day): 
 
 /**
  * Asked as often as an answer without records must come to be believed, each time for another length, so that no cache answers.
- * What is refused for every length, as too old, is not shown either. Of what may be too much parts are asked for, too.
+ * What is refused with its beginning is too old, and not shown. Of what may be too much, or is refused alone, parts are asked for.
+ * @throws {PageFailedError} where neither it nor its beginning can be had.
  */
 export async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
   const { repeats, hidesMuch } = context.knowledge;
-  for (let time = 0; time < repeats; time += 1)
-    if (await shows(context, span, 2 + time)) return false;
-  if (hidesMuch)
-    for (const part of partsOf(span, true))
-      if (await shows(context, { ...span, ...part }, 2)) return false;
+  let shown: boolean | RequestError | PageFailedError = false;
+  for (let time = 0; time < repeats && shown === false; time += 1)
+    shown = await shows(context, span, 2 + time);
+  if (typeof shown === 'object') {
+    const beginning = await shows(context, { ...span, ...beginningOf(span) }, 2);
+    if (beginning instanceof PageFailedError) throw beginning;
+    if (beginning instanceof RequestError) return true;
+  }
+  if (shown === true) return false;
+  if (hidesMuch || shown !== false)
+    for (const part of partsOf(span, hidesMuch))
+      if ((await shows(context, { ...span, ...part }, 2)) === true) return false;
   return true;
 }
 
-const shows = (context: WindowContext, span: Span, length: number): Promise<boolean> =>
+/** Whether a span shows a record, or how it is refused. */
+const shows = (
+  context: WindowContext,
+  span: Span,
+  length: number,
+): Promise<boolean | RequestError | PageFailedError> =>
   question(context, span, 0, length).then(
     ({ came }) => came > 0,
     (error: unknown) => {
-      if (error instanceof RequestError) return false;
+      if (error instanceof RequestError || error instanceof PageFailedError) return error;
       throw error;
     },
   );

@@ -2,7 +2,7 @@
 import { RequestError, SettingsError, UnavailableError, WalkError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { readLearned } from '../store/learned.ts';
+import { readLearned, walkAnewBySize } from '../store/learned.ts';
 import { listFailed, unfail } from '../store/leases.ts';
 import { readLargest } from '../store/proven.ts';
 import { FirstAlone } from './concurrency.ts';
@@ -39,8 +39,10 @@ export async function openStreams(
     readLargest(parts.database, ids),
   ]);
   return Promise.all(
-    [...streams].map(([streamId, stream]) => {
+    [...streams].map(async ([streamId, stream]) => {
       const knowledge = new Knowledge(parts.database, streamId, facts);
+      // The process that learned it may have been killed then, and others may not have known it.
+      if (knowledge.learned.cutOtherwise) await walkAnewBySize(parts.database, streamId);
       const found = largest.find((one) => one.streamId === streamId);
       knowledge.largestAnswer = found?.answer ?? 0;
       knowledge.longestList = found?.list ?? 0;

@@ -13,7 +13,7 @@ import { readSplit } from '../store/splits.ts';
 import type { WindowContext } from './context.ts';
 import { learnIgnoredSince } from './differing-since.ts';
 import { askForLook, lookAtEnd } from './end.ts';
-import { isRefused } from './failures.ts';
+import { isRefused, orNull } from './failures.ts';
 import { isForgotten } from './forgotten.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { learnIgnoredInHalves } from './paging.ts';
@@ -72,7 +72,8 @@ async function learnWhatDiffers(context: WindowContext, window: LeasedWindow): P
   const first = { ...targetOf(stream, spanOf(walk)), start: 0, length };
   const known = knowledge.ignored.length;
   try {
-    await learnIgnoredSince(context, { ...first, length: walk.pageLength }, walk.walkId);
+    const asWalked = { ...first, length: knowledge.pageLength(walk.pageLength) };
+    await learnIgnoredSince(context, asWalked, walk.walkId);
     const halves = knowledge.ignored.length > known ? null : splitSpan(walk, window, context, 2);
     if (halves?.by === 'time') await learnIgnoredInHalves(context, first, halves.parts);
   } catch (error) {
@@ -103,9 +104,13 @@ async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promi
   const { database, knowledge, clock } = context;
   const split = await readSplit(database, window);
   if (split === null) return 'its parts are not there';
-  const { came, total } = await question(context, window, 0, 2 + (window.looks % 3));
-  const holds = split.parts.some(({ records }) => records > 0);
-  if (!split.calibrated) return came > 0 || !holds ? null : 'it shows nothing any more';
+  const asked = question(context, window, 0, 2 + (window.looks % 3));
+  if (!split.calibrated) {
+    // What cannot be had whole tells nothing.
+    const holds = split.parts.some(({ records }) => records > 0);
+    return (await orNull(asked))?.came === 0 && holds ? 'it shows nothing any more' : null;
+  }
+  const { total } = await asked;
   if (total === null || total !== split.total)
     return `its total is ${total ?? 'missing'}, and was ${split.total}`;
   const totalOf = async (span: Span) => (await question(context, span, 0, 1)).total ?? 0;

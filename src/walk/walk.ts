@@ -6,7 +6,7 @@ import { listPagesObserved, storePage } from '../store/pages.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
-import { Asking, beginsPage, claimOf } from './asking.ts';
+import { Asking, beginsPage, claimOf, type PageDigests } from './asking.ts';
 import type { WalkEnd, WindowContext } from './context.ts';
 import { nothingObserved, skipOf, type WalkObserved, withPage } from './observed.ts';
 import { learnPaging } from './paging.ts';
@@ -14,7 +14,7 @@ import { Prefetch } from './prefetch/prefetch.ts';
 import type { WalkTarget } from './span.ts';
 import { nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
 import { refuseTooMuch } from './too-much.ts';
-import { isPowerOfTwo, verdict } from './verdict.ts';
+import { verdict } from './verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {
@@ -27,7 +27,7 @@ export class Walk {
   readonly #pageClaims: Claim[] = [];
   readonly #asking: Asking;
   #observed: WalkObserved;
-  #firstDigest: string | null = null;
+  #digests: PageDigests = { first: null, newest: null };
   #believed: string | null = null;
   /** Answers without records that were not stored, as their frame was none that had just been believed. */
   #emptied = 0;
@@ -138,7 +138,7 @@ export class Walk {
     const before = this.#observed;
     this.#observed = withPage(before, { ...page, total: claim.total });
     this.#pageClaims.push(claim);
-    this.#firstDigest ??= page.digest;
+    this.#digests = { first: this.#digests.first ?? page.digest, newest: page.digest };
     this.#prefetch.stored(before, this.#observed);
     const { knowledge } = this.#context;
     knowledge.largestAnswer = Math.max(knowledge.largestAnswer, claim.came);
@@ -179,11 +179,11 @@ export class Walk {
     this.#asking.requests += wasted;
     if (facts.stored) {
       if (facts.came > 0) knowledge.answered('records');
-      refuseSamePage(this.#observed, facts, this.#firstDigest);
-      const isFirstAgain = facts.came === 1 && facts.digest === this.#firstDigest;
+      const before = { ...this.#observed, ...this.#digests };
+      refuseSamePage(before, facts, before.first);
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
-      if (isFirstAgain && isPowerOfTwo(pages)) await this.#asking.refuseSameFar(records);
+      await this.#asking.refuseRepeated(before, facts);
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }
@@ -234,9 +234,9 @@ export class Walk {
     const start = records - 1;
     const length = this.#asking.otherLength(records);
     const answer = await this.#asking.askDeep(records, start, length);
-    if (!answer.beginsWithLast) return this.#notContinued(answer.came);
     const told = `from offset ${start} on the record at that offset came`;
-    if (!beginsPage(start, length)) await this.#context.knowledge.learn('paging', 'offset', told);
+    if (answer.beginsWithLast && !beginsPage(start, length))
+      await this.#context.knowledge.learn('paging', 'offset', told);
     return this.#goOn(answer);
   }
 
@@ -288,9 +288,9 @@ export class Walk {
       if (pages < 2) throw new WalkError('shifted', reason);
       throw await this.#asking.capped(records, reason);
     }
-    const { walkId, pageLength } = this.#walk;
-    const first = { ...this.#target, start: 0, length: pageLength };
-    const learned = await learnPaging(this.#context, first, walkId);
+    const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
+    const first = { ...this.#target, start: 0, length };
+    const learned = await learnPaging(this.#context, first, this.#walk.walkId);
     if (learned !== null) throw new WalkError('learned', learned);
     throw new WalkError(
       'shifted',

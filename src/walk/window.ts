@@ -1,5 +1,5 @@
 /** One window: walked until the evidence suffices, until it is split, or until it has failed often enough to say why. */
-import { WalkError } from '../errors.ts';
+import { RequestError, WalkError } from '../errors.ts';
 import type { Claim } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import { type EndedWalk, readWalks } from '../store/evidence.ts';
@@ -7,13 +7,15 @@ import type { LeasedWindow } from '../store/leases.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
 import { learnCutOtherwise } from './cut-otherwise.ts';
+import { orNull, refusesLength } from './failures.ts';
 import { compareHalves, sumTotalsOfHalves } from './halves.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { publish } from './publishing.ts';
-import { isRestless, totalsCount } from './questions.ts';
+import { isRestless, question, totalsCount } from './questions.ts';
 import { lacksWhatWasHeard, orderOf, PASSING } from './settle.ts';
-import { splitSpan } from './span.ts';
+import { spanOf, splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
+import { beginningOf } from './too-much.ts';
 import { proveByUnion, walkOnePage } from './union.ts';
 import { type Evidence, type HalvesObserved, verdict } from './verdict.ts';
 
@@ -145,9 +147,9 @@ async function halvesOf(
     return splitUp(context, window, { reason: error.message, total: null, size });
   }
   if (halves.more === 0) return halves;
+  // A list is cut short: neither a size that was proven nor that its source gives larger ones shows that another one is whole.
+  await context.knowledge.doubt('proven_size');
   await learnCutOtherwise(context, window, newest);
-  // A list of a size that was proven is cut short: that its source gives larger ones holds no more.
-  if (size < context.knowledge.learned.provenSize) await context.knowledge.doubt('proven_size');
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
   return splitUp(context, window, { reason, total: null, size });
 }
@@ -219,6 +221,11 @@ async function ended(
   window: LeasedWindow,
   error: unknown,
 ): Promise<WindowEnd | null> {
+  const isOfSpan = error instanceof RequestError && refusesLength(error);
+  if (isOfSpan && (await isAnsweredInPart(context, window))) {
+    const reason = `it cannot be had whole: ${error.message}`;
+    return splitUp(context, window, { reason, total: null, size: null });
+  }
   if (!(error instanceof WalkError)) throw error;
   if (PASSING.has(error.fault)) return null;
   const { message: reason, fault } = error;
@@ -245,6 +252,13 @@ async function ended(
     if (fault === 'beyond-known-cap' && (await knowledge.doubt('offset_cap'))) return null;
     throw impossible;
   }
+}
+
+/** Whether the beginning of a window can be had, which itself cannot, whatever length is asked for. */
+async function isAnsweredInPart(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+  if (splitSpan(window, window, context, 2)?.by !== 'time') return false;
+  const beginning = { ...spanOf(window), ...beginningOf(window) };
+  return (await orNull(question(context, beginning, 0, 2))) !== null;
 }
 
 function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWindow) {

@@ -41,7 +41,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a probe that finds another record proves all the same',
     WALK,
-    'if (!answer.beginsWithLast) return this.#notContinued(answer.came);',
+    'if (!beginsWithLast) return this.#notContinued(came);',
     '',
     ODD,
   ),
@@ -209,9 +209,9 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'days are as long as was proven before one was cut short',
     'src/walk/window.ts',
-    "if (size < context.knowledge.learned.provenSize) await context.knowledge.doubt('proven_size');",
+    'await learnCutOtherwise(context, window, newest);',
     '',
-    ['test/walk/changing-sources.test.ts'],
+    ['test/walk/changing-sources.test.ts', 'test/walk/overlooked.test.ts'],
   ),
   mutant(
     'lists that are cut otherwise than by their number are whole below a size that was proven',

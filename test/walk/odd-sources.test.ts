@@ -16,7 +16,7 @@ import {
   SETTLE_MS,
   type WindowResult,
 } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 import { type Gate, Killed } from './perils.ts';
 
 let server: TestDatabase;
@@ -831,4 +831,72 @@ describe('a day without records that came first, in words that nobody knows', ()
       ['complete', null],
     ]);
   });
+});
+
+describe('pages by number of which the last, full one comes for all that is behind it', () => {
+  const clampedTo =
+    (most: number): NonNullable<Habits['wrap']> =>
+    (_, total, { start, length, ...span }) => {
+      const list = source.within(span);
+      const last = Math.min(most, Math.max(1, Math.ceil(list.length / length))) - 1;
+      const page = Math.min(Math.floor(start / length), most === 3 ? 2 : last);
+      const shown = list.slice(page * length, (page + 1) * length);
+      return `{${total === null ? '' : `"total":${list.length},`}"data":[${shown.join(',')}]}`;
+    };
+  let source: ImaginedSource;
+
+  it('are not walked for ever', async () => {
+    const stop = new AbortController();
+    source = new ImaginedSource(
+      { [day]: records(1_000, 60) },
+      {
+        before: () => {
+          if (source.asked.length > 1_500) stop.abort();
+        },
+        wrap: clampedTo(Number.POSITIVE_INFINITY),
+      },
+    );
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: day, pageLength: 20, signal: stop.signal });
+    expect(await complaints(server, source, stream)).toEqual([]);
+  });
+
+  it('are whole in smaller windows, where a page number is the greatest one', async () => {
+    source = new ImaginedSource(
+      { [day]: records(1_000, 74) },
+      { totals: 'exact', wrap: clampedTo(3) },
+    );
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: day, pageLength: 20 });
+    expect((await readResults(server, stream)).get(day)).toMatchObject({
+      state: 'complete',
+      published: records(1_000, 74).sort(),
+    });
+    expect(source.asked.length).toBeLessThan(150);
+  });
+});
+
+it('addresses that are signed anew each time, in lists of some records, are no part of them', async () => {
+  let signed = 0;
+  const address = () => {
+    signed += 1;
+    return `{"url":"/f?sig=${signed}"}`;
+  };
+  const list = records(1_000, 33);
+  const source = new ImaginedSource(
+    { [day]: list },
+    {
+      arrange: (shown) =>
+        shown.map((record) => {
+          const files = Array.from({ length: idOf(record) % 3 }, address);
+          return `{"id":${idOf(record)},"files":[${files.join(',')}]}`;
+        }),
+    },
+  );
+  const stream = newStream();
+  await runOnce({ server, source, stream, since: day, pageLength: 100 });
+  const result = (await readResults(server, stream)).get(day);
+  expect(result?.state).toBe('complete');
+  expect(result?.published.map(idOf).sort()).toEqual(list.map(idOf).sort());
+  expect(source.asked.length).toBeLessThan(100);
 });

@@ -89,10 +89,8 @@ function exportOf(
     /** The midnights at the ends of this day are answered when the day itself was given up. */
     holdCuts: (day: string) => {
       const refused = refuse;
-      const isDay = ({ from, to }: PageRequest) =>
-        from === `${day} 00:00:00` && to.endsWith('23:59:59');
       refuse = async (request) => {
-        while (!isDay(request) && request.to < `${day} 23` && !(await isRetired(day)))
+        while (request.from < day && request.to < `${day} 23` && !(await isRetired(day)))
           await nextTurn();
         return refused(request);
       };

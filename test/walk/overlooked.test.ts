@@ -6,7 +6,7 @@ import { around } from '../../src/plan/split.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
-import { freshStore, records } from '../support/store.ts';
+import { expireLeases, freshStore, records } from '../support/store.ts';
 import {
   closedDays,
   type Exporting,
@@ -19,6 +19,7 @@ import {
   sharedDatabase,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
+import type { Gate } from './perils.ts';
 
 let server: TestDatabase;
 const [first = '', second = ''] = closedDays(2);
@@ -728,5 +729,42 @@ describe('a source whose lists are cut otherwise than by their number', () => {
     const results = await exported({ ...exporting, since: third }, 2);
     for (const [day, list] of Object.entries(lists))
       expect(results.get(day)).toMatchObject({ state: 'complete', published: [...list].sort() });
+  });
+
+  /** At most 20 of each of three shards; before 9,000 most records are in one of them. */
+  const byShard: Habits['arrange'] = (list) =>
+    kept(20, (id) => (id < 9_000 && id % 10 < 7 ? 0 : id % 3))(list);
+
+  it.each(['none', 'exact'] as const)('also the longest of all, totals %s', async (totals) => {
+    const [third = '', whole = '', part = ''] = closedDays(3);
+    const lists = {
+      [third]: records(9_000, 41),
+      [whole]: records(2_000, 33),
+      [part]: records(3_000, 150),
+    };
+    const source = new ImaginedSource(lists, { totals, arrange: byShard });
+    const exporting = { server, source, stream: newStream(), since: third, pageLength: 100 };
+    for (const { state } of (await exported(exporting, 3)).values()) expect(state).toBe('complete');
+  });
+
+  it('has days walked again by the next process, where one was killed before', async () => {
+    const [third = '', whole = '', part = ''] = closedDays(3);
+    const lists = {
+      [third]: records(9_000, 41),
+      [whole]: records(2_000, 33),
+      [part]: Array.from({ length: 40 }, (_, index) => `{"id": ${4_000 + index * 10}}`),
+    };
+    const source = new ImaginedSource(lists, { arrange: byShard });
+    const exporting = { server, source, stream: newStream(), since: third, pageLength: 100 };
+    let killed = false;
+    const gate: Gate = async (sql, act) => {
+      killed ||= sql?.includes("proof ->> 'kind' in ('empty'") === true;
+      if (killed) throw new Error('killed');
+      return act();
+    };
+    await runOnce({ ...exporting, gate }).catch(() => {});
+    expect(killed).toBe(true);
+    await expireLeases(server);
+    for (const { state } of (await exported(exporting, 3)).values()) expect(state).toBe('complete');
   });
 });

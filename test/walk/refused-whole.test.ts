@@ -1,0 +1,100 @@
+/** Spans that hold too much for their source, or are too long, and are refused: they are split, and are whole (docs/completeness.md C9). */
+import { expect, it } from 'vitest';
+import { PageFailedError, RequestError } from '../../src/errors.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore, records } from '../support/store.ts';
+import { closedDays, exported, newStream } from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
+
+let server: TestDatabase;
+const [first = '', second = ''] = closedDays(2);
+
+freshStore((store) => {
+  ({ server } = store);
+});
+
+const refusing =
+  (most: () => number, error: () => Error): NonNullable<Habits['before']> =>
+  (source, request) => {
+    if (source.within(request).length > most()) throw error();
+  };
+const tooMuch = () => new RequestError(400, 'too many results, narrow your range');
+const hoursOf = ({ from, to }: { readonly from: string; readonly to: string }) =>
+  (Date.parse(`${to.replace(' ', 'T')}Z`) - Date.parse(`${from.replace(' ', 'T')}Z`)) / 3_600_000;
+
+it.each<[string, Habits]>([
+  [
+    'that holds too much is answered 504, with totals',
+    {
+      totals: 'exact',
+      before: refusing(
+        () => 50,
+        () => new PageFailedError('504 Gateway Timeout'),
+      ),
+    },
+  ],
+  [
+    'that holds too much is refused, with totals',
+    { totals: 'exact', before: refusing(() => 50, tooMuch) },
+  ],
+  ['that holds too much is refused', { before: refusing(() => 50, tooMuch) }],
+  [
+    'of more than twelve hours is refused',
+    {
+      before: (_, request) => {
+        if (hoursOf(request) > 12)
+          throw new RequestError(422, 'the range must not exceed 12 hours');
+      },
+    },
+  ],
+])('a day %s: it is split, and stays as it is when it is looked at', async (_, habits) => {
+  const source = new ImaginedSource(
+    { [first]: records(1_000, 33), [second]: records(2_000, 61) },
+    habits,
+  );
+  const exporting = {
+    server,
+    source,
+    stream: newStream(),
+    since: first,
+    pageLength: 20,
+    recheckDays: 7,
+  };
+  for (const { state } of (await exported(exporting, 2)).values()) expect(state).toBe('complete');
+  const asked = source.asked.length;
+  expect(asked).toBeLessThan(250);
+  await server.query(
+    'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+  );
+  for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+  expect(
+    await server.query(
+      "select from daywalk.windows where state <> 'replaced' and due_at < clock_timestamp() + interval '2 hours'",
+    ),
+  ).toEqual([]);
+});
+
+it('a day that comes to be refused is not taken for forgotten: what comes late is found', async () => {
+  let most = 1_000;
+  const source = new ImaginedSource(
+    { [first]: records(1_000, 61), [second]: records(2_000, 20) },
+    { before: refusing(() => most, tooMuch) },
+  );
+  const exporting = {
+    server,
+    source,
+    stream: newStream(),
+    since: first,
+    pageLength: 20,
+    recheckDays: 7,
+  };
+  for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+  most = 50;
+  source.lists.set(`${first} 00:00:00`, records(1_000, 62));
+  await server.query('update daywalk.windows set due_at = clock_timestamp()');
+  const results = await exported(exporting, 2);
+  expect(results.get(first)).toMatchObject({
+    state: 'complete',
+    published: records(1_000, 62).sort(),
+  });
+});
