@@ -1,6 +1,6 @@
 /** Visits every state of the two workers, breadth first, so that what is wrong is found in as few steps as can be. */
-import { type Flaw, type Rows, type Statement, wrongRows } from './lease-model.ts';
-import { type Budget, begin, type Step, steps, type Worker, type World } from './worker-model.ts';
+import { type Flaw, type Rows, type Statement, type WalkRow, wrongRows } from './lease-model.ts';
+import { type Budget, begin, steps, type World } from './worker-model.ts';
 
 /** What a visit of all states came to. */
 export interface Exploration {
@@ -12,65 +12,72 @@ export interface Exploration {
   readonly wrong: { readonly what: string; readonly path: readonly string[] } | null;
 }
 
-/** The same state, its holds numbered in order of appearance: without this there were no end of states. */
-export function canonical(world: World, counted: boolean): World {
-  if (counted) return world;
-  const names = new Map<number, number>([[0, 0]]);
+const KINDS: readonly Statement['kind'][] = [
+  'acquire',
+  'open',
+  'page',
+  'end',
+  'prove',
+  'renew',
+  'release',
+];
+const OUTCOMES: readonly WalkRow['outcome'][] = [null, 'shifted', 'proven'];
+/** What no number of a state is. */
+const NONE = 255;
+
+/**
+ * Equal for states that differ in nothing but the numbers of their holds, which are named in order of appearance: otherwise
+ * there were no end of states. A letter for each number, written by hand, because it is most of the work.
+ */
+function keyOf({ rows, standby, workers, astray, left }: World, counted: boolean): string {
+  const letters: number[] = [];
+  const holds = [0];
   const name = (hold: number): number => {
-    const known = names.get(hold);
-    if (known !== undefined) return known;
-    names.set(hold, names.size);
-    return names.size - 1;
+    const known = holds.indexOf(hold);
+    return known === -1 ? holds.push(hold) - 1 : known;
   };
-  const rowsOf = (rows: Rows): Rows => ({
-    ...rows,
-    holder: name(rows.holder),
-    leaseId: name(rows.leaseId),
-    counter: 0,
-  });
-  const statementOf = <S extends { hold: number; leaseId: number }>(statement: S): S => ({
-    ...statement,
-    hold: name(statement.hold),
-    leaseId: name(statement.leaseId),
-  });
-  const workerOf = (worker: Worker): Worker => ({
-    ...statementOf(worker),
-    waitsFor: worker.waitsFor === null ? null : statementOf(worker.waitsFor),
-  });
-  const rows = rowsOf(world.rows);
-  const standby = world.standby === null ? null : rowsOf(world.standby);
-  const workers = world.workers.map(workerOf);
-  const astray = world.astray
-    .map(statementOf)
-    .sort((one, other) => (keyOfStatement(one) < keyOfStatement(other) ? -1 : 1));
-  return { ...world, rows, standby, workers, astray, holds: names.size - 1 };
+  const add = ({ kind, hold, leaseId, walk, at, proof }: Statement) => {
+    letters.push(KINDS.indexOf(kind), name(hold), counted ? leaseId : name(leaseId));
+    letters.push(walk, at, proof);
+  };
+  const addRows = (of: Rows) => {
+    letters.push(name(of.holder), counted ? of.leaseId : name(of.leaseId), of.current);
+    letters.push(counted ? of.counter : 0, Number(of.expired), Number(of.complete));
+    letters.push(of.walks.length);
+    for (const { next, stored, outcome } of of.walks)
+      letters.push(next, OUTCOMES.indexOf(outcome), stored.length, ...stored);
+  };
+  addRows(rows);
+  if (standby === null) letters.push(NONE);
+  else addRows(standby);
+  for (const { hold, leaseId, walk, proof, waitsFor } of workers) {
+    letters.push(name(hold), counted ? leaseId : name(leaseId), proof);
+    letters.push(walk?.number ?? NONE, walk?.at ?? NONE);
+    if (waitsFor === null) letters.push(NONE);
+    else add(waitsFor);
+  }
+  letters.push(left.crashes, left.unknown, left.shifts, left.failovers);
+  for (const statement of inAnyOrder(astray, holds)) add(statement);
+  return String.fromCharCode(...letters);
 }
 
-const keyOfStatement = ({ kind, hold, leaseId, walk, at, proof }: Statement) =>
-  `${kind} ${hold} ${leaseId} ${walk} ${at} ${proof}`;
-
-const keyOfRows = (rows: Rows) =>
-  `${rows.holder} ${rows.leaseId} ${rows.counter} ${rows.expired} ${rows.complete} ${rows.current} ${rows.walks
-    .map(({ next, stored, outcome }) => `${next}:${stored}:${outcome}`)
-    .join()}`;
-
-/** Equal for equal states; written by hand, because it is most of the work. */
-function keyOf({ rows, standby, workers, astray, holds, left }: World): string {
-  const known = workers.map(
-    ({ hold, leaseId, walk, proof, waitsFor }) =>
-      `${hold} ${leaseId} ${proof} ${walk === null ? '' : `${walk.number}@${walk.at}`} ${waitsFor === null ? '' : keyOfStatement(waitsFor)}`,
-  );
-  const budget = `${left.crashes} ${left.unknown} ${left.shifts} ${left.failovers}`;
-  return `${keyOfRows(rows)}|${standby === null ? '' : keyOfRows(standby)}|${known.join('|')}|${astray
-    .map(keyOfStatement)
-    .join()}|${holds}|${budget}`;
+/** Copies astray may arrive in any order, so theirs is no matter; holds that nothing else has are not named yet. */
+function inAnyOrder(astray: readonly Statement[], holds: readonly number[]): readonly Statement[] {
+  if (astray.length < 2) return astray;
+  const keyed = astray.map((statement) => {
+    const { kind, hold, walk, at, proof } = statement;
+    return { statement, key: `${kind} ${holds.indexOf(hold)} ${walk} ${at} ${proof}` };
+  });
+  return keyed
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ statement }) => statement);
 }
 
 /** Visits every state that can be reached; stops at the first that is wrong. */
 export function explore(left: Budget, flaw?: Flaw): Exploration {
   const counted = flaw === 'counted lease ids';
-  const first = canonical(begin(left), counted);
-  const index = new Map<string, number>([[keyOf(first), 0]]);
+  const first = begin(left);
+  const index = new Map<string, number>([[keyOf(first, counted), 0]]);
   const worlds: World[] = [first];
   const cameFrom: { from: number; name: string }[] = [{ from: -1, name: 'the beginning' }];
   const before: number[][] = [[]];
@@ -78,8 +85,8 @@ export function explore(left: Budget, flaw?: Flaw): Exploration {
   for (let at = 0; at < worlds.length; at++) {
     for (const step of steps(worlds[at] as World, flaw)) {
       taken += 1;
-      const next = canonical(step.next, counted);
-      const key = keyOf(next);
+      const { next } = step;
+      const key = keyOf(next, counted);
       let to = index.get(key);
       if (to === undefined) {
         to = worlds.push(next) - 1;
@@ -88,7 +95,7 @@ export function explore(left: Budget, flaw?: Flaw): Exploration {
         before.push([]);
       }
       before[to]?.push(at);
-      const what = wrongIn(step, next);
+      const what = step.wrong ?? wrongRows(next.rows);
       if (what !== null)
         return {
           states: worlds.length,
@@ -105,8 +112,6 @@ export function explore(left: Budget, flaw?: Flaw): Exploration {
     wrong: null,
   };
 }
-
-const wrongIn = (step: Step, next: World): string | null => step.wrong ?? wrongRows(next.rows);
 
 function pathTo(at: number, cameFrom: readonly { from: number; name: string }[]): string[] {
   const path: string[] = [];

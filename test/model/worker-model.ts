@@ -234,7 +234,7 @@ function surroundings(world: World): Step[] {
     });
   if (left.failovers > 0 && standby !== rows)
     found.push({ name: 'the standby catches up', next: { ...world, standby: rows }, wrong: null });
-  if (left.failovers > 0 && standby !== null && standby !== rows)
+  if (left.failovers > 0 && standby !== null)
     found.push({
       name: 'the standby takes over',
       next: spend({ ...world, rows: standby, standby: null }, 'failovers'),
