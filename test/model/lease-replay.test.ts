@@ -10,6 +10,7 @@ import { endWalk, openWalk, proveWindow } from '../../src/store/walks.ts';
 import { audit, forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { dice } from '../support/dice.ts';
+import { tries } from '../support/night.ts';
 import { totalProof } from '../support/publishing.ts';
 import {
   CONTRACT,
@@ -30,7 +31,7 @@ import { begin, type Step, steps, type World } from './worker-model.ts';
 // Some thousand statements, one after the other.
 vi.setConfig({ testTimeout: 240_000 });
 
-const SCHEDULES = Number(process.env.MODEL_SCHEDULES ?? 30);
+const SCHEDULES = Number(process.env.MODEL_SCHEDULES ?? tries(15, 30));
 const STEPS = 60;
 /** Schedules in which the window becomes complete: of those drawn it is one of five, so that all of them may miss it. */
 const TO_THE_END: [seed: number][] = [[10], [16], [28]];

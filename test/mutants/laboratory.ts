@@ -9,7 +9,8 @@ import { applied, type Mutant } from './mutant.ts';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What no test of a copy needs, or is linked to. */
 const NOT_COPIED: ReadonlySet<string> = new Set(['.git', 'dist', 'node_modules']);
-const LONGEST_MS = 200_000;
+/** Several files may run to their end, with what they try at night. */
+const LONGEST_MS = 600_000;
 
 /** What the tests of a mutant said. */
 export interface Verdict {

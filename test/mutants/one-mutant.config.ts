@@ -1,4 +1,4 @@
-/** The tests of one mutant: those of every change, and those that take too long for it. */
+/** The tests of one mutant: those of every change, and those that take too long for it, as at night. */
 import { defineConfig } from 'vitest/config';
 import usual from '../../vitest.config.ts';
 
@@ -7,5 +7,6 @@ export default defineConfig({
     ...usual.test,
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/**/*.test.ts', 'test/**/*.long.ts'],
+    env: { NIGHT: 'yes' },
   },
 });

@@ -47,7 +47,7 @@ function partsOf(soak, day) {
     part('torture', 60, { writes: 'docs/torture.md', says: /\d+ cases, \d+ not as expected.*/ }),
     part('random', 180, { ...random, says: /\d+ servers from seed .*/ }),
     part('chaos', 60, { ...reliability, says: /\d+ SIGKILLs and .*/ }),
-    part('long', 30, { run: ['test:long'] }),
+    part('long', 45, { run: ['test:long'] }),
     part('faults', 30, { needs: ['initdb', 'pg_basebackup'] }),
     part('mutants', 120, reliability),
     part('soak', soak + 15, {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
@@ -58,32 +59,33 @@ async function exportWith(
 }
 
 describe('a record that breaks its pages', () => {
-  it.each([
-    ['on the first page', second, LISTS, {}, 30, [12]],
-    ['near the beginning', second, LISTS, { totals: 'exact' }, 30, [3]],
-    ['beside another one', second, LISTS, {}, 30, [12, 20]],
-    ['on the first page of a new stream', first, LISTS, { totals: 'exact' }, 30, [12]],
-    ['of a day that is larger than all others', second, listsOf(3, second), {}, 30, [12]],
-    ['further back', second, LISTS, { totals: 'exact' }, 10, [25]],
-    ['further back in a new stream', first, LISTS, {}, 10, [25]],
-    ['further back, with pages by number', second, LISTS, { arrange: byNumber }, 10, [25]],
-    ['at the end', second, LISTS, {}, 10, [39]],
-  ] satisfies [string, string, Lists, Habits, number, number[]][])(
-    'fails its day and no other, %s',
-    async (_, day, lists, habits, pageLength, places) => {
-      const broken = new Set(places.map((place) => lists[day]?.[place]));
-      const whole = await exportWith(lists, habits, pageLength, () => false);
-      const result = await exportWith(lists, habits, pageLength, (__, page) =>
-        page.some((record) => broken.has(record)),
-      );
-      const { states, parts, asked, learned } = result;
-      expect(states).toEqual(DAYS.map((one) => (one === day ? 'failed' : 'complete')));
-      // Two halves, and the cut between them.
-      expect(parts).toBeLessThanOrEqual(3);
-      expect(asked).toBeLessThanOrEqual(whole.asked);
-      expect(learned).toEqual([]);
-    },
-  );
+  it.each(
+    andAtNight<readonly [string, string, Lists, Habits, number, readonly number[]]>(
+      [
+        ['on the first page', second, LISTS, {}, 30, [12]],
+        ['near the beginning', second, LISTS, { totals: 'exact' }, 30, [3]],
+        ['beside another one', second, LISTS, {}, 30, [12, 20]],
+        ['on the first page of a new stream', first, LISTS, { totals: 'exact' }, 30, [12]],
+        ['of a day that is larger than all others', second, listsOf(3, second), {}, 30, [12]],
+        ['further back', second, LISTS, { totals: 'exact' }, 10, [25]],
+        ['further back in a new stream', first, LISTS, {}, 10, [25]],
+        ['at the end', second, LISTS, {}, 10, [39]],
+      ],
+      [['further back, with pages by number', second, LISTS, { arrange: byNumber }, 10, [25]]],
+    ),
+  )('fails its day and no other, %s', async (_, day, lists, habits, pageLength, places) => {
+    const broken = new Set(places.map((place) => lists[day]?.[place]));
+    const whole = await exportWith(lists, habits, pageLength, () => false);
+    const result = await exportWith(lists, habits, pageLength, (__, page) =>
+      page.some((record) => broken.has(record)),
+    );
+    const { states, parts, asked, learned } = result;
+    expect(states).toEqual(DAYS.map((one) => (one === day ? 'failed' : 'complete')));
+    // Two halves, and the cut between them.
+    expect(parts).toBeLessThanOrEqual(3);
+    expect(asked).toBeLessThanOrEqual(whole.asked);
+    expect(learned).toEqual([]);
+  });
 });
 
 describe('a source that answers 500', () => {

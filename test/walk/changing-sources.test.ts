@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { andAtNight } from '../support/night.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
 import {
@@ -134,7 +135,7 @@ describe('what a look has found is not forgotten', () => {
   });
 });
 
-it.each([5, 7])(
+it.each(andAtNight([5], [7]))(
   'events that a source keeps for %i days are not told as lost while a part of their day is shown',
   async (keeps) => {
     const told = new Set<string>();
@@ -327,10 +328,7 @@ it('a day that was pruned while the clock of the database was ahead stays pruned
   expect(await shown()).toEqual(before);
 });
 
-it.each([
-  [99, 'none'],
-  [123, 'exact'],
-] as const)(
+it.each(andAtNight<readonly [number, 'none' | 'exact']>([[99, 'none']], [[123, 'exact']]))(
   'an API that comes to cap its lists at %i has no day complete with as many, totals %s',
   async (most, totals) => {
     let cap = 9_999;

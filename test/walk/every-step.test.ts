@@ -114,7 +114,7 @@ describe.each(andAtNight<Totals>(['exact'], ['none']))('with totals: %s', (total
     expect(count).toBeGreaterThan(30);
   });
 
-  it.each(['before', 'after'] as const)(
+  it.each(andAtNight<'before' | 'after'>(['after'], ['before']))(
     'the connection cut %s any statement took effect, the same process makes it whole and asks nothing twice (I1)',
     async (when) => {
       await atEveryStep(totals, async (at, steps) => {

@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { RequestError, UnavailableError } from '../../src/errors.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { tries } from '../support/night.ts';
 import { clear, expireLeases } from '../support/store.ts';
 import { imagined, isHonest, sourceOf } from './any-source.ts';
 import { closedDays, complaints, newStream, readResults, runOnce } from './exporting.ts';
@@ -11,7 +12,7 @@ import { Killed, killedAt, openGate } from './perils.ts';
 
 let server: TestDatabase;
 const [day = ''] = closedDays(1);
-const RUNS = Number(process.env.EXPORT_RUNS ?? 10);
+const RUNS = Number(process.env.EXPORT_RUNS ?? tries(5, 10));
 /** The same cases at each run; `EXPORT_SEED` and `EXPORT_RUNS` try others, and more. */
 const SEED = Number(process.env.EXPORT_SEED ?? 7);
 /** Runs after the last kill, in which a window that failed for a while gets its chance. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/errors.ts';
 import { listOldDays, markPruned } from '../../src/retention/rows.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { andAtNight } from '../support/night.ts';
+import { andAtNight, atNight } from '../support/night.ts';
 import { freshStore } from '../support/store.ts';
 import { sharedDatabase } from './exporting.ts';
 import { AWAY, everyDay, live, onceADay } from './life.ts';
@@ -36,10 +36,12 @@ it('a key that shows nothing any more is not believed after weeks either', async
   expect(ends.slice(1).filter((end) => end.startsWith('complete'))).toEqual([]);
 });
 
-it.each([
-  ['a third of its records', (number: number) => number % 3 === 0],
-  ['nothing', () => false],
-] as const)(
+it.each(
+  andAtNight<readonly [string, (number: number) => boolean]>(
+    [['nothing', () => false]],
+    [['a third of its records', (number) => number % 3 === 0]],
+  ),
+)(
   'an API that is away for 16 days, while runs go on, is not believed where it comes back with %s',
   async (_, isLeft) => {
     const { ends } = await live(server, {
@@ -52,7 +54,7 @@ it.each([
 );
 
 describe('a quiet stream whose key is narrowed', () => {
-  it('with one day that is known', async () => {
+  atNight('with one day that is known', async () => {
     const { ends } = await live(server, {
       ...{ count: 16, recheckDays: 7, sizeOf: on(0, 5, 7), runs: onceADay(1, 14) },
       shows: (now) => now < 5.5 || now > 13.9,
@@ -60,7 +62,7 @@ describe('a quiet stream whose key is narrowed', () => {
     for (const end of [ends[5], ends[7]]) expect(end).toMatch(/^failed|complete 12/);
   });
 
-  it('to a third, with one day that was seen since the source was accepted', async () => {
+  atNight('to a third, with one day that was seen since the source was accepted', async () => {
     const { ends } = await live(server, {
       ...{ count: 12, sizeOf: on(0, 5), runs: everyDay(1, 9), acceptedAt: everyDay(2, 2)[1] },
       shows: (now, { number }) => now < 6 || number % 3 === 0,
@@ -84,7 +86,7 @@ describe('a quiet stream whose key is narrowed', () => {
   });
 });
 
-it('a forgotten day of a quiet stream is not lost where runs come at odd hours', async () => {
+atNight('a forgotten day of a quiet stream is not lost where runs come at odd hours', async () => {
   const { lost } = await live(server, {
     ...{ count: 12, recheckDays: 9, sizeOf: on(0, 3) },
     runs: [1.1, 1.2, 2.1, 3.1, 4.1, 4.2, 5.9, 7.0, 8.2, 8.3, 9.3, 10.3],
@@ -165,10 +167,13 @@ it.each(andAtNight(['exact'], ['none']))(
   },
 );
 
-it('what was walked while nothing was believed is not shown where the source has come to show other records', async () => {
-  const { ends } = await live(server, {
-    ...{ count: 10, runs: everyDay(1, 9), acceptedAt: everyDay(8, 8)[1] },
-    shows: (now, { number }) => now < 4.5 || (now < 7 ? number < 5 : number >= 9),
-  });
-  expect(ends.slice(4)).toEqual(Array(5).fill('complete 3'));
-});
+atNight(
+  'what was walked while nothing was believed is not shown where the source has come to show other records',
+  async () => {
+    const { ends } = await live(server, {
+      ...{ count: 10, runs: everyDay(1, 9), acceptedAt: everyDay(8, 8)[1] },
+      shows: (now, { number }) => now < 4.5 || (now < 7 ? number < 5 : number >= 9),
+    });
+    expect(ends.slice(4)).toEqual(Array(5).fill('complete 3'));
+  },
+);

@@ -76,11 +76,11 @@ const few = (index: number) => (index % 3 === 0 ? 0 : 5);
 
 it.each(
   andAtNight<readonly [string, 'exact' | 'none', typeof some]>(
+    [['5 alerts a day, none on every third', 'exact', few]],
     [
       ['about 400 events a day', 'exact', some],
-      ['5 alerts a day, none on every third', 'exact', few],
+      ['about 400 events a day', 'none', some],
     ],
-    [['about 400 events a day', 'none', some]],
   ),
 )('%s, totals %s', async (stream, totals, perDay) => {
   const counts = await monthOf(perDay, totals);
