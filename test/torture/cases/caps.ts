@@ -80,7 +80,6 @@ export const capped: readonly Case[] = [
     name: '4,000 records in one second, totals',
     server: 'has 4,000 records in one second, and pages 1,000 deep',
     expect: EXACT,
-    fast: true,
     scene: () => ({ sim: { records: second(4_000), offsetCap: { limit: 1000, answer: 400 } } }),
   },
   {

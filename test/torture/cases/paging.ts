@@ -264,7 +264,6 @@ export const paging: readonly Case[] = [
     name: 'a hole in large windows, no totals',
     server: 'leaves out every tenth record of windows with more than 200; no totals',
     expect: EXACT,
-    fast: true,
     // Each of its many windows, without a total, is asked what comes behind its last record.
     most: 320,
     scene: () => ({

@@ -88,7 +88,6 @@ const skipped: Case = {
   from: DAYS['Berlin, 23 hours'].day,
   options: { timeZone: 'Europe/Berlin' },
   mostRatio: 64,
-  fast: true,
   scene: () => ({
     sim: {
       records: between(1_500, timeOf(DAYS['Berlin, 23 hours'].utc), 23 * HOUR),
