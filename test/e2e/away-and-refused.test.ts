@@ -28,16 +28,12 @@ test('a redirect is not followed: exit code 2, with the place it points to', asy
 });
 
 test('503 again and again: exit code 5', async () => {
-  // With a time that is over at once: without one each refusal holds everything back for longer.
-  const scene = await setScene({ faults: [{ kind: 'status', status: 503, retryAfter: 0 }] });
-  const one = {
-    DAYWALK_RETRY_TIME: '500ms',
-    DAYWALK_CONCURRENCY: '1',
-    // Each question doubles the pause of all.
-    ...EVENTS,
-  };
-  const ended = await scene.run(BACKFILL, one);
+  const scene = await setScene({ faults: [{ kind: 'status', status: 503 }] });
+  // One day, one request at a time, and no patience: each refusal doubles the pause of all.
+  const one = { ...EVENTS, DAYWALK_RETRY_TIME: '0s', DAYWALK_CONCURRENCY: '1' };
+  const ended = await scene.run(['backfill', '--from', DAYS.from, '--to', DAYS.from], one);
   await expectCleanFailure(scene, ended, 5, ['answered 503']);
+  expect(scene.api.counts.requests).toBeGreaterThan(1);
 });
 
 test('the key is refused: exit code 4 at once, no second try', async () => {

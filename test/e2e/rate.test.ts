@@ -29,7 +29,8 @@ test('three workers that share a rate are not refused', async () => {
 
 test('a limit that nobody told is found; the report and the log say so', async () => {
   // So few that a slow machine asks for more, too.
-  const scene = await setScene({ rateLimit: { perSecond: 5, burst: 3, retryAfter: 'none' } });
+  const rateLimit = { perSecond: 5, burst: 3, retryAfter: 'none' } as const;
+  const scene = await setScene({ rateLimit, eventsPerDay: 40 });
   const ended = await scene.succeed(['backfill', '--from', DAY, '--to', DAY, '--json'], {
     DAYWALK_STREAMS: 'events',
   });
