@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { LoggedRequest } from '../../simulator/simulator.ts';
 import { dayAgo } from '../support/days.ts';
 import { type Days, eachDay, expectExact } from '../support/multiset.ts';
+import { atNight } from '../support/night.ts';
 import { askedAgain, pagesAsked, withoutCuts } from '../support/requests.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -126,7 +127,7 @@ test('some days of both resources, exactly; a second backfill asks for nothing, 
   await expectExact(scene, DAYS);
 });
 
-test('--stream, --newest-first and --only choose what is walked', async () => {
+atNight('--stream, --newest-first and --only choose what is walked', async () => {
   const scene = await setScene({ eventsPerDay: 45 });
   const one = ['--concurrency', '1'];
   await scene.succeed(['backfill', ...RANGE, '--stream', 'events', '--newest-first', ...one]);

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { backfillHere } from '../support/backfill-here.ts';
+import { atNight } from '../support/night.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 import { testWith } from '../support/tool.ts';
@@ -33,7 +34,7 @@ test('config keeps its columns in line; a value too long for its own has its pla
   expect(new Set([...places].map(([before]) => before.length)).size).toBe(1);
 });
 
-test('--stream and --streams mean the same to every verb that has streams', async () => {
+atNight('--stream and --streams mean the same to every verb that has streams', async () => {
   const scene = await setScene({ eventsPerDay: 20 });
   const day = { from: '2026-03-01', to: '2026-03-01' };
   await backfillHere(scene, day);

@@ -1,6 +1,7 @@
 /** What lies between two days, and what lies behind a cap on results: found by the real program. */
 import { expect, test } from 'vitest';
 import { eachDay, expectExact, sentTexts } from '../support/multiset.ts';
+import { atNight } from '../support/night.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { expectSplitAndWhole } from './capped.ts';
 
@@ -45,8 +46,9 @@ test.each(['exact', 'seconds'] as const)(
   },
 );
 
-test('days behind a cap of 120, which answers with an empty page, are split and whole', () =>
-  expectSplitAndWhole('empty'));
+atNight('days behind a cap of 120, which answers with an empty page, are split and whole', () =>
+  expectSplitAndWhole('empty'),
+);
 
 test('under repeatable read, where parts that are proven at once would not see each other, nothing is shown and it is said', async () => {
   const scene = await setScene({ offsetCap: { limit: 120, answer: 400 } });

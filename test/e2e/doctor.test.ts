@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dayAgo } from '../support/days.ts';
 import { layLine } from '../support/line.ts';
+import { atNight } from '../support/night.ts';
 import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 import {
@@ -53,30 +54,35 @@ describe('who is away is asked once', () => {
   });
 });
 
-test('the last failure, a last run that ended early, and filters that changed, as a run would refuse them', async () => {
-  const scene = await setScene({ faults: [{ kind: 'html' }] });
-  const range = ['--from', '2026-03-01', '--to', '2026-03-02'];
-  expect(await scene.run(['backfill', ...range, '--stream', 'events'])).toMatchObject({ code: 3 });
-  scene.api.set({ faults: [] });
-  const closed = { DAYWALK_API_URL: CLOSED, DAYWALK_RETRY_TIME: '100ms' };
-  expect(await scene.run(['backfill', ...range, '--only', 'all'], closed)).toMatchObject({
-    code: 5,
-  });
+atNight(
+  'the last failure, a last run that ended early, and filters that changed, as a run would refuse them',
+  async () => {
+    const scene = await setScene({ faults: [{ kind: 'html' }] });
+    const range = ['--from', '2026-03-01', '--to', '2026-03-02'];
+    expect(await scene.run(['backfill', ...range, '--stream', 'events'])).toMatchObject({
+      code: 3,
+    });
+    scene.api.set({ faults: [] });
+    const closed = { DAYWALK_API_URL: CLOSED, DAYWALK_RETRY_TIME: '100ms' };
+    expect(await scene.run(['backfill', ...range, '--only', 'all'], closed)).toMatchObject({
+      code: 5,
+    });
 
-  const file = join(temporaryFolder(), 'daywalk.yaml');
-  await writeFile(file, 'streams:\n  events:\n    filters:\n      rule_level_from: 12\n');
-  const filtered = { DAYWALK_CONFIG: file };
-  const refused = await scene.run(['run'], filtered);
-  const [, says = 'nothing'] = /daywalk: (.*)/.exec(refused.stderr) ?? [];
-  const ended = await scene.run(['doctor'], filtered);
-  expect(ended.code).toBe(refused.code);
-  const red = linesOf(ended.stdout).filter((line) => line.startsWith('✗ filters events'));
-  expect(red).toEqual([expect.stringContaining(says)]);
-  expect(ended.stdout).toMatch(
-    /^! last failure +2 days failed, the newest is 2026-03-02 of events: .*HTML page.*\n.*→ `daywalk gaps`/m,
-  );
-  expect(ended.stdout).toMatch(/^! last run +the last run, of .* UTC, ended early: .*refused/m);
-});
+    const file = join(temporaryFolder(), 'daywalk.yaml');
+    await writeFile(file, 'streams:\n  events:\n    filters:\n      rule_level_from: 12\n');
+    const filtered = { DAYWALK_CONFIG: file };
+    const refused = await scene.run(['run'], filtered);
+    const [, says = 'nothing'] = /daywalk: (.*)/.exec(refused.stderr) ?? [];
+    const ended = await scene.run(['doctor'], filtered);
+    expect(ended.code).toBe(refused.code);
+    const red = linesOf(ended.stdout).filter((line) => line.startsWith('✗ filters events'));
+    expect(red).toEqual([expect.stringContaining(says)]);
+    expect(ended.stdout).toMatch(
+      /^! last failure +2 days failed, the newest is 2026-03-02 of events: .*HTML page.*\n.*→ `daywalk gaps`/m,
+    );
+    expect(ended.stdout).toMatch(/^! last run +the last run, of .* UTC, ended early: .*refused/m);
+  },
+);
 
 test('files of secrets that others can read, and a since in the future', async () => {
   const scene = await setScene();

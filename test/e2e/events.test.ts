@@ -1,6 +1,7 @@
 /** What programs are told of a run: events and documents as their schemas say, one last word, and quiet when all is well. */
 import { describe, expect, test } from 'vitest';
 import { violations } from '../support/json-schemas.ts';
+import { atNight } from '../support/night.ts';
 import { setScene } from '../support/scene.ts';
 
 const RANGE = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01'];
@@ -47,7 +48,7 @@ describe('--json-events', () => {
     expect(broken([{ ...last, event: 'report', report: again }])).toEqual([]);
   });
 
-  test('tells windows that failed, and a refused key as the last word', async () => {
+  atNight('tells windows that failed, and a refused key as the last word', async () => {
     const scene = await setScene({
       faults: [{ kind: 'html', when: ({ query }) => query.toDate === '2026-03-01 23:59:59' }],
     });

@@ -4,6 +4,7 @@ import { audit } from '../support/audit.ts';
 import { until } from '../support/condition.ts';
 import { daysAgo } from '../support/days.ts';
 import { expectExact } from '../support/multiset.ts';
+import { atNight } from '../support/night.ts';
 import type { Program } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type StepProxy, startStepProxy } from '../support/step-proxy.ts';
@@ -62,22 +63,25 @@ async function rows({ database }: Scene): Promise<unknown> {
   };
 }
 
-test('a worker that comes back finds its windows done by another, and writes nothing about them (I2)', async () => {
-  const { scene, proxy, lonely } = await cutOff({
-    // It waits for the network however long the other takes.
-    DAYWALK_STATEMENT_TIMEOUT: '5m',
-    DAYWALK_DATABASE_PATIENCE: '5m',
-  });
-  await takeOver(scene);
-  const before = await rows(scene);
-  expect(lonely.running()).toBe(true);
-  proxy.isolate(false);
-  expect(await lonely.ended).toMatchObject({ code: 0 });
-  expect(lonely.said()).toMatch(/another worker holds window/);
-  expect(await rows(scene)).toEqual(before);
-  await expectExact(scene, DAYS);
-  expect(await audit(scene.database)).toEqual([]);
-});
+atNight(
+  'a worker that comes back finds its windows done by another, and writes nothing about them (I2)',
+  async () => {
+    const { scene, proxy, lonely } = await cutOff({
+      // It waits for the network however long the other takes.
+      DAYWALK_STATEMENT_TIMEOUT: '5m',
+      DAYWALK_DATABASE_PATIENCE: '5m',
+    });
+    await takeOver(scene);
+    const before = await rows(scene);
+    expect(lonely.running()).toBe(true);
+    proxy.isolate(false);
+    expect(await lonely.ended).toMatchObject({ code: 0 });
+    expect(lonely.said()).toMatch(/another worker holds window/);
+    expect(await rows(scene)).toEqual(before);
+    await expectExact(scene, DAYS);
+    expect(await audit(scene.database)).toEqual([]);
+  },
+);
 
 test('a worker that gave up says so (exit code 5), and its statements have no effect when they arrive at last (I1, I2)', async () => {
   const { scene, proxy, lonely } = await cutOff({

@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectExact, sentTexts } from '../support/multiset.ts';
+import { atNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Moment, startStepProxy, type Verdict } from '../support/step-proxy.ts';
@@ -106,33 +107,36 @@ describe('by age', () => {
     await expectExact(scene, KEPT, ['events']);
   }
 
-  test('a day that is walked again beside pruned ones shows nothing twice, with its cuts or without', async () => {
-    // The day behind the last kept one goes first.
-    const other = await exported();
-    await other.database.query(
-      `update daywalk.windows set state = 'failed', last_error = 'a reason' where day = '2026-01-31' and kind = 'day'`,
-    );
-    const kept = await other.run(upTo('2026-02-01', '--yes'), EVENTS);
-    expect(kept).toMatchObject({ code: 3 });
-    expect(kept.stdout).toMatch(/^kept: events 2026-01-31: it failed$/m);
-    // Walked again alone, its cuts stay as they were; walked again with its cuts, all are new.
-    for (const only of ['failed', 'all']) {
-      const day = ['--from', '2026-01-31', '--to', '2026-01-31'];
-      await other.succeed(['backfill', ...day, '--only', only], EVENTS);
-      const texts = await sentTexts(
-        other.database,
-        other.api.listed({
-          resource: 'events',
-          from: '2026-01-31 00:00:00',
-          to: '2026-01-31 23:59:59',
-        }),
+  atNight(
+    'a day that is walked again beside pruned ones shows nothing twice, with its cuts or without',
+    async () => {
+      // The day behind the last kept one goes first.
+      const other = await exported();
+      await other.database.query(
+        `update daywalk.windows set state = 'failed', last_error = 'a reason' where day = '2026-01-31' and kind = 'day'`,
       );
-      const shown = await other.database.query<{ record: string }>(
-        `select record::text as record from daywalk.events where day <= '2026-02-01'`,
-      );
-      expect(shown.map(({ record }) => record).sort(), only).toEqual([...texts].sort());
-    }
-  });
+      const kept = await other.run(upTo('2026-02-01', '--yes'), EVENTS);
+      expect(kept).toMatchObject({ code: 3 });
+      expect(kept.stdout).toMatch(/^kept: events 2026-01-31: it failed$/m);
+      // Walked again alone, its cuts stay as they were; walked again with its cuts, all are new.
+      for (const only of ['failed', 'all']) {
+        const day = ['--from', '2026-01-31', '--to', '2026-01-31'];
+        await other.succeed(['backfill', ...day, '--only', only], EVENTS);
+        const texts = await sentTexts(
+          other.database,
+          other.api.listed({
+            resource: 'events',
+            from: '2026-01-31 00:00:00',
+            to: '2026-01-31 23:59:59',
+          }),
+        );
+        const shown = await other.database.query<{ record: string }>(
+          `select record::text as record from daywalk.events where day <= '2026-02-01'`,
+        );
+        expect(shown.map(({ record }) => record).sort(), only).toEqual([...texts].sort());
+      }
+    },
+  );
 
   test('the setting: what a worker holds, or the ledger does not have yet, stays', async () => {
     const scene = await exported();
@@ -225,41 +229,47 @@ describe('what reads while it is pruned never takes a part for the whole', () =>
     await proxy.close();
   });
 
-  test('--require-export takes only days whose file is there as they are shown now; an export leaves out what goes meanwhile', async () => {
-    const scene = await exported();
-    const folder = temporaryFolder();
-    const days = ['--from', '2026-01-30', '--to', '2026-02-01'];
-    await scene.succeed(['export', '--out', folder, ...days], EVENTS);
-    const path = (day: string) => join(folder, `stream=events/day=${day}/records.ndjson.gz`);
-    const before = await readFile(path('2026-01-31'));
-    await showMore(scene, '2026-01-31');
-    await rm(path('2026-02-01'));
-    const ended = await scene.run(upTo('2026-02-02', '--require-export', folder, '--yes'), EVENTS);
-    expect(ended).toMatchObject({ code: 3 });
-    expect(ended.stdout).toMatch(/^pruned: events 2026-01-30$/m);
-    expect(ended.stdout).toMatch(
-      /^kept: events 2026-01-31: what is shown of it changed since it was exported$/m,
-    );
-    expect(ended.stdout).toMatch(/^kept: events 2026-02-01: its exported file is gone/m);
-    expect(ended.stdout).toMatch(/^kept: events 2026-02-02: it is not exported$/m);
-    expect(Object.keys(await pagesByDay(scene))).not.toContain('2026-01-30');
+  atNight(
+    '--require-export takes only days whose file is there as they are shown now; an export leaves out what goes meanwhile',
+    async () => {
+      const scene = await exported();
+      const folder = temporaryFolder();
+      const days = ['--from', '2026-01-30', '--to', '2026-02-01'];
+      await scene.succeed(['export', '--out', folder, ...days], EVENTS);
+      const path = (day: string) => join(folder, `stream=events/day=${day}/records.ndjson.gz`);
+      const before = await readFile(path('2026-01-31'));
+      await showMore(scene, '2026-01-31');
+      await rm(path('2026-02-01'));
+      const ended = await scene.run(
+        upTo('2026-02-02', '--require-export', folder, '--yes'),
+        EVENTS,
+      );
+      expect(ended).toMatchObject({ code: 3 });
+      expect(ended.stdout).toMatch(/^pruned: events 2026-01-30$/m);
+      expect(ended.stdout).toMatch(
+        /^kept: events 2026-01-31: what is shown of it changed since it was exported$/m,
+      );
+      expect(ended.stdout).toMatch(/^kept: events 2026-02-01: its exported file is gone/m);
+      expect(ended.stdout).toMatch(/^kept: events 2026-02-02: it is not exported$/m);
+      expect(Object.keys(await pagesByDay(scene))).not.toContain('2026-01-30');
 
-    // The export goes on, and a day goes while it is read: the files of before stay as they were.
-    const proxy = await whilePruned(scene, /from daywalk\.shown_records s/, true);
-    const again = await scene.run(['export', '--out', folder, ...days], {
-      ...EVENTS,
-      DATABASE_URL: proxy.url,
-    });
-    await proxy.close();
-    expect(proxy.state.pruned).toBe(true);
-    expect(again, again.stderr).toMatchObject({ code: 3 });
-    expect(again.stdout).toMatch(/^1 day written.* 1 already there; 1 left out/m);
-    expect(again.stdout).toMatch(/^not exported: events 2026-01-31 pruned/m);
-    expect(await readFile(path('2026-01-31'))).toEqual(before);
-    const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
-    expect(manifest.incomplete).toMatchObject([{ day: '2026-01-31', state: 'pruned' }]);
-    expect(manifest.files).toHaveLength(3);
-  });
+      // The export goes on, and a day goes while it is read: the files of before stay as they were.
+      const proxy = await whilePruned(scene, /from daywalk\.shown_records s/, true);
+      const again = await scene.run(['export', '--out', folder, ...days], {
+        ...EVENTS,
+        DATABASE_URL: proxy.url,
+      });
+      await proxy.close();
+      expect(proxy.state.pruned).toBe(true);
+      expect(again, again.stderr).toMatchObject({ code: 3 });
+      expect(again.stdout).toMatch(/^1 day written.* 1 already there; 1 left out/m);
+      expect(again.stdout).toMatch(/^not exported: events 2026-01-31 pruned/m);
+      expect(await readFile(path('2026-01-31'))).toEqual(before);
+      const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
+      expect(manifest.incomplete).toMatchObject([{ day: '2026-01-31', state: 'pruned' }]);
+      expect(manifest.files).toHaveLength(3);
+    },
+  );
 });
 
 test('the first second of the next day stays when the day before it goes, though both sides of midnight were split', async () => {

@@ -1,6 +1,7 @@
 /** A worker whose key is refused stays up and unhealthy, and sends that key no more for an hour; people ask at once. */
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
+import { atNight } from '../support/night.ts';
 import { API_KEY, formsOf } from '../support/program.ts';
 import {
   CONCURRENCY,
@@ -74,5 +75,7 @@ test('stays up, says why and since when, and asks no more: after a restart neith
   expect(worker.said() + next.said()).not.toMatch(/salt|digest/);
 });
 
-test('it goes on as soon as its file has another key; the note of the old one holds for its hour', () =>
-  expectGoingOn(401));
+atNight(
+  'it goes on as soon as its file has another key; the note of the old one holds for its hour',
+  () => expectGoingOn(401),
+);

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { atNight } from '../support/night.ts';
 import { API_KEY, formsOf } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import {
@@ -66,24 +67,27 @@ test('the key comes back in answers that end a run', async () => {
   expect(await columnsWithSecret(scene)).toEqual([]);
 });
 
-test('the key comes back for one day, while the pages of other days show where the list is', async () => {
-  const scene = await setScene({
-    latency: 2,
-    eventsPerDay: 60,
-    respond: async ({ query }) => {
-      if (query.fromDate !== '2026-03-02 00:00:00') return undefined;
-      // Pages of the other days go by between this day's attempts.
-      await pause(60);
-      return { body: JSON.stringify({ error: `the key ${API_KEY} has expired`, data: [] }) };
-    },
-  });
-  const ended = await scene.run(['backfill', '--from', '2026-03-01', '--to', '2026-03-05'], {
-    ...EVENTS,
-    DAYWALK_PAGE_LENGTH: '5',
-  });
-  expect(ended).toMatchObject({ code: 3 });
-  expect(await columnsWithSecret(scene)).toEqual([]);
-});
+atNight(
+  'the key comes back for one day, while the pages of other days show where the list is',
+  async () => {
+    const scene = await setScene({
+      latency: 2,
+      eventsPerDay: 60,
+      respond: async ({ query }) => {
+        if (query.fromDate !== '2026-03-02 00:00:00') return undefined;
+        // Pages of the other days go by between this day's attempts.
+        await pause(60);
+        return { body: JSON.stringify({ error: `the key ${API_KEY} has expired`, data: [] }) };
+      },
+    });
+    const ended = await scene.run(['backfill', '--from', '2026-03-01', '--to', '2026-03-05'], {
+      ...EVENTS,
+      DAYWALK_PAGE_LENGTH: '5',
+    });
+    expect(ended).toMatchObject({ code: 3 });
+    expect(await columnsWithSecret(scene)).toEqual([]);
+  },
+);
 
 test('the key comes back in the records of a day: that day fails, and nothing of it is stored', async () => {
   const scene = await setScene({

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { atNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { setExported, setScene } from '../support/scene.ts';
 import { ask, expectSameCopied, KEY, queryOf, serve } from './archives.ts';
@@ -101,15 +102,18 @@ describe('filters', () => {
   });
 });
 
-test('any length gives the same list, a hole is never invisible, and what cannot be asked for is refused', async () => {
-  const { url, program } = await serve(await stored());
-  await expectSameList(url);
-  await expectHoleTold(url);
-  await expectRefused(url);
-  await expectNoFieldTold(url);
-  program.kill('SIGTERM');
-  expect(await program.ended).toMatchObject({ code: 143 });
-});
+atNight(
+  'any length gives the same list, a hole is never invisible, and what cannot be asked for is refused',
+  async () => {
+    const { url, program } = await serve(await stored());
+    await expectSameList(url);
+    await expectHoleTold(url);
+    await expectRefused(url);
+    await expectNoFieldTold(url);
+    program.kill('SIGTERM');
+    expect(await program.ended).toMatchObject({ code: 143 });
+  },
+);
 
 /** A page behind the end is empty. */
 async function expectSameList(url: string): Promise<void> {

@@ -2,12 +2,13 @@
 import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
 import { expectExact } from '../support/multiset.ts';
+import { atNight } from '../support/night.ts';
 import type { Program } from '../support/program.ts';
 import { askedAgain } from '../support/requests.ts';
 import { setScene } from '../support/scene.ts';
 import { DAYS, expectNothingOfPaused, leases, run, whereBothBegin } from './sharing.ts';
 
-test('two processes share the work: no page is asked for twice (I2)', async () => {
+atNight('two processes share the work: no page is asked for twice (I2)', async () => {
   const { scene, both } = await whereBothBegin(1, [5, 20]);
   for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
   await expectExact(scene, DAYS);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { until } from '../support/condition.ts';
 import { dayAgo } from '../support/days.ts';
 import { startHookServer } from '../support/hook-server.ts';
+import { atNight } from '../support/night.ts';
 import { setScene } from '../support/scene.ts';
 
 const SETTINGS = {
@@ -81,50 +82,53 @@ test('a database that is away is told as well: exit status 5, and the webhook', 
   });
 });
 
-test('what follows the days and fails is told: by the run, its exit code, the webhook, the worker, until it is over', async () => {
-  const hook = await startHookServer();
-  const scene = await setScene({ eventsPerDay: 20 });
-  const settings = { ...SETTINGS, DAYWALK_WEBHOOK_URL: `${hook.url}/hook` };
-  const told = () => hook.got.map(({ body }) => JSON.parse(body));
-  await scene.database.query(
-    `create function public.refuse() returns trigger language plpgsql as
+atNight(
+  'what follows the days and fails is told: by the run, its exit code, the webhook, the worker, until it is over',
+  async () => {
+    const hook = await startHookServer();
+    const scene = await setScene({ eventsPerDay: 20 });
+    const settings = { ...SETTINGS, DAYWALK_WEBHOOK_URL: `${hook.url}/hook` };
+    const told = () => hook.got.map(({ body }) => JSON.parse(body));
+    await scene.database.query(
+      `create function public.refuse() returns trigger language plpgsql as
        $$ begin raise exception 'no ledger today'; end $$`,
-  );
-  await scene.database.query(
-    'create trigger refuse before insert on daywalk.ledger for each row execute function public.refuse()',
-  );
-  const failed = await scene.run(['run'], settings);
-  expect(failed, failed.stderr).toMatchObject({ code: 3 });
-  const line = /the ledger could not be brought in step: .*no ledger today/;
-  expect(failed.stdout).toMatch(line);
-  expect(told()).toMatchObject([
-    { event: 'failing', problems: [{ text: expect.stringMatching(line) }] },
-  ]);
+    );
+    await scene.database.query(
+      'create trigger refuse before insert on daywalk.ledger for each row execute function public.refuse()',
+    );
+    const failed = await scene.run(['run'], settings);
+    expect(failed, failed.stderr).toMatchObject({ code: 3 });
+    const line = /the ledger could not be brought in step: .*no ledger today/;
+    expect(failed.stdout).toMatch(line);
+    expect(told()).toMatchObject([
+      { event: 'failing', problems: [{ text: expect.stringMatching(line) }] },
+    ]);
 
-  const worker = scene.start(['worker'], {
-    ...settings,
-    DAYWALK_SCHEDULE: '0 0 1 1 *',
-    DAYWALK_STATUS_LISTEN: '127.0.0.1:0',
-  });
-  await worker.saying(/waiting for the next tick/);
-  const url = /"url":"(http:[^"]+)"/.exec(worker.said())?.[1];
-  const health = await fetch(`${url}/healthz`);
-  // As of an older day that failed: no restart mends it.
-  expect(health.status).toBe(200);
-  expect(await health.json()).toMatchObject({
-    status: 'gaps',
-    sentence: expect.stringMatching(/complete, but the ledger could not be brought in step/),
-    problems: [{ text: expect.stringMatching(line), command: 'daywalk doctor' }],
-  });
-  expect(await (await fetch(url ?? '')).text()).toMatch(line);
-  worker.kill('SIGTERM');
-  await worker.ended;
-  expect(told()).toHaveLength(1);
+    const worker = scene.start(['worker'], {
+      ...settings,
+      DAYWALK_SCHEDULE: '0 0 1 1 *',
+      DAYWALK_STATUS_LISTEN: '127.0.0.1:0',
+    });
+    await worker.saying(/waiting for the next tick/);
+    const url = /"url":"(http:[^"]+)"/.exec(worker.said())?.[1];
+    const health = await fetch(`${url}/healthz`);
+    // As of an older day that failed: no restart mends it.
+    expect(health.status).toBe(200);
+    expect(await health.json()).toMatchObject({
+      status: 'gaps',
+      sentence: expect.stringMatching(/complete, but the ledger could not be brought in step/),
+      problems: [{ text: expect.stringMatching(line), command: 'daywalk doctor' }],
+    });
+    expect(await (await fetch(url ?? '')).text()).toMatch(line);
+    worker.kill('SIGTERM');
+    await worker.ended;
+    expect(told()).toHaveLength(1);
 
-  await scene.database.query('drop trigger refuse on daywalk.ledger');
-  await scene.succeed(['run'], settings);
-  expect(told().map(({ event }) => event)).toEqual(['failing', 'recovered']);
-});
+    await scene.database.query('drop trigger refuse on daywalk.ledger');
+    await scene.succeed(['run'], settings);
+    expect(told().map(({ event }) => event)).toEqual(['failing', 'recovered']);
+  },
+);
 
 test('the worker serves its status, pings each pass, and does not ping when it is stopped', async () => {
   const hook = await startHookServer();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { dayAgo } from '../support/days.ts';
+import { atNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { endLooks } from '../support/publishing.ts';
 import { setScene } from '../support/scene.ts';
@@ -57,7 +58,7 @@ test('what prune removes is in the export that it requires', async () => {
   expect(shown.filter((id) => !kept(id))).toEqual([]);
 });
 
-test('a backfill of all says which days it leaves out because they moved', async () => {
+atNight('a backfill of all says which days it leaves out because they moved', async () => {
   const scene = await setScene({ eventsPerDay: 20 });
   const settings = { ...ONE, DAYWALK_TIER_URL: join(temporaryFolder(), 'tier') };
   const range = [dayAgo(4), dayAgo(3)] as const;
