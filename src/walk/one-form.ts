@@ -3,7 +3,7 @@ import type { Page } from '../model.ts';
 import { readFirstHashes } from '../store/evidence.ts';
 import { compareProbe } from '../store/probes.ts';
 import type { AskingContext } from './context.ts';
-import { IN_ONE_FORM } from './volatile.ts';
+import { IN_ONE_FORM } from './places.ts';
 
 /** An answer that was looked at, or the walk whose first page is meant. */
 type Answer = Page | number;

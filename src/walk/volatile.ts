@@ -1,8 +1,6 @@
 /** What in a record is not the record: values that differ each time it is asked for, as row numbers, scores and ages do; pure. */
 import { isObject } from '../source/json.ts';
-
-/** Among the places: the order within lists is not the record, nor are zeros behind numbers, which JavaScript never sees. */
-export const IN_ONE_FORM = '[]';
+import { asOneValue, escaped, leavesIn, spelled } from './places.ts';
 
 /** A text that tells how long ago something was: it differs only when it happens to move on. Without "ago" it may be a duration. */
 const AGE =
@@ -59,9 +57,6 @@ export function sharesRecords(
   return other.some((record) => all.has(spelled(record, '', leftOut)));
 }
 
-/** A key as a step of a JSON pointer (RFC 6901). */
-const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
-
 /** Where two values differ, and whether both are ages there. */
 function differing(
   one: unknown,
@@ -110,15 +105,6 @@ const beginsAtOne = (pairs: readonly (readonly [unknown, unknown])[], place: str
 const countOf = (value: unknown): number =>
   /^\d+$/.test(String(value)) ? Number(value) : Number.NaN;
 
-/** The values in objects, by place; lists as their JSON. */
-function leavesIn(value: unknown, place: string, found = new Map<string, unknown>()) {
-  if (isObject(value))
-    for (const [key, inner] of Object.entries(value))
-      leavesIn(inner, `${place}/${escaped(key)}`, found);
-  else found.set(place, Array.isArray(value) ? JSON.stringify(value) : value);
-  return found;
-}
-
 /** How many versions differ without what is left out. */
 function distinct(
   pairs: readonly (readonly [unknown, unknown])[],
@@ -126,23 +112,6 @@ function distinct(
   leftOut: ReadonlySet<string>,
 ): number {
   return new Set(pairs.map((pair) => spelled(pair[version], '', leftOut))).size;
-}
-
-/** A value as text that is equal for equal values, whatever the order of their keys. */
-function spelled(value: unknown, place: string, leftOut: ReadonlySet<string>): string {
-  if (leftOut.has(place)) return '';
-  if (Array.isArray(value)) {
-    const texts = value.map((inner, index) => spelled(inner, `${place}/${index}`, leftOut));
-    return `[${(leftOut.has(IN_ONE_FORM) ? texts.sort() : texts).join()}]`;
-  }
-  if (!isObject(value)) return JSON.stringify(value);
-  const inside = Object.keys(value)
-    .sort()
-    .map((key) => {
-      const text = spelled(value[key], `${place}/${escaped(key)}`, leftOut);
-      return text === '' ? '' : `${JSON.stringify(key)}:${text}`;
-    });
-  return `{${inside.filter((text) => text !== '').join()}}`;
 }
 
 /**
@@ -234,16 +203,6 @@ export function differsInEach(place: string, records: readonly unknown[]): boole
 
 const valuesOf = (place: string, records: readonly unknown[]): readonly unknown[] =>
   records.map((record) => leavesIn(record, '').get(place));
-
-/** A record with the list that stands in a place as one value: its elements are no places of their own, of which some records have more. */
-function asOneValue(value: unknown, place: string, at = ''): unknown {
-  if (at === place) return Array.isArray(value) ? JSON.stringify(value) : value;
-  if (!isObject(value)) return value;
-  const members = Object.entries(value).map(
-    ([key, inner]) => [key, asOneValue(inner, place, `${at}/${escaped(key)}`)] as const,
-  );
-  return Object.fromEntries(members);
-}
 
 /** The places without which the records of a list are among those of another, whatever their order, with the pairs of them. */
 function* pairedWithoutOne(one: readonly unknown[], other: readonly unknown[]) {

@@ -214,8 +214,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a split is closed whose last parts were walked when its source had forgotten it',
     'src/walk/closing.ts',
-    'if (came > 0 || split',
-    'if (came < 0 && split',
+    'if (came > 0 || (isHad && split',
+    'if (came < 0 && (isHad && split',
     FORGOTTEN,
   ),
   mutant(
@@ -368,8 +368,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a look at a split day without a total closes it anew',
     LOOK,
-    "if (!split.calibrated) return came > 0 || !holds ? null : 'it shows nothing any more';",
-    "if (!split.calibrated) return 'its parts are looked at';",
+    'if (!split.calibrated) {',
+    "if (!split.calibrated) {\n    if (split.by !== null) return 'its parts are looked at';",
     LOOKS,
   ),
   mutant(
@@ -410,9 +410,37 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is refused as too old is not forgotten',
     FORGETTING,
-    'if (error instanceof RequestError) return false;',
-    'if (error === 0) return 0;',
+    'if (beginning instanceof RequestError) return true;',
+    '',
     KNOWN,
+  ),
+  mutant(
+    'what is refused because it is too much is forgotten',
+    FORGETTING,
+    'const beginning = await shows(context, { ...span, ...beginningOf(span) }, 2);',
+    'const beginning = shown;',
+    ['test/walk/refused-whole.test.ts'],
+  ),
+  mutant(
+    'what is refused whole is not split',
+    'src/walk/window.ts',
+    'if (isOfSpan && (await isAnsweredInPart(context, window))) {',
+    'if (isOfSpan && error === null) {',
+    ['test/walk/refused-whole.test.ts'],
+  ),
+  mutant(
+    'what cannot be had whole is asked for its total',
+    'src/walk/closing.ts',
+    'const whole = await orNull(question(context, window, 0, 1));',
+    'const whole = await question(context, window, 0, 1);',
+    ['test/walk/refused-whole.test.ts'],
+  ),
+  mutant(
+    'pages by number that repeat the last one are walked on',
+    'src/walk/asking.ts',
+    'if ((await this.#far(records, came))?.digest === digest)',
+    'if (came < 0)',
+    ['test/walk/odd-sources.test.ts'],
   ),
   mutant(
     'a known answer that cannot be had is that of the source',

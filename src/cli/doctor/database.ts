@@ -16,7 +16,7 @@ import { readServerFacts } from '../../store/server.ts';
 import { requireUnchanged } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { counted, formatCount, utcMinute } from '../../text.ts';
-import { IN_ONE_FORM } from '../../walk/volatile.ts';
+import { IN_ONE_FORM } from '../../walk/places.ts';
 import { redactor } from '../process-redactor.ts';
 import type { OpenDatabase } from '../wiring.ts';
 import type { Examination } from './examination.ts';
