@@ -216,7 +216,7 @@ export interface Proof {
   readonly unites?: readonly number[];
   /** Of a total: the totals of both halves and the cut between them add up to it. */
   readonly summed?: boolean;
-  /** Of halves: the walks of both, and of the cut between them. */
+  /** Of halves, also of what is empty: the walks of both, and of the cut between them. */
   readonly halves?: readonly number[];
   /** Of a cut: the walks across it, before it and behind it; null where the one across was empty. */
   readonly across?: number;

@@ -1,5 +1,6 @@
 /** What was learned about the API in a stream, kept with its evidence; all of it expires (docs/completeness.md). */
 import type { Database } from './database.ts';
+import { isPruned } from './shown.ts';
 
 /** What can be learned. */
 export type Fact =
@@ -83,13 +84,18 @@ export async function forget(database: Database, streamId: number, fact: Fact): 
   ]);
 }
 
-/** Has the windows walked again that were believed by their size or total, or to be empty, in the time for which facts are kept. */
+/**
+ * Has the windows walked again that were believed by their size or total, or to be empty, in the time for which facts are kept; not those
+ * of days that are pruned, or that their source has forgotten.
+ */
 export async function walkAnewBySize(database: Database, streamId: number): Promise<void> {
   await database.persist(
-    `update daywalk.windows
+    `update daywalk.windows w
         set rewalk = true, state = 'pending', due_at = clock_timestamp()
       where stream_id = $1 and kind <> 'cut' and split_by is null and state = 'complete' and lease_id is null
-        and proof ->> 'kind' in ('empty', 'probe', 'total') and proven_at > clock_timestamp() - make_interval(days => $2)`,
+        and proof ->> 'kind' in ('empty', 'probe', 'total') and not proof ? 'halves' and proven_at > clock_timestamp() - make_interval(days => $2)
+        and not ${isPruned('w.stream_id', 'w.day')}
+        and not exists (select from daywalk.days d where d.stream_id = w.stream_id and d.day = w.day and d.retired_since is not null)`,
     [streamId, KEPT_DAYS],
   );
 }

@@ -83,7 +83,13 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
     if (end !== 'nothing') return { kind: 'lacking', rule: 'C3', needs: 'end' };
     if (learned.cutOtherwise && halves === undefined)
       return { kind: 'lacking', rule: 'C6', needs: 'halves' };
-    return complete('empty', 'C3', 0, 'it was empty, and asked again it was empty again');
+    const { proof } = complete(
+      'empty',
+      'C3',
+      0,
+      'it was empty, and asked again it was empty again',
+    );
+    return { kind: 'complete', proof: halves ? { ...proof, halves: halves.walks } : proof };
   }
   if (repeated && !agreed) return { kind: 'lacking', rule: 'C7', needs: 'another length' };
   const asked = evidence.audited || claims.some((claim) => claim.more && reaches(claim, stored));

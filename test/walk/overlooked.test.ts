@@ -692,8 +692,8 @@ describe('a source whose lists are cut otherwise than by their number', () => {
       },
     ],
   ])('%s', async (_, habits) => {
-    const days = closedDays(8);
-    const sizes = [33, 18, 61, 43, 12, 57, 0, 74];
+    const days = closedDays(9);
+    const sizes = [33, 18, 61, 43, 12, 57, 0, 74, 0];
     const lists = Object.fromEntries(
       days.map((day, index) => [day, records(1_000 * (index + 1), sizes[index] ?? 0)]),
     );
@@ -713,7 +713,41 @@ describe('a source whose lists are cut otherwise than by their number', () => {
         state: 'complete',
         published: [...(lists[day] ?? [])].sort(),
       });
-    expect(source.asked.length).toBeLessThan(700);
+    const asked = source.asked.length;
+    expect(asked).toBeLessThan(700);
+    await runOnce(exporting);
+    expect(source.asked.length).toBe(asked);
+  });
+
+  it('has no day walked again that is pruned, or that its source has forgotten', async () => {
+    const [pruned = '', gone = '', other = ''] = closedDays(3);
+    const lists = {
+      [pruned]: records(1_000, 4),
+      [gone]: records(2_000, 5),
+      [other]: records(3_000, 6),
+    };
+    const source = new ImaginedSource(lists);
+    const exporting = { server, source, stream: newStream(), since: pruned };
+    await runOnce(exporting);
+    await server.query(
+      `insert into daywalk.prunings (stream_id, day, what, walks, pages, records, bytes)
+       select stream_id, $1::date, 'day', '{}', 1, 4, 1 from daywalk.streams`,
+      [pruned],
+    );
+    await server.query('update daywalk.days set retired_since = now() where day = $1::date', [
+      gone,
+    ]);
+    await teach(exporting, { cut_otherwise: true });
+    await runOnce(exporting);
+    expect(
+      await server.query(
+        "select day::text, state, proof ->> 'kind' as kind from daywalk.windows where kind = 'day' order by day",
+      ),
+    ).toEqual([
+      { day: pruned, state: 'complete', kind: 'probe' },
+      { day: gone, state: 'complete', kind: 'probe' },
+      { day: other, state: 'complete', kind: 'halves' },
+    ]);
   });
 
   it('has days walked again that were believed by their size', async () => {
