@@ -1707,13 +1707,15 @@ begin
   end;
   more := case
     -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable; Splunk: preview.
-    when name ~ '^(allow|include|enable)' then false
-    when name ~ '^(((is|has)?more|hasnext|terminatedearly|exceededtransferlimit)|(is)?(preview|degraded)$)|partial|incomplete|truncated|limit(reached|exceeded|hit)$'
-      then is_true or said = 'omitted'
+    when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' then is_true or said = 'omitted'
+    -- Within other names a number counts something, and some name an option.
+    when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
+    when name ~ '^(is)?(preview|degraded)$|partial|incomplete|truncated|limit(reached|exceeded|hit)$' then said in ('true', 'yes')
     -- BigQuery: jobComplete; Salesforce: done.
     when name ~ '^(is)?(complete|completed|done|finished)$|^(job|query|search)(complete|completed|done|finished)$' then said = 'false'
-    when name ~ '^((job|query|search)?(status|state)|result|completeness)$'
-      then said ~ '^(partial|incomplete|truncated)|^(running|queued|pending|executing|in[ _-]?progress)$'
+    when name in ('status', 'state', 'result', 'completeness') then said ~ '^(partial|incomplete|truncated)'
+    when name ~ '^(job|query|search)(status|state)$'
+      then said ~ '^(partial|incomplete|truncated|running|queued|pending|executing|in[ _-]?progress)'
     else false
   end;
 end $function$;

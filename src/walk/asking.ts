@@ -14,6 +14,8 @@ import { isPowerOfTwo } from './verdict.ts';
 
 /** Records behind the newest one, so far that no list of one record a page is walked there. */
 const FAR = 1_000_000;
+/** No `start` is larger: many a source keeps it in 32 bits. */
+const FARTHEST = 2_000_000_000;
 
 /** Of the first and of the newest page of a walk; null: there is none. */
 export interface PageDigests {
@@ -112,7 +114,8 @@ export class Asking {
   }
 
   /**
-   * A page that came before, alone or by number: far behind it there must be another one, or none.
+   * A page equal to the first, of one record, or to the newest, by number: where it is what comes for every `start`, it comes far behind
+   * the list, too.
    * @param before the walk without that page.
    * @throws {WalkError} where the first one record comes for each `start`; `capped` where the newest page does for all behind it.
    */
@@ -131,7 +134,8 @@ export class Asking {
   /** What comes far behind the records, where none is; null: it cannot be had. It claims nothing: a total may run along with `start`. */
   async #far(records: number, length: number): Promise<ProbeFacts | null> {
     const heard = this.claims.length;
-    const answer = await orNull(this.ask(records + length * FAR, length));
+    const pages = Math.min(FAR, Math.floor(FARTHEST / length));
+    const answer = await orNull(this.ask(records + length * pages, length));
     this.claims.length = heard;
     return answer;
   }

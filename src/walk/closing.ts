@@ -43,7 +43,7 @@ export async function closeWindow(
       'contradicted',
       'it was split, and its parts show nothing of what it shows',
     );
-  const total = isUntold ? split.total : shown;
+  const total = isUntold && isHad ? split.total : shown;
   const exact =
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
@@ -83,9 +83,11 @@ export async function closeWindow(
   return { kind: 'complete', proof };
 }
 
-/** What the window tells; nothing where it was split because it cannot be had whole. */
+/** What the window tells; nothing where it is refused again, and so cannot be had whole. */
 async function askWhole(context: WindowContext, window: LeasedWindow) {
-  const whole = await orNull(question(context, window, 0, 1));
+  const whole =
+    (await orNull(question(context, window, 0, 1))) ??
+    (await orNull(question(context, window, 0, 2)));
   return { isHad: whole !== null, ...(whole ?? { came: 0, total: null, totalMissing: false }) };
 }
 

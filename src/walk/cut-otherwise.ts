@@ -5,8 +5,9 @@ import { walkAnewBySize } from '../store/learned.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WindowContext } from './context.ts';
 import { lookAtEnd } from './end.ts';
+import { orNull } from './failures.ts';
 
-/** So often a list must end in the same place: what is missing for a moment comes back, and what is missing by chance comes. */
+/** So often a list must end in the same place: what is late, or left out by chance, would show by then. */
 const TIMES = 10;
 
 /**
@@ -20,10 +21,13 @@ export async function learnCutOtherwise(
   { walkId, stored }: Pick<EndedWalk, 'walkId' | 'stored'>,
 ): Promise<void> {
   const { database, knowledge } = context;
-  if (knowledge.learned.cutOtherwise || stored >= knowledge.longestList) return;
+  if (knowledge.learned.cutOtherwise || knowledge.reach === 'day') return;
+  if (stored >= knowledge.longestList) return;
   const walk = { walkId, records: stored, proof: { kind: 'probe' } } as const;
+  const isAsStored = async (length: number) =>
+    (await lookAtEnd(context, window, walk, length)) === null;
   for (let time = 0; time < TIMES; time += 1)
-    if ((await lookAtEnd(context, window, walk, 2 + time)) !== null) return;
+    if ((await orNull(isAsStored(2 + time))) !== true) return;
   await knowledge.learn(
     'cut_otherwise',
     true,

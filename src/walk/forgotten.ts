@@ -113,7 +113,8 @@ async function showsNothingBetween(context: WindowContext, from: Day, to: Day): 
 
 /**
  * Asked as often as an answer without records must come to be believed, each time for another length, so that no cache answers.
- * What is refused with its beginning is too old, and not shown. Of what may be too much, or is refused alone, parts are asked for.
+ * Where the span and its first minutes are both refused it is too old, and not shown. Of what may be too much, or is refused alone, parts
+ * are asked for: one that cannot be had says nothing.
  * @throws {PageFailedError} where neither it nor its beginning can be had.
  */
 export async function showsNothing(context: WindowContext, span: Span): Promise<boolean> {
@@ -125,11 +126,12 @@ export async function showsNothing(context: WindowContext, span: Span): Promise<
     const beginning = await shows(context, { ...span, ...beginningOf(span) }, 2);
     if (beginning instanceof PageFailedError) throw beginning;
     if (beginning instanceof RequestError) return true;
+    if (beginning) return false;
   }
   if (shown === true) return false;
   if (hidesMuch || shown !== false)
     for (const part of partsOf(span, hidesMuch))
-      if ((await shows(context, { ...span, ...part }, 2)) === true) return false;
+      if ((await shows(context, { ...span, ...part }, 2)) !== false) return false;
   return true;
 }
 

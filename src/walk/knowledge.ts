@@ -61,7 +61,8 @@ export class Knowledge {
 
   /** What a verdict needs. */
   get learned(): Learned {
-    const cutOtherwise = this.#facts.get('cut_otherwise') === true;
+    // Where the time of day is ignored, there are no halves to ask for.
+    const cutOtherwise = this.#facts.get('cut_otherwise') === true && this.reach !== 'day';
     return {
       calibrated: cutOtherwise ? 0 : (this.#number('calibrated') ?? 0),
       lowerBoundFrom: this.#number('lower_bound'),

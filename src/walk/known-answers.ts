@@ -184,7 +184,7 @@ export class KnownAnswers {
     // What was proven may not be had any more.
     const newest = await newestDay(this.#context, failing.from.slice(0, 10));
     if (newest.from !== other.from && (await this.#answers(newest))) return true;
-    // Of a new stream all of them may be empty, in words that nobody knows yet; of the same span they are another answer all the same.
+    // Of a new stream all of them may be empty in words that nobody knows: then it is enough that the same span is answered to another length.
     return failing.length > 1 && this.#answers(failing, true);
   }
 

@@ -28,8 +28,10 @@ export function partsOf({ from, to }: Part, closely: boolean): Part[] {
 }
 
 /** The first minutes of a span, of a day eleven: where the whole is refused and they are not, it is too much or too long, and not too old. */
-export const beginningOf = (span: Part): Part =>
-  around(span.from, 0, Math.floor(secondsOf(span) / 128));
+export function beginningOf(span: Part): Part {
+  const { from, to } = around(span.from, 0, Math.floor(secondsOf(span) / 128));
+  return { from, to };
+}
 
 /**
  * Called before a span is believed to be empty: a day of a source that is known to show lists of some length, and any part of

@@ -149,7 +149,8 @@ async function halvesOf(
   if (halves.more === 0) return halves;
   // A list is cut short: neither a size that was proven nor that its source gives larger ones shows that another one is whole.
   await context.knowledge.doubt('proven_size');
-  await learnCutOtherwise(context, window, newest);
+  // As many on both sides are edited ones.
+  if (halves.more > halves.less) await learnCutOtherwise(context, window, newest);
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
   return splitUp(context, window, { reason, total: null, size });
 }
@@ -257,6 +258,8 @@ async function ended(
 /** Whether the beginning of a window can be had, which itself cannot, whatever length is asked for. */
 async function isAnsweredInPart(context: WindowContext, window: LeasedWindow): Promise<boolean> {
   if (splitSpan(window, window, context, 2)?.by !== 'time') return false;
+  // It may have been of a moment, or of another span.
+  if ((await orNull(question(context, window, 0, 2))) !== null) return false;
   const beginning = { ...spanOf(window), ...beginningOf(window) };
   return (await orNull(question(context, beginning, 0, 2))) !== null;
 }

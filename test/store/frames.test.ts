@@ -134,7 +134,7 @@ it.each([
   { preview: true },
   { jobComplete: false },
   { done: false },
-  { status: 'running' },
+  { jobStatus: 'running' },
   { query_status: 'IN_PROGRESS' },
   { results_truncated: true },
   { searchTruncated: true },
@@ -173,6 +173,9 @@ it('has_more: false, or a link to a next page, does not', async () => {
     done: 0,
     completed: 7,
     allowPartialResults: true,
+    rate_limit_reached: true,
+    status: 'running',
+    stats: { files_truncated: 1 },
     search: 'running',
     info: 'done',
   };

@@ -667,7 +667,7 @@ describe('clocks that skip midnight', () => {
 });
 
 describe('a source whose lists are cut otherwise than by their number', () => {
-  const hoursOf = ({ from, to }: PageRequest) =>
+  const hoursOf = ({ from, to }: Pick<PageRequest, 'from' | 'to'>) =>
     (Date.parse(`${to.replace(' ', 'T')}Z`) - Date.parse(`${from.replace(' ', 'T')}Z`)) / 3_600_000;
   const kept = (most: number, keyOf: (id: number) => number) => (list: readonly string[]) => {
     const counts = new Map<number, number>();
@@ -717,6 +717,39 @@ describe('a source whose lists are cut otherwise than by their number', () => {
     expect(asked).toBeLessThan(700);
     await runOnce(exporting);
     expect(source.asked.length).toBe(asked);
+  });
+
+  it('is none that shows an edited record in a half, or whose days show the same at each time', async () => {
+    const [whole = '', edited = ''] = closedDays(2);
+    const source: ImaginedSource = new ImaginedSource(
+      { [whole]: records(1_000, 61), [edited]: records(2_000, 40) },
+      {
+        before: (self, { from, to }) => {
+          if (from.startsWith(edited) && hoursOf({ from, to }) < 13)
+            self.lists.set(`${edited} 00:00:00`, [
+              ...records(2_000, 20),
+              '{"id": 2020, "closed": true}',
+              ...records(2_021, 19),
+            ]);
+        },
+      },
+    );
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: whole, pageLength: 100, concurrency: 1 });
+    expect(
+      source.asked.some(
+        ({ from, to }) =>
+          from.startsWith(edited) && to.startsWith(edited) && !to.endsWith('23:59:59'),
+      ),
+    ).toBe(true);
+    expect(await server.query("select from daywalk.learned where fact = 'cut_otherwise'")).toEqual(
+      [],
+    );
+
+    const other = new ImaginedSource({ [whole]: records(1_000, 4) }, { at: () => 40 });
+    const exporting = { server, source: other, stream: newStream(), since: whole };
+    await teach(exporting, { cut_otherwise: true, reach: 'day' });
+    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
   });
 
   it('has no day walked again that is pruned, or that its source has forgotten', async () => {

@@ -1,6 +1,7 @@
 /** Spans that hold too much for their source, or are too long, and are refused: they are split, and are whole (docs/completeness.md C9). */
 import { expect, it } from 'vitest';
 import { PageFailedError, RequestError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/model.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, records } from '../support/store.ts';
 import { closedDays, exported, newStream } from './exporting.ts';
@@ -74,27 +75,47 @@ it.each<[string, Habits]>([
   ).toEqual([]);
 });
 
-it('a day that comes to be refused is not taken for forgotten: what comes late is found', async () => {
-  let most = 1_000;
-  const source = new ImaginedSource(
-    { [first]: records(1_000, 61), [second]: records(2_000, 20) },
-    { before: refusing(() => most, tooMuch) },
-  );
-  const exporting = {
-    server,
-    source,
-    stream: newStream(),
-    since: first,
-    pageLength: 20,
-    recheckDays: 7,
-  };
-  for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
-  most = 50;
-  source.lists.set(`${first} 00:00:00`, records(1_000, 62));
-  await server.query('update daywalk.windows set due_at = clock_timestamp()');
-  const results = await exported(exporting, 2);
-  expect(results.get(first)).toMatchObject({
-    state: 'complete',
-    published: records(1_000, 62).sort(),
-  });
-});
+const beyond = (hours: number) => (request: PageRequest) => hoursOf(request) > hours;
+it.each<[string, Habits, (request: PageRequest, held: number) => boolean, number]>([
+  ['as too much', {}, (_, held) => held > 50, 61],
+  ['as too much, with totals', { totals: 'exact' }, (_, held) => held > 50, 61],
+  ['as longer than six hours', {}, beyond(6), 4],
+  ['as longer than six hours, with totals', { totals: 'exact' }, beyond(6), 61],
+])(
+  'a day that comes to be refused %s is not taken for forgotten: what comes late is found',
+  async (_, habits, refuses, count) => {
+    let began = false;
+    const source = new ImaginedSource(
+      { [first]: records(1_000, count), [second]: records(2_000, 20) },
+      {
+        ...habits,
+        before: (self, request) => {
+          if (began && refuses(request, self.within(request).length)) throw tooMuch();
+        },
+      },
+    );
+    const exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: first,
+      pageLength: 20,
+      recheckDays: 7,
+    };
+    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+    began = true;
+    const look = () =>
+      server.query(
+        'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+      );
+    for (const late of [count + 1, count + 2]) {
+      source.lists.set(`${first} 00:00:00`, records(1_000, late));
+      await look();
+      const results = await exported(exporting, 2);
+      expect(results.get(first)).toMatchObject({
+        state: 'complete',
+        published: records(1_000, late).sort(),
+      });
+    }
+  },
+);
