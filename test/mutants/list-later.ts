@@ -95,7 +95,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'the total of a large day that was forgotten is that of now',
     'src/walk/closing.ts',
-    'isUntold ? split.total : shown',
+    'isUntold && isHad ? split.total : shown',
     'shown',
     LIFE,
   ),
@@ -431,9 +431,30 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what cannot be had whole is asked for its total',
     'src/walk/closing.ts',
-    'const whole = await orNull(question(context, window, 0, 1));',
-    'const whole = await question(context, window, 0, 1);',
+    '(await orNull(question(context, window, 0, 1))) ??',
+    '(await question(context, window, 0, 1)) ??',
     ['test/walk/refused-whole.test.ts'],
+  ),
+  mutant(
+    'what cannot be had whole has the total that it had once',
+    'src/walk/closing.ts',
+    'isUntold && isHad ? split.total',
+    'isUntold ? split.total',
+    ['test/walk/refused-whole.test.ts'],
+  ),
+  mutant(
+    'a part that cannot be had shows nothing',
+    FORGETTING,
+    '2)) !== false) return false;',
+    '2)) === true) return false;',
+    ['test/walk/refused-whole.test.ts'],
+  ),
+  mutant(
+    'a record that was edited shows that lists are cut otherwise',
+    'src/walk/window.ts',
+    'if (halves.more > halves.less) await',
+    'await',
+    ['test/walk/overlooked.test.ts'],
   ),
   mutant(
     'pages by number that repeat the last one are walked on',

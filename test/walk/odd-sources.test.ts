@@ -900,3 +900,18 @@ it('addresses that are signed anew each time, in lists of some records, are no p
   expect(result?.published.map(idOf).sort()).toEqual(list.map(idOf).sort());
   expect(source.asked.length).toBeLessThan(100);
 });
+
+it('a list of which the first record goes and one comes behind it, before its end is asked for, is walked again', async () => {
+  const list = records(1, 6);
+  const { requests, ...result } = await exportDay(
+    list,
+    {
+      before: (source, { start }) => {
+        if (start > 0) source.lists.set(`${day} 00:00:00`, [...list.slice(1), '{"id": 9}']);
+      },
+    },
+    { pageLength: 10 },
+  );
+  expect(result).toMatchObject({ state: 'complete', published: [...list.slice(1), '{"id": 9}'] });
+  expect(requests).toBeLessThan(20);
+});

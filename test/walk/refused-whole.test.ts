@@ -8,7 +8,7 @@ import { closedDays, exported, newStream } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
 
 let server: TestDatabase;
-const [first = '', second = ''] = closedDays(2);
+const [oldest = '', first = '', second = ''] = closedDays(3);
 
 freshStore((store) => {
   ({ server } = store);
@@ -86,7 +86,11 @@ it.each<[string, Habits, (request: PageRequest, held: number) => boolean, number
   async (_, habits, refuses, count) => {
     let began = false;
     const source = new ImaginedSource(
-      { [first]: records(1_000, count), [second]: records(2_000, 20) },
+      {
+        [oldest]: records(3_000, count > 9 ? 83 : 0),
+        [first]: records(1_000, count),
+        [second]: records(2_000, 20),
+      },
       {
         ...habits,
         before: (self, request) => {
@@ -98,7 +102,7 @@ it.each<[string, Habits, (request: PageRequest, held: number) => boolean, number
       server,
       source,
       stream: newStream(),
-      since: first,
+      since: oldest,
       pageLength: 20,
       recheckDays: 7,
     };
@@ -108,13 +112,15 @@ it.each<[string, Habits, (request: PageRequest, held: number) => boolean, number
       server.query(
         'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
       );
-    for (const late of [count + 1, count + 2]) {
-      source.lists.set(`${first} 00:00:00`, records(1_000, late));
+    // The hours around noon stay empty where there are few.
+    for (const late of [records(1_001 + count, 1), records(1_001 + count, 2)]) {
+      const list = [...records(1_000, count), ...late];
+      source.lists.set(`${first} 00:00:00`, list);
       await look();
       const results = await exported(exporting, 2);
       expect(results.get(first)).toMatchObject({
         state: 'complete',
-        published: records(1_000, late).sort(),
+        published: list.sort(),
       });
     }
   },
