@@ -356,19 +356,20 @@ it('visitors of many pages cannot fill the database, whatever it waits for', asy
     ).finally(() => {
       ended = true;
     });
-    let givenUp: number | undefined;
+    const givenUp = new Set<number>();
     while (!ended) {
-      const backends = await waiting();
+      // One that was given up may be there still, when the next one begins.
+      const backends = (await waiting()).filter((pid) => !givenUp.has(pid));
       expect(backends.length).toBeLessThanOrEqual(1);
       // One deadline for each statement: a second one would be that of its cancellation.
-      if (backends[0] !== undefined && backends[0] !== givenUp) {
-        givenUp = backends[0];
+      if (backends[0] !== undefined) {
+        givenUp.add(backends[0]);
         expect(await ask(own.url, '/livez')).toMatchObject({ status: 200 });
         deadlines.pass();
       }
     }
     for (const { status } of await visits) expect(status).toBe(503);
-    expect(givenUp).toBeDefined();
+    expect(givenUp.size).toBeGreaterThan(0);
     await until('nobody who waits', async () => (await waiting()).length === 0);
   } finally {
     await holder.query('rollback');
