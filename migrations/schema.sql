@@ -1712,7 +1712,7 @@ begin
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
     when name ~ '^(is)?(preview|degraded)$|partial|incomplete|truncated|limit(reached|exceeded|hit)$' then said in ('true', 'yes')
     -- BigQuery: jobComplete; Salesforce: done.
-    when name ~ '^(is)?(complete|completed|done|finished)$|^(job|query|search)(complete|completed|done|finished)$' then said = 'false'
+    when name ~ '^(is|job|query|search)?(complete|completed|done|finished)$' then said = 'false'
     when name in ('status', 'state', 'result', 'completeness') then said ~ '^(partial|incomplete|truncated)'
     when name ~ '^(job|query|search)(status|state)$'
       then said ~ '^(partial|incomplete|truncated|running|queued|pending|executing|in[ _-]?progress)'

@@ -1,6 +1,6 @@
 /** What was learned about the API in a stream, kept with its evidence; all of it expires (docs/completeness.md). */
 import type { Database } from './database.ts';
-import { isPruned } from './shown.ts';
+import { isPruned, isRetired } from './shown.ts';
 
 /** What can be learned. */
 export type Fact =
@@ -95,7 +95,7 @@ export async function walkAnewBySize(database: Database, streamId: number): Prom
       where stream_id = $1 and kind <> 'cut' and split_by is null and state = 'complete' and lease_id is null
         and proof ->> 'kind' in ('empty', 'probe', 'total') and not proof ? 'halves' and proven_at > clock_timestamp() - make_interval(days => $2)
         and not ${isPruned('w.stream_id', 'w.day')}
-        and not exists (select from daywalk.days d where d.stream_id = w.stream_id and d.day = w.day and d.retired_since is not null)`,
+        and not ${isRetired('w.stream_id', 'w.day')}`,
     [streamId, KEPT_DAYS],
   );
 }

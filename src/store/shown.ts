@@ -14,6 +14,10 @@ export const isPruned = (streamId: string, day: string): string =>
 export const isTiered = (streamId: string, day: string): string =>
   `exists (select from daywalk.tiered_days t where t.stream_id = ${streamId} and t.day = ${day})`;
 
+/** A condition: the source has forgotten the day, which stays as it was proven; both arguments are SQL. */
+export const isRetired = (streamId: string, day: string): string =>
+  `exists (select from daywalk.days d where d.stream_id = ${streamId} and d.day = ${day} and d.retired_since is not null)`;
+
 /** A condition: pages of the day are stored, and not thrown away; both arguments are SQL. */
 export const hasBegun = (streamId: string, day: string): string =>
   `exists (select from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id

@@ -2,7 +2,7 @@
 import type { Day, DayRange, Purpose, Window, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
-import { isPruned } from './shown.ts';
+import { isPruned, isRetired } from './shown.ts';
 
 /** Days of a stream, one after the other, that have a window each. */
 export interface KnownSpan extends DayRange {
@@ -195,7 +195,7 @@ export async function planLooks(
                  -- Parts of a calibrated total are looked at with it.
                  and not coalesce((select p.split_calibrated from daywalk.windows p where p.window_id = w.split_from), false)
                  and not ${isPruned('w.stream_id', 'w.day')}
-                 and not exists (select from daywalk.days d where d.stream_id = w.stream_id and d.day = w.day and d.retired_since is not null)))`,
+                 and not ${isRetired('w.stream_id', 'w.day')}))`,
     [streamIds, recheckDays],
   );
 }

@@ -28,22 +28,21 @@ export async function closeWindow(
   const differs = window.state === 'complete' || window.rewalk;
   const changed = differs ? await movedParts(context, split) : [];
   if (changed.length > 0) return again(context, window, split, 'a look found more', changed);
-  const { isHad, came, total: shown, totalMissing } = await askWhole(context, window);
+  const { isEmpty, came, total: shown, totalMissing } = await askWhole(context, window);
   // What shows nothing now may have been forgotten before its last part was walked.
-  if (came > 0 || (isHad && split.parts.some((part) => part.records === 0)))
+  if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
     await refuseForgotten(context, window, came);
   const { calibrated, lowerBoundFrom } = knowledge.learned;
   const records = sumOf(split);
   // What was accepted as forgotten since its parts were walked, or is too much to be shown whole, adds up to what it told when it was split.
   const isUntold =
-    !isHad ||
-    (came === 0 && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window))));
+    isEmpty && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
   if (knowledge.hidesMuch && came === 0 && records === 0 && !(await showsNothing(context, window)))
     throw new WalkError(
       'contradicted',
       'it was split, and its parts show nothing of what it shows',
     );
-  const total = isUntold && isHad ? split.total : shown;
+  const total = isUntold ? split.total : shown;
   const exact =
     calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
   // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
@@ -88,7 +87,10 @@ async function askWhole(context: WindowContext, window: LeasedWindow) {
   const whole =
     (await orNull(question(context, window, 0, 1))) ??
     (await orNull(question(context, window, 0, 2)));
-  return { isHad: whole !== null, ...(whole ?? { came: 0, total: null, totalMissing: false }) };
+  return {
+    isEmpty: whole?.came === 0,
+    ...(whole ?? { came: 0, total: null, totalMissing: false }),
+  };
 }
 
 /** What the parts and the corrections of their cuts hold. */

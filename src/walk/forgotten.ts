@@ -122,13 +122,13 @@ export async function showsNothing(context: WindowContext, span: Span): Promise<
   let shown: boolean | RequestError | PageFailedError = false;
   for (let time = 0; time < repeats && shown === false; time += 1)
     shown = await shows(context, span, 2 + time);
-  if (typeof shown === 'object') {
-    const beginning = await shows(context, { ...span, ...beginningOf(span) }, 2);
-    if (beginning instanceof PageFailedError) throw beginning;
-    if (beginning instanceof RequestError) return true;
-    if (beginning) return false;
-  }
   if (shown === true) return false;
+  if (shown !== false) {
+    const beginning = await shows(context, { ...span, ...beginningOf(span) }, 2);
+    if (beginning === true) return false;
+    if (beginning instanceof RequestError) return true;
+    if (beginning !== false) throw beginning;
+  }
   if (hidesMuch || shown !== false)
     for (const part of partsOf(span, hidesMuch))
       if ((await shows(context, { ...span, ...part }, 2)) !== false) return false;

@@ -83,13 +83,9 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
     if (end !== 'nothing') return { kind: 'lacking', rule: 'C3', needs: 'end' };
     if (learned.cutOtherwise && halves === undefined)
       return { kind: 'lacking', rule: 'C6', needs: 'halves' };
-    const { proof } = complete(
-      'empty',
-      'C3',
-      0,
-      'it was empty, and asked again it was empty again',
-    );
-    return { kind: 'complete', proof: halves ? { ...proof, halves: halves.walks } : proof };
+    const why = 'it was empty, and asked again it was empty again';
+    const compared = halves && { halves: halves.walks };
+    return complete({ kind: 'empty', rule: 'C3', records: 0, why, ...compared });
   }
   if (repeated && !agreed) return { kind: 'lacking', rule: 'C7', needs: 'another length' };
   const asked = evidence.audited || claims.some((claim) => claim.more && reaches(claim, stored));
@@ -98,34 +94,21 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
   if (unlinked && counted === null && !agreed)
     return { kind: 'lacking', rule: 'C7', needs: 'another length' };
   if (isProvenSize(evidence, learned) && !isRound(stored)) {
-    if (counted !== null)
-      return {
-        ...complete(
-          'total',
-          'C5',
-          stored,
-          `all ${claims.length} answers told a total of ${stored}`,
-          stored,
-        ),
-      };
-    return complete(
-      'probe',
-      'C4',
-      stored,
-      'from its last record on the source shows exactly that one',
-    );
+    if (counted !== null) {
+      const why = `all ${claims.length} answers told a total of ${stored}`;
+      return complete({ kind: 'total', rule: 'C5', records: stored, why, total: stored });
+    }
+    const why = 'from its last record on the source shows exactly that one';
+    return complete({ kind: 'probe', rule: 'C4', records: stored, why });
   }
   if (halves !== undefined && halves.more === 0 && halves.less === 0 && !halves.oneSided) {
     const why = 'its two halves and the cut between them hold exactly its records';
-    return {
-      kind: 'complete',
-      proof: { kind: 'halves', rule: 'C6', records: stored, why, halves: halves.walks },
-    };
+    return complete({ kind: 'halves', rule: 'C6', records: stored, why, halves: halves.walks });
   }
   if (counted !== null && evidence.totalOfHalves === stored) {
     const why = 'its total is the sum of the totals of its halves, corrected by their cut';
-    const { proof } = complete('total', 'C5', stored, why, stored);
-    return { kind: 'complete', proof: { ...proof, summed: true } };
+    const told = { total: stored, summed: true };
+    return complete({ kind: 'total', rule: 'C5', records: stored, why, ...told });
   }
   if (counted !== null && evidence.totalOfHalves === undefined)
     return { kind: 'lacking', rule: 'C5', needs: 'totals of halves' };
@@ -218,13 +201,4 @@ export function isRound(records: number): boolean {
 /** Whether it is 1, 2, 4, 8 and so on. */
 export const isPowerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
 
-function complete(
-  kind: Proof['kind'],
-  rule: string,
-  records: number,
-  why: string,
-  total?: number,
-): Extract<Verdict, { kind: 'complete' }> {
-  const told = total === undefined ? {} : { total };
-  return { kind: 'complete', proof: { kind, rule, records, why, ...told } };
-}
+const complete = (proof: Proof): Verdict => ({ kind: 'complete', proof });

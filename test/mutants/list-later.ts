@@ -95,7 +95,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'the total of a large day that was forgotten is that of now',
     'src/walk/closing.ts',
-    'isUntold && isHad ? split.total : shown',
+    'isUntold ? split.total : shown',
     'shown',
     LIFE,
   ),
@@ -214,8 +214,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a split is closed whose last parts were walked when its source had forgotten it',
     'src/walk/closing.ts',
-    'if (came > 0 || (isHad && split',
-    'if (came < 0 && (isHad && split',
+    'if (came > 0 || (isEmpty && split',
+    'if (came < 0 && (isEmpty && split',
     FORGOTTEN,
   ),
   mutant(
@@ -438,8 +438,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what cannot be had whole has the total that it had once',
     'src/walk/closing.ts',
-    'isUntold && isHad ? split.total',
     'isUntold ? split.total',
+    'isUntold || (came === 0 && !isEmpty) ? split.total',
     ['test/walk/refused-whole.test.ts'],
   ),
   mutant(

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
-import { around } from '../../src/plan/split.ts';
+import { around, secondsOf } from '../../src/plan/split.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
@@ -667,8 +667,6 @@ describe('clocks that skip midnight', () => {
 });
 
 describe('a source whose lists are cut otherwise than by their number', () => {
-  const hoursOf = ({ from, to }: Pick<PageRequest, 'from' | 'to'>) =>
-    (Date.parse(`${to.replace(' ', 'T')}Z`) - Date.parse(`${from.replace(' ', 'T')}Z`)) / 3_600_000;
   const kept = (most: number, keyOf: (id: number) => number) => (list: readonly string[]) => {
     const counts = new Map<number, number>();
     return list.filter((record) => {
@@ -688,7 +686,7 @@ describe('a source whose lists are cut otherwise than by their number', () => {
       {
         totals: 'exact',
         arrange: (list, _, request) =>
-          hoursOf(request) > 12 ? list.filter((record) => secondOf(record) >= 43_200) : list,
+          secondsOf(request) > 43_200 ? list.filter((record) => secondOf(record) >= 43_200) : list,
       },
     ],
   ])('%s', async (_, habits) => {
@@ -725,7 +723,7 @@ describe('a source whose lists are cut otherwise than by their number', () => {
       { [whole]: records(1_000, 61), [edited]: records(2_000, 40) },
       {
         before: (self, { from, to }) => {
-          if (from.startsWith(edited) && hoursOf({ from, to }) < 13)
+          if (from.startsWith(edited) && secondsOf({ from, to }) < 46_800)
             self.lists.set(`${edited} 00:00:00`, [
               ...records(2_000, 20),
               '{"id": 2020, "closed": true}',
@@ -793,7 +791,7 @@ describe('a source whose lists are cut otherwise than by their number', () => {
     };
     const source = new ImaginedSource(lists, {
       totals: 'exact',
-      arrange: (list, _, request) => (hoursOf(request) > 12 ? list.filter(isLate) : list),
+      arrange: (list, _, request) => (secondsOf(request) > 43_200 ? list.filter(isLate) : list),
     });
     const exporting = { server, source, stream: newStream(), pageLength: 200 };
     await runOnce({ ...exporting, since: whole });
