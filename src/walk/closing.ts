@@ -24,10 +24,12 @@ export async function closeWindow(
   const split = await readSplit(database, window);
   if (split === null)
     throw new WalkError('contradicted', 'it was split, and its parts are not there');
-  // What a look found otherwise is in one of the parts, whatever their sum is.
-  const differs = window.state === 'complete' || window.rewalk;
-  const changed = differs ? await movedParts(context, split) : [];
-  if (changed.length > 0) return again(context, window, split, 'a look found more', changed);
+  // What a look found otherwise is in one of the parts, whatever their sum is; in which is not told where no total moved.
+  if (window.state === 'complete' || window.rewalk) {
+    const moved = await movedParts(context, split);
+    const parts = moved.length > 0 ? moved : split.parts.map(({ windowId }) => windowId);
+    return again(context, window, split, 'a look found it otherwise', parts);
+  }
   const { isEmpty, came, total: shown, totalMissing } = await askWhole(context, window);
   // What shows nothing now may have been forgotten before its last part was walked.
   if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))

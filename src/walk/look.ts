@@ -97,8 +97,8 @@ async function lookAtList(context: WindowContext, window: LeasedWindow): Promise
 
 /**
  * The total must be the one that was calibrated. Those of two parts, cut at a second that was not used before, may add up to
- * less, where fractions of a second are compared, and to more only where windows are padded. Without a calibrated total the
- * parts have looks of their own.
+ * less, where fractions of a second are compared, and to more only by what padded windows both show. Without a calibrated total
+ * the parts have looks of their own.
  */
 async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promise<string | null> {
   const { database, knowledge, clock } = context;
@@ -115,10 +115,16 @@ async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promi
     return `its total is ${total ?? 'missing'}, and was ${split.total}`;
   const totalOf = async (span: Span) => (await question(context, span, 0, 1)).total ?? 0;
   const second = Math.floor(secondsOf(window) * (0.25 + 0.5 * clock.random()));
-  const at = around(window.from, 0, second);
-  const before = await totalOf({ ...spanOf(window), to: at.to });
-  const sum = before + (await totalOf({ ...spanOf(window), from: around(at.to, 1, 1).from }));
-  if (sum <= total || knowledge.reach !== 1) return null;
+  const whole = spanOf(window);
+  const { to } = around(window.from, 0, second);
+  const { from } = around(to, 1, 1);
+  const sum = (await totalOf({ ...whole, to })) + (await totalOf({ ...whole, from }));
+  if (sum <= total) return null;
+  if (knowledge.reach !== 1) {
+    // Where windows are padded, this one shows what both parts do.
+    const both = await orNull(question(context, { ...whole, from: to, to: from }, 0, 1));
+    if (both === null || sum - total <= (both.total ?? both.came)) return null;
+  }
   const difference = `the totals of its parts are ${sum} together, and that of the whole is ${total}`;
   await knowledge.learnLowerBound(total, difference);
   return difference;

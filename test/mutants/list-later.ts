@@ -312,8 +312,29 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a look at a split day is settled by its sum',
     'src/walk/closing.ts',
-    'differs ? await',
-    'false ? await',
+    "if (window.state === 'complete' || window.rewalk) {",
+    'if (window.attempts < 0) {',
+    LOOKS,
+  ),
+  mutant(
+    'where no total moved nothing of a split day is walked again',
+    'src/walk/closing.ts',
+    'moved.length > 0 ? moved : split',
+    'moved.length >= 0 ? moved : split',
+    LOOKS,
+  ),
+  mutant(
+    'parts of a padded window may tell as much as they like',
+    LOOK,
+    'if (sum <= total) return',
+    'if (sum <= total || knowledge.reach !== 1) return',
+    LOOKS,
+  ),
+  mutant(
+    'what both parts of a padded window show is more than it holds',
+    LOOK,
+    'both === null || sum - total <= (both.total ?? both.came)',
+    'both === null',
     LOOKS,
   ),
   mutant(
