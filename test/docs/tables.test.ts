@@ -1,10 +1,10 @@
 /** docs/tables.md: its tables are made and its queries run, and the page shows what they print; with `--update` it is written. The queries of the dashboard run, too. */
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { backfillHere } from '../support/backfill-here.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 import { blocks, commandLines, paper, ROOT } from './markdown.ts';
 import { shownPage } from './shown-queries.ts';
@@ -15,8 +15,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   const scene = await setScene({ seed: 'queries', eventsPerDay: 200, dayVariation: 0 });
   ({ database } = scene);
-  const folder = await mkdtemp(join(tmpdir(), 'daywalk-tables-'));
-  const config = join(folder, 'daywalk.yaml');
+  const config = join(temporaryFolder(), 'daywalk.yaml');
   const [yaml = ''] = blocks(page, 'yaml');
   await writeFile(config, yaml);
   const settings = { DAYWALK_CONFIG: config };
