@@ -148,18 +148,12 @@ async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<W
     const { across, before, after } = walks;
     if (before === null || after === null)
       return proved(context, window, walks, { more: 0, less: 0 });
-    const sides = [before.walkId, after.walkId];
+    const sides = { before: before.walkId, after: after.walkId };
     const neighbours = await readNeighbours(database, window);
-    if (
-      await isCorrectionPlausible(
-        database,
-        across.walkId,
-        sides,
-        neighbours.before,
-        neighbours.after,
-      )
-    )
-      return proved(context, window, walks, await compareSums(database, sides, [across.walkId]));
+    if (await isCorrectionPlausible(database, across.walkId, sides, neighbours)) {
+      const ofSides = [before.walkId, after.walkId];
+      return proved(context, window, walks, await compareSums(database, ofSides, [across.walkId]));
+    }
     await learnIgnoredInParts(context, across, [before, after]);
     since = across.walkId;
   }

@@ -666,6 +666,43 @@ describe('clocks that skip midnight', () => {
   });
 });
 
+describe('a side of a cut that shows what its window lacks', () => {
+  /** In the last second of the first day. */
+  const LATE = '{"id": 9999}';
+  const list = records(1_000, 12);
+  const at = (record: string) => (record === LATE ? 86_399 : secondOf(record));
+  const isAcross = ({ from, to }: PageRequest) => from.slice(0, 10) !== to.slice(0, 10);
+
+  it('has the window walked again', async () => {
+    const source = new ImaginedSource(
+      { [first]: list, [second]: records(2_000, 12) },
+      {
+        at,
+        before: ({ lists }, request) => {
+          if (isAcross(request) && request.to > second)
+            lists.set(`${first} 00:00:00`, [...list, LATE]);
+        },
+      },
+    );
+    const results = await exported({ server, source, stream: newStream(), since: first }, 2);
+    for (const { state } of results.values()) expect(state).toBe('complete');
+  });
+
+  it('leaves no day complete where that is for ever, as where long ranges come from a summary', async () => {
+    const source = new ImaginedSource(
+      { [first]: [...list, LATE], [second]: records(2_000, 12) },
+      {
+        at,
+        arrange: (shown, _, request) =>
+          secondsOf(request) > 3_600 ? shown.filter((record) => record !== LATE) : shown,
+      },
+    );
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: first });
+    expect((await readResults(server, stream)).get(first)?.state).not.toBe('complete');
+  });
+});
+
 describe('a source whose lists are cut otherwise than by their number', () => {
   const kept = (most: number, keyOf: (id: number) => number) => (list: readonly string[]) => {
     const counts = new Map<number, number>();
