@@ -220,7 +220,7 @@ begin
     select from daywalk.frames f where f.stream_id = of_stream and f.signature = of_frame and f.confirmed_at is not null);
 end $$;
 
--- What an answer holds: the JSON type in the place of the list, how many records came, the total, the word that qualifies
+-- What an answer holds: the JSON type in the place of the list ('null' also for one that is empty), how many records came, the total, the word that qualifies
 -- it, what the frame says, a hash of each record in order, and one of its identity where the stream has one. Of an answer
 -- without records also what its frame is recognised by.
 create function daywalk.read_page(
@@ -232,7 +232,8 @@ declare
   list jsonb := body #> records_path;
   told text := body #>> total_path;
 begin
-  list_type := jsonb_typeof(list);
+  -- An empty list is {} in Lua's JSON, and "" where a template leaves it out.
+  list_type := case when records_path <> '{}' and list in ('{}', '""') then 'null' else jsonb_typeof(list) end;
   came := case when list_type = 'array' then jsonb_array_length(list) when coalesce(list_type, 'null') = 'null' then 0 end;
   total := case when told ~ '^[0-9]{1,15}(\.0+)?$' then told::numeric::bigint end;
   relation := body #>> relation_path;

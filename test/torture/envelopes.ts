@@ -15,7 +15,7 @@ export const ENVELOPES = [
 export type EnvelopeName = (typeof ENVELOPES)[number];
 
 /** What stands for an empty list: the envelope as ever, or something else. */
-export type EmptyAnswer = 'same' | 'null' | 'absent' | '204' | 'message' | '404';
+export type EmptyAnswer = 'same' | 'null' | '{}' | '""' | 'absent' | '204' | 'message' | '404';
 
 /** A page to be wrapped. */
 export interface Wrapped {
@@ -135,7 +135,9 @@ export function wrap(name: EnvelopeName, page: Wrapped, empty: EmptyAnswer = 'sa
     return { status: 200, body: write(page, `[${page.records.join(',')}]`) };
   switch (empty) {
     case 'null':
-      return { status: 200, body: write(page, 'null') };
+    case '{}':
+    case '""':
+      return { status: 200, body: write(page, empty) };
     case 'absent':
       return { status: 200, body: write(page, undefined) };
     case '204':

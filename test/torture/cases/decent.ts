@@ -131,7 +131,7 @@ export const decent: readonly Case[] = [
       { envelope, total: none },
     ),
   ),
-  ...(['null', 'absent', '204', 'message', '404'] as const).flatMap((empty) =>
+  ...(['null', '{}', '""', 'absent', '204', 'message', '404'] as const).flatMap((empty) =>
     (['datatables', 'nested'] as const).map((envelope) =>
       habitual(
         `nothing is ${empty}, ${NAMES[envelope]}`,
