@@ -85,41 +85,31 @@ export async function compareSums(
   return row ?? { more: 0, less: 0 };
 }
 
-/**
- * Whether what a cut adds and takes away can be so: the windows on both sides hold what each side of it shows, as far as they
- * reach, and do not hold all that it adds. Those whose walks are not there are not asked.
- */
+/** Whether what a cut adds and takes away can be so: neighbours whose walks are not there are not asked. */
 export async function isCorrectionPlausible(
   database: Database,
   across: number,
-  sides: { readonly before: number; readonly after: number },
-  windows: { readonly before: readonly number[] | null; readonly after: readonly number[] | null },
+  sides: readonly number[],
+  before: readonly number[] | null,
+  after: readonly number[] | null,
 ): Promise<boolean> {
-  const all = `(array[$1, $2, $3]::bigint[] || $4::bigint[] || $5::bigint[])`;
+  const all = `($1::bigint || $2::bigint[] || coalesce($3::bigint[], '{}') || coalesce($4::bigint[], '{}'))`;
   const rows = await database.persist(
     `with counted as (
        select record.hash,
               count(*) filter (where page.walk_id = $1) as across,
-              count(*) filter (where page.walk_id = $2) as before,
-              count(*) filter (where page.walk_id = $3) as after,
-              count(*) filter (where page.walk_id = any ($4::bigint[])) as window_before,
-              count(*) filter (where page.walk_id = any ($5::bigint[])) as window_after
+              count(*) filter (where page.walk_id = any ($2::bigint[])) as sides,
+              count(*) filter (where page.walk_id = any ($3::bigint[])) as before,
+              count(*) filter (where page.walk_id = any ($4::bigint[])) as after
          from ${recordsOf(all)}
         where page.walk_id = any (${all})
         group by record.hash
-     ), reached as (
-       select bool_and(k.from_time <= side.from_time) filter (where side.walk_id = $2) as before,
-              bool_and(k.to_time >= side.to_time) filter (where side.walk_id = $3) as after
-         from daywalk.walks k
-         join daywalk.walks side on side.walk_id = case when k.walk_id = any ($4::bigint[]) then $2 else $3 end
-        where k.walk_id = any ($4::bigint[] || $5::bigint[])
      )
-     select from counted cross join reached
-      where (across > counted.before + counted.after and window_before + window_after >= across)
-         or (reached.before and counted.before > window_before)
-         or (reached.after and counted.after > window_after)
+     select from counted
+      where (across > sides and before + after >= across)
+         or (across < sides and (($3::bigint[] is not null and before = 0) or ($4::bigint[] is not null and after = 0)))
       limit 1`,
-    [across, sides.before, sides.after, windows.before, windows.after],
+    [across, sides, before, after],
   );
   return rows.length === 0;
 }

@@ -42,24 +42,32 @@ export async function readProvenWalk(
   return row ?? null;
 }
 
-/** The walks that the windows on both sides of a cut are proven by; null: that window is not complete, or was cut by level. */
+/** A window beside a cut, with the walks that it is proven by. */
+export interface Neighbour extends Span {
+  readonly walks: readonly number[];
+}
+
+/** The windows on both sides of a cut; null: it is not complete, or was cut by level. */
 export async function readNeighbours(
   database: Database,
   { windowId }: Pick<Lease, 'windowId'>,
-): Promise<{
-  readonly before: readonly number[] | null;
-  readonly after: readonly number[] | null;
-}> {
-  const [row] = await database.persist<{ before: string[] | null; after: string[] | null }>(
-    `select array_agg(k.walk_id::text) filter (where w.to_time = cut.from_time) as before,
-            array_agg(k.walk_id::text) filter (where w.from_time = cut.to_time) as after
+): Promise<{ readonly before: Neighbour | null; readonly after: Neighbour | null }> {
+  const rows = await database.persist<Span & { isBefore: boolean; walks: string[] }>(
+    `select ${spanOf('w')}, w.to_time = cut.from_time as "isBefore", array_agg(k.walk_id::text) as walks
        from daywalk.windows cut
        join daywalk.windows w on ${IS_NEIGHBOUR} and w.level_from is null and w.level_to is null
        join daywalk.walks k on k.pruning is null and ${IS_PROOF}
-      where cut.window_id = $1`,
+      where cut.window_id = $1
+      group by w.window_id, cut.window_id`,
     [windowId],
   );
-  return { before: row?.before?.map(Number) ?? null, after: row?.after?.map(Number) ?? null };
+  const beside = (before: boolean): Neighbour | null => {
+    const row = rows.find(({ isBefore }) => isBefore === before);
+    if (row === undefined) return null;
+    const { from, to, levelFrom, levelTo, walks } = row;
+    return { from, to, levelFrom, levelTo, walks: walks.map(Number) };
+  };
+  return { before: beside(true), after: beside(false) };
 }
 
 /** Walks among which fourteen days are looked for; a backfill that made more in fewer days made no known answer old. */

@@ -4,20 +4,25 @@
  * K1 and K2; the correction is J - K1 - K2, record by record and signed.
  */
 import { WalkError } from '../errors.ts';
-import type { Proof } from '../model.ts';
+import type { PageRequest, Proof, Span } from '../model.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { compareSums, isCorrectionPlausible, walksAgree } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import { readNeighbours } from '../store/proven.ts';
+import { type Neighbour, readNeighbours } from '../store/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../store/walks.ts';
 import { askNeighboursAgain } from '../store/windows.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { LONGEST_REACH } from './knowledge.ts';
-import { learnIgnoredAcross, learnIgnoredAnyOrder, learnIgnoredInParts } from './paging.ts';
+import {
+  learnIgnoredAcross,
+  learnIgnoredAnyOrder,
+  learnIgnoredInHalves,
+  learnIgnoredInParts,
+} from './paging.ts';
 import { ignoresTime, learnReach } from './reach.ts';
 import { settleSpan } from './settle.ts';
-import { reachAt, targetOf } from './span.ts';
+import { reachAt, spanOf, targetOf } from './span.ts';
 import { isPowerOfTwo, LEAST_CAP } from './verdict.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */
@@ -71,9 +76,7 @@ export async function askCut(
     const sides = [before.walkId, behind.walkId];
     if (isSteady && (await holdsSides(context, again.walkId, sides)))
       return { across: again, before, after: behind };
-    const length = context.knowledge.pageLength(context.pageLength);
-    const first = { ...targetOf(context.stream, span), start: 0, length };
-    if (!isSteady) await learnIgnoredAnyOrder(context, first);
+    if (!isSteady) await learnIgnoredAnyOrder(context, firstPageOf(context, span));
     else await learnIgnoredAcross(context, again.walkId, sides, attempt > 0);
     since = again.walkId;
   }
@@ -148,13 +151,18 @@ async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<W
     const { across, before, after } = walks;
     if (before === null || after === null)
       return proved(context, window, walks, { more: 0, less: 0 });
-    const sides = { before: before.walkId, after: after.walkId };
+    const sides = [before.walkId, after.walkId];
     const neighbours = await readNeighbours(database, window);
-    if (await isCorrectionPlausible(database, across.walkId, sides, neighbours)) {
-      const ofSides = [before.walkId, after.walkId];
-      return proved(context, window, walks, await compareSums(database, ofSides, [across.walkId]));
-    }
+    const lacking = await lackingOf(context, neighbours, before, after);
+    const beside = [neighbours.before?.walks ?? null, neighbours.after?.walks ?? null] as const;
+    if (
+      lacking.length === 0 &&
+      (await isCorrectionPlausible(database, across.walkId, sides, ...beside))
+    )
+      return proved(context, window, walks, await compareSums(database, sides, [across.walkId]));
     await learnIgnoredInParts(context, across, [before, after]);
+    for (const { whole, parts } of lacking)
+      await learnIgnoredInHalves(context, firstPageOf(context, whole), parts);
     since = across.walkId;
   }
   // What one of them holds was edited, or came late. At growing distances, since it may differ for ever.
@@ -166,6 +174,29 @@ async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<W
       hint: 'The records around it have changed: the windows are walked again, and then the cut.',
     },
   );
+}
+
+/** The windows beside a cut that do not hold what a side of it shows, as far as they reach; in parts, of which the side is one. */
+async function lackingOf(
+  { database }: WindowContext,
+  neighbours: { readonly before: Neighbour | null; readonly after: Neighbour | null },
+  before: EndedWalk,
+  after: EndedWalk,
+): Promise<{ readonly whole: Span; readonly parts: readonly Span[] }[]> {
+  const lacks = async ({ walks }: Neighbour, side: EndedWalk) =>
+    (await compareSums(database, walks, [side.walkId])).more > 0;
+  const one = neighbours.before;
+  const other = neighbours.after;
+  const lacking = [];
+  if (one !== null && one.from < before.from && (await lacks(one, before)))
+    lacking.push({ whole: one, parts: [{ ...one, to: around(before.from, -1, 0).from }, before] });
+  if (other !== null && other.to > after.to && (await lacks(other, after)))
+    lacking.push({ whole: other, parts: [after, { ...other, from: around(after.to, 0, 1).to }] });
+  return lacking;
+}
+
+function firstPageOf({ stream, knowledge, pageLength }: WindowContext, span: Span): PageRequest {
+  return { ...targetOf(stream, spanOf(span)), start: 0, length: knowledge.pageLength(pageLength) };
 }
 
 /** Too much lies across a cut within a split, whose parts must add up to a calibrated total. */

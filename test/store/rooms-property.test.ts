@@ -337,8 +337,17 @@ async function run(seed: number, log: string[]): Promise<void> {
     if (a.length > 0) {
       before = await endedWalk(database, cut, texts(b), { role: 'before', ...plan });
       after = await endedWalk(database, cut, texts(f), { role: 'after', ...plan });
+      const sides = [before, after];
       const neighbours = await readNeighbours(database, cut);
-      if (!(await isCorrectionPlausible(database, across, { before, after }, neighbours))) {
+      if (
+        !(await isCorrectionPlausible(
+          database,
+          across,
+          sides,
+          neighbours.before?.walks ?? null,
+          neighbours.after?.walks ?? null,
+        ))
+      ) {
         await askNeighboursAgain(database, cut);
         await database.query(
           `update daywalk.windows set state = 'failed', due_at = clock_timestamp(), lease_id = null, lease_expires = null, lease_owner = null, last_error = 'x', last_failed_at = clock_timestamp(), failures = 1 where window_id = $1`,
@@ -346,7 +355,7 @@ async function run(seed: number, log: string[]): Promise<void> {
         );
         return 'implausible';
       }
-      counts = await compareSums(database, [before, after], [across]);
+      counts = await compareSums(database, sides, [across]);
     }
     await proveCut(database, cut, {
       kind: 'cut',

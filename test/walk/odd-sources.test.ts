@@ -915,3 +915,25 @@ it('a list of which the first record goes and one comes behind it, before its en
   expect(result).toMatchObject({ state: 'complete', published: [...list.slice(1), '{"id": 9}'] });
   expect(requests).toBeLessThan(20);
 });
+
+it.each([
+  ['7th', (id: number) => id % 7 === 2],
+  ['20th', (id: number) => id % 20 === 2],
+])(
+  'one that leaves every %s record out of its pages, which still counts in start, is whole without them',
+  async (_, isLeftOut) => {
+    const list = records(1_000, 40);
+    const shown = (record: string) => !isLeftOut(idOf(record));
+    const source = new ImaginedSource(
+      { [day]: list },
+      { wrap: (page) => `{"data":[${page.filter(shown).join(',')}]}` },
+    );
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: day, pageLength: 20 });
+    const result = (await readResults(server, stream)).get(day);
+    expect(result).toMatchObject({
+      state: 'complete',
+      published: list.filter(shown).toSorted(),
+    });
+  },
+);

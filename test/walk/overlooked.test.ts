@@ -701,6 +701,21 @@ describe('a side of a cut that shows what its window lacks', () => {
     await runOnce({ server, source, stream, since: first });
     expect((await readResults(server, stream)).get(first)?.state).not.toBe('complete');
   });
+
+  it('is none where a record is numbered otherwise there', async () => {
+    const lists = { [first]: [...list, LATE], [second]: records(2_000, 12) };
+    const source = new ImaginedSource(lists, {
+      at,
+      totals: 'exact',
+      arrange: (shown) => shown.map((record, row) => record.replace('{', `{"row": ${row + 1}, `)),
+    });
+    const stream = newStream();
+    const exporting = { server, source, stream, since: first, pageLength: 30 };
+    await teach(exporting, { calibrated: 1_000, proven_size: 1_000, reach: 1 });
+    await runOnce(exporting);
+    for (const { state } of (await readResults(server, stream)).values())
+      expect(state).toBe('complete');
+  });
 });
 
 describe('a source whose lists are cut otherwise than by their number', () => {
