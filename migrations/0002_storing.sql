@@ -3,14 +3,14 @@
 
 -- Functions that are called for every answer are plpgsql, whose plans are kept.
 
--- Whether a value beside `error` and the like tells of none: null, false, 0 (Wazuh), 0000, '', 'ok', 'Success.', 'no error', or
--- nothing else within it.
+-- Whether a value beside `error` and the like tells of none: null, false, 0 (Wazuh), 0000, '', '-', 'ok', 'Success.', '成功', 'no
+-- error', or nothing else within it.
 create function daywalk.says_nothing(value jsonb) returns boolean
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
   return not exists (
     select from jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') as leaf
-     where coalesce(lower(btrim(leaf #>> '{}', E' \t\n.!')), '') !~ '^(|0+(\.0+)?|false|none|null|nil|ok|success|no|(no|without) (errors?|faults?|failures?|exceptions?)\M.*)$');
+     where coalesce(lower(btrim(leaf #>> '{}', E' \t\n.!')), '') !~ '^(|-+|0+(\.0+)?|false|none|null|nil|n/a|ok|success(ful|fully)?|.*成功|no|(no|without) (errors?|faults?|failures?|exceptions?)\M.*)$');
 end $$;
 
 -- What one key of a frame says: that the answer failed, or that there is more than came. Names are compared without case,
@@ -51,11 +51,11 @@ begin
     when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
-    when name ~ '^(is)?(preview|degraded)$|partial|incomplete|truncated|limit(reached|exceeded|hit)$' then said in ('true', 'yes')
+    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|limit(reached|exceeded|hit)$' then said in ('true', 'yes')
     -- BigQuery: jobComplete; Salesforce: done.
     when name ~ '^(is|job|query|search)?(complete|completed|done|finished)$' then said = 'false'
     when name in ('status', 'state', 'result', 'completeness') then said ~ '^(partial|incomplete|truncated)'
-    when name ~ '^(job|query|search)(status|state)$'
+    when name ~ '^(job|query|search|dispatch)(status|state)$'
       then said ~ '^(partial|incomplete|truncated|running|queued|pending|executing|in[ _-]?progress)'
     else false
   end;
@@ -75,7 +75,7 @@ begin
   if jsonb_typeof(place) is distinct from 'object' then return; end if;
   for name in select jsonb_object_keys(place) loop
     plain := translate(lower(name), '_- ', '');
-    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is|has)?(more|next)|(is)?(preview|degraded|complete|done|finished)|(job|query|search)|terminated|exceeded|(unavailable)?(shards|nodes|clusters|partitions)|meta|header|page|paging|pagination|info)|partial|incomplete|truncated|limit(reached|exceeded|hit)$';
+    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished)|(job|query|search|dispatch)|terminated|exceeded|(unavailable)?(shards|nodes|clusters|partitions)|meta|header|page|paging|pagination|info)|partial|incomplete|truncated|limit(reached|exceeded|hit)$';
     said := daywalk.key_says(plain, place -> name, status, with_records);
     more := more or said.more;
     if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;

@@ -35,7 +35,7 @@ export async function learnPaging(
   if (new Set(zero.facts.hashes).size < 2)
     return zero.facts.came === 1 ? learnIgnoredAnyOrder(context, first) : null;
   if (knowledge.paging !== 'number' && beginAlike(zero, one)) {
-    if (!beginAlike(zero, await at(zero.facts.came > 2 ? 2 : 1))) return null;
+    if (!beginAlike(zero, await at(first.length > 2 ? 2 : 1))) return null;
     // With a record more at each request a list shows the same, too.
     if (!beginAlike(zero, await at(0))) return null;
     const evidence = 'starts 1 and 2 show the page that start 0 shows: pages are counted by number';

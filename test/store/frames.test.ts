@@ -86,6 +86,7 @@ describe('a failure', () => {
     [{ error: 'No error', data: [] }],
     [{ error: { code: 0, message: 'Success.' }, data: [] }],
     [{ error_code: '0000', data: [] }],
+    [{ error: 'N/A', errors: '-', errmsg: '请求成功', errorMessage: 'Successful', data: R }],
     [{ status: 200, statusText: 'OK', state: 'no errors', data: R }],
     [{ _shards: { total: 5, successful: 5, skipped: 1, failed: 0 }, timed_out: false, data: R }],
     [{ data: [{ error: 'a record may tell of one', status: 500 }] }],
@@ -133,6 +134,8 @@ it.each([
   // Splunk, BigQuery, and others.
   { preview: true },
   { jobComplete: false },
+  { is_running: true },
+  { dispatchState: 'RUNNING' },
   { done: false },
   { jobStatus: 'running' },
   { query_status: 'IN_PROGRESS' },

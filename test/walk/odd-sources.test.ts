@@ -937,3 +937,16 @@ it.each([
     });
   },
 );
+
+it('one that leaves the first of three records out of its pages does not count them by number', async () => {
+  const source = new ImaginedSource(
+    { [day]: records(1, 3) },
+    {
+      wrap: (page) => `{"data":[${page.filter((record) => idOf(record) !== 1).join(',')}]}`,
+    },
+  );
+  await runOnce({ server, source, stream: newStream(), since: day, pageLength: 20 });
+  expect(await server.query(`select value from daywalk.learned where fact = 'paging'`)).not.toEqual(
+    [{ value: 'number' }],
+  );
+});
