@@ -114,6 +114,32 @@ export async function isCorrectionPlausible(
   return rows.length === 0;
 }
 
+/** A record that a walk stored, and the request for its page. */
+export interface StoredRecord {
+  readonly start: number;
+  readonly length: number;
+  readonly hash: string;
+}
+
+/** Records of a walk that none of some others holds, those of its first pages first. */
+export function findUnheld(
+  database: Database,
+  walkId: number,
+  others: readonly number[],
+): Promise<StoredRecord[]> {
+  const all = '($1::bigint || $2::bigint[])';
+  return database.persist<StoredRecord>(
+    `select (array_agg(page.start order by page.page_no))[1] as start,
+            (array_agg(page.length order by page.page_no))[1] as length, record.hash::text as hash
+       from ${recordsOf(all)}
+      where page.walk_id = any (${all})
+      group by record.hash having bool_and(page.walk_id = $1)
+      order by 1
+      limit 100`,
+    [walkId, others],
+  );
+}
+
 /**
  * The nearest proven day on either side whose first page shows half of the records that the first page of a walk shows, or of its
  * own; null: none does. Records that are all alike are not told from one another, and one may stand at the midnight between.

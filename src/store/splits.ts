@@ -121,6 +121,35 @@ export async function readSplit(
   };
 }
 
+/** The walks that the complete parts and cuts of a split window rest on, and the newest one of the whole of it; null: there is none. */
+export async function readSplitWalks(
+  database: Database,
+  { windowId }: Pick<Lease, 'windowId'>,
+): Promise<{
+  readonly whole: number | null;
+  readonly parts: readonly (Span & { readonly walkId: number; readonly stored: number })[];
+  readonly all: readonly number[];
+}> {
+  const rows = await database.persist<
+    Span & { walkId: number; stored: number; ofWhole: boolean; ofPart: boolean }
+  >(
+    `select k.walk_id as "walkId", k.from_time as "from", k.to_time as "to", k.level_from as "levelFrom", k.level_to as "levelTo",
+            k.next_start as stored, k.window_id = $1 as "ofWhole", k.role = 'whole' as "ofPart"
+       from daywalk.walks k
+      where k.pruning is null
+        and (k.walk_id in (select proven.walk_id from daywalk.proven_walks($1) as proven)
+             or k.walk_id = (select max(w.walk_id) from daywalk.walks w where w.window_id = $1 and w.role = 'whole' and w.outcome in ('ended', 'shifted', 'failed')))
+      order by k.from_time, k.walk_id`,
+    [windowId],
+  );
+  const ofParts = rows.filter(({ ofWhole }) => !ofWhole);
+  return {
+    whole: rows.find(({ ofWhole }) => ofWhole)?.walkId ?? null,
+    parts: ofParts.filter(({ ofPart }) => ofPart),
+    all: ofParts.map(({ walkId }) => walkId),
+  };
+}
+
 /**
  * Completes a split window and shows it, if all its parts are complete still; repeating it gives the same answer.
  * @throws {LeaseLostError} where another worker holds it, or a part is being walked again: then it has to wait.

@@ -1,14 +1,23 @@
 /** Closing a split: its parts and their cuts must add up to its total, asked again at the end (docs/completeness.md C9). */
 import { WalkError } from '../errors.ts';
 import type { Proof } from '../model.ts';
+import { findUnheld } from '../store/agreement.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import { closeSplit, readSplit, replanParts, type SplitParts } from '../store/splits.ts';
+import {
+  closeSplit,
+  readSplit,
+  readSplitWalks,
+  replanParts,
+  type SplitParts,
+} from '../store/splits.ts';
 import { counted, formatCount } from '../text.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { orNull } from './failures.ts';
 import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
+import { learnIgnoredInParts } from './paging.ts';
 import { question } from './questions.ts';
 
+const SHOWN_AND_LACKING = 'it shows one that none of them holds';
 /** Leases of a split window that did not close it; then it has failed. */
 const ATTEMPTS = 4;
 
@@ -66,11 +75,11 @@ export async function closeWindow(
       `${window.from} to ${window.to} told ${total}, and its parts hold ${records}`,
     );
   } else if (!addsUp) return notYet(context, window, split, total, records);
-  if (split.by === 'level' && (!exact || total !== records))
-    throw new WalkError(
-      'contradicted',
-      `split by level, its parts hold ${records} records, and nothing shows that no record lacks a level`,
-    );
+  const isCounted = exact && total === records;
+  if (!isCounted && (await lacksWhatItShows(context, window, split, records))) {
+    const parts = split.parts.map(({ windowId }) => windowId);
+    return again(context, window, split, SHOWN_AND_LACKING, parts);
+  }
   await context.checkKnown({ except: [window.day] });
   const proof: Proof = {
     kind: 'parts',
@@ -78,7 +87,7 @@ export async function closeWindow(
     records,
     why: `${counted(split.parts.length, 'part')}${split.cuts.length === 0 ? '' : ` and ${counted(split.cuts.length, 'cut')}`} hold ${counted(records, 'record')}${total === null ? '' : `, and the total says ${exact ? '' : 'at least '}${formatCount(total)}`}`,
     ...(total === null ? {} : { total }),
-    calibrated: exact && total === records,
+    calibrated: isCounted,
   };
   await closeSplit(database, window, await asOldest(context, window, proof));
   return { kind: 'complete', proof };
@@ -93,6 +102,38 @@ async function askWhole(context: WindowContext, window: LeasedWindow) {
     isEmpty: whole?.came === 0,
     ...(whole ?? { came: 0, total: null, totalMissing: false }),
   };
+}
+
+/**
+ * Where no exact total says that the parts are all: whether the whole showed a record, and shows it still, that none of them holds.
+ * @throws {WalkError} where they were walked again for that, and lack it still; by level.
+ */
+async function lacksWhatItShows(
+  context: WindowContext,
+  window: LeasedWindow,
+  { by, parts: { length } }: SplitParts,
+  records: number,
+): Promise<boolean> {
+  const { database } = context;
+  if (by === 'level')
+    throw new WalkError(
+      'contradicted',
+      `split by level, its parts hold ${records} records, and nothing shows that no record lacks a level`,
+    );
+  const { whole, parts, all } = await readSplitWalks(database, window);
+  if (whole === null) return false;
+  let unheld = await findUnheld(database, whole, all);
+  if (unheld.length > 0 && (await learnIgnoredInParts(context, window, parts)))
+    unheld = await findUnheld(database, whole, all);
+  const [first] = unheld;
+  if (first === undefined) return false;
+  const shown = await orNull(question(context, window, first.start, first.length, whole));
+  if (!unheld.some(({ hash }) => shown?.hashes.includes(hash))) return false;
+  if (window.attempts === 1) return true;
+  throw new WalkError(
+    'contradicted',
+    `split by time, its ${length} parts hold ${records} records, and ${SHOWN_AND_LACKING}`,
+  );
 }
 
 /** What the parts and the corrections of their cuts hold. */

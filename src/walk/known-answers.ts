@@ -246,12 +246,18 @@ export class KnownAnswers {
 
   /** @param walkId the walk that proved what is to be shown; 0: any records will do. */
   async #shows(request: PageRequest, signal = this.#context.signal, walkId = 0): Promise<Shown> {
-    const { knowledge } = this.#context;
-    const times = knowledge.givesEmptiesInVain ? knowledge.repeats : 1;
+    const { givesEmptiesInVain, repeats, largestAnswer, paging } = this.#context.knowledge;
     let shown: Shown = 'nothing';
-    for (let time = 0; time < times; time += 1) {
+    for (
+      let time = 0;
+      time < (givesEmptiesInVain ? repeats : shown === 'nothing' ? 2 : 1);
+      time += 1
+    ) {
       const context = { ...this.#context, signal };
-      const { came, strangers } = (await askShorter(context, request, walkId, walkId > 0)).facts;
+      // Just the records asked for may be such as are left out of pages.
+      const length = time === 0 || paging === 'number' ? 0 : largestAnswer;
+      const asked = { ...request, length: Math.max(length, request.length) };
+      const { came, strangers } = (await askShorter(context, asked, walkId, walkId > 0)).facts;
       if (came === 0) continue;
       if (!strangers || (await this.#showsAnyOf(request, context, walkId))) return 'known';
       shown = 'others';

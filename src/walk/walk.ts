@@ -250,10 +250,9 @@ export class Walk {
     const beside = this.#walk.role !== 'whole' && this.#asking.frame?.known !== false;
     const { restless, givesEmptiesInVain } = knowledge;
     const repeats = beside && !restless && !givesEmptiesInVain ? 1 : knowledge.repeats;
-    // Never a shorter one than other walks have: the first records of a list may be such as it leaves out of its pages.
     const most = knowledge.pageLength(this.#context.pageLength);
     for (let came = 1; came < repeats; came += 1) {
-      // What is answered with nothing may be the length.
+      // What is answered with nothing may be the length, or the first records alone.
       const length = came === 1 ? Math.min(most, 2) : Math.max(1, most - (came % 3));
       const answer = await this.#asking.ask(0, length);
       if (answer.came > 0 && length < most) await this.#asking.refuseLength(most, length);

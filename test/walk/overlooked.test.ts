@@ -718,6 +718,27 @@ describe('a side of a cut that shows what its window lacks', () => {
   });
 });
 
+it('parts that lack what the whole of them showed, and shows still, are no complete day', async () => {
+  const isOfDayOnly = (record: string) => idOf(record) % 8 < 3;
+  const source = new ImaginedSource(
+    { [second]: records(1_000, 40) },
+    {
+      before: (_, { start }) => {
+        if (start >= 30) throw new RequestError(400, 'too deep');
+      },
+      // Records that have a date and no time are not shown for a part of the day.
+      arrange: (list, _, request) =>
+        secondsOf(request) < 86_400 ? list.filter((record) => !isOfDayOnly(record)) : list,
+    },
+  );
+  const stream = newStream();
+  await runOnce({ server, source, stream, since: second, pageLength: 10 });
+  expect((await readResults(server, stream)).get(second)).toMatchObject({
+    state: 'failed',
+    lastError: expect.stringContaining('it shows one that none of them holds'),
+  });
+});
+
 describe('a source whose lists are cut otherwise than by their number', () => {
   const kept = (most: number, keyOf: (id: number) => number) => (list: readonly string[]) => {
     const counts = new Map<number, number>();
