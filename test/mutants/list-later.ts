@@ -6,6 +6,8 @@ const FORGOTTEN = ['test/walk/forgotten-meanwhile.test.ts'];
 const KNOWN = ['test/walk/known.test.ts'];
 const LATER = ['test/walk/later.test.ts'];
 const LOOKS = ['test/walk/looks.test.ts'];
+const OVERLOOKED = ['test/walk/overlooked.test.ts'];
+const ODD = ['test/walk/odd-sources.test.ts'];
 const OLD_DAYS = ['test/walk/old-days.test.ts'];
 const LIFE = ['test/walk/life.test.ts'];
 const LOOK = 'src/walk/look.ts';
@@ -324,6 +326,48 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     LOOKS,
   ),
   mutant(
+    'what a side of a cut shows need not be in its window',
+    'src/walk/cuts.ts',
+    'lacking.length === 0 &&',
+    'lacking.length >= 0 &&',
+    OVERLOOKED,
+  ),
+  mutant(
+    'a window beside a cut that numbers its rows otherwise lacks what is there',
+    'src/walk/cuts.ts',
+    'for (const { whole, parts } of lacking)',
+    'for (const { whole, parts } of lacking.slice(9))',
+    OVERLOOKED,
+  ),
+  mutant(
+    'parts may lack what the whole of them shows',
+    'src/walk/closing.ts',
+    'if (!isCounted && (await',
+    'if (isCounted && (await',
+    OVERLOOKED,
+  ),
+  mutant(
+    'an empty window is asked for with pages as short as those of its walk',
+    'src/walk/walk.ts',
+    'const most = knowledge.pageLength(this.#context.pageLength);',
+    'const most = knowledge.pageLength(this.#walk.pageLength);',
+    ODD,
+  ),
+  mutant(
+    'starts 0 and 1 that show the same two records count pages by number',
+    'src/walk/paging.ts',
+    'first.length > 2 ? 2 : 1',
+    'zero.facts.came > 2 ? 2 : 1',
+    ODD,
+  ),
+  mutant(
+    'an empty list may not be an empty object',
+    'migrations/0002_storing.sql',
+    `list in ('{}', '""')`,
+    `list in ('[]', '""')`,
+    ['test/store/frames.test.ts'],
+  ),
+  mutant(
     'parts of a padded window may tell as much as they like',
     LOOK,
     'if (sum <= total) return',
@@ -403,7 +447,7 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'parts of another cut must add up to the total',
     LOOK,
-    'if (sum <= total || knowledge.reach !== 1) return null;',
+    'if (sum <= total) return null;',
     'if (sum === total) return null;',
     LOOKS,
   ),

@@ -445,3 +445,11 @@ describe('records in one form', () => {
     );
   });
 });
+
+it.each(['{}', '""', 'null'])('%s where lists are is a list of nothing', async (list) => {
+  const [row] = await server.query(
+    `select list_type, came from daywalk.read_page(0, $1::jsonb, 200, '{data}', null, null, '{}', null)`,
+    [`{"data": ${list}}`],
+  );
+  expect(row).toEqual({ list_type: 'null', came: 0 });
+});
