@@ -160,9 +160,12 @@ async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<W
       (await isCorrectionPlausible(database, across.walkId, sides, ...beside))
     )
       return proved(context, window, walks, await compareSums(database, sides, [across.walkId]));
+    const known = knowledge.ignored.length;
     await learnIgnoredInParts(context, across, [before, after]);
     for (const { whole, parts } of lacking)
       await learnIgnoredInHalves(context, firstPageOf(context, whole), parts);
+    // The windows are to be walked again, and not the cut.
+    if (lacking.length > 0 && knowledge.ignored.length === known) break;
     since = across.walkId;
   }
   // What one of them holds was edited, or came late. At growing distances, since it may differ for ever.
