@@ -162,7 +162,9 @@ export class Knowledge {
 
   /** Adds places in a record that are not the record. @returns whether any of them is news. */
   async ignore(places: readonly string[], evidence: string): Promise<boolean> {
-    const all = [...new Set([...this.ignored, ...places])].sort();
+    // A record that is no object is itself what differs.
+    const within = places.filter((place) => place !== '');
+    const all = [...new Set([...this.ignored, ...within])].sort();
     if (all.length === this.ignored.length) return false;
     await this.learn('ignored', all, evidence);
     return true;
