@@ -220,9 +220,9 @@ begin
     select from daywalk.frames f where f.stream_id = of_stream and f.signature = of_frame and f.confirmed_at is not null);
 end $$;
 
--- What an answer holds: the JSON type in the place of the list ('null' also for one that is empty), how many records came, the total, the word that qualifies
--- it, what the frame says, a hash of each record in order, and one of its identity where the stream has one. Of an answer
--- without records also what its frame is recognised by.
+-- What an answer holds: the JSON type in the place of the list ('null' also where one without records is written otherwise), how
+-- many records came, the total, the word that qualifies it, what the frame says, a hash of each record in order, and one of its
+-- identity where the stream has one. Of an answer without records also what its frame is recognised by.
 create function daywalk.read_page(
   of_stream integer, body jsonb, status integer, records_path text[], total_path text[], relation_path text[], ignored text[], id_path text[],
   out list_type text, out came integer, out total bigint, out relation text, out fault text, out more boolean,

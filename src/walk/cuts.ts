@@ -4,7 +4,7 @@
  * K1 and K2; the correction is J - K1 - K2, record by record and signed.
  */
 import { WalkError } from '../errors.ts';
-import type { PageRequest, Proof, Span } from '../model.ts';
+import type { Proof, Span } from '../model.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { compareSums, isCorrectionPlausible, walksAgree } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
@@ -22,7 +22,7 @@ import {
 } from './paging.ts';
 import { ignoresTime, learnReach } from './reach.ts';
 import { settleSpan } from './settle.ts';
-import { reachAt, spanOf, targetOf } from './span.ts';
+import { firstPageOf, reachAt } from './span.ts';
 import { isPowerOfTwo, LEAST_CAP } from './verdict.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */
@@ -196,10 +196,6 @@ async function lackingOf(
   if (other !== null && other.to > after.to && (await lacks(other, after)))
     lacking.push({ whole: other, parts: [after, { ...other, from: around(after.to, 0, 1).to }] });
   return lacking;
-}
-
-function firstPageOf({ stream, knowledge, pageLength }: WindowContext, span: Span): PageRequest {
-  return { ...targetOf(stream, spanOf(span)), start: 0, length: knowledge.pageLength(pageLength) };
 }
 
 /** Too much lies across a cut within a split, whose parts must add up to a calibrated total. */

@@ -248,11 +248,7 @@ export class KnownAnswers {
   async #shows(request: PageRequest, signal = this.#context.signal, walkId = 0): Promise<Shown> {
     const { givesEmptiesInVain, repeats, largestAnswer, paging } = this.#context.knowledge;
     let shown: Shown = 'nothing';
-    for (
-      let time = 0;
-      time < (givesEmptiesInVain ? repeats : shown === 'nothing' ? 2 : 1);
-      time += 1
-    ) {
+    for (let time = 0; time < (givesEmptiesInVain ? repeats : 2); time += 1) {
       const context = { ...this.#context, signal };
       // Just the records asked for may be such as are left out of pages.
       const length = time === 0 || paging === 'number' ? 0 : largestAnswer;
@@ -261,6 +257,7 @@ export class KnownAnswers {
       if (came === 0) continue;
       if (!strangers || (await this.#showsAnyOf(request, context, walkId))) return 'known';
       shown = 'others';
+      if (!givesEmptiesInVain) break;
     }
     return shown;
   }

@@ -18,7 +18,7 @@ import { isForgotten } from './forgotten.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { learnIgnoredInHalves } from './paging.ts';
 import { question } from './questions.ts';
-import { reachAt, spanOf, splitSpan, targetOf } from './span.ts';
+import { firstPageOf, reachAt, spanOf, splitSpan } from './span.ts';
 
 const LEARNED_SINCE = 'something was learned since that it is to be walked with';
 
@@ -65,11 +65,10 @@ const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWa
 
 /** All records may differ in the same places, which then are not the record; a number of the row differs in a half, too. */
 async function learnWhatDiffers(context: WindowContext, window: LeasedWindow): Promise<void> {
-  const { database, knowledge, stream } = context;
+  const { database, knowledge } = context;
   const walk = window.splitBy === null ? await readProvenWalk(database, window.windowId) : null;
   if (walk === null || walk.records === 0) return;
-  const length = knowledge.pageLength(context.pageLength);
-  const first = { ...targetOf(stream, spanOf(walk)), start: 0, length };
+  const first = firstPageOf(context, walk);
   const known = knowledge.ignored.length;
   try {
     const asWalked = { ...first, length: knowledge.pageLength(walk.pageLength) };

@@ -8,7 +8,7 @@ import type { Facts } from './contract.ts';
 import { elsewhere } from './elsewhere.ts';
 import { orNull, refusesLength } from './failures.ts';
 import { learnOneForm } from './one-form.ts';
-import { MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
+import { firstPageOf, MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
 
 /** Calibrations that are tried before totals are left alone. */
 const CALIBRATIONS = 5;
@@ -148,9 +148,9 @@ export async function calibrate(
 
 /** Whether one question gets different records at once: an order that moves, or replicas that differ. */
 export async function isRestless(context: WindowContext, span: Span): Promise<boolean> {
-  const { knowledge, pageLength } = context;
-  const length = knowledge.pageLength(pageLength);
-  const request = { ...targetOf(context.stream, spanOf(span)), start: 0, length };
+  const { knowledge } = context;
+  const request = firstPageOf(context, span);
+  const { length } = request;
   const { facts: one, page } = await askShorter(context, request);
   const { facts: other, page: again } = await askShorter(context, request);
   // Nothing where something is comes by chance, whatever the order.

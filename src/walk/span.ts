@@ -21,6 +21,14 @@ export function spanOf({ from, to, levelFrom, levelTo }: Span): Span {
   return { from, to, levelFrom, levelTo };
 }
 
+/** The request for the first page of a span, as long as any. */
+export function firstPageOf(
+  { stream, knowledge, pageLength }: { stream: Stream; knowledge: Knowledge; pageLength: number },
+  span: Span,
+): PageRequest {
+  return { ...targetOf(stream, spanOf(span)), start: 0, length: knowledge.pageLength(pageLength) };
+}
+
 /** Whether two walks ask for the same. */
 export function sameSpan(one: Span, other: Span): boolean {
   return (
