@@ -86,7 +86,7 @@ export function excerpt(
 export function holdsSecret(body: Buffer, keys: readonly string[]): boolean {
   // No JSON in UTF-8 has a NUL, and in UTF-16 every character of a key does.
   const bytes = body.includes(0) ? Buffer.from(body.filter((byte) => byte !== 0)) : body;
-  return anchorsOf(keys).some((anchor) => isHeldNear(bytes, anchor));
+  return anyIsHeld(bytes, searchFor(keys));
 }
 
 /** What every spelling of some kind has in it, unescaped; finding it is much cheaper than taking all escapes off a body. */
@@ -121,12 +121,51 @@ function longestWord(text: string): string {
   return longest.length >= 6 ? longest : text;
 }
 
-/** Looks at all places where the anchor is, several near ones at once, so that no body makes it slow. */
-function isHeldNear(body: Buffer, { bytes, keys }: Anchor): boolean {
-  const reach = keys[0].length * LONGEST_SPELLING;
-  for (let at = body.indexOf(bytes); at >= 0; at = body.indexOf(bytes, at + 3 * reach)) {
-    const near = body.toString('latin1', Math.max(0, at - reach), at + 4 * reach);
-    if (secretSpans(near, keys).length > 0) return true;
+/** All anchors are looked for in one pass, which takes a third of what one for each of them does: by Wu and Manber, "A fast algorithm for multi-pattern searching" (1994). */
+interface Search {
+  /** As long as the shortest anchor; of longer ones only the beginning is looked for. */
+  readonly window: number;
+  /** By the last two bytes of a window: how far the next one is that an anchor may begin with. */
+  readonly shifts: Uint8Array;
+  /** The anchors that begin with a window with these last two bytes. */
+  readonly endingIn: ReadonlyMap<number, readonly Anchor[]>;
+}
+
+const searchFor = remembering((keys): Search => {
+  const anchors = anchorsOf(keys);
+  const window = Math.min(...anchors.map(({ bytes }) => bytes.length));
+  const shifts = new Uint8Array(0x10000).fill(window - 1);
+  const endingIn = new Map<number, Anchor[]>();
+  for (const anchor of anchors) {
+    for (let at = 1; at < window; at += 1) {
+      const pair = anchor.bytes.readUInt16BE(at - 1);
+      shifts[pair] = Math.min(shifts[pair] as number, window - 1 - at);
+    }
+    const last = anchor.bytes.readUInt16BE(window - 2);
+    endingIn.set(last, [...(endingIn.get(last) ?? []), anchor]);
+  }
+  return { window, shifts, endingIn };
+});
+
+function anyIsHeld(body: Buffer, { window, shifts, endingIn }: Search): boolean {
+  // Near places are looked at together, so that no body makes it slow.
+  const lookedTo = new Map<Anchor, number>();
+  for (let at = window - 1; at < body.length; ) {
+    const pair = ((body[at - 1] as number) << 8) | (body[at] as number);
+    const shift = shifts[pair] as number;
+    if (shift === 0)
+      for (const anchor of endingIn.get(pair) ?? []) {
+        const from = at - window + 1;
+        if (from < (lookedTo.get(anchor) ?? 0) || !beginsAt(body, from, anchor.bytes)) continue;
+        const reach = anchor.keys[0].length * LONGEST_SPELLING;
+        const near = body.toString('latin1', Math.max(0, from - reach), from + 4 * reach);
+        if (secretSpans(near, anchor.keys).length > 0) return true;
+        lookedTo.set(anchor, from + 3 * reach);
+      }
+    at += Math.max(1, shift);
   }
   return false;
 }
+
+const beginsAt = (body: Buffer, from: number, bytes: Buffer): boolean =>
+  body[from] === bytes[0] && body.subarray(from, from + bytes.length).equals(bytes);

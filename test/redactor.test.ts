@@ -138,6 +138,20 @@ describe('a body', () => {
     expect(holdsSecret(body, [String(keys[1])])).toBe(true);
   });
 
+  test('wherever in it the key is, also where its beginning stands before', () => {
+    for (const key of keys)
+      for (let before = 0; before < 40; before += 1) {
+        const text = `${'-'.repeat(before)}${key.slice(0, 9).repeat(3)}${key}`;
+        expect(holdsSecret(Buffer.from(text), keys)).toBe(true);
+        expect(holdsSecret(Buffer.from(text.slice(0, -1)), keys)).toBe(false);
+      }
+  });
+
+  test('full of beginnings of the key, which are not looked at one by one', () => {
+    const body = Buffer.from(String(keys[1]).slice(0, -1).repeat(100_000));
+    expect(holdsSecret(body, keys)).toBe(false);
+  });
+
   test('without it', () => {
     for (const key of keys) {
       expect(holdsSecret(around(key.slice(0, -1)), [key])).toBe(false);
