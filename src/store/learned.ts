@@ -1,4 +1,5 @@
 /** What was learned about the API in a stream, kept with its evidence; all of it expires (docs/completeness.md). */
+import type { Day } from '../model.ts';
 import type { Database } from './database.ts';
 import { isPruned, isRetired } from './shown.ts';
 
@@ -30,6 +31,9 @@ export interface LearnedFact {
 const KEPT_DAYS = 30;
 /** What a bad hour teaches is kept for a day. */
 const BRIEF: readonly Fact[] = ['page_length', 'restless'];
+
+/** A window that was believed by its size or total, or to be empty, as a condition. */
+const BELIEVED = `proof ->> 'kind' in ('empty', 'probe', 'total') and not proof ? 'halves'`;
 
 /** What is known of these streams. */
 export function readLearned(
@@ -93,9 +97,23 @@ export async function walkAnewBySize(database: Database, streamId: number): Prom
     `update daywalk.windows w
         set rewalk = true, state = 'pending', due_at = clock_timestamp()
       where stream_id = $1 and kind <> 'cut' and split_by is null and state = 'complete' and lease_id is null
-        and proof ->> 'kind' in ('empty', 'probe', 'total') and not proof ? 'halves' and proven_at > clock_timestamp() - make_interval(days => $2)
+        and ${BELIEVED} and proven_at > clock_timestamp() - make_interval(days => $2)
         and not ${isPruned('w.stream_id', 'w.day')}
         and not ${isRetired('w.stream_id', 'w.day')}`,
     [streamId, KEPT_DAYS],
+  );
+}
+
+/** How many records days hold that were believed by that number, in the time for which facts are kept. */
+export function readBelievedDays(
+  database: Database,
+  streamIds: readonly number[],
+): Promise<{ readonly streamId: number; readonly day: Day; readonly records: number }[]> {
+  return database.persist(
+    `select stream_id as "streamId", day, (proof ->> 'records')::integer as records
+       from daywalk.windows
+      where stream_id = any ($1::integer[]) and kind = 'day' and split_by is null and state = 'complete'
+        and ${BELIEVED} and not proof ? 'summed' and proven_at > clock_timestamp() - make_interval(days => $2)`,
+    [streamIds, KEPT_DAYS],
   );
 }

@@ -21,8 +21,9 @@ export async function learnCutOtherwise(
   { walkId, stored }: Pick<EndedWalk, 'walkId' | 'stored'>,
 ): Promise<void> {
   const { database, knowledge } = context;
-  if (knowledge.learned.cutOtherwise || knowledge.reach === 'day') return;
-  if (stored >= knowledge.longestList) return;
+  const { cutOtherwise, provenSize } = knowledge.learned;
+  if (cutOtherwise || knowledge.reach === 'day') return;
+  if (stored >= Math.max(knowledge.longestList, provenSize)) return;
   const walk = { walkId, records: stored, proof: { kind: 'probe' } } as const;
   const isAsStored = async (length: number) =>
     (await lookAtEnd(context, window, walk, length)) === null;

@@ -2,7 +2,7 @@
 import { RequestError, SettingsError, UnavailableError, WalkError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { readLearned, walkAnewBySize } from '../store/learned.ts';
+import { readBelievedDays, readLearned, walkAnewBySize } from '../store/learned.ts';
 import { listFailed, unfail } from '../store/leases.ts';
 import { readLargest } from '../store/proven.ts';
 import { FirstAlone } from './concurrency.ts';
@@ -34,9 +34,10 @@ export async function openStreams(
   streams: ReadonlyMap<number, Stream>,
 ): Promise<StreamState[]> {
   const ids = [...streams.keys()];
-  const [facts, largest] = await Promise.all([
+  const [facts, largest, believed] = await Promise.all([
     readLearned(parts.database, ids),
     readLargest(parts.database, ids),
+    readBelievedDays(parts.database, ids),
   ]);
   return Promise.all(
     [...streams].map(async ([streamId, stream]) => {
@@ -46,6 +47,8 @@ export async function openStreams(
       const found = largest.find((one) => one.streamId === streamId);
       knowledge.largestAnswer = found?.answer ?? 0;
       knowledge.longestList = found?.list ?? 0;
+      for (const { day, records } of believed.filter((one) => one.streamId === streamId))
+        knowledge.dayHolds(day, records, false);
       return openStream(parts, streamId, stream, knowledge);
     }),
   );

@@ -92,10 +92,12 @@ async function learnFrom(
   proof: Proof,
 ): Promise<void> {
   const { knowledge } = context;
+  const halved = proof.kind === 'halves' || proof.summed === true;
+  if (window.kind === 'day') knowledge.dayHolds(window.day, walk.stored, halved);
   const span = `${window.from} to ${window.to}`;
   const { provenSize, calibrated, cutOtherwise } = knowledge.learned;
   if (cutOtherwise) return;
-  if ((proof.kind === 'halves' || proof.summed) && walk.stored > provenSize)
+  if (halved && walk.stored > provenSize)
     await knowledge.learn(
       'proven_size',
       walk.stored,

@@ -39,6 +39,8 @@ export interface Evidence {
   readonly audited?: boolean;
   /** Records that its newest proof had: fewer may be a new cap. */
   readonly held?: number | null;
+  /** A day beside its own was believed by its size, with just as many: both may be cut at a new cap. */
+  readonly asManyBeside?: boolean;
 }
 
 /** What was learned of the stream; all of it expires. */
@@ -181,12 +183,13 @@ function believedTotal({ stored, claims }: Evidence, learned: Learned): number |
 }
 
 /**
- * Whether windows of this size cannot be cut short unseen: larger ones were proven by their halves, and this one never held
- * more; or it is below any cap.
+ * Whether windows of this size cannot be cut short unseen: larger ones were proven by their halves, this one never held
+ * more, and no other one ends at the same number; or it is below any cap.
  */
-function isProvenSize({ stored, held }: Evidence, { provenSize, cutOtherwise }: Learned): boolean {
+function isProvenSize(evidence: Evidence, { provenSize, cutOtherwise }: Learned): boolean {
+  const { stored, held, asManyBeside } = evidence;
   if (cutOtherwise) return false;
-  return stored < LEAST_CAP || (stored < provenSize && stored >= (held ?? 0));
+  return stored < LEAST_CAP || (stored < provenSize && stored >= (held ?? 0) && !asManyBeside);
 }
 
 /** One or two digits with zeros behind them, a power of two or of ten, or one less than such a power: there services cap their results. */

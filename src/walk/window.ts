@@ -97,7 +97,7 @@ async function judge(
     return again(context, window, wholes);
   const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);
   const end = newest.end ?? 'open';
-  let evidence: Evidence = { ...evidenceOf(window, { stored, end, heard }), ...order };
+  let evidence: Evidence = { ...evidenceOf(context, window, { stored, end, heard }), ...order };
   for (;;) {
     const said = verdict(evidence, context.knowledge.learned);
     if (said.kind === 'complete')
@@ -147,10 +147,10 @@ async function halvesOf(
     return splitUp(context, window, { reason: error.message, total: null, size });
   }
   if (halves.more === 0) return halves;
-  // A list is cut short: neither a size that was proven nor that its source gives larger ones shows that another one is whole.
-  await context.knowledge.doubt('proven_size');
   // As many on both sides are edited ones.
   if (halves.more > halves.less) await learnCutOtherwise(context, window, newest);
+  // A list is cut short: neither a size that was proven nor that its source gives larger ones shows that another one is whole.
+  await context.knowledge.doubt('proven_size');
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
   return splitUp(context, window, { reason, total: null, size });
 }
@@ -207,7 +207,7 @@ async function again(
   );
   if (done === null || 'kind' in done) return done;
   const alone = wholes.length === 0 && done.pages < 2;
-  const said = alone ? verdict(evidenceOf(window, done), context.knowledge.learned) : null;
+  const said = alone ? verdict(evidenceOf(context, window, done), context.knowledge.learned) : null;
   if (said?.kind === 'complete') return publish(context, window, done, said.proof, done.requests);
   await noteEnd(context, window, done);
   return null;
@@ -272,8 +272,17 @@ function mannerOf({ windowRecords, knowledge }: WindowContext, window: LeasedWin
 }
 
 function evidenceOf(
+  { knowledge }: WindowContext,
   window: LeasedWindow,
   { stored, end, heard }: { stored: number; end: Evidence['end']; heard: readonly Claim[] },
 ): Evidence {
-  return { stored, end, claims: heard, audited: isAudited(window), held: window.held };
+  const asManyBeside = window.kind === 'day' && knowledge.isAsManyBeside(window.day, stored);
+  return {
+    stored,
+    end,
+    claims: heard,
+    audited: isAudited(window),
+    held: window.held,
+    asManyBeside,
+  };
 }

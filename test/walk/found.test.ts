@@ -10,6 +10,7 @@ import {
   newStream,
   resultsOf,
   runOnce,
+  SETTLE_MS,
 } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
 import { Killed, killedAt } from './perils.ts';
@@ -246,6 +247,52 @@ it('a round cap is seen through also after a larger day was proven', async () =>
   const results = await exported(exportingOf(source, { pageLength: 40 }));
   expect(results.get(first)).toMatchObject({ state: 'complete' });
   expect(results.get(second)).toMatchObject({ state: 'complete', published: capped.toSorted() });
+});
+
+describe('a cap that came when larger days were proven', () => {
+  const [third = '', ...capped] = days.slice(-3);
+  const shorter = (list: readonly string[]) => (list.length > 200 ? list.slice(0, 57) : list);
+  const source = () =>
+    new ImaginedSource(
+      {
+        [third]: records(1000, 130),
+        [first]: records(2000, 240),
+        [second]: records(3000, 250),
+      },
+      {
+        arrange: (list, _, { from }) =>
+          capped.some((day) => from.startsWith(day)) ? shorter(list) : list,
+      },
+    );
+  const exact = { state: 'complete', published: records(2000, 240).toSorted() };
+
+  it('is met where two days in a row hold the same number of records', async () => {
+    const exporting = exportingOf(source(), { since: third, pageLength: 40, concurrency: 1 });
+    await runOnce(exporting);
+    await dueNow();
+    expect((await exported(exporting)).get(first)).toMatchObject(exact);
+  });
+
+  it('also where the first of them was exported by a process before', async () => {
+    const exporting = exportingOf(source(), { since: third, pageLength: 40 });
+    await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
+    await runOnce(exporting);
+    await dueNow();
+    expect((await exported(exporting)).get(first)).toMatchObject(exact);
+  });
+});
+
+it('a stream with as many events each day has one of them halved', async () => {
+  const lists = Object.fromEntries(days.map((day, n) => [day, records(1000 * n, 57)]));
+  const source = new ImaginedSource({ ...lists, [days[0] as string]: records(9000, 130) });
+  const exporting = exportingOf(source, {
+    since: days[0] as string,
+    pageLength: 200,
+    concurrency: 1,
+  });
+  const results = await exported(exporting);
+  const kinds = days.map((day) => results.get(day)?.proof?.kind);
+  expect(kinds).toEqual(['halves', 'probe', 'halves', 'probe', 'probe', 'probe']);
 });
 
 describe('parts that do not add up', () => {
