@@ -165,10 +165,18 @@ export function volatileSince(
   if (inOrder !== null) return inOrder;
   const [many, few] = before.length < now.length ? [now, before] : [before, now];
   for (const { place, pairs } of pairedWithoutOne(many, few)) {
+    if (areRenumbered(place, [before, now]) && movedIn(pairs).length > 0) return [place];
     const agesOnly = shares && !telling.includes(place);
     if (volatilePaths(pairs, agesOnly)?.join() === place) return [place];
   }
   return [];
+}
+
+/** Whether a place numbers the rows of both lists from the same number on: from another one it may be a state of 0 or 1. */
+function areRenumbered(place: string, lists: readonly (readonly unknown[])[]): boolean {
+  const numbers = lists.map((list) => valuesOf(place, list));
+  const [first, other] = numbers.map((values) => Math.min(...values.map(countOf)));
+  return numbers.every(numbersRows) && first === other;
 }
 
 /** Records of two lists at the same places, as far as the shorter goes. */

@@ -221,6 +221,13 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/walk/found.test.ts'],
   ),
   mutant(
+    'rows that are numbered from elsewhere on are the same',
+    'src/walk/volatile.ts',
+    'numbers.every(numbersRows) && first === other',
+    'numbers.every(numbersRows)',
+    ['test/walk/volatile.test.ts'],
+  ),
+  mutant(
     'days are as long as was proven before one was cut short',
     'src/walk/window.ts',
     'await learnCutOtherwise(context, window, newest);',

@@ -336,6 +336,7 @@ describe('of one record alone', () => {
 
 describe('records that came in another order than before', () => {
   const aged = (ages: readonly string[]) => ages.map((t, index) => ({ id: `e${index}`, t }));
+  const numbered = (ids: readonly string[]) => ids.map((id, index) => ({ row: index + 1, id }));
 
   it('have come to differ in an age, which may stand still', () => {
     const now = aged(['2 hours ago', '1 day ago', '64 minutes ago']).reverse();
@@ -361,6 +362,36 @@ describe('records that came in another order than before', () => {
   it('have come to differ in a score, each of them', () => {
     const [before, now] = [aged(['0.11', '0.12', '0.13']), aged(['0.21', '0.22', '0.23'])];
     expect(volatileSince(before, now.reverse())).toEqual(['/t']);
+  });
+
+  it.each([
+    ['the first of two', numbered(['a', 'b']), numbered(['b'])],
+    ['the second of three', numbered(['a', 'b', 'c']), numbered(['a', 'c'])],
+    [
+      'the newest, counted down',
+      numbered(['a', 'b', 'c']).reverse(),
+      numbered(['a', 'c']).reverse(),
+    ],
+  ])('have other numbers where %s is gone, or came', (_, more, fewer) => {
+    expect(volatileSince(more, fewer)).toEqual(['/row']);
+    expect(volatileSince(fewer, more)).toEqual(['/row']);
+  });
+
+  it.each([
+    ['that is read', [{ row: 0, id: 'a' }], [{ row: 1, id: 'a' }]],
+    ['that are numbered from elsewhere', numbered(['a', 'b', 'c']), [{ row: 7, id: 'c' }]],
+    [
+      'of two states',
+      [
+        { row: 0, id: 'a' },
+        { row: 1, id: 'b' },
+      ],
+      [{ row: 1, id: 'a' }],
+    ],
+    ['of which the last is gone', numbered(['a', 'b', 'c']), numbered(['a', 'b'])],
+    ['of which one is gone, and the other was edited', numbered(['a', 'b']), [{ row: 1, id: 'c' }]],
+  ])('have no other numbers: those %s', (_, before, now) => {
+    expect(volatileSince(before, now)).toEqual([]);
   });
 
   it.each([
