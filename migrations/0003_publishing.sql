@@ -201,8 +201,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    group by shown.id_hash having sum(case when shown.role in ('before', 'after') then -1 else 1 end) > 0
 $$;
 
--- How often a midnight cut found these records across, and how often the days beside it hold them now.
-create function daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[]) returns table (hash bigint, across bigint, beside bigint)
+-- How often a midnight cut finds these records across, and the walks by which the days beside it hold them now, for each copy.
+create function daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[]) returns table (hash bigint, across bigint, walks bigint[])
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with across as (
     select h.hash, count(*) as copies
@@ -212,14 +212,14 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
      where k.role = 'across'
      group by h.hash
   ), beside as (
-    select held.hash, count(*) as copies
+    select held.hash, array_agg(held.walk_id) as walks
       from daywalk.windows me
       join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
      cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
      where me.window_id = cut and held.state in ('shown', 'missing')
      group by held.hash
   )
-  select hash, across.copies, beside.copies from across join beside using (hash)
+  select hash, coalesce(across.copies, 0), beside.walks from beside left join across using (hash)
 $$;
 
 -- The identities that stand more than once in one of these walks: of such records none is an older version of another.
@@ -274,16 +274,17 @@ begin
   ), doubled as materialized (
     select d.* from daywalk.doubled_ids(array(select distinct l.walk_id from lacked l where l.id_hash in (select known.id_hash from known))) as d
   ), passed as materialized (
-    -- What the cut found across and does not hold any more: the days beside it must hold as many.
-    select b.hash, b.across - want.wanted as copies
+    -- What the cut finds across and does not hold any more: the days beside it must hold as many.
+    select b.hash, b.walks, case when cardinality(b.walks) >= b.across - want.wanted then b.across - want.wanted else 0 end as copies
       from daywalk.beside_cut(top, array(select distinct l.hash from lacked l), under) as b
       join want on want.hash = b.hash
-     where b.beside >= b.across - want.wanted
   ), judged as materialized (
     select l.*,
            case when l.state = 'hidden' or l.twin then 'hide'
                 when known.id_hash is not null then 'old'
                 when l.newest <= passed.copies then 'drop'
+                -- It may not be asked across any more: the days have come to show it since.
+                when l.newest <= (select count(*) from unnest(passed.walks) as later where later > l.walk_id) then 'drop'
                 when l.state = 'shown' then 'missing'
                 when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
       from lacked l

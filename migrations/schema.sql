@@ -655,7 +655,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[])
- RETURNS TABLE(hash bigint, across bigint, beside bigint)
+ RETURNS TABLE(hash bigint, across bigint, walks bigint[])
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -668,14 +668,14 @@ AS $function$
      where k.role = 'across'
      group by h.hash
   ), beside as (
-    select held.hash, count(*) as copies
+    select held.hash, array_agg(held.walk_id) as walks
       from daywalk.windows me
       join daywalk.windows w on w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1)
      cross join lateral daywalk.held(w.window_id, of_hashes, under) as held
      where me.window_id = cut and held.state in ('shown', 'missing')
      group by held.hash
   )
-  select hash, across.copies, beside.copies from across join beside using (hash)
+  select hash, coalesce(across.copies, 0), beside.walks from beside left join across using (hash)
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.body_digest(body jsonb)
@@ -3184,16 +3184,17 @@ begin
   ), doubled as materialized (
     select d.* from daywalk.doubled_ids(array(select distinct l.walk_id from lacked l where l.id_hash in (select known.id_hash from known))) as d
   ), passed as materialized (
-    -- What the cut found across and does not hold any more: the days beside it must hold as many.
-    select b.hash, b.across - want.wanted as copies
+    -- What the cut finds across and does not hold any more: the days beside it must hold as many.
+    select b.hash, b.walks, case when cardinality(b.walks) >= b.across - want.wanted then b.across - want.wanted else 0 end as copies
       from daywalk.beside_cut(top, array(select distinct l.hash from lacked l), under) as b
       join want on want.hash = b.hash
-     where b.beside >= b.across - want.wanted
   ), judged as materialized (
     select l.*,
            case when l.state = 'hidden' or l.twin then 'hide'
                 when known.id_hash is not null then 'old'
                 when l.newest <= passed.copies then 'drop'
+                -- It may not be asked across any more: the days have come to show it since.
+                when l.newest <= (select count(*) from unnest(passed.walks) as later where later > l.walk_id) then 'drop'
                 when l.state = 'shown' then 'missing'
                 when l.state = 'missing' and l.since + interval '1 hour' <= coalesce(leaf.proven_at, since_all.proven_at) then 'gone' end as verdict
       from lacked l
