@@ -201,16 +201,20 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    group by shown.id_hash having sum(case when shown.role in ('before', 'after') then -1 else 1 end) > 0
 $$;
 
--- How often a midnight cut finds these records across, and the walks by which the days beside it hold them now, for each copy.
-create function daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[]) returns table (hash bigint, across bigint, walks bigint[])
+-- How often a midnight cut finds these records across now, and did at most; and the walks by which the days beside it hold
+-- them, for each copy.
+create function daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[]) returns table (hash bigint, across bigint, most bigint, walks bigint[])
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with across as (
-    select h.hash, count(*) as copies
-      from daywalk.proven_walks(cut) as k
-      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
-     where k.role = 'across'
-     group by h.hash
+    select found.hash, max(found.copies) filter (where found.is_newest) as copies, max(found.copies) as most
+      from (select h.hash, k.walk_id = (me.proof ->> 'across')::bigint as is_newest, count(*) as copies
+              from daywalk.windows me
+              join daywalk.walks k on k.window_id = me.window_id and k.pruning is null and (k.shown <> 'no' or k.walk_id = (me.proof ->> 'across')::bigint)
+              join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+             cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
+             where me.window_id = cut
+             group by h.hash, k.walk_id, me.proof) as found
+     group by found.hash
   ), beside as (
     select held.hash, array_agg(held.walk_id) as walks
       from daywalk.windows me
@@ -219,7 +223,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
      where me.window_id = cut and held.state in ('shown', 'missing')
      group by held.hash
   )
-  select hash, coalesce(across.copies, 0), beside.walks from beside left join across using (hash)
+  select hash, coalesce(across.copies, 0), coalesce(across.most, 0), beside.walks from beside left join across using (hash)
 $$;
 
 -- The identities that stand more than once in one of these walks: of such records none is an older version of another.
@@ -274,8 +278,8 @@ begin
   ), doubled as materialized (
     select d.* from daywalk.doubled_ids(array(select distinct l.walk_id from lacked l where l.id_hash in (select known.id_hash from known))) as d
   ), passed as materialized (
-    -- What the cut finds across and does not hold any more: the days beside it must hold as many.
-    select b.hash, b.walks, case when cardinality(b.walks) >= b.across - want.wanted then b.across - want.wanted else 0 end as copies
+    -- What the cut finds across and does not hold any more: the days beside it must hold as many, and as it ever found.
+    select b.hash, b.walks, case when cardinality(b.walks) >= b.most - want.wanted then b.across - want.wanted else 0 end as copies
       from daywalk.beside_cut(top, array(select distinct l.hash from lacked l), under) as b
       join want on want.hash = b.hash
   ), judged as materialized (

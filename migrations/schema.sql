@@ -655,18 +655,21 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[])
- RETURNS TABLE(hash bigint, across bigint, walks bigint[])
+ RETURNS TABLE(hash bigint, across bigint, most bigint, walks bigint[])
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   with across as (
-    select h.hash, count(*) as copies
-      from daywalk.proven_walks(cut) as k
-      join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
-     cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
-     where k.role = 'across'
-     group by h.hash
+    select found.hash, max(found.copies) filter (where found.is_newest) as copies, max(found.copies) as most
+      from (select h.hash, k.walk_id = (me.proof ->> 'across')::bigint as is_newest, count(*) as copies
+              from daywalk.windows me
+              join daywalk.walks k on k.window_id = me.window_id and k.pruning is null and (k.shown <> 'no' or k.walk_id = (me.proof ->> 'across')::bigint)
+              join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+             cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
+             where me.window_id = cut
+             group by h.hash, k.walk_id, me.proof) as found
+     group by found.hash
   ), beside as (
     select held.hash, array_agg(held.walk_id) as walks
       from daywalk.windows me
@@ -675,7 +678,7 @@ AS $function$
      where me.window_id = cut and held.state in ('shown', 'missing')
      group by held.hash
   )
-  select hash, coalesce(across.copies, 0), beside.walks from beside left join across using (hash)
+  select hash, coalesce(across.copies, 0), coalesce(across.most, 0), beside.walks from beside left join across using (hash)
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.body_digest(body jsonb)
@@ -3184,8 +3187,8 @@ begin
   ), doubled as materialized (
     select d.* from daywalk.doubled_ids(array(select distinct l.walk_id from lacked l where l.id_hash in (select known.id_hash from known))) as d
   ), passed as materialized (
-    -- What the cut finds across and does not hold any more: the days beside it must hold as many.
-    select b.hash, b.walks, case when cardinality(b.walks) >= b.across - want.wanted then b.across - want.wanted else 0 end as copies
+    -- What the cut finds across and does not hold any more: the days beside it must hold as many, and as it ever found.
+    select b.hash, b.walks, case when cardinality(b.walks) >= b.most - want.wanted then b.across - want.wanted else 0 end as copies
       from daywalk.beside_cut(top, array(select distinct l.hash from lacked l), under) as b
       join want on want.hash = b.hash
   ), judged as materialized (

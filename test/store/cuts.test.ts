@@ -177,6 +177,47 @@ describe('a cut that is asked again', () => {
     expect(await audit(server)).toEqual([]);
   });
 
+  it('hands over what a day shows now also where it does not reach so far any more', async () => {
+    for (const times of [0, 1, 2]) {
+      await clear(server);
+      const { day, nextDay, ask } = await twoDays();
+      await day([1]);
+      await nextDay([4]);
+      await ask([3, 4], [], [4], { records: 1 });
+      for (let time = 0; time < times; time += 1) {
+        await letHoursPass(database, 2);
+        await ask([], [], []);
+      }
+      await nextDay([3, 4]);
+      await ask([], [], []);
+      expect(await shown()).toEqual(['05:1', '06:3', '06:4']);
+      expect(await audit(server)).toEqual([]);
+    }
+  });
+
+  it('hands over what a day has shown before, and its side lacked', async () => {
+    const { day, nextDay, ask } = await twoDays();
+    await day([1]);
+    await nextDay([3, 4]);
+    await ask([3, 4], [], [4], { records: 1 });
+    await ask([3, 4], [], [3, 4]);
+    expect(await shown()).toEqual(['05:1', '06:3', '06:4']);
+  });
+
+  it('hands over no twin of what a day has shown before', async () => {
+    const { day, nextDay, ask } = await twoDays();
+    await day([1]);
+    await nextDay([3, 4]);
+    await ask([3, 3], [], [3], { records: 1 });
+    await nextDay([3, 4]);
+    for (let time = 0; time < 2; time += 1) {
+      await letHoursPass(database, 2);
+      await ask([3], [], [3]);
+      await ask([], [], []);
+    }
+    expect(await shown()).toEqual(['05:1', '05:3 gone', '06:3', '06:4']);
+  });
+
   it('keeps what no day shows yet, though its neighbours are said to', async () => {
     const { day, nextDay, ask } = await twoDays();
     await day([1]);
