@@ -97,7 +97,10 @@ export class TooLargeError extends DaywalkError {}
 export const isNoAnswer = (error: unknown): error is EnvelopeError | RequestError | TooLargeError =>
   error instanceof EnvelopeError || error instanceof RequestError || error instanceof TooLargeError;
 
-/** Why a walk could not end in a proof, as far as it matters for what follows: `contradicted` is all that fails its window at once. */
+/**
+ * Why a walk could not end in a proof, as far as it matters for what follows: `contradicted` is all that fails its window at once,
+ * `dense` that all its records stand too near to each other to be halved.
+ */
 export type WalkFault =
   | 'shifted'
   | 'learned'
@@ -105,6 +108,7 @@ export type WalkFault =
   | 'capped'
   | 'beyond-known-cap'
   | 'large'
+  | 'dense'
   | 'page-failed'
   | 'unknown-answer'
   | 'contradicted';

@@ -42,6 +42,23 @@ export async function readProvenWalk(
   return row ?? null;
 }
 
+/** The newest window with more records that one walk proved, whose pages are here; null: there is none. */
+export async function findLonger(
+  database: Database,
+  streamId: number,
+  records: number,
+): Promise<number | null> {
+  const [row] = await database.persist<{ windowId: number }>(
+    `select w.window_id as "windowId"
+       from daywalk.windows w
+       join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > $2 and k.pruning is null
+      where w.stream_id = $1 and w.kind <> 'cut' and w.state = 'complete' and w.split_by is null and not w.proof ? 'unites'
+      order by w.day desc limit 1`,
+    [streamId, records],
+  );
+  return row?.windowId ?? null;
+}
+
 /** A window beside a cut, with the walks that it is proven by. */
 export interface Neighbour extends Span {
   readonly walks: readonly number[];

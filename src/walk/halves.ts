@@ -17,8 +17,8 @@ import { type HalvesObserved, LEAST_CAP } from './verdict.ts';
 /**
  * Compares the records of a walk with those of its halves and the cut between them. A half that shows as many as the whole
  * proves nothing, because a cap would cut both alike: it is halved in turn, down to a second.
- * @throws {WalkError} `learned` where the whole is to be walked anew; `unsettled` or `capped` where a part of it cannot be told; `contradicted` where all of it stands in a
- * span that cannot be halved, so that no split would tell more.
+ * @throws {WalkError} `learned` where the whole is to be walked anew; `unsettled` or `capped` where a part of it cannot be told; `dense` where all of it
+ * stands in a span that cannot be halved, so that no split would tell more.
  */
 export async function compareHalves(
   context: WindowContext,
@@ -31,13 +31,15 @@ export async function compareHalves(
   for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
     const halves = await divide(context, window, span, 2);
     const [one, other] = halves?.parts ?? [];
-    if (halves === null || one === undefined || other === undefined)
-      throw new WalkError(
-        'contradicted',
-        `all ${whole.stored} records stand in ${span.from} to ${span.to}, which cannot be halved`,
-      );
+    const isDense = new WalkError(
+      'dense',
+      `all ${whole.stored} records stand in ${span.from} to ${span.to}, which cannot be halved`,
+    );
+    if (halves === null || one === undefined || other === undefined) throw isDense;
     const first = await settleSpan(context, window, 'half', one, whole.walkId);
     const second = await settleSpan(context, window, 'half', other, whole.walkId);
+    // Records without a level are in no half.
+    if (halves.by === 'level' && first.stored + second.stored === 0) throw isDense;
     const inOneHalf = Math.max(first.stored, second.stored) >= whole.stored;
     // A cap would cut each of them otherwise.
     if (
@@ -74,7 +76,7 @@ export async function compareHalves(
     span = first.stored >= whole.stored ? one : other;
   }
   throw new WalkError(
-    'contradicted',
+    'dense',
     `all ${whole.stored} records of ${window.from} to ${window.to} stand in one second`,
   );
 }

@@ -41,6 +41,8 @@ export interface Evidence {
   readonly held?: number | null;
   /** A day beside its own was believed by its size, with just as many: both may be cut at a new cap. */
   readonly asManyBeside?: boolean;
+  /** Its records stand too near to each other to be halved, and a longer list is shown to its end. */
+  readonly longerShown?: boolean;
 }
 
 /** What was learned of the stream; all of it expires. */
@@ -95,7 +97,8 @@ export function verdict(evidence: Evidence, learned: Learned): Verdict {
   if (end === 'open' && counted === null) return { kind: 'lacking', rule: 'C4', needs: 'end' };
   if (unlinked && counted === null && !agreed)
     return { kind: 'lacking', rule: 'C7', needs: 'another length' };
-  if (isProvenSize(evidence, learned) && !isRound(stored)) {
+  const isLonger = evidence.longerShown === true && !learned.cutOtherwise;
+  if (isLonger || (isProvenSize(evidence, learned) && !isRound(stored))) {
     if (counted !== null) {
       const why = `all ${claims.length} answers told a total of ${stored}`;
       return complete({ kind: 'total', rule: 'C5', records: stored, why, total: stored });

@@ -4,9 +4,11 @@ import type { Claim } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
+import { findLonger, readProvenWalk } from '../store/proven.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
 import { learnCutOtherwise } from './cut-otherwise.ts';
+import { lookAtEnd } from './end.ts';
 import { orNull, refusesLength } from './failures.ts';
 import { compareHalves, sumTotalsOfHalves } from './halves.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
@@ -120,21 +122,24 @@ async function judge(
         break;
       }
       case 'halves': {
-        const halves = await halvesOf(context, window, wholes, newest);
-        if (halves === null || 'kind' in halves) return halves;
-        evidence = { ...evidence, halves };
+        const seen = await halvesOf(context, window, wholes, newest);
+        if (seen === null || 'kind' in seen) return seen;
+        evidence = { ...evidence, ...seen };
       }
     }
   }
 }
 
-/** The halves beside the whole, where they show nothing that it lacks; otherwise what follows from that. */
+/**
+ * The halves beside the whole, where they show nothing that it lacks, or what stands in for them where it cannot be halved;
+ * otherwise what follows from that.
+ */
 async function halvesOf(
   context: WindowContext,
   window: LeasedWindow,
   wholes: readonly EndedWalk[],
   newest: EndedWalk,
-): Promise<HalvesObserved | WindowEnd | null> {
+): Promise<Pick<Evidence, 'halves' | 'longerShown'> | WindowEnd | null> {
   const size = newest.stored;
   let halves: HalvesObserved;
   try {
@@ -142,17 +147,30 @@ async function halvesOf(
   } catch (error) {
     if (!(error instanceof WalkError)) throw error;
     if (error.fault === 'learned') return again(context, window, wholes);
+    if (error.fault === 'dense' && (await isLongerShown(context, size)))
+      return { longerShown: true };
     if (!SPLITS.has(error.fault)) throw error;
     await refuseForeignTotal(context, window, newest, error.message);
     return splitUp(context, window, { reason: error.message, total: null, size });
   }
-  if (halves.more === 0) return halves;
+  if (halves.more === 0) return { halves };
   // As many on both sides are edited ones.
   if (halves.more > halves.less) await learnCutOtherwise(context, window, newest);
   // A list is cut short: neither a size that was proven nor that its source gives larger ones shows that another one is whole.
   await context.knowledge.doubt('proven_size');
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
   return splitUp(context, window, { reason, total: null, size });
+}
+
+/** Whether the newest longer list of the stream is shown to its end still: then a cap on results is no lower. */
+async function isLongerShown(context: WindowContext, records: number): Promise<boolean> {
+  const { database, knowledge, pageLength } = context;
+  const windowId = await findLonger(database, knowledge.streamId, records);
+  const longer = windowId === null ? null : await readProvenWalk(database, windowId);
+  if (longer === null) return false;
+  const isShown = async () =>
+    (await lookAtEnd(context, longer, longer, knowledge.pageLength(pageLength))) === null;
+  return (await orNull(isShown())) === true;
 }
 
 /** No answer showed a record, also none that became no page. */

@@ -1,6 +1,7 @@
 /** Sources that do not page as they should: a named failure in bounded requests, never a loop and never a loss (docs/completeness.md). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RefusedError, RequestError, UnavailableError } from '../../src/errors.ts';
+import { addDays } from '../../src/plan/days.ts';
 import { around } from '../../src/plan/split.ts';
 import { forbidChanges } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -203,6 +204,37 @@ describe('identical records', () => {
     expect(result.lastError).toMatch(/one second|cannot be halved/);
     expect(result.requests).toBeLessThan(500);
   });
+
+  it.each([
+    ['none', 'probe', (list: readonly string[]) => list, 'complete'],
+    ['exact', 'total', (list: readonly string[]) => list, 'complete'],
+    ['none', undefined, (list: readonly string[]) => list.slice(0, 50), 'failed'],
+  ] as const)(
+    'of ten and more in one second are believed where a longer list is shown to its end, totals %s',
+    async (totals, kind, arrange, state) => {
+      const before = addDays(day, -1);
+      let isCapped = false;
+      const source = new ImaginedSource(
+        { [before]: records(100, 57), [day]: same(50) },
+        {
+          totals,
+          at: (record) =>
+            record === '{"id": 7}' ? 60 : 600 * (Number(/\d+/.exec(record)?.[0]) - 90),
+          arrange: (list) => (isCapped ? arrange(list) : list),
+        },
+      );
+      const exporting = { server, source, stream: newStream(), pageLength: 20 };
+      await runOnce({ ...exporting, since: before, settleMs: SETTLE_MS + 86_400_000 });
+      isCapped = true;
+      await runOnce({ ...exporting, since: before });
+      const results = await readResults(server, exporting.stream);
+      expect(results.get(before)?.state).toBe('complete');
+      expect(results.get(day)).toMatchObject({
+        state,
+        ...(kind && { proof: { kind, records: 50 } }),
+      });
+    },
+  );
 
   it('on one page need no second walk', async () => {
     const result = await exportDay([...same(3), ...records(10, 5)], { totals: 'exact' });
