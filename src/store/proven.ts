@@ -42,21 +42,21 @@ export async function readProvenWalk(
   return row ?? null;
 }
 
-/** The newest window with more records that one walk proved, whose pages are here; null: there is none. */
+/** The newest walk of another window that stored more records, proven or not; null: there is none whose pages are here. */
 export async function findLonger(
   database: Database,
-  streamId: number,
+  { streamId, windowId }: { readonly streamId: number; readonly windowId: number },
   records: number,
-): Promise<number | null> {
-  const [row] = await database.persist<{ windowId: number }>(
-    `select w.window_id as "windowId"
+): Promise<(Span & Pick<ProvenWalk, 'walkId' | 'records'>) | null> {
+  const [row] = await database.persist<Span & Pick<ProvenWalk, 'walkId' | 'records'>>(
+    `select k.walk_id as "walkId", k.next_start as records, ${spanOf('k')}
        from daywalk.windows w
-       join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > $2 and k.pruning is null
-      where w.stream_id = $1 and w.kind <> 'cut' and w.state = 'complete' and w.split_by is null and not w.proof ? 'unites'
-      order by w.day desc limit 1`,
-    [streamId, records],
+       join daywalk.walks k on k.window_id = w.window_id and k.role = 'whole' and k.next_start > $3 and k.pruning is null
+      where w.stream_id = $1 and w.window_id <> $2 and w.kind <> 'cut' and k.outcome <> 'shifted'
+      order by k.walk_id desc limit 1`,
+    [streamId, windowId, records],
   );
-  return row?.windowId ?? null;
+  return row ?? null;
 }
 
 /** A window beside a cut, with the walks that it is proven by. */

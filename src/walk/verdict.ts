@@ -41,7 +41,7 @@ export interface Evidence {
   readonly held?: number | null;
   /** A day beside its own was believed by its size, with just as many: both may be cut at a new cap. */
   readonly asManyBeside?: boolean;
-  /** Its records stand too near to each other to be halved, and a longer list is shown to its end. */
+  /** Its records stand too near to each other to be halved, and a longer list is shown. */
   readonly longerShown?: boolean;
 }
 

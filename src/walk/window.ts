@@ -4,11 +4,11 @@ import type { Claim } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import { findLonger, readProvenWalk } from '../store/proven.ts';
+import { findLonger } from '../store/proven.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
 import { learnCutOtherwise } from './cut-otherwise.ts';
-import { lookAtEnd } from './end.ts';
+import { askForLook } from './end.ts';
 import { orNull, refusesLength } from './failures.ts';
 import { compareHalves, sumTotalsOfHalves } from './halves.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
@@ -147,7 +147,7 @@ async function halvesOf(
   } catch (error) {
     if (!(error instanceof WalkError)) throw error;
     if (error.fault === 'learned') return again(context, window, wholes);
-    if (error.fault === 'dense' && (await isLongerShown(context, size)))
+    if (error.fault === 'dense' && (await isLongerShown(context, window, size)))
       return { longerShown: true };
     if (!SPLITS.has(error.fault)) throw error;
     await refuseForeignTotal(context, window, newest, error.message);
@@ -162,15 +162,19 @@ async function halvesOf(
   return splitUp(context, window, { reason, total: null, size });
 }
 
-/** Whether the newest longer list of the stream is shown to its end still: then a cap on results is no lower. */
-async function isLongerShown(context: WindowContext, records: number): Promise<boolean> {
-  const { database, knowledge, pageLength } = context;
-  const windowId = await findLonger(database, knowledge.streamId, records);
-  const longer = windowId === null ? null : await readProvenWalk(database, windowId);
+/** Whether the newest longer list of the stream shows the last of its records where it was: then a cap on results is no lower. */
+async function isLongerShown(
+  context: WindowContext,
+  window: LeasedWindow,
+  records: number,
+): Promise<boolean> {
+  const { database, knowledge } = context;
+  const longer = await findLonger(database, window, records);
   if (longer === null) return false;
-  const isShown = async () =>
-    (await lookAtEnd(context, longer, longer, knowledge.pageLength(pageLength))) === null;
-  return (await orNull(isShown())) === true;
+  const walk = { ...longer, proof: { kind: 'probe' } } as const;
+  const length = knowledge.paging === 'number' ? 1 : 2;
+  const answer = await orNull(askForLook(context, longer, longer.records - 1, length, walk));
+  return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
 }
 
 /** No answer showed a record, also none that became no page. */

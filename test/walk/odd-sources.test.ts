@@ -210,7 +210,7 @@ describe('identical records', () => {
     ['exact', 'total', (list: readonly string[]) => list, 'complete'],
     ['none', undefined, (list: readonly string[]) => list.slice(0, 50), 'failed'],
   ] as const)(
-    'of ten and more in one second are believed where a longer list is shown to its end, totals %s',
+    'of ten and more in one second are believed where a longer list is shown, totals %s',
     async (totals, kind, arrange, state) => {
       const before = addDays(day, -1);
       let isCapped = false;
