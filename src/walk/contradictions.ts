@@ -1,5 +1,6 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
 import { WalkError } from '../errors.ts';
+import type { Claim, Span } from '../model.ts';
 import { addDays, dayAt, dayWindow } from '../plan/days.ts';
 import { findSameDay } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
@@ -10,7 +11,7 @@ import { isRestless, question, totalsCount } from './questions.ts';
 import { spanOf, splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
 import { partsOf } from './too-much.ts';
-import type { Verdict } from './verdict.ts';
+import { LEAST_CAP, type Verdict } from './verdict.ts';
 
 const CONTRADICTIONS_BEFORE_SPLIT = 2;
 
@@ -113,4 +114,18 @@ export async function refuseSameDay(
       },
     );
   }
+}
+
+/** An answer that shows more records than its own total tells says that totals from that one on are too low. */
+export async function learnLowTotals(
+  { knowledge }: WindowContext,
+  { from, to }: Span,
+  heard: readonly Claim[],
+): Promise<void> {
+  for (const { start, came, total } of heard)
+    if (total !== null && total >= LEAST_CAP && came > 0 && start + came > total)
+      await knowledge.learnLowerBound(
+        total,
+        `${from} to ${to} told ${total}, and showed record ${start + came} beside it`,
+      );
 }

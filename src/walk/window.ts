@@ -6,7 +6,7 @@ import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { findLonger } from '../store/proven.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
-import { refuseForeignTotal, settleContradiction } from './contradictions.ts';
+import { learnLowTotals, refuseForeignTotal, settleContradiction } from './contradictions.ts';
 import { learnCutOtherwise } from './cut-otherwise.ts';
 import { askForLook } from './end.ts';
 import { orNull, refusesLength } from './failures.ts';
@@ -98,6 +98,7 @@ async function judge(
   if (wholes.length < MOST_WALKS && (await lacksWhatWasHeard(context, wholes, newest)))
     return again(context, window, wholes);
   const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);
+  await learnLowTotals(context, window, heard);
   const end = newest.end ?? 'open';
   let evidence: Evidence = { ...evidenceOf(context, window, { stored, end, heard }), ...order };
   for (;;) {

@@ -228,6 +228,27 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/walk/volatile.test.ts'],
   ),
   mutant(
+    'an answer that shows more than it tells says nothing of totals',
+    'src/walk/window.ts',
+    '  await learnLowTotals(context, window, heard);\n',
+    '',
+    ['test/walk/found.test.ts'],
+  ),
+  mutant(
+    'records too near to be halved are believed whatever longer lists show',
+    'src/walk/window.ts',
+    "answer !== null && typeof answer !== 'string' && answer.beginsWithLast",
+    'answer !== null',
+    ['test/walk/odd-sources.test.ts'],
+  ),
+  mutant(
+    'records too near to be halved are never believed',
+    'src/walk/window.ts',
+    "error.fault === 'dense' && (await isLongerShown(context, window, size))",
+    'false',
+    ['test/walk/odd-sources.test.ts'],
+  ),
+  mutant(
     'days are as long as was proven before one was cut short',
     'src/walk/window.ts',
     'await learnCutOtherwise(context, window, newest);',

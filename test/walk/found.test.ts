@@ -522,3 +522,19 @@ it('a backfill that is interrupted half way has complete days', async () => {
   expect(states.filter((state) => state === 'complete').length).toBeGreaterThanOrEqual(2);
   expect(states).not.toEqual(days.map(() => 'complete'));
 });
+
+describe('totals that stop at a number, and do not say so', () => {
+  it.each([17, 18, 19, 20, 37])(
+    'end no half there: an answer that shows more than it tells says so, pages of %i',
+    async (pageLength) => {
+      const list = records(1, 133);
+      const wrap: Habits['wrap'] = (page, total) => body(page, Math.min(37, Number(total)));
+      const source = new ImaginedSource(
+        { [first]: records(1_000, 30), [second]: list },
+        { totals: 'exact', wrap },
+      );
+      const exporting = exportingOf(source, { pageLength });
+      expect((await exported(exporting)).get(second)?.state).toBe('complete');
+    },
+  );
+});
