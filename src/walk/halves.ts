@@ -5,8 +5,11 @@ import type { Span } from '../model.ts';
 import { compareSums, walksAgree } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
+import { findLonger } from '../store/proven.ts';
 import type { WindowContext } from './context.ts';
 import { askCut } from './cuts.ts';
+import { askForLook } from './end.ts';
+import { orNull } from './failures.ts';
 import { learnIgnoredInParts } from './paging.ts';
 import { question } from './questions.ts';
 import { divide } from './reach.ts';
@@ -108,4 +111,19 @@ export async function sumTotalsOfHalves(
     return first + second + across.stored - (before?.stored ?? 0) - (after?.stored ?? 0);
   }
   return null;
+}
+
+/** Whether the newest longer list of the stream shows the last of its records where it was: then a cap on results is no lower (C6). */
+export async function isLongerShown(
+  context: WindowContext,
+  window: LeasedWindow,
+  records: number,
+): Promise<boolean> {
+  const { database, knowledge } = context;
+  const longer = await findLonger(database, window, records);
+  if (longer === null) return false;
+  const walk = { ...longer, proof: { kind: 'probe' } } as const;
+  const length = knowledge.paging === 'number' ? 1 : 2;
+  const answer = await orNull(askForLook(context, longer, longer.records - 1, length, walk));
+  return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
 }

@@ -4,13 +4,11 @@ import type { Claim } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
 import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import { findLonger } from '../store/proven.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { learnLowTotals, refuseForeignTotal, settleContradiction } from './contradictions.ts';
 import { learnCutOtherwise } from './cut-otherwise.ts';
-import { askForLook } from './end.ts';
 import { orNull, refusesLength } from './failures.ts';
-import { compareHalves, sumTotalsOfHalves } from './halves.ts';
+import { compareHalves, isLongerShown, sumTotalsOfHalves } from './halves.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
 import { publish } from './publishing.ts';
 import { isRestless, question, totalsCount } from './questions.ts';
@@ -161,21 +159,6 @@ async function halvesOf(
   await context.knowledge.doubt('proven_size');
   const reason = `the halves of the window show ${halves.more} records that the whole of ${size} does not`;
   return splitUp(context, window, { reason, total: null, size });
-}
-
-/** Whether the newest longer list of the stream shows the last of its records where it was: then a cap on results is no lower. */
-async function isLongerShown(
-  context: WindowContext,
-  window: LeasedWindow,
-  records: number,
-): Promise<boolean> {
-  const { database, knowledge } = context;
-  const longer = await findLonger(database, window, records);
-  if (longer === null) return false;
-  const walk = { ...longer, proof: { kind: 'probe' } } as const;
-  const length = knowledge.paging === 'number' ? 1 : 2;
-  const answer = await orNull(askForLook(context, longer, longer.records - 1, length, walk));
-  return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
 }
 
 /** No answer showed a record, also none that became no page. */

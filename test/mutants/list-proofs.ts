@@ -236,7 +236,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'records too near to be halved are believed whatever longer lists show',
-    'src/walk/window.ts',
+    'src/walk/halves.ts',
     "answer !== null && typeof answer !== 'string' && answer.beginsWithLast",
     'answer !== null',
     ['test/walk/odd-sources.test.ts'],
@@ -286,8 +286,8 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'an end at a round number is believed',
     VERDICT,
-    'if (isProvenSize(evidence, learned) && !isRound(stored)) {',
-    'if (isProvenSize(evidence, learned)) {',
+    '(isProvenSize(evidence, learned) && !isRound(stored))',
+    'isProvenSize(evidence, learned)',
     VERDICT_TESTS,
   ),
   mutant(
