@@ -41,8 +41,6 @@ export async function compareHalves(
     if (halves === null || one === undefined || other === undefined) throw isDense;
     const first = await settleSpan(context, window, 'half', one, whole.walkId);
     const second = await settleSpan(context, window, 'half', other, whole.walkId);
-    // Records without a level are in no half.
-    if (halves.by === 'level' && first.stored + second.stored === 0) throw isDense;
     const inOneHalf = Math.max(first.stored, second.stored) >= whole.stored;
     // A cap would cut each of them otherwise.
     if (
@@ -69,6 +67,8 @@ export async function compareHalves(
     const sides = [cut?.before, cut?.after].flatMap((walk) => walk?.walkId ?? []);
     const plus = [first.walkId, second.walkId, ...(cut === null ? [] : [cut.across.walkId])];
     const { more, less } = await compareSums(database, [whole.walkId], plus, sides);
+    // Records without a level are in no half.
+    if (halves.by === 'level' && more === 0 && less > 0) throw isDense;
     const across = cut?.across.stored ?? 0;
     const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || across >= whole.stored);
     if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))

@@ -206,12 +206,19 @@ describe('identical records', () => {
   });
 
   it.each([
-    ['none', 'probe', (list: readonly string[]) => list, 'complete'],
-    ['exact', 'total', (list: readonly string[]) => list, 'complete'],
-    ['none', undefined, (list: readonly string[]) => list.slice(0, 50), 'failed'],
+    ['none', 'probe', 'complete', (list: readonly string[]) => list],
+    ['exact', 'total', 'complete', (list: readonly string[]) => list],
+    ['none', undefined, 'failed', (list: readonly string[]) => list.slice(0, 50)],
+    // Ten of them have no level.
+    [
+      'none',
+      'probe',
+      'complete',
+      (list: readonly string[], byLevel: boolean) => (byLevel ? list.slice(0, 40) : list),
+    ],
   ] as const)(
-    'of ten and more in one second are believed where a longer list is shown, totals %s',
-    async (totals, kind, arrange, state) => {
+    'of ten and more in one second are believed where a longer list is shown, totals %s: %s',
+    async (totals, kind, state, arrange) => {
       const before = addDays(day, -1);
       let isCapped = false;
       const source = new ImaginedSource(
@@ -220,7 +227,10 @@ describe('identical records', () => {
           totals,
           at: (record) =>
             record === '{"id": 7}' ? 60 : 600 * (Number(/\d+/.exec(record)?.[0]) - 90),
-          arrange: (list) => (isCapped ? arrange(list) : list),
+          arrange: (list, _, { filters }) =>
+            isCapped
+              ? arrange(list, 'rule_level_from' in filters || 'rule_level_to' in filters)
+              : list,
         },
       );
       const exporting = { server, source, stream: newStream(), pageLength: 20 };
