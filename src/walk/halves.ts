@@ -34,11 +34,7 @@ export async function compareHalves(
   for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
     const halves = await divide(context, window, span, 2);
     const [one, other] = halves?.parts ?? [];
-    const isDense = new WalkError(
-      'dense',
-      `all ${whole.stored} records stand in ${span.from} to ${span.to}, which cannot be halved`,
-    );
-    if (halves === null || one === undefined || other === undefined) throw isDense;
+    if (halves === null || one === undefined || other === undefined) throw dense(whole, span);
     const first = await settleSpan(context, window, 'half', one, whole.walkId);
     const second = await settleSpan(context, window, 'half', other, whole.walkId);
     const inOneHalf = Math.max(first.stored, second.stored) >= whole.stored;
@@ -68,7 +64,7 @@ export async function compareHalves(
     const plus = [first.walkId, second.walkId, ...(cut === null ? [] : [cut.across.walkId])];
     const { more, less } = await compareSums(database, [whole.walkId], plus, sides);
     // Records without a level are in no half.
-    if (halves.by === 'level' && more === 0 && less > 0) throw isDense;
+    if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
     const across = cut?.across.stored ?? 0;
     const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || across >= whole.stored);
     if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))
@@ -83,6 +79,9 @@ export async function compareHalves(
     `all ${whole.stored} records of ${window.from} to ${window.to} stand in one second`,
   );
 }
+
+const dense = ({ stored }: EndedWalk, { from, to }: Span): WalkError =>
+  new WalkError('dense', `all ${stored} records stand in ${from} to ${to}, which cannot be halved`);
 
 /**
  * The sum of the totals of both halves and of the correction of the cut between them.
@@ -113,13 +112,17 @@ export async function sumTotalsOfHalves(
   return null;
 }
 
-/** Whether the newest longer list of the stream shows the last of its records where it was: then a cap on results is no lower (C6). */
+/**
+ * Whether the newest longer list of the stream shows the last of its records where it was: then a cap on results is no lower
+ * (C6). It says nothing where lists are cut otherwise than by their number.
+ */
 export async function isLongerShown(
   context: WindowContext,
   window: LeasedWindow,
   records: number,
 ): Promise<boolean> {
   const { database, knowledge } = context;
+  if (knowledge.learned.cutOtherwise) return false;
   const longer = await findLonger(database, window, records);
   if (longer === null) return false;
   const walk = { ...longer, proof: { kind: 'probe' } } as const;

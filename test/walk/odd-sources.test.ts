@@ -246,6 +246,24 @@ describe('identical records', () => {
     },
   );
 
+  it('of ten and more in one second are not believed where lists are cut otherwise', async () => {
+    const before = addDays(day, -1);
+    const at = (record: string) =>
+      record === '{"id": 7}' ? 60 : 600 * (Number(/\d+/.exec(record)?.[0]) - 90);
+    const source = new ImaginedSource({ [before]: records(100, 57), [day]: same(50) }, { at });
+    const exporting = { server, source, stream: newStream(), pageLength: 20 };
+    await runOnce({ ...exporting, since: before, settleMs: SETTLE_MS + 86_400_000 });
+    await server.query(
+      `insert into daywalk.learned (stream_id, fact, value, evidence)
+       select stream_id, 'cut_otherwise', 'true', 'another day' from daywalk.streams where name = $1`,
+      [exporting.stream.name],
+    );
+    await runOnce({ ...exporting, since: before });
+    const result = (await readResults(server, exporting.stream)).get(day);
+    expect(result?.state).toBe('failed');
+    expect(result?.lastError).toMatch(/one second|cannot be halved/);
+  });
+
   it('on one page need no second walk', async () => {
     const result = await exportDay([...same(3), ...records(10, 5)], { totals: 'exact' });
     expect(result).toMatchObject({ state: 'complete', walks: 1 });
