@@ -33,10 +33,11 @@ export async function closeWindow(
   const split = await readSplit(database, window);
   if (split === null)
     throw new WalkError('contradicted', 'it was split, and its parts are not there');
+  const all = split.parts.map(({ windowId }) => windowId);
   // What a look found otherwise is in one of the parts, whatever their sum is; in which is not told where no total moved.
   if (window.state === 'complete' || window.rewalk) {
     const moved = await movedParts(context, split);
-    const parts = moved.length > 0 ? moved : split.parts.map(({ windowId }) => windowId);
+    const parts = moved.length > 0 ? moved : all;
     return again(context, window, split, 'a look found it otherwise', parts);
   }
   const { isEmpty, came, total: shown, totalMissing } = await askWhole(context, window);
@@ -76,10 +77,8 @@ export async function closeWindow(
     );
   } else if (!addsUp) return notYet(context, window, split, total, records);
   const isCounted = exact && total === records;
-  if (!isCounted && (await lacksWhatItShows(context, window, split, records))) {
-    const parts = split.parts.map(({ windowId }) => windowId);
-    return again(context, window, split, SHOWN_AND_LACKING, parts);
-  }
+  if (!isCounted && (await lacksWhatItShows(context, window, split, records)))
+    return again(context, window, split, SHOWN_AND_LACKING, all);
   await context.checkKnown({ except: [window.day] });
   const proof: Proof = {
     kind: 'parts',

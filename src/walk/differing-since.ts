@@ -3,8 +3,8 @@ import type { PageRequest } from '../model.ts';
 import { readFirstRecords } from '../store/evidence.ts';
 import { readCanaries } from '../store/proven.ts';
 import type { AskingContext } from './context.ts';
-import { askedAgain, lookAt } from './look-at.ts';
 import { learnOneForm } from './one-form.ts';
+import { askRecords, inOtherWords } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import { differsInEach, tellsItself, volatileSince } from './volatile.ts';
 
@@ -19,7 +19,7 @@ export async function learnIgnoredSince(
   walkId: number,
 ): Promise<void> {
   const stored = await readFirstRecords(context.database, walkId);
-  const { list: now, page } = await lookAt(context, first, walkId);
+  const { list: now, page } = await askRecords(context, first, walkId);
   if ((await learnOneForm(context, walkId, page)) !== null) return;
   const paths = volatileSince(stored, now, context.knowledge.ignored);
   const doubtful = paths.filter((path) => !tellsItself(path, [stored, now]));
@@ -42,7 +42,7 @@ async function differsEachTime(
   const lists = [now];
   while (lists.length < 3) {
     await context.clock.sleep(1_000, context.signal);
-    const { list } = await lookAt(context, askedAgain(first, now, lists.length), 0);
+    const { list } = await askRecords(context, inOtherWords(first, now, lists.length), 0);
     for (const before of lists) {
       const differ = volatileSince(before, list, context.knowledge.ignored);
       if (!places.every((place) => differ.includes(place))) return false;
@@ -68,7 +68,7 @@ async function differsElsewhere(
   if (other === undefined) return false;
   const before = await readFirstRecords(database, other.walkId);
   const request = { ...first, ...targetOf(stream, spanOf(other)) };
-  const { list } = await lookAt(context, request, 0);
+  const { list } = await askRecords(context, request, 0);
   const differ = volatileSince(before, list, knowledge.ignored);
   const all = [stored, now, before, list].flat();
   return places.every((place) => differ.includes(place) && differsInEach(place, all));

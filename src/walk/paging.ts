@@ -4,8 +4,8 @@ import { readFirstRecords } from '../store/evidence.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import type { AskingContext } from './context.ts';
 import type { Knowledge } from './knowledge.ts';
-import { askedAgain, lookAt } from './look-at.ts';
 import { learnOneForm } from './one-form.ts';
+import { askRecords, inOtherWords } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
 import {
   pairsOf,
@@ -29,7 +29,7 @@ export async function learnPaging(
   walkId: number,
 ): Promise<string | null> {
   const { knowledge } = context;
-  const at = (start: number) => lookAt(context, { ...first, start }, walkId);
+  const at = (start: number) => askRecords(context, { ...first, start }, walkId);
   const [zero, one] = [await at(0), await at(1)];
   // A list of nothing but one record's copies looks the same from everywhere.
   if (new Set(zero.facts.hashes).size < 2)
@@ -71,7 +71,7 @@ async function learnIgnored(
 ): Promise<string | null> {
   const paths = volatilePaths(pairsOf(zero.slice(1), one));
   if (paths === null || paths.length === 0) return learnIgnoredAnyOrder(context, first);
-  const two = (await lookAt(context, { ...first, start: 2 }, 0)).list;
+  const two = (await askRecords(context, { ...first, start: 2 }, 0)).list;
   const same = volatilePaths(pairsOf(zero.slice(2), two));
   if (zero.length > 2 && JSON.stringify(same) !== JSON.stringify(paths)) return null;
   const evidence = `records differ from one offset to another in ${paths.join(', ')} only`;
@@ -83,10 +83,10 @@ export async function learnIgnoredAnyOrder(
   context: AskingContext,
   first: PageRequest,
 ): Promise<string | null> {
-  const { list: one, page } = await lookAt(context, first, 0);
+  const { list: one, page } = await askRecords(context, first, 0);
   if (one.length >= first.length) return null;
-  const again = await lookAt(context, askedAgain(first, one, 1), 0);
-  const last = await lookAt(context, askedAgain(first, one, 2), 0);
+  const again = await askRecords(context, inOtherWords(first, one, 1), 0);
+  const last = await askRecords(context, inOtherWords(first, one, 2), 0);
   const learned =
     (await learnOneForm(context, page, again.page)) ??
     (await learnOneForm(context, page, last.page));
@@ -142,7 +142,7 @@ export async function learnIgnoredInParts(
       const before = context.knowledge.paging === 'number' ? start : 0;
       const length = before + stored.length;
       const first = { ...targetOf(context.stream, spanOf(whole)), start: start - before, length };
-      const { list, page } = await lookAt(context, first, 0);
+      const { list, page } = await askRecords(context, first, 0);
       if ((await learnOneForm(context, part.walkId, page)) !== null) return true;
       lists.push(list.slice(before));
     }
@@ -186,14 +186,14 @@ export async function learnIgnoredInHalves(
   first: PageRequest,
   halves: readonly Span[],
 ): Promise<void> {
-  const before = await lookAt(context, first, 0);
+  const before = await askRecords(context, first, 0);
   if (before.list.length < 2 || before.list.length >= first.length) return;
   const parts: (readonly unknown[])[] = [];
   for (const half of halves) {
     const request = { ...first, ...targetOf(context.stream, spanOf(half)) };
-    parts.push((await lookAt(context, request, 0)).list);
+    parts.push((await askRecords(context, request, 0)).list);
   }
-  const after = await lookAt(context, first, 0);
+  const after = await askRecords(context, first, 0);
   if (JSON.stringify(after.list) === JSON.stringify(before.list))
     await ignoreRowNumber(context.knowledge, parts, after.list);
 }

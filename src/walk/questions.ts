@@ -1,6 +1,7 @@
 /** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
 import { PageFailedError, RequestError } from '../errors.ts';
-import type { Claim, PageRequest, Span } from '../model.ts';
+import type { Claim, Page, PageRequest, Span } from '../model.ts';
+import { recordsIn } from '../source/find-contract.ts';
 import { compareProbe, type ProbeFacts } from '../store/probes.ts';
 import { askPage, type PageAnswer } from './answers.ts';
 import type { AskingContext, WindowContext } from './context.ts';
@@ -55,6 +56,26 @@ async function askAndCompare(
   );
   knowledge.shown(request, answer.facts.came);
   return answer;
+}
+
+/** The same question in other words, so that no cache answers it: a list that ends before its page shows the same by a shorter one. */
+export const inOtherWords = (
+  first: PageRequest,
+  { length }: readonly unknown[],
+  time: number,
+): PageRequest => ({
+  ...first,
+  length: Math.max(first.length - time, Math.min(length + 1, first.length)),
+});
+
+/** Asks, and gives the records of the answer. */
+export async function askRecords(
+  context: AskingContext,
+  request: PageRequest,
+  walkId: number,
+): Promise<{ facts: ProbeFacts; list: readonly unknown[]; page: Page }> {
+  const { facts, page } = await askShorter(context, request, walkId);
+  return { facts, page, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
 }
 
 /**

@@ -321,8 +321,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'where no total moved nothing of a split day is walked again',
     'src/walk/closing.ts',
-    'moved.length > 0 ? moved : split',
-    'moved.length >= 0 ? moved : split',
+    'moved.length > 0 ? moved : all',
+    'moved.length >= 0 ? moved : all',
     LOOKS,
   ),
   mutant(
