@@ -260,6 +260,52 @@ begin
      where c.stream_id = of_stream and c.total_path = at_path and (start = 0 or c.total_later));
 end $$;
 
+-- Reads an answer that is looked at and not stored, and compares it with what a walk has stored; 0: with none.
+-- begins_with_last: its first record is the last one stored; strangers: by what identifies them none of its records stands in the
+-- walk, looked at where that is asked for (by_identity).
+-- A procedure that keeps its plans, as the one below: questions are asked more often than pages are stored.
+create procedure daywalk.compare_answer(
+  of_stream integer, walk bigint, at_start bigint, list_at text[], total_at text[], relation_at text[], http_status integer,
+  without text[], by_identity boolean, content jsonb,
+  out came integer, out list_type text, out total bigint, out relation text, out total_missing boolean, out fault text,
+  out more boolean, out signature text, out wordless boolean, out frame_known boolean, out digest text, out hashes text[],
+  out begins_with_last boolean, out strangers boolean)
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+  its_day date;
+  its_ignored text[];
+  its_list_at text[];
+  its_id_path text[];
+  id_path_now text[];
+  shown bigint[];
+  identities bigint[];
+  known bigint[];
+begin
+  select k.day, k.ignored, k.records_path, k.id_path, case when by_identity then s.id_path end
+    into its_day, its_ignored, its_list_at, its_id_path, id_path_now
+    from daywalk.walks k join daywalk.streams s on s.stream_id = of_stream
+   where k.walk_id = walk;
+  select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.frame_known, f.hashes, f.id_hashes
+    into came, list_type, total, relation, fault, more, signature, wordless, frame_known, shown, identities
+    from daywalk.read_page(of_stream, content, http_status, list_at, total_at, relation_at, coalesce(without, its_ignored, '{}'), id_path_now) as f;
+  total_missing := came > 0 and total is null and daywalk.tells_total(of_stream, total_at, at_start);
+  digest := hash_array_extended(shown, 0);
+  hashes := shown;
+  begins_with_last := coalesce(
+    (select p.record_hashes[cardinality(p.record_hashes)]
+       from daywalk.pages p
+      where p.walk_id = walk and p.day = its_day and p.records > 0
+      order by p.page_no desc limit 1) = shown[1], false);
+  strangers := false;
+  if by_identity and came > 0 then
+    known := array(select i.id_hash
+                     from daywalk.pages p
+                    cross join lateral unnest(daywalk.ids_in(p.id_hashes, its_id_path, p.body, its_list_at, p.skip, id_path_now)) as i (id_hash)
+                    where p.walk_id = walk and p.day = its_day);
+    strangers := cardinality(known) > 0 and array_position(identities, null) is null and not identities && known;
+  end if;
+end $$;
+
 -- Commits a page: counts it, fences it by lease and checkpoint, moves the checkpoint and stores it, all or nothing.
 -- Nothing is stored of an answer that tells of a failure, has no list, brings nothing new behind the last record, or is
 -- empty in a frame that is neither known for empty answers nor the one that the worker believes (`believes`).

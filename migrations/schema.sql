@@ -847,6 +847,46 @@ AS $function$
     end as value) as made
 $function$;
 
+CREATE OR REPLACE PROCEDURE daywalk.compare_answer(IN of_stream integer, IN walk bigint, IN at_start bigint, IN list_at text[], IN total_at text[], IN relation_at text[], IN http_status integer, IN without text[], IN by_identity boolean, IN content jsonb, OUT came integer, OUT list_type text, OUT total bigint, OUT relation text, OUT total_missing boolean, OUT fault text, OUT more boolean, OUT signature text, OUT wordless boolean, OUT frame_known boolean, OUT digest text, OUT hashes text[], OUT begins_with_last boolean, OUT strangers boolean)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $procedure$
+declare
+  its_day date;
+  its_ignored text[];
+  its_list_at text[];
+  its_id_path text[];
+  id_path_now text[];
+  shown bigint[];
+  identities bigint[];
+  known bigint[];
+begin
+  select k.day, k.ignored, k.records_path, k.id_path, case when by_identity then s.id_path end
+    into its_day, its_ignored, its_list_at, its_id_path, id_path_now
+    from daywalk.walks k join daywalk.streams s on s.stream_id = of_stream
+   where k.walk_id = walk;
+  select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.frame_known, f.hashes, f.id_hashes
+    into came, list_type, total, relation, fault, more, signature, wordless, frame_known, shown, identities
+    from daywalk.read_page(of_stream, content, http_status, list_at, total_at, relation_at, coalesce(without, its_ignored, '{}'), id_path_now) as f;
+  total_missing := came > 0 and total is null and daywalk.tells_total(of_stream, total_at, at_start);
+  digest := hash_array_extended(shown, 0);
+  hashes := shown;
+  begins_with_last := coalesce(
+    (select p.record_hashes[cardinality(p.record_hashes)]
+       from daywalk.pages p
+      where p.walk_id = walk and p.day = its_day and p.records > 0
+      order by p.page_no desc limit 1) = shown[1], false);
+  strangers := false;
+  if by_identity and came > 0 then
+    known := array(select i.id_hash
+                     from daywalk.pages p
+                    cross join lateral unnest(daywalk.ids_in(p.id_hashes, its_id_path, p.body, its_list_at, p.skip, id_path_now)) as i (id_hash)
+                    where p.walk_id = walk and p.day = its_day);
+    strangers := cardinality(known) > 0 and array_position(identities, null) is null and not identities && known;
+  end if;
+end $procedure$;
+
 CREATE OR REPLACE FUNCTION daywalk.complete_window(me daywalk.windows, evidence jsonb)
  RETURNS void
  LANGUAGE plpgsql

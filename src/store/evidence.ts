@@ -3,6 +3,7 @@ import type { Claim, ListEnd, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import { isLowerBound } from './page-facts.ts';
+import { spanColumns } from './span-columns.ts';
 import type { WalkRole } from './walks.ts';
 
 /** A walk that has ended. */
@@ -29,7 +30,7 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
   >(
     `select walk.walk_id as "walkId", walk.role, walk.outcome, walk.reason,
             walk.next_start as stored, walk.pages, walk.page_length as "pageLength",
-            walk.from_time as "from", walk.to_time as "to", walk.level_from as "levelFrom", walk.level_to as "levelTo",
+            ${spanColumns('walk')},
             coalesce(seen.first_page, 0) as "firstPage", coalesce(seen.largest_page, 0) as "largestPage",
             walk.proof ->> 'end' as "end", coalesce(seen.claims, '[]') as "pageClaims", walk.claims
        from daywalk.walks as walk
@@ -53,6 +54,20 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
     }));
     return { ...walk, claims: [...ofPages, ...claims] };
   });
+}
+
+/** The walks of the halves that a window was compared with for its newest proof, those of halves that were halved in turn apart. */
+export function readHalves(
+  database: Database,
+  windowId: number,
+): Promise<(Span & { readonly walkId: number; readonly records: number })[]> {
+  return database.persist(
+    `select k.walk_id as "walkId", k.next_start as records, ${spanColumns('k')}
+       from daywalk.windows w
+       join daywalk.walks k on k.window_id = w.window_id and k.role = 'half' and w.proof -> 'halves' @> to_jsonb(k.walk_id)
+      where w.window_id = $1 and k.pruning is null`,
+    [windowId],
+  );
 }
 
 /** The hashes of the records of a walk, in order. */

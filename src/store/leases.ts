@@ -2,6 +2,7 @@
 import type { Day, DayRange, Purpose, Span, WindowKind, WindowState } from '../model.ts';
 import type { Database } from './database.ts';
 import { isPruned } from './shown.ts';
+import { spanColumns } from './span-columns.ts';
 
 /** Which windows a worker may lease. */
 export interface LeaseScope {
@@ -103,8 +104,7 @@ const acquire = (order: 'asc' | 'desc', condition = '') => `
      union all
     select w.* from mine join daywalk.windows w on w.window_id = mine.window_id
   )
-  select window_id as "windowId", stream_id as "streamId", kind, day, from_time as "from", to_time as "to",
-         level_from as "levelFrom", level_to as "levelTo", purpose, state, split_by as "splitBy", rewalk,
+  select window_id as "windowId", stream_id as "streamId", kind, day, ${spanColumns('held')}, purpose, state, split_by as "splitBy", rewalk,
          exists (select from daywalk.days d join daywalk.windows o on o.stream_id = d.stream_id and o.day = d.day and o.kind = 'day'
                   where d.stream_id = held.stream_id and d.day = held.day and d.records > 0 and o.proof is not null) as proven,
          (held.proof ->> 'records')::bigint as held,

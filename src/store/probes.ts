@@ -52,6 +52,13 @@ export async function readFault(
   return row?.fault ?? null;
 }
 
+/** A row of `daywalk.compare_answer` (migrations/0002_storing.sql). */
+interface CompareRow extends Omit<FactsRow, 'continues' | 'fits' | 'stored'> {
+  begins_with_last: boolean;
+  hashes: string[];
+  strangers: boolean;
+}
+
 async function readProbe(
   database: Database,
   { streamId, walkId, identities = false, ignored }: ComparedWith,
@@ -59,38 +66,16 @@ async function readProbe(
   body: Buffer,
   { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<ProbeFacts> {
-  const [row] = await database.persist<
-    FactsRow & { begins_with_last: boolean; hashes: string[]; strangers: boolean }
-  >(
-    `with walk as materialized (
-       select k.walk_id, k.day, k.ignored, k.records_path, k.id_path, s.id_path as id_path_now
-         from daywalk.walks k join daywalk.streams s on s.stream_id = $8 where k.walk_id = $4
-     ), known as (
-       select i.id_hash from walk join daywalk.pages p on p.walk_id = walk.walk_id and p.day = walk.day
-        cross join lateral unnest(daywalk.ids_in(p.id_hashes, walk.id_path, p.body, walk.records_path, p.skip, walk.id_path_now)) as i (id_hash)
-     ), last as (
-       select p.record_hashes[cardinality(p.record_hashes)] as hash
-         from walk join daywalk.pages p on p.walk_id = walk.walk_id and p.day = walk.day
-        where p.records > 0
-        order by p.page_no desc limit 1
-     )
-     select f.came, f.list_type, f.total, f.relation, f.fault, f.more, f.signature, f.wordless, f.frame_known,
-            f.came > 0 and f.total is null and daywalk.tells_total($8, $2, $5) as total_missing,
-            pg_catalog.hash_array_extended(f.hashes, 0)::text as digest, f.hashes::text[] as hashes,
-            true as continues, true as fits, false as stored,
-            coalesce((select hash from last) = f.hashes[1], false) as begins_with_last,
-            case when $9 and f.came > 0 then exists (select from known) and not exists (
-              select from unnest(f.id_hashes) as i (id_hash) where i.id_hash is null or i.id_hash in (select known.id_hash from known))
-            else false end as strangers
-       from (select) as one left join walk on true
-      cross join lateral daywalk.read_page($8, $7::text::jsonb, $6, $1, $2, $3, coalesce($10::text[], walk.ignored, '{}'), case when $9 then walk.id_path_now end) as f`,
+  const [row] = await database.persist<CompareRow>(
+    `call daywalk.compare_answer($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb,
+                                 null, null, null, null, null, null, null, null, null, null, null, null, null, null)`,
     [
-      ...[recordsPath, totalPath, relationPath, walkId, page.start, page.status ?? 200],
-      ...[body, streamId, identities, ignored ?? null],
+      ...[streamId, walkId, page.start, recordsPath, totalPath, relationPath, page.status ?? 200],
+      ...[ignored ?? null, identities, body],
     ],
   );
   return {
-    ...factsOf(row, 0),
+    ...factsOf(row && { ...row, continues: true, fits: true, stored: false }, 0),
     beginsWithLast: row?.begins_with_last ?? false,
     hashes: row?.hashes ?? [],
     strangers: row?.strangers ?? false,

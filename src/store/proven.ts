@@ -3,11 +3,8 @@ import type { Day, DayRange, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
 import { isTiered } from './shown.ts';
+import { spanColumns } from './span-columns.ts';
 import { IS_NEIGHBOUR } from './windows.ts';
-
-/** The span of a window or walk, whose alias is the argument. */
-const spanOf = (alias: 'w' | 'k'): string =>
-  `${alias}.from_time as "from", ${alias}.to_time as "to", ${alias}.level_from as "levelFrom", ${alias}.level_to as "levelTo"`;
 
 /** The walks that the newest proof of a window `w` rests on, as a condition on a walk `k`: its own, and those united with it. */
 const IS_PROOF = `k.window_id = w.window_id
@@ -31,7 +28,7 @@ export async function readProvenWalk(
   windowId: number,
 ): Promise<ProvenWalk | null> {
   const [row] = await database.persist<ProvenWalk>(
-    `select k.walk_id as "walkId", k.records, w.proof, k.page_length as "pageLength", k.ignored, ${spanOf('k')},
+    `select k.walk_id as "walkId", k.records, w.proof, k.page_length as "pageLength", k.ignored, ${spanColumns('k')},
             exists (select from daywalk.walks shown join daywalk.marks mark on mark.walk_id = shown.walk_id
                      where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted
        from daywalk.windows w
@@ -49,7 +46,7 @@ export async function findLonger(
   records: number,
 ): Promise<(Span & Pick<ProvenWalk, 'walkId' | 'records'>) | null> {
   const [row] = await database.persist<Span & Pick<ProvenWalk, 'walkId' | 'records'>>(
-    `select k.walk_id as "walkId", k.next_start as records, ${spanOf('k')}
+    `select k.walk_id as "walkId", k.next_start as records, ${spanColumns('k')}
        from daywalk.windows w
        join daywalk.walks k on k.window_id = w.window_id and k.role = 'whole' and k.next_start > $3 and k.pruning is null
       where w.stream_id = $1 and w.window_id <> $2 and w.kind <> 'cut' and k.outcome <> 'shifted'
@@ -70,7 +67,7 @@ export async function readNeighbours(
   { windowId }: Pick<Lease, 'windowId'>,
 ): Promise<{ readonly before: Neighbour | null; readonly after: Neighbour | null }> {
   const rows = await database.persist<Span & { isBefore: boolean; walks: string[] }>(
-    `select ${spanOf('w')}, w.to_time = cut.from_time as "isBefore", array_agg(k.walk_id::text) as walks
+    `select ${spanColumns('w')}, w.to_time = cut.from_time as "isBefore", array_agg(k.walk_id::text) as walks
        from daywalk.windows cut
        join daywalk.windows w on ${IS_NEIGHBOUR} and w.level_from is null and w.level_to is null
        join daywalk.walks k on k.pruning is null and ${IS_PROOF}
@@ -142,7 +139,7 @@ export function readCanaries(
        select max(w.shown_at - w.day) as age from asked, daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
         where w.stream_id = $1 and w.shown_at > greatest(s.accepted_at, asked.at - interval '30 days')
      ), newest as (
-       select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanOf('w')},
+       select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanColumns('w')},
               s.accepted_at,
               least(w.proven_at, w.shown_at) > asked.at - interval '7 days' as fresh,
               w.state = 'complete' and w.proven_at <= coalesce(fetched.since, '-infinity') as is_old
@@ -245,7 +242,7 @@ export async function listPublishedWindows(
   range: DayRange | null,
 ): Promise<PublishedWindow[]> {
   const rows = await database.persist<Omit<PublishedWindow, 'walks'> & PublishedWalk>(
-    `select w.window_id as "windowId", s.name as stream, w.day, ${spanOf('w')}, k.walk_id as "walkId", k.records,
+    `select w.window_id as "windowId", s.name as stream, w.day, ${spanColumns('w')}, k.walk_id as "walkId", k.records,
             w.proof, k.pages,
             case when k.pruning is null then 'here' when ${isTiered('w.stream_id', 'w.day')} then 'tiered' else 'pruned' end as place,
             (select coalesce(sum(b.pages), 0)::bigint from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)

@@ -3,6 +3,7 @@ import { LeaseLostError, leaseLost } from '../errors.ts';
 import type { Proof, Span, WallTime } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import { spanColumns } from './span-columns.ts';
 
 /** What is known of a window that is to be split. */
 export interface SplitRequest {
@@ -96,7 +97,7 @@ export async function readSplit(
     }
   >(
     `select whole.split_by as by, coalesce((whole.proof ->> 'total')::bigint, whole.split_total) as total,
-            whole.split_calibrated as calibrated, w.kind, w.window_id as "windowId", w.from_time as "from", w.to_time as "to", w.level_from as "levelFrom", w.level_to as "levelTo",
+            whole.split_calibrated as calibrated, w.kind, w.window_id as "windowId", ${spanColumns('w')},
             coalesce((w.proof ->> 'records')::bigint, 0) as records, coalesce((w.proof ->> 'removed')::bigint, 0) as removed,
             w.proof ? 'across' as told
        from daywalk.windows whole
@@ -133,7 +134,7 @@ export async function readSplitWalks(
   const rows = await database.persist<
     Span & { walkId: number; stored: number; ofWhole: boolean; ofPart: boolean }
   >(
-    `select k.walk_id as "walkId", k.from_time as "from", k.to_time as "to", k.level_from as "levelFrom", k.level_to as "levelTo",
+    `select k.walk_id as "walkId", ${spanColumns('k')},
             k.next_start as stored, k.window_id = $1 as "ofWhole", k.role = 'whole' as "ofPart"
        from daywalk.walks k
       where k.pruning is null

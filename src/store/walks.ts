@@ -3,6 +3,7 @@ import { DaywalkError, leaseLost } from '../errors.ts';
 import type { Claim, ListEnd, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
+import { spanColumns } from './span-columns.ts';
 
 /** The stored pages are not what was walked: the walk proves nothing. */
 export class BrokenChainError extends DaywalkError {
@@ -34,9 +35,8 @@ export interface OpenWalk extends WalkPlan {
 }
 
 /** The columns of a walk `k` as {@link OpenWalkRow}. */
-const OPEN_WALK_COLUMNS = `k.walk_id as "walkId", k.number, k.role, k.from_time as "from", k.to_time as "to",
-            k.level_from as "levelFrom", k.level_to as "levelTo", k.page_length as "pageLength", k.ignored,
-            k.next_start as "nextStart", k.pages`;
+const OPEN_WALK_COLUMNS = `k.walk_id as "walkId", k.number, k.role, ${spanColumns('k')},
+            k.page_length as "pageLength", k.ignored, k.next_start as "nextStart", k.pages`;
 
 /** Without a walk in progress all is null. */
 type OpenWalkRow = Omit<OpenWalk, 'walkId'> & { readonly walkId: number | null };

@@ -30,7 +30,10 @@ export async function settleContradiction(
     return splitUp(context, window, { reason: said.reason, total: null, size: null });
   if (said.least <= newest.stored) {
     if (times <= context.walkAttempts) return 'again';
-    throw new WalkError('contradicted', `${said.reason}, in ${times} walks (${said.rule})`);
+    const hint = said.rule === 'C2' ? LACKS_TOTAL : undefined;
+    throw new WalkError('contradicted', `${said.reason}, in ${times} walks (${said.rule})`, {
+      hint,
+    });
   }
   await refuseForeignTotal(context, window, newest, `${said.reason} (${said.rule})`);
   const shown = newest.claims.some(({ start, came }) => came > 0 && start + came > newest.stored);
@@ -67,6 +70,9 @@ function refuseUnlikelyCap(
 
 const COUNTS_ELSE =
   'If this total counts something else than the records of the window, set total_path (or switch it off: none).';
+
+const LACKS_TOTAL =
+  'If its source tells none any more: daywalk accept. If it tells them of some days only: total_path: none.';
 
 /** @throws {WalkError} where small parts of the window show less than they tell: the total counts something else. */
 export async function refuseForeignTotal(

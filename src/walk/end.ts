@@ -7,6 +7,7 @@ import type { ProbeFacts } from '../store/probes.ts';
 import type { ProvenWalk } from '../store/proven.ts';
 import type { AskingContext } from './context.ts';
 import type { Facts } from './contract.ts';
+import { isRefused, orNull } from './failures.ts';
 import { question } from './questions.ts';
 
 /** The walk that a look is compared with. */
@@ -73,7 +74,7 @@ async function lookAtUnion(
     : null;
 }
 
-/** An answer for a look; a list that has become shorter may answer with an error behind its end. */
+/** An answer for a look; a list that has become shorter, or is not paged as deep any more, may answer with an error. */
 export async function askForLook(
   context: AskingContext,
   span: Span,
@@ -89,8 +90,11 @@ export async function askForLook(
       answer = await question(context, span, start, length, walk.walkId);
     return answer;
   } catch (error) {
-    if (start > 0 && error instanceof RequestError)
-      return `the source refuses start ${start}, where the last record was: ${error.message}`;
-    throw error;
+    if (start === 0 || !isRefused(error)) throw error;
+    // A failure is of the depth, or of the last record, where the list itself can be had.
+    const isOfEnd =
+      error instanceof RequestError || (await orNull(question(context, span, 0, length))) !== null;
+    if (!isOfEnd) throw error;
+    return `the source refuses start ${start}, where the last record was: ${(error as Error).message}`;
   }
 }

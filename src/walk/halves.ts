@@ -12,7 +12,7 @@ import { askForLook } from './end.ts';
 import { orNull } from './failures.ts';
 import { learnIgnoredInParts } from './paging.ts';
 import { question } from './questions.ts';
-import { divide } from './reach.ts';
+import { divide, learnIgnoresTime } from './reach.ts';
 import { settleSpan } from './settle.ts';
 import { MOST_HALVINGS, spanOf } from './span.ts';
 import { type HalvesObserved, LEAST_CAP } from './verdict.ts';
@@ -31,6 +31,8 @@ export async function compareHalves(
   const { database } = context;
   let span: Span = spanOf(window);
   let unseen: WalkError | null = null;
+  /** Of what was halved in turn, the other half. */
+  const beside: number[] = [];
   for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
     const halves = await divide(context, window, span, 2);
     const [one, other] = halves?.parts ?? [];
@@ -43,13 +45,10 @@ export async function compareHalves(
       halves.by === 'time' &&
       whole.stored > 0 &&
       Math.min(first.stored, second.stored) >= whole.stored &&
-      (await walksAgree(database, first.walkId, second.walkId))
+      (await walksAgree(database, first.walkId, second.walkId)) &&
+      (await learnIgnoresTime(context, span))
     )
-      await context.knowledge.learn(
-        'reach',
-        'day',
-        `${one.from} to ${one.to} shows what ${other.from} to ${other.to} does`,
-      );
+      throw dense(whole, span);
     const cut =
       halves.by === 'level'
         ? null
@@ -69,10 +68,12 @@ export async function compareHalves(
     const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || across >= whole.stored);
     if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))
       throw new WalkError('learned', 'what is not the record was learned from the halves');
-    const observed = { more, less, oneSided, walks: [...plus, ...sides] };
+    const observed = { more, less, oneSided, walks: [...plus, ...sides, ...beside] };
     if (unseen !== null && more === 0 && !oneSided) throw unseen;
     if (more > 0 || less > 0 || !oneSided) return observed;
-    span = first.stored >= whole.stored ? one : other;
+    const inFirst = first.stored >= whole.stored;
+    span = inFirst ? one : other;
+    beside.push(inFirst ? second.walkId : first.walkId);
   }
   throw new WalkError(
     'dense',

@@ -6,7 +6,7 @@ import { RequestError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { confirmFrame } from '../store/contracts.ts';
-import { readHashes } from '../store/evidence.ts';
+import { readHalves, readHashes } from '../store/evidence.ts';
 import { type LeasedWindow, noteDifferent, noteLooked, postponeLook } from '../store/leases.ts';
 import { type ProvenWalk, readProvenWalk } from '../store/proven.ts';
 import { readSplit } from '../store/splits.ts';
@@ -91,7 +91,22 @@ async function lookAtList(context: WindowContext, window: LeasedWindow): Promise
   // It serves as a known answer.
   if (difference === null && walk.records > 0 && !walk.doubted)
     context.knowledge.knownAt = context.clock.monotonic();
-  return difference;
+  return difference ?? lookAtHalves(context, window, length);
+}
+
+/** Where lists are cut otherwise than by their number, what a window does not show itself may come to be shown by its halves. */
+async function lookAtHalves(
+  context: WindowContext,
+  { windowId }: LeasedWindow,
+  length: number,
+): Promise<string | null> {
+  if (!context.knowledge.learned.cutOtherwise) return null;
+  for (const half of await readHalves(context.database, windowId)) {
+    const walk = { ...half, proof: { kind: 'probe' } } as const;
+    const difference = await lookAtEnd(context, half, walk, length);
+    if (difference !== null) return `${half.from} to ${half.to}: ${difference}`;
+  }
+  return null;
 }
 
 /**

@@ -1,11 +1,14 @@
 /** How far a request must reach beyond a cut, and the division of a span by what is known of that (docs/completeness.md C8). */
 
 import { RequestError, WalkError } from '../errors.ts';
-import type { Span } from '../model.ts';
+import type { Day, Span } from '../model.ts';
 import { dayWindow } from '../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
+import { readCanaries } from '../store/proven.ts';
 import type { WindowContext } from './context.ts';
+import { newestDay } from './elsewhere.ts';
+import { orNull } from './failures.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { question } from './questions.ts';
 import { MOST_HALVINGS, SHORTEST_CUT, splitSpan } from './span.ts';
@@ -51,14 +54,7 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
   const { knowledge } = context;
   knowledge.reachTried += 1;
   try {
-    if (await ignoresTimeOfDay(context, span)) {
-      await knowledge.learn(
-        'reach',
-        'day',
-        `parts of ${span.from} to ${span.to} show the same records`,
-      );
-      return;
-    }
+    if (await learnIgnoresTime(context, span)) return;
     const first = await findOddSecond(context, span, 'first');
     const last = first === null ? null : await findOddSecond(context, span, 'last');
     if (first === null || last === null) return;
@@ -76,23 +72,50 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
   );
 }
 
-/** Two spans of a minute, far apart, with the very records of the whole day: what lasts for long may be in both, and is not all. */
-async function ignoresTimeOfDay(context: WindowContext, span: Span): Promise<boolean> {
-  const length = context.knowledge.pageLength(context.pageLength);
+/**
+ * Learns that the source ignores the time of day, where the day of this span and the newest one with records do: older days may be kept
+ * otherwise.
+ * @returns whether its own day does.
+ */
+export async function learnIgnoresTime(context: WindowContext, span: Span): Promise<boolean> {
+  const { database, knowledge } = context;
   const day = span.from.slice(0, 10);
-  const minute = (hour: string): Span => ({
-    ...span,
-    from: `${day} ${hour}:30:00`,
-    to: `${day} ${hour}:30:59`,
-  });
-  const shown = await question(context, minute('03'), 0, length);
-  if (shown.came === 0) return false;
-  for (const other of [minute('15'), { ...span, ...dayWindow(day) }]) {
-    const { hashes } = await question(context, other, 0, length);
-    if (JSON.stringify(hashes) !== JSON.stringify(shown.hashes)) return false;
+  if (!(await ignoresTimeOfDay(context, day))) return false;
+  const canaries = await readCanaries(database, knowledge.streamId);
+  for (const { from } of [await newestDay(context, null), ...canaries]) {
+    const newer = from.slice(0, 10);
+    if (newer <= day || !(await showsAny(context, newer))) continue;
+    if (!(await ignoresTimeOfDay(context, newer))) return true;
+    break;
   }
+  await knowledge.learn('reach', 'day', `parts of ${day} show the same records`);
   return true;
 }
+
+/** Two spans of a minute, far apart, with the very records of the whole day: what lasts for long may be in both, and is not all. */
+async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boolean> {
+  const length = context.knowledge.pageLength(context.pageLength);
+  const least = Math.max(1, length - 2);
+  const shown = new Set<string>();
+  for (const [less, span] of [minuteOf(day, '03'), minuteOf(day, '15'), dayOf(day)].entries()) {
+    // Each with a length of its own, so that no cache answers that takes them for one.
+    const { hashes } = await question(context, span, 0, Math.max(least, length - less));
+    if (hashes.length === 0) return false;
+    shown.add(JSON.stringify(hashes.slice(0, least)));
+  }
+  return shown.size === 1;
+}
+
+const dayOf = (day: Day): Span => ({ ...dayWindow(day), levelFrom: null, levelTo: null });
+
+const minuteOf = (day: Day, hour: string): Span => ({
+  ...dayOf(day),
+  from: `${day} ${hour}:30:00`,
+  to: `${day} ${hour}:30:59`,
+});
+
+const showsAny = async (context: WindowContext, day: Day): Promise<boolean> =>
+  ((await orNull(question(context, dayOf(day), 0, 1)))?.came ?? 0) > 0;
 
 /** As {@link findSecond}, for one that is no round time; null: none was found soon. */
 async function findOddSecond(

@@ -267,6 +267,20 @@ describe('days that were missed for longer than the source keeps its events', ()
   );
 });
 
+it('a day of which a cut alone has shown a record is none that its source has forgotten', async () => {
+  const [first = '', second = ''] = closedDays(2);
+  const source = new ImaginedSource(
+    { [first]: records(1_000, 1), [second]: records(2_000, 5) },
+    { at: (record) => (idOf(record) === 1_000 ? 86_399.7 : 40_000 + (idOf(record) % 100)) },
+  );
+  const exporting = { server, source, stream: newStream(), since: first };
+  await runOnce(exporting);
+  expect([...(await readResults(server, exporting.stream)).values()]).toMatchObject([
+    { state: 'complete', published: records(1_000, 1) },
+    { state: 'complete', published: records(2_000, 5) },
+  ]);
+});
+
 it('a quiet stream whose last day with records was forgotten waits for none', async () => {
   const { days, source, run, refuse } = exportOf(20, { recheckDays: 0 });
   for (const day of days.slice(2)) source.lists.set(`${day} 00:00:00`, []);

@@ -447,6 +447,33 @@ it.each(['none', 'exact'] as const)(
   },
 );
 
+it('a source that ignores the time of day in its older days alone is asked for cuts all the same', async () => {
+  const [old = '', one = '', two = ''] = closedDays(3);
+  // One of ten is of the last fraction of a second, which no window of a day shows.
+  const at = (record: string) => (idOf(record) % 10 === 0 ? 86_399.7 : secondOf(record));
+  const lists = { [old]: records(1_000, 30), [one]: records(2_000, 61), [two]: records(3_000, 83) };
+  const source = new ImaginedSource(lists, {
+    at,
+    arrange: (list, _, { from, to }) =>
+      from.slice(0, 10) <= old && to.slice(0, 10) >= old
+        ? [...(lists[old] ?? []), ...list.filter((record) => idOf(record) >= 2_000)]
+        : list,
+  });
+  const exporting = { server, source, stream: newStream(), since: old, pageLength: 100 };
+  for (let run = 0; run < 2; run += 1) {
+    await server.query(
+      'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+    );
+    await exported(exporting);
+  }
+  const results = await exported(exporting);
+  expect([...results.values()].map(({ state }) => state)).toEqual([
+    'complete',
+    'complete',
+    'complete',
+  ]);
+});
+
 describe('what is too much for its source, which answers it with nothing', () => {
   // As behind `catch { return { total: 0, data: [] } }`: a part of the day is answered.
   const inside = (list: readonly string[]) => (list.length > 200 ? [] : list);
@@ -852,6 +879,35 @@ describe('a source whose lists are cut otherwise than by their number', () => {
       { day: gone, state: 'complete', kind: 'probe' },
       { day: other, state: 'complete', kind: 'halves' },
     ]);
+  });
+
+  it('is looked at by its halves, too, which alone may show what comes late', async () => {
+    const [whole = '', part = ''] = closedDays(2);
+    const early = records(3_000, 150).filter((record) => secondOf(record) < 20_000);
+    const lists = { [whole]: records(1_000, 61), [part]: early };
+    const isLate = (record: string) => idOf(record) >= 5_000;
+    const source = new ImaginedSource(lists, {
+      arrange: (list, _, request) =>
+        secondsOf(request) > 43_200 ? list.filter((record) => !isLate(record)) : list,
+    });
+    const exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: whole,
+      pageLength: 100,
+      recheckDays: 7,
+    };
+    await teach(exporting, { cut_otherwise: true });
+    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+    for (const [index, day] of [whole, part].entries()) {
+      const late = records(5_000 + index, 1);
+      source.lists.set(`${day} 00:00:00`, [...(lists[day] ?? []), ...late]);
+    }
+    await server.query(
+      'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+    );
+    for (const { state } of (await exported(exporting, 2)).values()) expect(state).toBe('complete');
   });
 
   it('has days walked again that were believed by their size', async () => {

@@ -1,6 +1,6 @@
 /** Spans that hold too much for their source, or are too long, and are refused: they are split, and are whole (docs/completeness.md C9). */
 import { expect, it } from 'vitest';
-import { PageFailedError, RequestError } from '../../src/errors.ts';
+import { EnvelopeError, PageFailedError, RequestError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import { secondsOf } from '../../src/plan/split.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -71,14 +71,18 @@ it.each<[string, Habits]>([
 });
 
 const beyond = (hours: number) => (request: PageRequest) => secondsOf(request) > hours * 3_600;
-it.each<[string, Habits, (request: PageRequest, held: number) => boolean, number]>([
+const deep = ({ start }: PageRequest) => start >= 20;
+const failing = () => new PageFailedError('500 Internal Server Error');
+it.each<[string, Habits, (request: PageRequest, held: number) => boolean, number, (() => Error)?]>([
+  ['deep in its list, by 500', {}, deep, 61, failing],
+  ['deep in its list, by 500, with totals', { totals: 'exact' }, deep, 61, failing],
   ['as too much', {}, (_, held) => held > MOST, 61],
   ['as too much, with totals', { totals: 'exact' }, (_, held) => held > MOST, 61],
   ['as longer than six hours', {}, beyond(6), 4],
   ['as longer than six hours, with totals', { totals: 'exact' }, beyond(6), 61],
 ])(
   'a day that comes to be refused %s is not taken for forgotten: what comes late is found',
-  async (_, habits, refuses, count) => {
+  async (_, habits, refuses, count, error = tooMuch) => {
     let began = false;
     const source = new ImaginedSource(
       {
@@ -89,7 +93,7 @@ it.each<[string, Habits, (request: PageRequest, held: number) => boolean, number
       {
         ...habits,
         before: (self, request) => {
-          if (began && refuses(request, self.within(request).length)) throw tooMuch();
+          if (began && refuses(request, self.within(request).length)) throw error();
         },
       },
     );
@@ -120,3 +124,32 @@ it.each<[string, Habits, (request: PageRequest, held: number) => boolean, number
     }
   },
 );
+
+it('a day whose end comes to be answered with no page is complete no more', async () => {
+  let began = false;
+  const source = new ImaginedSource(
+    { [first]: records(1_000, 61), [second]: records(2_000, 83) },
+    {
+      before: (_, request) => {
+        if (began && request.from.startsWith(first) && deep(request))
+          throw new EnvelopeError('no JSON: <html>blocked</html>');
+      },
+    },
+  );
+  const exporting = {
+    server,
+    source,
+    stream: newStream(),
+    since: first,
+    pageLength: 20,
+    recheckDays: 7,
+  };
+  await exported(exporting);
+  began = true;
+  source.lists.set(`${first} 00:00:00`, records(1_000, 62));
+  await server.query(
+    'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+  );
+  const results = await exported(exporting, 2);
+  expect([...results.values()].map(({ state }) => state)).toEqual(['failed', 'complete']);
+});
