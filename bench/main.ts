@@ -8,6 +8,7 @@ import type { Bench, Case } from './case.ts';
 import { growth } from './cases/growth.ts';
 import { latency } from './cases/latency.ts';
 import { memory } from './cases/memory.ts';
+import { months } from './cases/months.ts';
 import { peers } from './cases/peers.ts';
 import { planning } from './cases/planning.ts';
 import { reading } from './cases/reading.ts';
@@ -29,6 +30,7 @@ const CASES: readonly Case[] = [
   smallPages,
   memory,
   growth,
+  months,
   planning,
   reading,
   tables,

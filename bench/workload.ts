@@ -106,12 +106,19 @@ export function exportWorkload(
   apiUrl: string,
   workload: Workload,
   concurrency: number,
-  target: { readonly postgresUrl: string; readonly compression?: Compression } = {
-    postgresUrl: bench.postgres.url,
-  },
+  target: {
+    readonly postgresUrl: string;
+    readonly compression?: Compression;
+    /** Months before the first day for which there are partitions; absent: none. */
+    readonly monthsBefore?: number;
+  } = { postgresUrl: bench.postgres.url },
 ): Promise<Exported> {
-  const { postgresUrl, ...compressed } = target;
-  return withDatabase(postgresUrl, { schema: true, ...compressed }, async ({ url }) => {
+  const { postgresUrl, monthsBefore = 0, ...compressed } = target;
+  return withDatabase(postgresUrl, { schema: true, ...compressed }, async ({ url, query }) => {
+    await query(
+      'select daywalk.ensure_partition(($1::date - make_interval(months => back))::date) from generate_series(1, $2::integer) as back',
+      [FIRST_DAY, monthsBefore],
+    );
     const order = orderOf(bench, apiUrl, workload, url, concurrency);
     await exportRange({ ...order, from: dayAfter(-DAYS_BEFORE), to: dayAfter(-1) });
     return exportRange(order);

@@ -260,6 +260,19 @@ begin
      where c.stream_id = of_stream and c.total_path = at_path and (start = 0 or c.total_later));
 end $$;
 
+-- The pages of some walks. Where days are joined a planner thinks of every month that is stored, once for each statement; here
+-- the plan is kept, and goes to the month of a walk.
+create function daywalk.pages_of(walks bigint[]) returns setof daywalk.pages
+language plpgsql stable rows 10 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+  its_id bigint;
+  its_day date;
+begin
+  for its_id, its_day in select k.walk_id, k.day from daywalk.walks k where k.walk_id = any (walks) loop
+    return query select * from daywalk.pages p where p.walk_id = its_id and p.day = its_day;
+  end loop;
+end $$;
+
 -- Reads an answer that is looked at and not stored, and compares it with what a walk has stored; 0: with none.
 -- begins_with_last: its first record is the last one stored; strangers: by what identifies them none of its records stands in the
 -- walk, looked at where that is asked for (by_identity).

@@ -92,7 +92,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   ), page as (
     select k.is_proof, p.walk_id, p.page_no,
            daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under) as hashes
-      from walk k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+      from walk k cross join lateral daywalk.pages_of(array[k.walk_id]) as p
      where not k.is_proof or exists (select from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no)
   )
   select array_agg(distinct record.hash)
@@ -111,7 +111,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from (select window_id, kind, role, hash, max(copies) as copies
             from (select k.window_id, k.kind, k.role, h.hash, count(*) as copies
                     from daywalk.proven_walks(top) as k
-                    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+                    cross join lateral daywalk.pages_of(array[k.walk_id]) as p
                    cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
                    where among is null or h.hash in (select unnest(among))
                    group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
@@ -131,7 +131,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             from daywalk.windows w
             join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
                                      daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (hash, id_hash, position)
            where w.window_id = any (array(select daywalk.subtree(top)))
@@ -157,7 +157,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                          count(*) filter (where held.now and held.hidden) as hidden,
                          bool_or(mark.state in ('missing', 'gone')) as doubt
                     from daywalk.walks k
-                    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+                    cross join lateral daywalk.pages_of(array[k.walk_id]) as p
                    cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) with ordinality as h (hash, position)
                     left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
                    cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
@@ -194,7 +194,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             from daywalk.proven_walks(top) as k
             join daywalk.windows w on w.window_id = k.window_id
             join daywalk.streams s on s.stream_id = w.stream_id
-            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
           offset 0) as shown
    where shown.id_hash in (select unnest(of_ids))
@@ -210,7 +210,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
       from (select h.hash, k.walk_id = (me.proof ->> 'across')::bigint as is_newest, count(*) as copies
               from daywalk.windows me
               join daywalk.walks k on k.window_id = me.window_id and k.pruning is null and (k.shown <> 'no' or k.walk_id = (me.proof ->> 'across')::bigint)
-              join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+              cross join lateral daywalk.pages_of(array[k.walk_id]) as p
              cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
              where me.window_id = cut
              group by h.hash, k.walk_id, me.proof) as found
@@ -764,7 +764,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
        from (select page_no, start, skip, records,
                     coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected,
                     row_number() over (order by page_no) - 1 as ordinal
-               from daywalk.pages where walk_id = k.walk_id and day = k.day) as p) as chain
+               from daywalk.pages_of(array[k.walk_id])) as p) as chain
    where k.walk_id = walk
 $$;
 

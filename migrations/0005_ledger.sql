@@ -87,17 +87,22 @@ create trigger append_only before update or delete or truncate on daywalk.ledger
 
 -- Seals the pages of a walk that are not sealed yet, between two page numbers.
 create function daywalk.seal_pages(walk bigint, first_page integer, last_page integer) returns void
-language sql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+  its_day date;
+  its_last integer;
+begin
+  select k.day, least(last_page, k.pages - 1) into its_day, its_last from daywalk.walks k where k.walk_id = walk;
   insert into daywalk.seals (walk_id, page_no, day, body_sha256, digest)
   select p.walk_id, p.page_no, p.day, body.digest, daywalk.page_digest(p, body.digest)
     from daywalk.pages p
    cross join lateral (select daywalk.body_digest(p.body) as digest offset 0) as body
-   where p.walk_id = walk and p.day = (select k.day from daywalk.walks k where k.walk_id = walk)
+   where p.walk_id = walk and p.day = its_day
      -- An array and not a join, because a planner may join after it has read all the bodies.
-     and p.page_no = any (array(select generate_series(first_page, least(last_page, (select k.pages - 1 from daywalk.walks k where k.walk_id = walk)))
+     and p.page_no = any (array(select generate_series(first_page, its_last)
                                 except select s.page_no from daywalk.seals s where s.walk_id = walk))
-  on conflict do nothing
-$$;
+  on conflict do nothing;
+end $$;
 
 -- The digests below run with the rights of the owner, because a reader of the ledger's views may not see the tables.
 

@@ -665,7 +665,7 @@ AS $function$
       from (select h.hash, k.walk_id = (me.proof ->> 'across')::bigint as is_newest, count(*) as copies
               from daywalk.windows me
               join daywalk.walks k on k.window_id = me.window_id and k.pruning is null and (k.shown <> 'no' or k.walk_id = (me.proof ->> 'across')::bigint)
-              join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+              cross join lateral daywalk.pages_of(array[k.walk_id]) as p
              cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
              where me.window_id = cut
              group by h.hash, k.walk_id, me.proof) as found
@@ -1432,7 +1432,7 @@ AS $function$
             from daywalk.windows w
             join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
                                      daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (hash, id_hash, position)
            where w.window_id = any (array(select daywalk.subtree(top)))
@@ -1458,7 +1458,7 @@ AS $function$
                          count(*) filter (where held.now and held.hidden) as hidden,
                          bool_or(mark.state in ('missing', 'gone')) as doubt
                     from daywalk.walks k
-                    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+                    cross join lateral daywalk.pages_of(array[k.walk_id]) as p
                    cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) with ordinality as h (hash, position)
                     left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
                    cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
@@ -1678,7 +1678,7 @@ AS $function$
        from (select page_no, start, skip, records,
                     coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected,
                     row_number() over (order by page_no) - 1 as ordinal
-               from daywalk.pages where walk_id = k.walk_id and day = k.day) as p) as chain
+               from daywalk.pages_of(array[k.walk_id])) as p) as chain
    where k.walk_id = walk
 $function$;
 
@@ -2204,6 +2204,22 @@ AS $function$
     encode((p).sha256, 'hex'), (p).byte_count, extract(epoch from (p).fetched_at), (p).duration_ms)::text)
 $function$;
 
+CREATE OR REPLACE FUNCTION daywalk.pages_of(walks bigint[])
+ RETURNS SETOF daywalk.pages
+ LANGUAGE plpgsql
+ STABLE ROWS 10
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  its_id bigint;
+  its_day date;
+begin
+  for its_id, its_day in select k.walk_id, k.day from daywalk.walks k where k.walk_id = any (walks) loop
+    return query select * from daywalk.pages p where p.walk_id = its_id and p.day = its_day;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION daywalk.pages_to_open(sought jsonb, of_stream integer, from_day date, to_day date)
  RETURNS TABLE(day date, state text, walk_ids bigint[], page_nos integer[])
  LANGUAGE plpgsql
@@ -2369,7 +2385,7 @@ AS $function$
     from (select window_id, kind, role, hash, max(copies) as copies
             from (select k.window_id, k.kind, k.role, h.hash, count(*) as copies
                     from daywalk.proven_walks(top) as k
-                    join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+                    cross join lateral daywalk.pages_of(array[k.walk_id]) as p
                    cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
                    where among is null or h.hash in (select unnest(among))
                    group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
@@ -2388,7 +2404,7 @@ AS $function$
             from daywalk.proven_walks(top) as k
             join daywalk.windows w on w.window_id = k.window_id
             join daywalk.streams s on s.stream_id = w.stream_id
-            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
           offset 0) as shown
    where shown.id_hash in (select unnest(of_ids))
@@ -2644,19 +2660,25 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.seal_pages(walk bigint, first_page integer, last_page integer)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+declare
+  its_day date;
+  its_last integer;
+begin
+  select k.day, least(last_page, k.pages - 1) into its_day, its_last from daywalk.walks k where k.walk_id = walk;
   insert into daywalk.seals (walk_id, page_no, day, body_sha256, digest)
   select p.walk_id, p.page_no, p.day, body.digest, daywalk.page_digest(p, body.digest)
     from daywalk.pages p
    cross join lateral (select daywalk.body_digest(p.body) as digest offset 0) as body
-   where p.walk_id = walk and p.day = (select k.day from daywalk.walks k where k.walk_id = walk)
+   where p.walk_id = walk and p.day = its_day
      -- An array and not a join, because a planner may join after it has read all the bodies.
-     and p.page_no = any (array(select generate_series(first_page, least(last_page, (select k.pages - 1 from daywalk.walks k where k.walk_id = walk)))
+     and p.page_no = any (array(select generate_series(first_page, its_last)
                                 except select s.page_no from daywalk.seals s where s.walk_id = walk))
-  on conflict do nothing
-$function$;
+  on conflict do nothing;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.seals_digest(of_walks bigint[])
  RETURNS bytea
@@ -3181,7 +3203,7 @@ AS $function$
   ), page as (
     select k.is_proof, p.walk_id, p.page_no,
            daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under) as hashes
-      from walk k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+      from walk k cross join lateral daywalk.pages_of(array[k.walk_id]) as p
      where not k.is_proof or exists (select from daywalk.marks mark where mark.walk_id = p.walk_id and mark.page_no = p.page_no)
   )
   select array_agg(distinct record.hash)

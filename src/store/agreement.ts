@@ -8,8 +8,8 @@ import type { Database } from './database.ts';
  * @param ids an array of the ids, in SQL.
  */
 const recordsOf = (ids: string): string => `
-  daywalk.pages as page
-  join daywalk.walks as walk on walk.walk_id = page.walk_id and walk.day = page.day
+  daywalk.pages_of(${ids}) as page
+  join daywalk.walks as walk on walk.walk_id = page.walk_id
   cross join (select ignored from daywalk.walks where walk_id = (select max(id) from unnest(${ids}) as id)) as newest
   cross join lateral unnest(
     case when walk.ignored = newest.ignored or page.records = 0 then page.record_hashes
@@ -18,8 +18,7 @@ const recordsOf = (ids: string): string => `
 /** Whether a content stands on more than one page of the walk: a sign that the order may not hold. */
 export async function isRepeated(database: Database, walkId: number): Promise<boolean> {
   const rows = await database.persist(
-    `select from daywalk.pages as page cross join lateral unnest(page.record_hashes) as record (hash)
-      where page.walk_id = $1
+    `select from daywalk.pages_of(array[$1::bigint]) as page cross join lateral unnest(page.record_hashes) as record (hash)
       group by record.hash having min(page.page_no) < max(page.page_no)
       limit 1`,
     [walkId],
@@ -43,7 +42,6 @@ export async function countUnion(database: Database, walkIds: readonly number[])
        from (select max(copies) as most
                from (select record.hash, count(*) as copies
                        from ${recordsOf('$1::bigint[]')}
-                      where page.walk_id = any ($1::bigint[])
                       group by record.hash, page.walk_id, page.page_no) as by_page
               group by hash) as by_record`,
     [walkIds],
@@ -102,7 +100,6 @@ export async function isCorrectionPlausible(
               count(*) filter (where page.walk_id = any ($3::bigint[])) as before,
               count(*) filter (where page.walk_id = any ($4::bigint[])) as after
          from ${recordsOf(all)}
-        where page.walk_id = any (${all})
         group by record.hash
      )
      select from counted
@@ -132,7 +129,6 @@ export function findUnheld(
     `select (array_agg(page.start order by page.page_no))[1] as start,
             (array_agg(page.length order by page.page_no))[1] as length, record.hash::text as hash
        from ${recordsOf(all)}
-      where page.walk_id = any (${all})
       group by record.hash having bool_and(page.walk_id = $1)
       order by 1
       limit 100`,
@@ -160,9 +156,9 @@ export async function findSameDay(
      )
      select beside.day, page.record_hashes::text[] as hashes
        from daywalk.walks k
-       join daywalk.pages mine on mine.walk_id = k.walk_id and mine.day = k.day and mine.page_no = 0
+       join lateral daywalk.pages_of(array[k.walk_id]) as mine on mine.page_no = 0
       cross join beside
-       join daywalk.pages page on page.walk_id = beside.walk_id and page.day = beside.day and page.page_no = 0
+       join lateral daywalk.pages_of(array[beside.walk_id]) as page on page.page_no = 0
       where k.walk_id = $3
         and (select count(*) from (select unnest(mine.record_hashes) intersect select unnest(page.record_hashes)) as shared)
             >= greatest(1, least(mine.records, page.records) / 2.0)

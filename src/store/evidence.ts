@@ -41,7 +41,7 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
                jsonb_agg(jsonb_build_object(
                  'start', page.start, 'length', page.length, 'came', page.records + page.skip, 'total', page.total,
                  'relation', page.relation, 'totalMissing', page.total_missing, 'more', page.more) order by page.page_no) as claims
-          from daywalk.pages as page where page.walk_id = walk.walk_id and page.day = walk.day) as seen
+          from daywalk.pages_of(array[walk.walk_id]) as page) as seen
       where walk.window_id = $1 and walk.outcome in ('ended', 'shifted', 'failed')
         and walk.number > owner.judged
       order by walk.number`,
@@ -74,8 +74,8 @@ export function readHalves(
 export async function readHashes(database: Database, walkId: number): Promise<string[]> {
   const rows = await database.persist<{ hash: string }>(
     `select record.hash::text as hash
-       from daywalk.pages as page cross join lateral unnest(page.record_hashes) with ordinality as record (hash, position)
-      where page.walk_id = $1
+       from daywalk.pages_of(array[$1::bigint]) as page
+      cross join lateral unnest(page.record_hashes) with ordinality as record (hash, position)
       order by page.page_no, record.position`,
     [walkId],
   );
@@ -91,7 +91,7 @@ export async function readFirstHashes(
   const [row] = await database.persist<{ hashes: string[] }>(
     `select daywalk.hashes_of(page.body #> walk.records_path, $2)::text[] as hashes
        from daywalk.walks as walk
-       join daywalk.pages as page on page.walk_id = walk.walk_id and page.day = walk.day and page.page_no = 0
+       join lateral daywalk.pages_of(array[walk.walk_id]) as page on page.page_no = 0
       where walk.walk_id = $1 and page.records > 0`,
     [walkId, ignored],
   );
@@ -103,7 +103,7 @@ export async function readFirstRecords(database: Database, walkId: number): Prom
   const rows = await database.persist<{ records: string | null }>(
     `select (page.body #> walk.records_path)::text as records
        from daywalk.walks as walk
-       join daywalk.pages as page on page.walk_id = walk.walk_id and page.day = walk.day and page.page_no = 0
+       join lateral daywalk.pages_of(array[walk.walk_id]) as page on page.page_no = 0
       where walk.walk_id = $1 and page.records > 0`,
     [walkId],
   );
