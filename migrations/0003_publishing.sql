@@ -111,7 +111,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from (select window_id, kind, role, hash, max(copies) as copies
             from (select k.window_id, k.kind, k.role, h.hash, count(*) as copies
                     from daywalk.proven_walks(top) as k
-                    cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+                   cross join lateral daywalk.pages_of(array[k.walk_id]) as p
                    cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
                    where among is null or h.hash in (select unnest(among))
                    group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
@@ -131,7 +131,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             from daywalk.windows w
             join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+           cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
                                      daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (hash, id_hash, position)
            where w.window_id = any (array(select daywalk.subtree(top)))
@@ -157,7 +157,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                          count(*) filter (where held.now and held.hidden) as hidden,
                          bool_or(mark.state in ('missing', 'gone')) as doubt
                     from daywalk.walks k
-                    cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+                   cross join lateral daywalk.pages_of(array[k.walk_id]) as p
                    cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) with ordinality as h (hash, position)
                     left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
                    cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
@@ -194,7 +194,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             from daywalk.proven_walks(top) as k
             join daywalk.windows w on w.window_id = k.window_id
             join daywalk.streams s on s.stream_id = w.stream_id
-            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+           cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
           offset 0) as shown
    where shown.id_hash in (select unnest(of_ids))
@@ -207,13 +207,16 @@ create function daywalk.beside_cut(cut bigint, of_hashes bigint[], under text[])
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with across as (
     select found.hash, max(found.copies) filter (where found.is_newest) as copies, max(found.copies) as most
-      from (select h.hash, k.walk_id = (me.proof ->> 'across')::bigint as is_newest, count(*) as copies
+      from (select h.hash, newest.it as is_newest, count(*) as copies
               from daywalk.windows me
-              join daywalk.walks k on k.window_id = me.window_id and k.pruning is null and (k.shown <> 'no' or k.walk_id = (me.proof ->> 'across')::bigint)
-              cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+              join daywalk.walks k on k.window_id = me.window_id and k.pruning is null
+             cross join lateral (select k.walk_id = (me.proof ->> 'across')::bigint
+                                        or k.role = 'across' and coalesce(me.proof -> 'unites' @> to_jsonb(k.walk_id), false) as it) as newest
+             cross join lateral daywalk.pages_of(array[k.walk_id]) as p
              cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
-             where me.window_id = cut
-             group by h.hash, k.walk_id, me.proof) as found
+             where me.window_id = cut and (k.shown <> 'no' or newest.it)
+             -- Of a union, whose order did not hold from page to page, copies are those of a page.
+             group by h.hash, k.walk_id, newest.it, case when me.proof ? 'unites' then p.page_no end) as found
      group by found.hash
   ), beside as (
     select held.hash, array_agg(held.walk_id) as walks
@@ -885,12 +888,14 @@ begin
   return 'proven';
 end $$;
 
--- Proves a cut by the walks that the evidence names: across, and before and after where there was anything across.
+-- Proves a cut by the walks that the evidence names: across, and before and after where there was anything across, with those that
+-- they are united with.
 create function daywalk.prove_cut(target bigint, lease uuid, evidence jsonb) returns text
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   me daywalk.windows := daywalk.hold(target, lease);
-  named constant bigint[] := array_remove(array[(evidence ->> 'across')::bigint, (evidence ->> 'before')::bigint, (evidence ->> 'after')::bigint], null);
+  named constant bigint[] := array_remove(array[(evidence ->> 'across')::bigint, (evidence ->> 'before')::bigint, (evidence ->> 'after')::bigint], null)
+    || array(select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')));
 begin
   if me.window_id is null then
     return case when exists (select from daywalk.windows where window_id = target and proof = evidence) then 'proven' else 'lost' end;

@@ -662,13 +662,16 @@ CREATE OR REPLACE FUNCTION daywalk.beside_cut(cut bigint, of_hashes bigint[], un
 AS $function$
   with across as (
     select found.hash, max(found.copies) filter (where found.is_newest) as copies, max(found.copies) as most
-      from (select h.hash, k.walk_id = (me.proof ->> 'across')::bigint as is_newest, count(*) as copies
+      from (select h.hash, newest.it as is_newest, count(*) as copies
               from daywalk.windows me
-              join daywalk.walks k on k.window_id = me.window_id and k.pruning is null and (k.shown <> 'no' or k.walk_id = (me.proof ->> 'across')::bigint)
-              cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+              join daywalk.walks k on k.window_id = me.window_id and k.pruning is null
+             cross join lateral (select k.walk_id = (me.proof ->> 'across')::bigint
+                                        or k.role = 'across' and coalesce(me.proof -> 'unites' @> to_jsonb(k.walk_id), false) as it) as newest
+             cross join lateral daywalk.pages_of(array[k.walk_id]) as p
              cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
-             where me.window_id = cut
-             group by h.hash, k.walk_id, me.proof) as found
+             where me.window_id = cut and (k.shown <> 'no' or newest.it)
+             -- Of a union, whose order did not hold from page to page, copies are those of a page.
+             group by h.hash, k.walk_id, newest.it, case when me.proof ? 'unites' then p.page_no end) as found
      group by found.hash
   ), beside as (
     select held.hash, array_agg(held.walk_id) as walks
@@ -1432,7 +1435,7 @@ AS $function$
             from daywalk.windows w
             join daywalk.streams s on s.stream_id = w.stream_id
             join daywalk.walks k on k.window_id = w.window_id and k.shown <> 'no' and k.pruning is null
-            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+           cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under),
                                      daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) with ordinality as h (hash, id_hash, position)
            where w.window_id = any (array(select daywalk.subtree(top)))
@@ -1458,7 +1461,7 @@ AS $function$
                          count(*) filter (where held.now and held.hidden) as hidden,
                          bool_or(mark.state in ('missing', 'gone')) as doubt
                     from daywalk.walks k
-                    cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+                   cross join lateral daywalk.pages_of(array[k.walk_id]) as p
                    cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) with ordinality as h (hash, position)
                     left join daywalk.marks mark on mark.walk_id = p.walk_id and mark.page_no = p.page_no and mark.position = h.position
                    cross join lateral (select case when mark.state is null then k.shown = 'whole' else mark.state <> 'old' end as now,
@@ -2325,7 +2328,8 @@ CREATE OR REPLACE FUNCTION daywalk.prove_cut(target bigint, lease uuid, evidence
 AS $function$
 declare
   me daywalk.windows := daywalk.hold(target, lease);
-  named constant bigint[] := array_remove(array[(evidence ->> 'across')::bigint, (evidence ->> 'before')::bigint, (evidence ->> 'after')::bigint], null);
+  named constant bigint[] := array_remove(array[(evidence ->> 'across')::bigint, (evidence ->> 'before')::bigint, (evidence ->> 'after')::bigint], null)
+    || array(select value::bigint from jsonb_array_elements_text(coalesce(evidence -> 'unites', '[]')));
 begin
   if me.window_id is null then
     return case when exists (select from daywalk.windows where window_id = target and proof = evidence) then 'proven' else 'lost' end;
@@ -2385,7 +2389,7 @@ AS $function$
     from (select window_id, kind, role, hash, max(copies) as copies
             from (select k.window_id, k.kind, k.role, h.hash, count(*) as copies
                     from daywalk.proven_walks(top) as k
-                    cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+                   cross join lateral daywalk.pages_of(array[k.walk_id]) as p
                    cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
                    where among is null or h.hash in (select unnest(among))
                    group by k.window_id, k.kind, k.role, h.hash, k.walk_id, case when k.united then p.page_no end) as by_place
@@ -2404,7 +2408,7 @@ AS $function$
             from daywalk.proven_walks(top) as k
             join daywalk.windows w on w.window_id = k.window_id
             join daywalk.streams s on s.stream_id = w.stream_id
-            cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+           cross join lateral daywalk.pages_of(array[k.walk_id]) as p
            cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
           offset 0) as shown
    where shown.id_hash in (select unnest(of_ids))

@@ -1,6 +1,7 @@
 /** Comparing walks record by record, by the hashes that are stored with their pages. */
 import type { Day } from '../model.ts';
 import type { Database } from './database.ts';
+import type { Part } from './evidence.ts';
 
 /**
  * The records of some walks, on their pages. All are read alike, as the newest of these walks: what is not the record may have
@@ -26,8 +27,8 @@ export async function isRepeated(database: Database, walkId: number): Promise<bo
   return rows.length > 0;
 }
 
-/** Whether two walks hold the same records, each as often. */
-export async function walksAgree(database: Database, one: number, other: number): Promise<boolean> {
+/** Whether two parts hold the same records, each as often. */
+export async function walksAgree(database: Database, one: Part, other: Part): Promise<boolean> {
   const { more, less } = await compareSums(database, [one], [other]);
   return more === 0 && less === 0;
 }
@@ -58,27 +59,45 @@ export interface Difference {
 }
 
 /**
- * Compares the records of some walks with those of others, added and taken away.
- * @param minus walks whose records are taken away from the second sum.
+ * The records of some parts, given as arrays of walks, of the part that each belongs to, and of whether it is one of several there. Of
+ * several a record is there as often as the page that holds it most often has it, as in {@link countUnion}.
+ */
+const COPIES = `
+  with walk_of (walk_id, part, united) as (
+    select * from unnest($1::bigint[], $2::integer[], $3::boolean[])
+  ), by_part (part, hash, copies) as (
+    select part, hash, max(copies)
+      from (select walk_of.part, record.hash, count(*) as copies
+              from walk_of join (${recordsOf('$1::bigint[]')}) on page.walk_id = walk_of.walk_id
+             group by walk_of.part, record.hash, case when walk_of.united then page.walk_id end, case when walk_of.united then page.page_no end) as by_place
+     group by part, hash
+  )`;
+
+const partsAsArrays = (parts: readonly Part[]) => [
+  parts.flat(),
+  parts.flatMap((part, index) => part.map(() => index)),
+  parts.flatMap((part) => part.map(() => String(part.length > 1))),
+];
+
+/**
+ * Compares the records of some parts with those of others, added and taken away.
+ * @param minus parts whose records are taken away from the second sum.
  */
 export async function compareSums(
   database: Database,
-  first: readonly number[],
-  second: readonly number[],
-  minus: readonly number[] = [],
+  first: readonly Part[],
+  second: readonly Part[],
+  minus: readonly Part[] = [],
 ): Promise<Difference> {
+  const factors = [...first.map(() => -1), ...second.map(() => 1), ...minus.map(() => -1)];
   const [row] = await database.persist<Difference>(
-    `with side (walk_id, factor) as (
-       select unnest($1::bigint[]), -1 union all select unnest($2::bigint[]), 1 union all select unnest($3::bigint[]), -1
-     ), difference as (
-       select record.hash, sum(side.factor) as copies
-         from side join (${recordsOf('$1::bigint[] || $2::bigint[] || $3::bigint[]')}) on page.walk_id = side.walk_id
-        group by record.hash
+    `${COPIES}, difference as (
+       select hash, sum(copies * ($4::integer[])[part + 1]) as copies from by_part group by hash
      )
      select coalesce(sum(copies) filter (where copies > 0), 0)::bigint as more,
             coalesce(-sum(copies) filter (where copies < 0), 0)::bigint as less
        from difference`,
-    [first, second, minus],
+    [...partsAsArrays([...first, ...second, ...minus]), factors],
   );
   return row ?? { more: 0, less: 0 };
 }
@@ -86,27 +105,28 @@ export async function compareSums(
 /** Whether what a cut adds and takes away can be so: neighbours whose walks are not there are not asked. */
 export async function isCorrectionPlausible(
   database: Database,
-  across: number,
-  sides: readonly number[],
-  before: readonly number[] | null,
-  after: readonly number[] | null,
+  across: Part,
+  sides: readonly [Part, Part],
+  before: Part | null,
+  after: Part | null,
 ): Promise<boolean> {
-  const all = `($1::bigint || $2::bigint[] || coalesce($3::bigint[], '{}') || coalesce($4::bigint[], '{}'))`;
   const rows = await database.persist(
-    `with counted as (
-       select record.hash,
-              count(*) filter (where page.walk_id = $1) as across,
-              count(*) filter (where page.walk_id = any ($2::bigint[])) as sides,
-              count(*) filter (where page.walk_id = any ($3::bigint[])) as before,
-              count(*) filter (where page.walk_id = any ($4::bigint[])) as after
-         from ${recordsOf(all)}
-        group by record.hash
+    `${COPIES}, counted as (
+       select coalesce(sum(copies) filter (where part = 0), 0) as across,
+              coalesce(sum(copies) filter (where part in (1, 2)), 0) as sides,
+              coalesce(sum(copies) filter (where part = 3), 0) as before,
+              coalesce(sum(copies) filter (where part = 4), 0) as after
+         from by_part group by hash
      )
      select from counted
       where (across > sides and before + after >= across)
-         or (across < sides and (($3::bigint[] is not null and before = 0) or ($4::bigint[] is not null and after = 0)))
+         or (across < sides and (($4::boolean and before = 0) or ($5::boolean and after = 0)))
       limit 1`,
-    [across, sides, before, after],
+    [
+      ...partsAsArrays([across, ...sides, before ?? [], after ?? []]),
+      before !== null,
+      after !== null,
+    ],
   );
   return rows.length === 0;
 }

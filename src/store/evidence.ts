@@ -21,7 +21,18 @@ export interface EndedWalk extends Span {
   readonly end: ListEnd | null;
   /** Of its pages, and of the other answers since it began. */
   readonly claims: readonly Claim[];
+  /** Other walks of the same span, with which it holds all of its records; absent: it holds them alone. */
+  readonly unites?: readonly number[];
 }
+
+/** The walks that hold the records of a span: one, or several of which none shows all. */
+export type Part = readonly number[];
+
+/** The walks that hold what a settled walk stands for. */
+export const partOf = ({ walkId, unites = [] }: Pick<EndedWalk, 'walkId' | 'unites'>): Part => [
+  walkId,
+  ...unites,
+];
 
 /** The walks of a window since it was last proven or given up, oldest first. */
 export async function readWalks(database: Database, lease: Lease): Promise<EndedWalk[]> {

@@ -1,6 +1,7 @@
 /** What is proven, as looks, cuts and comparisons with the source need it: walks, neighbours, known answers. */
 import type { Day, DayRange, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
+import type { Part } from './evidence.ts';
 import type { Lease } from './leases.ts';
 import { isTiered } from './shown.ts';
 import { spanColumns } from './span-columns.ts';
@@ -58,7 +59,7 @@ export async function findLonger(
 
 /** A window beside a cut, with the walks that it is proven by. */
 export interface Neighbour extends Span {
-  readonly walks: readonly number[];
+  readonly walks: Part;
 }
 
 /** The windows on both sides of a cut; null: it is not complete, or was cut by level. */

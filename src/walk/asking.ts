@@ -114,15 +114,16 @@ export class Asking {
   }
 
   /**
-   * A page equal to the first, of one record, or to the newest, by number: where it is what comes for every `start`, it comes far behind
-   * the list, too.
+   * A page by number that equals the first. One equal to the first, of one record, or to the newest, by number: where it is what comes for
+   * every `start`, it comes far behind the list, too.
    * @param before the walk without that page.
-   * @throws {WalkError} where the first one record comes for each `start`; `capped` where the newest page does for all behind it.
+   * @throws {WalkError} where the first page comes for each `start`; `capped` where the newest page does for all behind it.
    */
   async refuseRepeated(
     { records, pages, paging, first, newest }: WalkObserved & PageDigests,
     { came, digest }: Pick<ProbeFacts, 'came' | 'digest'>,
   ): Promise<void> {
+    if (came > 1 && digest === first && paging === 'number') throw ignoresStart();
     if (came === 1 && digest === first && isPowerOfTwo(pages)) {
       if ((await this.#far(records, 1))?.beginsWithLast) throw ignoresStart();
     } else if (came > 1 && digest === newest && paging === 'number') {

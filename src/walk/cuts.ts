@@ -7,7 +7,7 @@ import { WalkError } from '../errors.ts';
 import type { Proof, Span } from '../model.ts';
 import { around, secondsOf } from '../plan/split.ts';
 import { compareSums, isCorrectionPlausible, walksAgree } from '../store/agreement.ts';
-import type { EndedWalk } from '../store/evidence.ts';
+import { type EndedWalk, type Part, partOf } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { type Neighbour, readNeighbours } from '../store/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../store/walks.ts';
@@ -55,7 +55,6 @@ export async function askCut(
     const reach = reachAt(second, learned, context.timeZone);
     const span = around(second, -reach, 1 + reach);
     const across = await settleSpan(context, window, 'across', span, since);
-    refuseCapped(context, across);
     if (across.stored === 0) return { across, before: null, after: null };
     const before = await settleSpan(
       context,
@@ -71,11 +70,12 @@ export async function askCut(
       around(second, 1, 1 + reach),
       across.walkId,
     );
+    refuseCapped(context, across, [before, behind]);
     const again = await settleSpan(context, window, 'across', span, behind.walkId);
-    const isSteady = await walksAgree(context.database, across.walkId, again.walkId);
-    const sides = [before.walkId, behind.walkId];
-    if (isSteady && (await holdsSides(context, again.walkId, sides)))
+    const isSteady = await walksAgree(context.database, partOf(across), partOf(again));
+    if (isSteady && (await holdsSides(context, partOf(again), [partOf(before), partOf(behind)])))
       return { across: again, before, after: behind };
+    const sides = [before.walkId, behind.walkId];
     if (!isSteady) await learnIgnoredAnyOrder(context, firstPageOf(context, span));
     else await learnIgnoredAcross(context, again.walkId, sides, attempt > 0);
     since = again.walkId;
@@ -86,8 +86,8 @@ export async function askCut(
 /** A side shows nothing that the span across does not: whatever is done at an edge, the edges of the span lie further out. */
 async function holdsSides(
   { database }: WindowContext,
-  across: number,
-  sides: readonly number[],
+  across: Part,
+  sides: readonly Part[],
 ): Promise<boolean> {
   for (const side of sides)
     if ((await compareSums(database, [across], [side])).more > 0) return false;
@@ -110,10 +110,18 @@ async function reachFor(
   return knowledge.reach ?? LONGEST_REACH;
 }
 
-/** As many records as the longest list may be a cap, which would cut J and its sides alike. */
-function refuseCapped({ knowledge }: WindowContext, across: EndedWalk): void {
+/**
+ * As many records as the longest list may be a cap, which would cut J and its sides alike; where both sides show records, and fewer,
+ * J would lack some of one of them.
+ */
+function refuseCapped(
+  { knowledge }: WindowContext,
+  across: EndedWalk,
+  sides: readonly EndedWalk[],
+): void {
   const { stored } = across;
-  const counted = across.end === 'open';
+  if (sides.every((side) => side.stored > 0 && side.stored < stored)) return;
+  const counted = across.end === 'open' && across.unites === undefined;
   const { provenSize } = knowledge.learned;
   if (counted || stored < LEAST_CAP || stored < provenSize || stored < knowledge.longestList)
     return;
@@ -151,15 +159,15 @@ async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<W
     const { across, before, after } = walks;
     if (before === null || after === null)
       return proved(context, window, walks, { more: 0, less: 0 });
-    const sides = [before.walkId, after.walkId];
+    const sides = [partOf(before), partOf(after)] as const;
     const neighbours = await readNeighbours(database, window);
     const lacking = await lackingOf(context, neighbours, before, after);
     const beside = [neighbours.before?.walks ?? null, neighbours.after?.walks ?? null] as const;
     if (
       lacking.length === 0 &&
-      (await isCorrectionPlausible(database, across.walkId, sides, ...beside))
+      (await isCorrectionPlausible(database, partOf(across), sides, ...beside))
     )
-      return proved(context, window, walks, await compareSums(database, sides, [across.walkId]));
+      return proved(context, window, walks, await compareSums(database, sides, [partOf(across)]));
     const known = knowledge.ignored.length;
     await learnIgnoredInParts(context, across, [before, after]);
     for (const { whole, parts } of lacking)
@@ -187,7 +195,7 @@ async function lackingOf(
   after: EndedWalk,
 ): Promise<{ readonly whole: Span; readonly parts: readonly Span[] }[]> {
   const lacks = async ({ walks }: Neighbour, side: EndedWalk) =>
-    (await compareSums(database, walks, [side.walkId])).more > 0;
+    (await compareSums(database, [walks], [partOf(side)])).more > 0;
   const one = neighbours.before;
   const other = neighbours.after;
   const lacking = [];
@@ -218,7 +226,8 @@ function proved(
       ? 'nothing lies across it'
       : `${more} shown by neither neighbour, ${less} by both`;
   const sides = { before: before?.walkId ?? null, after: after?.walkId ?? null };
-  const walks = { across: across.walkId, ...sides };
+  const others = [across, before, after].flatMap((walk) => walk?.unites ?? []);
+  const walks = { across: across.walkId, ...sides, ...(others.length > 0 && { unites: others }) };
   return publish(context, window, { records: more, removed: less, why, ...walks });
 }
 
@@ -237,7 +246,7 @@ async function publish(
   } catch (error) {
     // A failover took some of them away; what is left of them is of another state of the source.
     if (error instanceof BrokenChainError)
-      for (const walk of [found.across, found.before, found.after])
+      for (const walk of [found.across, found.before, found.after, ...(found.unites ?? [])])
         if (typeof walk === 'number')
           await discardWalk(context.database, window, walk, error.message);
     throw error;

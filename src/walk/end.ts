@@ -57,7 +57,8 @@ export async function lookAtEnd(
   return null;
 }
 
-async function lookAtUnion(
+/** One page of what is proven by a union shows nothing else. */
+export async function lookAtUnion(
   context: AskingContext,
   window: Span,
   walk: LookedAt,

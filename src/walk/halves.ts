@@ -3,7 +3,7 @@
 import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { compareSums, walksAgree } from '../store/agreement.ts';
-import type { EndedWalk } from '../store/evidence.ts';
+import { type EndedWalk, partOf } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { findLonger } from '../store/proven.ts';
 import type { WindowContext } from './context.ts';
@@ -45,7 +45,7 @@ export async function compareHalves(
       halves.by === 'time' &&
       whole.stored > 0 &&
       Math.min(first.stored, second.stored) >= whole.stored &&
-      (await walksAgree(database, first.walkId, second.walkId)) &&
+      (await walksAgree(database, partOf(first), partOf(second))) &&
       (await learnIgnoresTime(context, span))
     )
       throw dense(whole, span);
@@ -59,16 +59,16 @@ export async function compareHalves(
             unseen = error;
             return null;
           });
-    const sides = [cut?.before, cut?.after].flatMap((walk) => walk?.walkId ?? []);
-    const plus = [first.walkId, second.walkId, ...(cut === null ? [] : [cut.across.walkId])];
-    const { more, less } = await compareSums(database, [whole.walkId], plus, sides);
+    const sides = [cut?.before, cut?.after].flatMap((walk) => (walk ? [partOf(walk)] : []));
+    const plus = [first, second, ...(cut === null ? [] : [cut.across])].map(partOf);
+    const { more, less } = await compareSums(database, [partOf(whole)], plus, sides);
     // Records without a level are in no half.
     if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
     const across = cut?.across.stored ?? 0;
     const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || across >= whole.stored);
     if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))
       throw new WalkError('learned', 'what is not the record was learned from the halves');
-    const observed = { more, less, oneSided, walks: [...plus, ...sides, ...beside] };
+    const observed = { more, less, oneSided, walks: [...plus.flat(), ...sides.flat(), ...beside] };
     if (unseen !== null && more === 0 && !oneSided) throw unseen;
     if (more > 0 || less > 0 || !oneSided) return observed;
     const inFirst = first.stored >= whole.stored;

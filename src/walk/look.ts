@@ -12,7 +12,7 @@ import { type ProvenWalk, readProvenWalk } from '../store/proven.ts';
 import { readSplit } from '../store/splits.ts';
 import type { WindowContext } from './context.ts';
 import { learnIgnoredSince } from './differing-since.ts';
-import { askForLook, lookAtEnd } from './end.ts';
+import { askForLook, lookAtEnd, lookAtUnion } from './end.ts';
 import { isRefused, orNull } from './failures.ts';
 import { isForgotten } from './forgotten.ts';
 import { LONGEST_REACH } from './knowledge.ts';
@@ -155,6 +155,12 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   const seconds = reachAt(window.from, reach ?? LONGEST_REACH, context.timeZone);
   const span = around(window.from, -seconds, 1 + seconds);
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
+  if (walk.proof.unites !== undefined) {
+    const difference = await lookAtUnion(context, span, walk, otherLength(context, window));
+    const behind = difference ?? (await askForLook(context, span, walk.records, 1, walk));
+    if (typeof behind === 'string' || behind.came === 0) return difference;
+    return `more than ${walk.records} records lie across it`;
+  }
   const stored = await readHashes(database, walk.walkId);
   const length = otherLength(context, window);
   const shown: string[] = [];

@@ -2,7 +2,7 @@
 
 import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
-import { isRepeated, walksAgree } from '../store/agreement.ts';
+import { countUnion, isRepeated, walksAgree } from '../store/agreement.ts';
 import type { Database } from '../store/database.ts';
 import { type EndedWalk, readWalks } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
@@ -17,6 +17,8 @@ import { type Evidence, verdict } from './verdict.ts';
 export type ComparedRole = Exclude<WalkRole, 'whole'>;
 
 const ATTEMPTS = 8;
+/** Of walks that are united: each shows most of the records. */
+const MOST_UNITED = 24;
 /** The list moved, or something was learned: the next walk may come to an end. */
 export const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned']);
 const MOVES_BEFORE_ONE_PAGE = 2;
@@ -40,12 +42,15 @@ export async function settleSpan(
     );
     const settled = await findSettled(context, walks);
     if (settled !== null) return settled;
-    if (walks.length >= ATTEMPTS) throw unsettled(span, walks.at(-1)?.reason ?? null);
     const moves = walks.filter(({ outcome }) => outcome === 'shifted').length;
     const onePage = context.knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
+    const unlinked = onePage && walks.some(goesOn);
+    if (walks.length >= (unlinked ? MOST_UNITED : ATTEMPTS))
+      throw unsettled(span, walks.at(-1)?.reason ?? null);
     const manner = {
       audited: false,
       onePage: onePage ? 'first' : false,
+      unlinked,
       mostRecords: null,
     } as const;
     const earlier = onePage ? [] : walks;
@@ -64,6 +69,10 @@ async function findSettled(
   const ended = walks.filter(({ outcome }) => outcome === 'ended');
   const newest = ended.at(-1);
   if (newest === undefined) return null;
+  if (newest.end === 'open' && newest.pages > 1) {
+    const united = await findUnited(context.database, ended, newest);
+    if (united !== null) return united;
+  }
   const order = await orderOf(context, ended, newest);
   if (order === 'disagree') return null;
   const evidence = { ...newest, ...order, end: newest.end ?? 'open' };
@@ -75,6 +84,25 @@ async function findSettled(
   if (lacks !== 'end' || !isSinglePage(newest)) return null;
   const others = endedBeside(newest, ended).filter(isSinglePage);
   return (await agreesWithOne(context.database, newest, others)) ? newest : null;
+}
+
+/**
+ * The newest walk with others whose pages are not linked, where together they hold as many records as each of them counted: then
+ * none is missing, whatever the order of each page was.
+ */
+async function findUnited(
+  database: Database,
+  ended: readonly EndedWalk[],
+  newest: EndedWalk,
+): Promise<EndedWalk | null> {
+  const { stored } = newest;
+  const alike = ended.filter(
+    (walk) => walk.end === 'open' && walk.stored === stored && mostHeard(walk) <= stored,
+  );
+  const ids = alike.map(({ walkId }) => walkId);
+  if (ids.length < 2 || ids.at(-1) !== newest.walkId) return null;
+  if ((await countUnion(database, ids)) !== stored) return null;
+  return { ...newest, unites: ids.slice(0, -1) };
 }
 
 /** Whether the pages may not be those of one list, and another walk with other boundaries agrees all the same. */
@@ -112,13 +140,16 @@ async function agreesWithOne(
   { walkId }: EndedWalk,
   others: readonly EndedWalk[],
 ): Promise<boolean> {
-  for (const other of others) if (await walksAgree(database, walkId, other.walkId)) return true;
+  for (const other of others) if (await walksAgree(database, [walkId], [other.walkId])) return true;
   return false;
 }
 
 /** The most records that an answer of a walk told of. */
 const mostHeard = ({ claims }: EndedWalk): number =>
   Math.max(0, ...claims.map(({ start, came, total }) => Math.max(start + came, total ?? 0)));
+
+/** More records than it stored were shown or told of. */
+export const goesOn = (walk: EndedWalk): boolean => mostHeard(walk) > walk.stored;
 
 /** One answer, and not a full one. */
 const isSinglePage = ({ pages, stored, pageLength }: EndedWalk): boolean =>

@@ -12,6 +12,8 @@ export interface WalkManner {
    * any; behind the first ones, however short they are.
    */
   readonly onePage: false | 'first' | 'another';
+  /** All pages, none of which begins with the last record of the one before: of an order that does not hold, and more than a page. */
+  readonly unlinked?: boolean;
   /** A window with a larger total is not walked whole; null: it is, however large. */
   readonly mostRecords: number | null;
 }
@@ -36,6 +38,7 @@ export function nextStep(
   const { pages, records, lastTotal, lastCame, largestPage, paging } = observed;
   if (pages === 0) return 'page';
   if (records === 0) return 'confirm';
+  if (known.unlinked) return lastCame === largestPage ? 'page' : 'open';
   if (known.onePage !== false) return 'open';
   refuseLong(observed, known);
   if (known.suffices) return 'open';
@@ -82,15 +85,6 @@ export function pageAfter(
     return { start, length: Math.min(most, records > 1 && isPowerOfTwo(records) ? 2 : 1) };
   const deepest = offsetCap ?? Number.POSITIVE_INFINITY;
   return { start, length: Math.max(1 + skip, Math.min(most, deepest - start)) };
-}
-
-/** @throws {WalkError} where a page by number equals the first one: the source does not look at `start`. */
-export function refuseSamePage(
-  { paging }: WalkObserved,
-  { digest, came }: { readonly digest: string; readonly came: number },
-  first: string | null,
-): void {
-  if (paging === 'number' && came > 1 && digest === first) throw ignoresStart();
 }
 
 /** The error of a source that cannot be paged. */

@@ -117,18 +117,18 @@ async function idleOf(
 
 /** So many walks in a row added nothing that, by the share of those that lacked something, chance is no explanation. */
 function isUnlikelyToGrow(passes: readonly EndedWalk[], records: number, idle: number): boolean {
-  const lacking = passes.filter((pass) => pass.stored < records || goesOn(pass)).length;
+  const lacking = passes.filter((pass) => pass.stored < records || isShownBehind(pass)).length;
   const share = Math.min(LARGEST_SHARE, Math.max(LEAST_SHARE, (lacking + 1) / (passes.length + 2)));
   return share ** idle < CHANCE;
 }
 
 /** A record was shown behind its page. */
-const goesOn = ({ claims, stored }: EndedWalk): boolean =>
+const isShownBehind = ({ claims, stored }: EndedWalk): boolean =>
   claims.some(({ start, came }) => came > 0 && start + came > stored);
 
 /** It does not go on because the list has grown: then the next page would have had more. */
 const isCutShort = (pass: EndedWalk, later: readonly EndedWalk[]): boolean =>
-  goesOn(pass) && later.length > 0 && later.every(({ stored }) => stored <= pass.stored);
+  isShownBehind(pass) && later.length > 0 && later.every(({ stored }) => stored <= pass.stored);
 
 const isMoreThanBefore = ({ stored }: EndedWalk, index: number, all: readonly EndedWalk[]) =>
   index === 0 || stored > (all[index - 1]?.stored ?? 0);

@@ -12,7 +12,7 @@ import { nothingObserved, skipOf, type WalkObserved, withPage } from './observed
 import { learnPaging } from './paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
 import type { WalkTarget } from './span.ts';
-import { nextStep, pageAfter, refuseSamePage, type WalkManner } from './steps.ts';
+import { nextStep, pageAfter, type WalkManner } from './steps.ts';
 import { refuseTooMuch } from './too-much.ts';
 import { verdict } from './verdict.ts';
 
@@ -50,7 +50,7 @@ export class Walk {
     this.#manner = manner;
     this.#prefetch = new Prefetch({ ...context, trust: knowledge.trust });
     this.#asking = new Asking(this.#context, target, walk);
-    this.#observed = nothingObserved(knowledge.paging ?? 'offset');
+    this.#observed = nothingObserved(manner.unlinked ? 'number' : (knowledge.paging ?? 'offset'));
   }
 
   /** Requests that stored no page, so far; they are noted with the walk when it ends. */
@@ -180,10 +180,9 @@ export class Walk {
     if (facts.stored) {
       if (facts.came > 0) knowledge.answered('records');
       const before = { ...this.#observed, ...this.#digests };
-      refuseSamePage(before, facts, before.first);
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
-      await this.#asking.refuseRepeated(before, facts);
+      if (!this.#manner.unlinked) await this.#asking.refuseRepeated(before, facts);
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }
@@ -197,6 +196,7 @@ export class Walk {
 
   /** Nothing comes behind the last record: it ends the list where it is still there. */
   async #lastIsThere(): Promise<ListEnd | null> {
+    if (this.#manner.unlinked) return 'open';
     return this.#goOn(await this.#asking.ask(this.#observed.records - 1, 1));
   }
 

@@ -671,8 +671,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'of what is halved in turn the other half is not looked at',
     'src/walk/halves.ts',
-    ', ...sides, ...beside] }',
-    ', ...sides] }',
+    '...sides.flat(), ...beside] }',
+    '...sides.flat()] }',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
@@ -688,5 +688,33 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'w.shown_at is not null and greatest',
     'greatest',
     OLD_DAYS,
+  ),
+  mutant(
+    'walks are united that lack a record together',
+    'src/walk/settle.ts',
+    'if ((await countUnion(database, ids)) !== stored) return null;',
+    '',
+    ['test/walk/order-by-chance.test.ts'],
+  ),
+  mutant(
+    'one walk of an order by chance stands for its span',
+    'src/walk/settle.ts',
+    'if (ids.length < 2 || ids.at(-1) !== newest.walkId) return null;',
+    'return { ...newest, unites: [] };',
+    ['test/walk/order-by-chance.test.ts'],
+  ),
+  mutant(
+    'a midnight of more records than any list may be capped whatever its sides show',
+    'src/walk/cuts.ts',
+    'if (sides.every((side) => side.stored > 0 && side.stored < stored)) return;',
+    '',
+    ['test/walk/order-by-chance.test.ts'],
+  ),
+  mutant(
+    'what is behind a united cut is not looked at',
+    'src/walk/look.ts',
+    "if (typeof behind === 'string' || behind.came === 0) return difference;",
+    'if (difference !== undefined) return difference;',
+    ['test/walk/order-by-chance.test.ts'],
   ),
 ];

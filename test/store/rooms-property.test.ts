@@ -337,12 +337,12 @@ async function run(seed: number, log: string[]): Promise<void> {
     if (a.length > 0) {
       before = await endedWalk(database, cut, texts(b), { role: 'before', ...plan });
       after = await endedWalk(database, cut, texts(f), { role: 'after', ...plan });
-      const sides = [before, after];
+      const sides = [[before], [after]] as const;
       const neighbours = await readNeighbours(database, cut);
       if (
         !(await isCorrectionPlausible(
           database,
-          across,
+          [across],
           sides,
           neighbours.before?.walks ?? null,
           neighbours.after?.walks ?? null,
@@ -355,7 +355,7 @@ async function run(seed: number, log: string[]): Promise<void> {
         );
         return 'implausible';
       }
-      counts = await compareSums(database, sides, [across]);
+      counts = await compareSums(database, sides, [[across]]);
     }
     await proveCut(database, cut, {
       kind: 'cut',

@@ -1,0 +1,96 @@
+/** Midnights around which more stands than a page, in an order that is another one in each answer, or than any list (docs/completeness.md C7, C8). */
+import { describe, expect, it } from 'vitest';
+import type { TestDatabase } from '../support/database.ts';
+import { freshStore, records } from '../support/store.ts';
+import { closedDays, exported, newStream } from './exporting.ts';
+import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
+
+let server: TestDatabase;
+const [first = '', second = ''] = closedDays(2);
+
+freshStore((store) => {
+  ({ server } = store);
+});
+
+/** Of the first day's last second and of its last fraction, which no window of a day shows, and of the first one behind. */
+const MIDNIGHT = 86_399;
+const FRACTIONS = [MIDNIGHT, MIDNIGHT + 0.7];
+const at = (record: string): number => {
+  const id = idOf(record);
+  if (id < 1_012) return FRACTIONS[id % 2] ?? 0;
+  return id >= 2_000 && id < 2_004 ? 0 : secondOf(record);
+};
+
+/** By their seconds; those of one second in another order for each request. */
+const byChance: NonNullable<Habits['arrange']> = (list, number) =>
+  list
+    .map((record, index) => ({
+      record,
+      second: Math.floor(at(record)) + (idOf(record) < 2_000 ? 0 : 86_400),
+      chance: Math.sin(number * 7_919 + index * 104_729),
+    }))
+    .sort((one, other) => one.second - other.second || one.chance - other.chance)
+    .map(({ record }) => record);
+
+describe('more than a page around a midnight, in an order by chance', () => {
+  it.each(['none', 'exact'] as const)(
+    'is united until nothing is missing, totals %s',
+    async (totals) => {
+      const lists = { [first]: records(1_000, 30), [second]: records(2_000, 24) };
+      const source = new ImaginedSource(lists, { totals, at, arrange: byChance, clamp: 10 });
+      const exporting = {
+        server,
+        source,
+        stream: newStream(),
+        since: first,
+        pageLength: 10,
+        recheckDays: 7,
+      };
+      for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+      const look = () =>
+        server.query(
+          "update daywalk.windows set due_at = clock_timestamp() where state = 'complete' and due_at is not null",
+        );
+      await look();
+      const asked = source.asked.length;
+      for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+      expect(source.asked.length - asked).toBeLessThan(120);
+      // One more of the last fraction, which the cut alone shows.
+      source.lists.set(`${first} 00:00:00`, [
+        ...(lists[first] ?? []),
+        '{"id": 1001, "late": true}',
+      ]);
+      await look();
+      for (const { state } of (await exported(exporting, 2)).values())
+        expect(state).toBe('complete');
+    },
+  );
+
+  it('counts two that are equal, as pages show them', async () => {
+    const source = new ImaginedSource(
+      { [first]: [...records(1_000, 30), '{"id": 1001}'], [second]: records(2_000, 24) },
+      { at, arrange: byChance, clamp: 10 },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 10 };
+    for (const { state } of (await exported(exporting, 2)).values()) expect(state).toBe('complete');
+  });
+});
+
+describe('more around a midnight than any list has shown', () => {
+  const lists = { [first]: records(1_000, 11), [second]: records(2_000, 4) };
+  const exportOf = (habits: Habits) => {
+    const source = new ImaginedSource(lists, { at, ...habits });
+    return { server, source, stream: newStream(), since: first, pageLength: 50 };
+  };
+
+  it('is whole where both sides show less', async () => {
+    for (const { state } of (await exported(exportOf({}), 2)).values())
+      expect(state).toBe('complete');
+  });
+
+  it('is not, where a cap cuts it', async () => {
+    const arrange: Habits['arrange'] = (list) => list.slice(0, 11);
+    for (const { state } of (await exported(exportOf({ arrange }), 2)).values())
+      expect(state).toBe('failed');
+  });
+});
