@@ -225,11 +225,11 @@ export class Walk {
       const isLast =
         behind.beginsWithLast && lastTotal === records && (await this.#asking.showsLast(records));
       if (behind.came === 0 || isLast) return this.#lastIsThere();
+      // It came alone where more were asked for: records come singly, or others have come before it.
+      const still = paging === 'offset' && records === 1 ? await this.#asking.ask(0, 2) : null;
+      if (still?.beginsWithLast === false) return this.#notContinued(still.came);
       if (paging === 'offset' || records % largestPage === 0) return this.#page();
-      throw new WalkError(
-        'shifted',
-        `there is more behind page ${pages}, which was shorter than those before`,
-      );
+      throw new WalkError('shifted', `there is more behind page ${pages}, which was a short one`);
     }
     const start = records - 1;
     const length = this.#asking.otherLength(records);

@@ -743,6 +743,24 @@ describe('row numbers, where a walk lacked some records', () => {
   });
 });
 
+it('the number of a row makes no second record of one that moved when it had come alone', async () => {
+  const [day = ''] = closedDays(1);
+  const source: ImaginedSource = new ImaginedSource(
+    { [day]: ['{"name": "a1"}'] },
+    {
+      before: (self, { start }) => {
+        if (start > 0) self.lists.set(`${day} 00:00:00`, ['{"name": "a2"}', '{"name": "a1"}']);
+      },
+      wrap: (page, _, { start }) =>
+        `[${page.map((record, index) => record.replace('{', `{"row":${start + index + 1},`)).join(',')}]`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), since: day, pageLength: 30 };
+  await runOnce(exporting);
+  const result = (await readResults(server, exporting.stream)).get(day);
+  expect(result?.published).toEqual(['{"row": 1, "name": "a2"}', '{"row": 2, "name": "a1"}']);
+});
+
 describe('row numbers behind records that neither day shows', () => {
   it('make no other records of those that one of them shows', async () => {
     const [before = '', after = ''] = closedDays(2);
