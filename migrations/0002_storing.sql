@@ -315,7 +315,8 @@ begin
                      from daywalk.pages p
                     cross join lateral unnest(daywalk.ids_in(p.id_hashes, its_id_path, p.body, its_list_at, p.skip, id_path_now)) as i (id_hash)
                     where p.walk_id = walk and p.day = its_day);
-    strangers := cardinality(known) > 0 and array_position(identities, null) is null and not identities && known;
+    strangers := cardinality(known) > 0 and array_position(identities, null) is null
+      and not exists (select unnest(identities) intersect select unnest(known));
   end if;
 end $$;
 

@@ -62,7 +62,8 @@ $$;
 create function daywalk.proven_walks(top bigint)
 returns table (window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], id_path text[], united boolean)
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path, leaf.proof ? 'unites'
+  select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path,
+         leaf.kind <> 'cut' and leaf.proof ? 'unites' or count(*) over (partition by leaf.window_id, k.role) > 1
     from daywalk.leaves(top) as leaf
     join daywalk.walks k on k.walk_id = any (
            array[(leaf.proof ->> 'walk')::bigint, (leaf.proof ->> 'across')::bigint, (leaf.proof ->> 'before')::bigint,
@@ -189,16 +190,19 @@ $$;
 -- Those among these identities that the newest proof of a window shows; what a side of a cut shows, a neighbour has, or will have.
 create function daywalk.proven_ids(top bigint, of_ids bigint[]) returns setof bigint
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select shown.id_hash
-    from (select i.id_hash, k.role
-            from daywalk.proven_walks(top) as k
-            join daywalk.windows w on w.window_id = k.window_id
-            join daywalk.streams s on s.stream_id = w.stream_id
-           cross join lateral daywalk.pages_of(array[k.walk_id]) as p
-           cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
-          offset 0) as shown
-   where shown.id_hash in (select unnest(of_ids))
-   group by shown.id_hash having sum(case when shown.role in ('before', 'after') then -1 else 1 end) > 0
+  select by_role.id_hash
+    from (select shown.id_hash, shown.role, max(shown.copies) as copies
+            from (select i.id_hash, k.window_id, k.role, count(*) as copies
+                    from daywalk.proven_walks(top) as k
+                    join daywalk.windows w on w.window_id = k.window_id
+                    join daywalk.streams s on s.stream_id = w.stream_id
+                   cross join lateral daywalk.pages_of(array[k.walk_id]) as p
+                   cross join lateral unnest(daywalk.ids_in(p.id_hashes, k.id_path, p.body, k.records_path, p.skip, s.id_path)) as i (id_hash)
+                   group by i.id_hash, k.window_id, k.role, k.walk_id, case when k.united then p.page_no end
+                  offset 0) as shown
+           where shown.id_hash in (select unnest(of_ids))
+           group by shown.id_hash, shown.window_id, shown.role) as by_role
+   group by by_role.id_hash having sum(case when by_role.role in ('before', 'after') then -by_role.copies else by_role.copies end) > 0
 $$;
 
 -- How often a midnight cut finds these records across now, and did at most; and the walks by which the days beside it hold
@@ -216,7 +220,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
              cross join lateral unnest(daywalk.hashes_in(p.record_hashes, k.ignored, p.body, k.records_path, p.skip, under)) as h (hash)
              where me.window_id = cut and (k.shown <> 'no' or newest.it)
              -- Of a union, whose order did not hold from page to page, copies are those of a page.
-             group by h.hash, k.walk_id, newest.it, case when me.proof ? 'unites' then p.page_no end) as found
+             group by h.hash, k.walk_id, newest.it,
+                      case when exists (select from daywalk.walks other where other.window_id = cut and other.role = 'across'
+                                                and me.proof -> 'unites' @> to_jsonb(other.walk_id)) then p.page_no end) as found
      group by found.hash
   ), beside as (
     select held.hash, array_agg(held.walk_id) as walks

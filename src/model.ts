@@ -212,7 +212,7 @@ export interface Proof {
   readonly why: string;
   /** The total that was told, where it was part of the evidence. */
   readonly total?: number;
-  /** Of a union: the other walks. */
+  /** Of a union: the other walks; of a cut those that are united with the walks across it, before and after. */
   readonly unites?: readonly number[];
   /** Of a total: the totals of both halves and the cut between them add up to it. */
   readonly summed?: boolean;

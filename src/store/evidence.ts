@@ -67,7 +67,7 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
   });
 }
 
-/** The walks of the halves that a window was compared with for its newest proof, those of halves that were halved in turn apart. */
+/** The walks of the halves that a window was compared with for its newest proof, without halves that were halved in turn. */
 export function readHalves(
   database: Database,
   windowId: number,

@@ -46,7 +46,7 @@ export async function readShownBefore(
                             join daywalk.walks k on k.window_id = any (array(select daywalk.subtree(asked.window_id)))
                             join daywalk.pages p on p.walk_id = k.walk_id and p.day = $2::date and p.page_no = 0
                            where asked.stream_id = $1 and asked.day = $2::date and asked.kind = 'day' and k.role = 'whole') as later
-      -- What a cut alone has shown of a day its window never showed.
+      -- A day of which a cut alone has shown something is no evidence: its window never did.
       where d.stream_id = $1 and w.shown_at is not null and greatest(d.records, (w.proof ->> 'records')::bigint) > 0 and (d.day < $2::date or (d.day = $2::date and d.retired_since is not null))
       order by d.day desc limit 1`,
     [streamId, day],

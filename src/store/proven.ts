@@ -21,6 +21,8 @@ export interface ProvenWalk extends Span {
   readonly ignored: readonly string[];
   /** Its window holds records that a later walk lacked. */
   readonly doubted: boolean;
+  /** Other walks of the same span are united with it. */
+  readonly united: boolean;
 }
 
 /** The newest proven walk of a window; null where there is none, and of a window that is split. */
@@ -31,7 +33,9 @@ export async function readProvenWalk(
   const [row] = await database.persist<ProvenWalk>(
     `select k.walk_id as "walkId", k.records, w.proof, k.page_length as "pageLength", k.ignored, ${spanColumns('k')},
             exists (select from daywalk.walks shown join daywalk.marks mark on mark.walk_id = shown.walk_id
-                     where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted
+                     where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted,
+            exists (select from daywalk.walks other
+                     where other.window_id = w.window_id and other.role = k.role and w.proof -> 'unites' @> to_jsonb(other.walk_id)) as united
        from daywalk.windows w
        join daywalk.walks k on k.walk_id = coalesce((w.proof ->> 'walk')::bigint, (w.proof ->> 'across')::bigint)
       where w.window_id = $1`,

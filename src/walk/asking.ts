@@ -114,8 +114,8 @@ export class Asking {
   }
 
   /**
-   * A page by number that equals the first. One equal to the first, of one record, or to the newest, by number: where it is what comes for
-   * every `start`, it comes far behind the list, too.
+   * Refuses a page by number that equals the first one, and one that comes for every `start`: the first one of one record, or the
+   * newest by number, which comes far behind the list, too.
    * @param before the walk without that page.
    * @throws {WalkError} where the first page comes for each `start`; `capped` where the newest page does for all behind it.
    */
@@ -142,12 +142,13 @@ export class Asking {
   }
 
   /** A page that is to be all may be cut short: what comes behind it is heard. One as large as any may be a capped list. */
-  async lookBehind(records: number, onePage: WalkManner['onePage']): Promise<void> {
+  async lookBehind(records: number, onePage: WalkManner['onePage']): Promise<ListEnd> {
     const { largestAnswer, givesEmptiesInVain, repeats } = this.#context.knowledge;
     const looks = onePage === 'first' || (onePage === 'another' && records >= largestAnswer);
-    if (records === 0 || !looks) return;
-    for (let left = givesEmptiesInVain ? repeats : 1; left > 0; left -= 1)
-      if (((await this.behind(records, records < largestAnswer))?.came ?? 0) > 0) return;
+    const times = records === 0 || !looks ? 0 : givesEmptiesInVain ? repeats : 1;
+    for (let time = 0, came = 0; time < times && came === 0; time += 1)
+      came = (await this.behind(records, records < largestAnswer))?.came ?? 0;
+    return 'open';
   }
 
   /** @throws {WalkError} where an answer to what was empty before has records. */

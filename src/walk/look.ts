@@ -103,7 +103,7 @@ async function lookAtHalves(
   if (!context.knowledge.learned.cutOtherwise) return null;
   for (const half of await readHalves(context.database, windowId)) {
     const walk = { ...half, proof: { kind: 'probe' } } as const;
-    const difference = await lookAtEnd(context, half, walk, length);
+    const difference = await lookAtEnd(context, half, walk, length, async () => true);
     if (difference !== null) return `${half.from} to ${half.to}: ${difference}`;
   }
   return null;
@@ -155,10 +155,11 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   const seconds = reachAt(window.from, reach ?? LONGEST_REACH, context.timeZone);
   const span = around(window.from, -seconds, 1 + seconds);
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
-  if (walk.proof.unites !== undefined) {
+  if (walk.united) {
     const difference = await lookAtUnion(context, span, walk, otherLength(context, window));
     const behind = difference ?? (await askForLook(context, span, walk.records, 1, walk));
-    if (typeof behind === 'string' || behind.came === 0) return difference;
+    if (typeof behind === 'string') return behind;
+    if (behind.came === 0 && (behind.total ?? 0) <= walk.records) return null;
     return `more than ${walk.records} records lie across it`;
   }
   const stored = await readHashes(database, walk.walkId);

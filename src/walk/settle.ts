@@ -17,7 +17,8 @@ import { type Evidence, verdict } from './verdict.ts';
 export type ComparedRole = Exclude<WalkRole, 'whole'>;
 
 const ATTEMPTS = 8;
-/** Of walks that are united: each shows most of the records. */
+/** Walks that are united: the last one must add nothing to those before it, of which each lacks some by chance. */
+const LEAST_UNITED = 3;
 const MOST_UNITED = 24;
 /** The list moved, or something was learned: the next walk may come to an end. */
 export const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned']);
@@ -25,7 +26,8 @@ const MOVES_BEFORE_ONE_PAGE = 2;
 
 /**
  * Walks a span to an end against which nothing speaks, or finds the walk that did so already. Where the order does not
- * hold, two single pages with the same records are as good: in one answer no order can hide a record.
+ * hold, two single pages with the same records are as good: in one answer no order can hide a record. So are walks that hold together
+ * what each of them counted.
  * @param after only walks newer than this one count.
  * @throws {WalkError} `unsettled` where it moves, is capped or contradicts itself.
  */
@@ -44,7 +46,8 @@ export async function settleSpan(
     if (settled !== null) return settled;
     const moves = walks.filter(({ outcome }) => outcome === 'shifted').length;
     const onePage = context.knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
-    const unlinked = onePage && walks.some(goesOn);
+    // What lies across a cut cannot be made smaller; a half can.
+    const unlinked = role !== 'half' && onePage && walks.some(goesOn);
     if (walks.length >= (unlinked ? MOST_UNITED : ATTEMPTS))
       throw unsettled(span, walks.at(-1)?.reason ?? null);
     const manner = {
@@ -70,7 +73,7 @@ async function findSettled(
   const newest = ended.at(-1);
   if (newest === undefined) return null;
   if (newest.end === 'open' && newest.pages > 1) {
-    const united = await findUnited(context.database, ended, newest);
+    const united = await findUnited(context, ended, newest);
     if (united !== null) return united;
   }
   const order = await orderOf(context, ended, newest);
@@ -87,22 +90,24 @@ async function findSettled(
 }
 
 /**
- * The newest walk with others whose pages are not linked, where together they hold as many records as each of them counted: then
- * none is missing, whatever the order of each page was.
+ * The newest walk with others whose pages are not linked, where together they hold as many records as each of them counted, also
+ * without the newest: then none is missing, whatever the order of each page was. No walk may have heard of more.
  */
 async function findUnited(
-  database: Database,
+  { database, knowledge }: WindowContext,
   ended: readonly EndedWalk[],
   newest: EndedWalk,
 ): Promise<EndedWalk | null> {
   const { stored } = newest;
-  const alike = ended.filter(
-    (walk) => walk.end === 'open' && walk.stored === stored && mostHeard(walk) <= stored,
-  );
-  const ids = alike.map(({ walkId }) => walkId);
-  if (ids.length < 2 || ids.at(-1) !== newest.walkId) return null;
-  if ((await countUnion(database, ids)) !== stored) return null;
-  return { ...newest, unites: ids.slice(0, -1) };
+  const isAgainst = (walk: EndedWalk) =>
+    verdict({ stored, end: 'open', claims: walk.claims }, knowledge.learned).kind === 'against';
+  if (ended.some((walk) => walk.stored > stored || mostHeard(walk) > stored)) return null;
+  const alike = ended.filter((walk) => walk.end === 'open' && walk.stored === stored);
+  const others = alike.flatMap(({ walkId }) => (walkId === newest.walkId ? [] : [walkId]));
+  if (others.length < LEAST_UNITED - 1 || alike.some(isAgainst)) return null;
+  for (const ids of [others, [...others, newest.walkId]])
+    if ((await countUnion(database, ids)) !== stored) return null;
+  return { ...newest, unites: others };
 }
 
 /** Whether the pages may not be those of one list, and another walk with other boundaries agrees all the same. */
@@ -149,7 +154,7 @@ const mostHeard = ({ claims }: EndedWalk): number =>
   Math.max(0, ...claims.map(({ start, came, total }) => Math.max(start + came, total ?? 0)));
 
 /** More records than it stored were shown or told of. */
-export const goesOn = (walk: EndedWalk): boolean => mostHeard(walk) > walk.stored;
+const goesOn = (walk: EndedWalk): boolean => mostHeard(walk) > walk.stored;
 
 /** One answer, and not a full one. */
 const isSinglePage = ({ pages, stored, pageLength }: EndedWalk): boolean =>

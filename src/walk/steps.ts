@@ -18,6 +18,9 @@ export interface WalkManner {
   readonly mostRecords: number | null;
 }
 
+/** Pages of an order that does not hold: more of them would lack something each time. */
+const MOST_UNLINKED = 20;
+
 /** What is known beside what the walk has seen. */
 export interface StepKnowledge extends WalkManner {
   readonly pageLength: number;
@@ -38,7 +41,7 @@ export function nextStep(
   const { pages, records, lastTotal, lastCame, largestPage, paging } = observed;
   if (pages === 0) return 'page';
   if (records === 0) return 'confirm';
-  if (known.unlinked) return lastCame === largestPage ? 'page' : 'open';
+  if (known.unlinked) return unlinkedStep(observed);
   if (known.onePage !== false) return 'open';
   refuseLong(observed, known);
   if (known.suffices) return 'open';
@@ -49,6 +52,13 @@ export function nextStep(
   if (lastTotal !== null) return lastTotal > records ? 'page' : 'probe';
   const full = lastCame >= Math.min(known.pageLength, largestPage) && lastCame > 1 && pages > 1;
   return full || lastCame >= known.pageLength ? 'page' : 'probe';
+}
+
+/** @throws {WalkError} where it is no short list, or one that never ends. */
+function unlinkedStep({ pages, lastCame, largestPage }: WalkObserved): 'page' | 'open' {
+  if (lastCame < largestPage) return 'open';
+  if (pages < MOST_UNLINKED) return 'page';
+  throw new WalkError('capped', `the order does not hold, and ${pages} pages are not all of it`);
 }
 
 /** After the first page its total tells whether the list is walked whole. */

@@ -95,8 +95,7 @@ export class Walk {
     const suffices = this.#endSuffices();
     switch (nextStep(this.#observed, { ...this.#manner, offsetCap, pageLength, suffices })) {
       case 'open':
-        await this.#asking.lookBehind(this.#observed.records, this.#manner.onePage);
-        return 'open';
+        return this.#asking.lookBehind(this.#observed.records, this.#manner.onePage);
       case 'confirm':
         return this.#confirmEmpty();
       case 'page':
@@ -180,9 +179,9 @@ export class Walk {
     if (facts.stored) {
       if (facts.came > 0) knowledge.answered('records');
       const before = { ...this.#observed, ...this.#digests };
+      if (!this.#manner.unlinked) await this.#asking.refuseRepeated(before, facts);
       this.#note({ ...facts, skip }, claimOf(page, facts));
       onPage({ records: facts.records, bytes: page.body.length, total: facts.total });
-      if (!this.#manner.unlinked) await this.#asking.refuseRepeated(before, facts);
       // By number, and behind one-record pages, an empty page is the end.
       return facts.came === 0 && pages > 0 ? this.#lastIsThere() : null;
     }
@@ -196,8 +195,9 @@ export class Walk {
 
   /** Nothing comes behind the last record: it ends the list where it is still there. */
   async #lastIsThere(): Promise<ListEnd | null> {
-    if (this.#manner.unlinked) return 'open';
-    return this.#goOn(await this.#asking.ask(this.#observed.records - 1, 1));
+    const { records } = this.#observed;
+    if (this.#manner.unlinked) return this.#asking.lookBehind(records, 'first');
+    return this.#goOn(await this.#asking.ask(records - 1, 1));
   }
 
   /** After an answer from the last record on. */

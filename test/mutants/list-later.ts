@@ -693,13 +693,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'walks are united that lack a record together',
     'src/walk/settle.ts',
     'if ((await countUnion(database, ids)) !== stored) return null;',
-    '',
+    'if (ids.length > 99) return null;',
     ['test/walk/order-by-chance.test.ts'],
   ),
   mutant(
     'one walk of an order by chance stands for its span',
     'src/walk/settle.ts',
-    'if (ids.length < 2 || ids.at(-1) !== newest.walkId) return null;',
+    'if (others.length < LEAST_UNITED - 1 || alike.some(isAgainst)) return null;',
     'return { ...newest, unites: [] };',
     ['test/walk/order-by-chance.test.ts'],
   ),
@@ -713,8 +713,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is behind a united cut is not looked at',
     'src/walk/look.ts',
-    "if (typeof behind === 'string' || behind.came === 0) return difference;",
-    'if (difference !== undefined) return difference;',
+    'if (behind.came === 0 && (behind.total ?? 0) <= walk.records) return null;',
+    'return null;',
     ['test/walk/order-by-chance.test.ts'],
   ),
   mutant(
@@ -723,5 +723,12 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'if (still?.beginsWithLast === false) return',
     'if (still?.came === -1) return',
     ['test/walk/odd-sources.test.ts'],
+  ),
+  mutant(
+    'pages of an order by chance go on for ever',
+    'src/walk/steps.ts',
+    "if (pages < MOST_UNLINKED) return 'page';",
+    "if (pages < 900) return 'page';",
+    ['test/walk/order-by-chance.test.ts'],
   ),
 ];

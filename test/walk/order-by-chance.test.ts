@@ -66,6 +66,26 @@ describe('more than a page around a midnight, in an order by chance', () => {
     },
   );
 
+  it('is given up where pages never end', async () => {
+    const source = new ImaginedSource(
+      { [first]: records(1_000, 30), [second]: records(2_000, 24) },
+      {
+        at,
+        arrange: (list, number, request) => {
+          const all = byChance(list, number, request);
+          // Behind what is there the same comes again, in another order.
+          return request.from.startsWith(first) && request.to.startsWith(second)
+            ? Array.from({ length: 99 }, () => all).flat()
+            : all;
+        },
+        clamp: 10,
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: first, pageLength: 10 };
+    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('failed');
+    expect(source.asked.length).toBeLessThan(400);
+  });
+
   it('counts two that are equal, as pages show them', async () => {
     const source = new ImaginedSource(
       { [first]: [...records(1_000, 30), '{"id": 1001}'], [second]: records(2_000, 24) },
