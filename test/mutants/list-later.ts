@@ -711,10 +711,10 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/order-by-chance.test.ts'],
   ),
   mutant(
-    'what is behind a united cut is not looked at',
+    'a cut that is united is not looked at',
     'src/walk/look.ts',
-    'if (behind.came === 0 && (behind.total ?? 0) <= walk.records) return null;',
-    'return null;',
+    'if (walk.united) {',
+    'if (walk.united) return null; else if (walk.united) {',
     ['test/walk/order-by-chance.test.ts'],
   ),
   mutant(
