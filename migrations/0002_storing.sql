@@ -261,15 +261,15 @@ begin
 end $$;
 
 -- The pages of some walks. Where days are joined a planner thinks of every month that is stored, once for each statement; here
--- the plan is kept, and goes to the month of a walk.
-create function daywalk.pages_of(walks bigint[]) returns setof daywalk.pages
+-- the plan is kept, and goes to the month of a walk. last_page: none behind this one.
+create function daywalk.pages_of(walks bigint[], last_page integer default 2147483647) returns setof daywalk.pages
 language plpgsql stable rows 10 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   its_id bigint;
   its_day date;
 begin
   for its_id, its_day in select k.walk_id, k.day from daywalk.walks k where k.walk_id = any (walks) loop
-    return query select * from daywalk.pages p where p.walk_id = its_id and p.day = its_day;
+    return query select * from daywalk.pages p where p.walk_id = its_id and p.day = its_day and p.page_no <= last_page;
   end loop;
 end $$;
 

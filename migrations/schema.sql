@@ -2210,7 +2210,7 @@ AS $function$
     encode((p).sha256, 'hex'), (p).byte_count, extract(epoch from (p).fetched_at), (p).duration_ms)::text)
 $function$;
 
-CREATE OR REPLACE FUNCTION daywalk.pages_of(walks bigint[])
+CREATE OR REPLACE FUNCTION daywalk.pages_of(walks bigint[], last_page integer DEFAULT 2147483647)
  RETURNS SETOF daywalk.pages
  LANGUAGE plpgsql
  STABLE ROWS 10
@@ -2222,7 +2222,7 @@ declare
   its_day date;
 begin
   for its_id, its_day in select k.walk_id, k.day from daywalk.walks k where k.walk_id = any (walks) loop
-    return query select * from daywalk.pages p where p.walk_id = its_id and p.day = its_day;
+    return query select * from daywalk.pages p where p.walk_id = its_id and p.day = its_day and p.page_no <= last_page;
   end loop;
 end $function$;
 

@@ -59,12 +59,12 @@ export interface Difference {
 }
 
 /**
- * The records of some parts, given as arrays of walks, of the part that each belongs to, and of whether it is one of several there. Of
- * several a record is there as often as the page that holds it most often has it, as in {@link countUnion}.
+ * The records of some parts, given as arrays of walks and of the part that each belongs to. Of several walks a record is there as often as
+ * the page that holds it most often has it, as in {@link countUnion}.
  */
 const COPIES = `
   with walk_of (walk_id, part, united) as (
-    select * from unnest($1::bigint[], $2::integer[], $3::boolean[])
+    select walk_id, part, count(*) over (partition by part) > 1 from unnest($1::bigint[], $2::integer[]) as given (walk_id, part)
   ), by_part (part, hash, copies) as (
     select part, hash, max(copies)
       from (select walk_of.part, record.hash, count(*) as copies
@@ -76,7 +76,6 @@ const COPIES = `
 const partsAsArrays = (parts: readonly Part[]) => [
   parts.flat(),
   parts.flatMap((part, index) => part.map(() => index)),
-  parts.flatMap((part) => part.map(() => String(part.length > 1))),
 ];
 
 /**
@@ -92,7 +91,7 @@ export async function compareSums(
   const factors = [...first.map(() => -1), ...second.map(() => 1), ...minus.map(() => -1)];
   const [row] = await database.persist<Difference>(
     `${COPIES}, difference as (
-       select hash, sum(copies * ($4::integer[])[part + 1]) as copies from by_part group by hash
+       select hash, sum(copies * ($3::integer[])[part + 1]) as copies from by_part group by hash
      )
      select coalesce(sum(copies) filter (where copies > 0), 0)::bigint as more,
             coalesce(-sum(copies) filter (where copies < 0), 0)::bigint as less
@@ -120,7 +119,7 @@ export async function isCorrectionPlausible(
      )
      select from counted
       where (across > sides and before + after >= across)
-         or (across < sides and (($4::boolean and before = 0) or ($5::boolean and after = 0)))
+         or (across < sides and (($3::boolean and before = 0) or ($4::boolean and after = 0)))
       limit 1`,
     [
       ...partsAsArrays([across, ...sides, before ?? [], after ?? []]),
@@ -176,9 +175,9 @@ export async function findSameDay(
      )
      select beside.day, page.record_hashes::text[] as hashes
        from daywalk.walks k
-       join lateral daywalk.pages_of(array[k.walk_id]) as mine on mine.page_no = 0
+       cross join lateral daywalk.pages_of(array[k.walk_id], 0) as mine
       cross join beside
-       join lateral daywalk.pages_of(array[beside.walk_id]) as page on page.page_no = 0
+       cross join lateral daywalk.pages_of(array[beside.walk_id], 0) as page
       where k.walk_id = $3
         and (select count(*) from (select unnest(mine.record_hashes) intersect select unnest(page.record_hashes)) as shared)
             >= greatest(1, least(mine.records, page.records) / 2.0)

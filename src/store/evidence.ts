@@ -102,7 +102,7 @@ export async function readFirstHashes(
   const [row] = await database.persist<{ hashes: string[] }>(
     `select daywalk.hashes_of(page.body #> walk.records_path, $2)::text[] as hashes
        from daywalk.walks as walk
-       join lateral daywalk.pages_of(array[walk.walk_id]) as page on page.page_no = 0
+       cross join lateral daywalk.pages_of(array[walk.walk_id], 0) as page
       where walk.walk_id = $1 and page.records > 0`,
     [walkId, ignored],
   );
@@ -114,7 +114,7 @@ export async function readFirstRecords(database: Database, walkId: number): Prom
   const rows = await database.persist<{ records: string | null }>(
     `select (page.body #> walk.records_path)::text as records
        from daywalk.walks as walk
-       join lateral daywalk.pages_of(array[walk.walk_id]) as page on page.page_no = 0
+       cross join lateral daywalk.pages_of(array[walk.walk_id], 0) as page
       where walk.walk_id = $1 and page.records > 0`,
     [walkId],
   );

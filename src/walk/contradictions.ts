@@ -1,14 +1,14 @@
 /** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
 import { WalkError } from '../errors.ts';
 import type { Claim, Span } from '../model.ts';
-import { addDays, dayAt, dayWindow } from '../plan/days.ts';
+import { addDays, dayAt } from '../plan/days.ts';
 import { findSameDay } from '../store/agreement.ts';
 import type { EndedWalk } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import type { WalkToPublish, WindowContext, WindowEnd } from './context.ts';
 import { orNull } from './failures.ts';
 import { isRestless, question, totalsCount } from './questions.ts';
-import { spanOf, splitSpan } from './span.ts';
+import { dayOf, spanOf, splitSpan } from './span.ts';
 import { splitUp } from './splitting.ts';
 import { partsOf } from './too-much.ts';
 import { LEAST_CAP, type Verdict } from './verdict.ts';
@@ -108,8 +108,7 @@ export async function refuseSameDay(
   const today = dayAt(clock.now(), timeZone);
   const length = knowledge.pageLength(context.pageLength);
   for (const other of NO_DAYS.map((days) => addDays(today, days))) {
-    const span = { ...dayWindow(other), levelFrom: null, levelTo: null };
-    const hashes = (await orNull(question(context, span, 0, length, walkId)))?.hashes ?? [];
+    const hashes = (await orNull(question(context, dayOf(other), 0, length, walkId)))?.hashes ?? [];
     const shows = (hash: string) => other > today || same.hashes.includes(hash);
     if (!hashes.some(shows)) continue;
     throw new WalkError(

@@ -24,7 +24,7 @@ export async function learnCutOtherwise(
   const { cutOtherwise, provenSize } = knowledge.learned;
   if (cutOtherwise || knowledge.reach === 'day') return;
   if (stored >= Math.max(knowledge.longestList, provenSize)) return;
-  const walk = { walkId, records: stored, proof: { kind: 'probe' } } as const;
+  const walk = { walkId, records: stored };
   const isAsStored = async (length: number) =>
     (await lookAtEnd(context, window, walk, length)) === null;
   for (let time = 0; time < TIMES; time += 1)

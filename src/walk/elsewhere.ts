@@ -1,10 +1,10 @@
 /** Another day than the one of a request that fails: what it answers tells whose fault that is. */
 import type { Day, PageRequest } from '../model.ts';
-import { addDays, dayWindow } from '../plan/days.ts';
+import { addDays } from '../plan/days.ts';
 import { readCanaries } from '../store/proven.ts';
 import { listKnownSpans } from '../store/windows.ts';
 import type { AskingContext } from './context.ts';
-import { targetOf, type WalkTarget } from './span.ts';
+import { dayOf, targetOf, type WalkTarget } from './span.ts';
 
 /** A proven window with records; where there is none, one that showed some a moment ago, or else the newest day. */
 export async function elsewhere(context: AskingContext, failing: PageRequest): Promise<WalkTarget> {
@@ -28,5 +28,5 @@ export async function newestDay(
     .sort()
     .at(-1) as Day;
   const day = newest === failing ? addDays(newest, -1) : newest;
-  return targetOf(stream, { ...dayWindow(day), levelFrom: null, levelTo: null });
+  return targetOf(stream, dayOf(day));
 }

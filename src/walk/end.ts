@@ -10,9 +10,9 @@ import type { Facts } from './contract.ts';
 import { isRefused, orNull } from './failures.ts';
 import { question } from './questions.ts';
 
-/** The walk that a look is compared with. */
+/** The walk that a look is compared with; without a proof it is no union. */
 export interface LookedAt extends Pick<ProvenWalk, 'walkId' | 'records'> {
-  readonly proof: Pick<Proof, 'kind' | 'unites'>;
+  readonly proof?: Pick<Proof, 'kind' | 'unites'>;
 }
 
 /**
@@ -27,7 +27,7 @@ export async function lookAtEnd(
   length: number,
   confirmFrame: (signature: string) => Promise<boolean> = async () => false,
 ): Promise<string | null> {
-  if (walk.proof.kind === 'union') return lookAtUnion(context, window, walk, length);
+  if (walk.proof?.kind === 'union') return lookAtUnion(context, window, walk, length);
   const { records } = walk;
   const { knowledge } = context;
   const byNumber = knowledge.paging === 'number' && records > 0;
@@ -65,7 +65,7 @@ export async function lookAtUnion(
   length: number,
 ): Promise<string | null> {
   const known = new Set<string>();
-  for (const walkId of [walk.walkId, ...(walk.proof.unites ?? [])])
+  for (const walkId of [walk.walkId, ...(walk.proof?.unites ?? [])])
     for (const hash of await readHashes(context.database, walkId)) known.add(hash);
   const answer = await askForLook(context, window, 0, length, walk);
   if (typeof answer === 'string') return answer;

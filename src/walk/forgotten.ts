@@ -1,13 +1,14 @@
 /** What a source has forgotten: proven days that stay as they are, and days that were never proven, which are not believed to be whole or empty. */
 import { PageFailedError, RequestError, WalkError } from '../errors.ts';
 import type { Day, Proof, Span } from '../model.ts';
-import { addDays, daysBetween, dayWindow } from '../plan/days.ts';
+import { addDays, daysBetween } from '../plan/days.ts';
 import { countHeldBefore, countShown, readShownBefore, retireDay } from '../store/forgotten.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { counted } from '../text.ts';
 import type { WindowContext } from './context.ts';
 import { isRefused, orNull } from './failures.ts';
 import { question } from './questions.ts';
+import { dayOf } from './span.ts';
 import { beginningOf, partsOf } from './too-much.ts';
 
 /** Days before the newest one with records among which something older is looked for: that one may be gone alone. */
@@ -29,8 +30,7 @@ export async function isForgotten(context: WindowContext, window: LeasedWindow):
  */
 async function isRetired(context: WindowContext, window: LeasedWindow): Promise<boolean> {
   const { database, knowledge, log } = context;
-  const wholeDay = { ...dayWindow(window.day), levelFrom: null, levelTo: null };
-  if (!(await showsNothing(context, wholeDay))) return false;
+  if (!(await showsNothing(context, dayOf(window.day)))) return false;
   const before = await readShownBefore(database, knowledge.streamId, window.day);
   if (before !== null && !before.retired && !(await showsNothing(context, before))) return false;
   const isStill = before?.day === window.day;
@@ -101,10 +101,7 @@ export async function refuseForgotten(
 
 /** Of days that may not be asked for at once, the newer half is asked. */
 async function showsNothingBetween(context: WindowContext, from: Day, to: Day): Promise<boolean> {
-  const span = {
-    ...{ from: dayWindow(from).from, to: dayWindow(to).to },
-    ...{ levelFrom: null, levelTo: null },
-  };
+  const span = { ...dayOf(from), to: dayOf(to).to };
   const newer = daysBetween(from, to);
   if (newer.length > 1 && (await orNull(question(context, span, 0, 2))) === null)
     return showsNothingBetween(context, newer[Math.ceil(newer.length / 2)] ?? to, to);

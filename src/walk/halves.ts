@@ -126,8 +126,7 @@ export async function isLongerShown(
   if (knowledge.learned.cutOtherwise) return false;
   const longer = await findLonger(database, window, records);
   if (longer === null) return false;
-  const walk = { ...longer, proof: { kind: 'probe' } } as const;
   const length = knowledge.paging === 'number' ? 1 : 2;
-  const answer = await orNull(askForLook(context, longer, longer.records - 1, length, walk));
+  const answer = await orNull(askForLook(context, longer, longer.records - 1, length, longer));
   return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
 }

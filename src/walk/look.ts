@@ -102,8 +102,7 @@ async function lookAtHalves(
 ): Promise<string | null> {
   if (!context.knowledge.learned.cutOtherwise) return null;
   for (const half of await readHalves(context.database, windowId)) {
-    const walk = { ...half, proof: { kind: 'probe' } } as const;
-    const difference = await lookAtEnd(context, half, walk, length, async () => true);
+    const difference = await lookAtEnd(context, half, half, length, async () => true);
     if (difference !== null) return `${half.from} to ${half.to}: ${difference}`;
   }
   return null;

@@ -2,7 +2,6 @@
 
 import { RequestError, WalkError } from '../errors.ts';
 import type { Day, Span } from '../model.ts';
-import { dayWindow } from '../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { readCanaries } from '../store/proven.ts';
@@ -11,7 +10,7 @@ import { newestDay } from './elsewhere.ts';
 import { orNull } from './failures.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { question } from './questions.ts';
-import { MOST_HALVINGS, SHORTEST_CUT, splitSpan } from './span.ts';
+import { dayOf, MOST_HALVINGS, SHORTEST_CUT, splitSpan } from './span.ts';
 
 const REACH_ATTEMPTS = 3;
 /** Seconds to whose multiples a source may round; nobody rounds to fewer and loses what a reach of one second would show. */
@@ -106,8 +105,6 @@ async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boole
   }
   return shown.size === 1;
 }
-
-const dayOf = (day: Day): Span => ({ ...dayWindow(day), levelFrom: null, levelTo: null });
 
 const minuteOf = (day: Day, hour: string): Span => ({
   ...dayOf(day),

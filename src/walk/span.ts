@@ -1,5 +1,6 @@
 /** From a window to requests: which span of time and levels a walk asks for, and how the window is split. */
-import type { PageRequest, Span, Stream } from '../model.ts';
+import type { Day, PageRequest, Span, Stream } from '../model.ts';
+import { dayWindow } from '../plan/days.ts';
 import { around, type Split, split, unclearTimes } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { type Knowledge, LONGEST_REACH } from './knowledge.ts';
@@ -20,6 +21,9 @@ export function targetOf({ resource, filters }: Stream, span: Span): WalkTarget 
 export function spanOf({ from, to, levelFrom, levelTo }: Span): Span {
   return { from, to, levelFrom, levelTo };
 }
+
+/** A whole day, of all levels. */
+export const dayOf = (day: Day): Span => ({ ...dayWindow(day), levelFrom: null, levelTo: null });
 
 /** The request for the first page of a span, as long as any. */
 export function firstPageOf(
