@@ -66,6 +66,11 @@ function pair(total: number, size: number, large: string, small: string): string
   return `${Math.floor(total / size)} ${large} ${rest} ${small}`;
 }
 
+/** Lines of a text, as many as there are: false stands for one that there is no reason for. */
+export function linesOf(...lines: readonly (string | readonly string[] | false)[]): string[] {
+  return lines.flat().filter((line) => line !== false);
+}
+
 /** `3 days`. */
 export function counted(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;

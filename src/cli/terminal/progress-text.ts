@@ -1,6 +1,6 @@
 /** Progress in words: one line for logs, and a frame of lines for a terminal. */
 import type { LimiterState } from '../../source/limiter.ts';
-import { formatCount, formatDuration } from '../../text.ts';
+import { formatCount, formatDuration, linesOf } from '../../text.ts';
 import type { ProgressState, RunningNow } from './run-progress.ts';
 
 /** What the terminal can show. */
@@ -49,13 +49,11 @@ function totalLine(state: ProgressState, look: FrameLook): string {
 /** How the API is being asked: requests under way, those that wait, and a pause that the API asked for. */
 export function requestsLine(now: LimiterState): string {
   const { limit, underWay, waiting, pausedMs } = now;
-  return [
+  return linesOf(
     `requests: ${underWay} of at most ${limit} under way`,
-    ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
-    ...(pausedMs > 0
-      ? [`all paused for ${formatDuration(pausedMs)}, as the API refused`]
-      : reasonOf(now)),
-  ].join(' · ');
+    waiting > 0 && `${formatCount(waiting)} waiting`,
+    pausedMs > 0 ? `all paused for ${formatDuration(pausedMs)}, as the API refused` : reasonOf(now),
+  ).join(' · ');
 }
 
 /** Whether requests wait for something that an operator can look into. */

@@ -4,7 +4,7 @@ import type { LedgerProblem } from '../../ledger/rows.ts';
 import type { WindowVerdict } from '../../ledger/verify-source.ts';
 import type { StoredFinding, StoredReport } from '../../ledger/verify-stored.ts';
 import type { MovedDay } from '../../store/moved-days.ts';
-import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { counted, formatBytes, formatCount, formatDuration, linesOf } from '../../text.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
 import { daySpans } from './day-spans.ts';
 import { shortened } from './output.ts';
@@ -56,35 +56,33 @@ export function describeVerdicts(
 }
 
 const describeLeft = ({ tiered, pruned }: LeftWindows): string[] =>
-  [
-    tiered === 0
-      ? ''
-      : `${counted(tiered, 'window')} in the tier not compared: --deep reads the pages there.`,
-    pruned === 0 ? '' : `${counted(pruned, 'window')} pruned, not compared: the pages are gone.`,
-  ].filter((line) => line !== '');
+  linesOf(
+    tiered > 0 &&
+      `${counted(tiered, 'window')} in the tier not compared: --deep reads the pages there.`,
+    pruned > 0 && `${counted(pruned, 'window')} pruned, not compared: the pages are gone.`,
+  );
 
 function describeVerdict(verdict: WindowVerdict): string[] {
   const { window, state, records } = verdict;
   const details = [...recordsText(records), ...verdict.differences].join('; ');
   const word = state === 'unknown' ? 'not answered' : state;
-  return [
+  return linesOf(
     `${window.stream} ${window.from} to ${window.to}: ${word}: ${details}`,
-    ...(state === 'changed' ? [`  ${walkAgainCommand(window)}`] : []),
-  ];
+    state === 'changed' && `  ${walkAgainCommand(window)}`,
+  );
 }
 
 function recordsText(records: WindowVerdict['records']): string[] {
   if (records === undefined) return [];
+  const { vanished, vanishedAt, appeared, appearedAt } = records;
   const places = (found: readonly number[], all: number) =>
     `${found.join(', ')}${all > found.length ? ', …' : ''}`;
-  return [
-    records.vanished === 0
-      ? ''
-      : `${counted(records.vanished, 'record')} vanished, stored at ${places(records.vanishedAt, records.vanished)}`,
-    records.appeared === 0
-      ? ''
-      : `${counted(records.appeared, 'record')} appeared, shown at ${places(records.appearedAt, records.appeared)}`,
-  ].filter((text) => text !== '');
+  return linesOf(
+    vanished > 0 &&
+      `${counted(vanished, 'record')} vanished, stored at ${places(vanishedAt, vanished)}`,
+    appeared > 0 &&
+      `${counted(appeared, 'record')} appeared, shown at ${places(appearedAt, appeared)}`,
+  );
 }
 
 /** The comparison for programs. */
@@ -142,35 +140,27 @@ export function describeStored({ report, moved }: StoredCheck): string[] {
   const speed = elapsedMs === 0 ? 0 : (bytes / elapsedMs) * 1000;
   const volume = `${counted(pages, 'page')} of ${counted(walks, 'walk')}, ${formatBytes(bytes)} in ${formatDuration(elapsedMs)}, ${formatBytes(speed)}/s`;
   const days = [...new Set(findings.map(walkAgainCommand))];
-  return [
-    ...shortened(findings.map(describeFinding)),
-    ...shortened(ledger.map(describeLedger)),
-    ...(findings.length === 0
-      ? []
-      : ['Walked again, a day is as the source shows it now; what was changed stays as evidence:']),
-    ...shortened(days).map((command) => `  ${command}`),
+  return linesOf(
+    shortened(findings.map(describeFinding)),
+    shortened(ledger.map(describeLedger)),
+    findings.length > 0 &&
+      'Walked again, a day is as the source shows it now; what was changed stays as evidence:',
+    shortened(days).map((command) => `  ${command}`),
     isAsStored(report)
       ? isNothing({ report, moved })
         ? 'Nothing is stored there that could be checked.'
         : `Everything stored is what was stored: ${volume}.`
       : `${counted(findings.length + ledger.length, 'finding')}: ${volume}.`,
-    ...(unsealedPages === 0
-      ? []
-      : [
-          `${counted(unsealedPages, 'page')} of days that are not in the ledger yet: compared with fast hashes only. The next run seals complete days.`,
-        ]),
-    ...(prunedWalks === 0
-      ? []
-      : [
-          `${counted(prunedWalks, 'walk')} pruned: their pages are gone, and what the ledger says of them was checked.`,
-        ]),
-    ...heads.map(
+    unsealedPages > 0 &&
+      `${counted(unsealedPages, 'page')} of days that are not in the ledger yet: compared with fast hashes only. The next run seals complete days.`,
+    prunedWalks > 0 &&
+      `${counted(prunedWalks, 'walk')} pruned: their pages are gone, and what the ledger says of them was checked.`,
+    heads.map(
       ({ stream, entries, digest }) => `ledger of ${stream}: entry ${entries}, digest ${digest}`,
     ),
-    ...(heads.length === 0
-      ? []
-      : ['Keep these digests elsewhere: who can write the whole database can rebuild the chain.']),
-  ];
+    heads.length > 0 &&
+      'Keep these digests elsewhere: who can write the whole database can rebuild the chain.',
+  );
 }
 
 function describeFinding({ stream, day, walkId, pageNo, shown, problem }: StoredFinding): string {

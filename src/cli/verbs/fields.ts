@@ -2,7 +2,7 @@
 
 import { EXIT } from '../../errors.ts';
 import { type Field, type FieldReport, findFields } from '../../tables/fields.ts';
-import { counted, formatCount, printable } from '../../text.ts';
+import { counted, formatCount, linesOf, printable } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
@@ -46,18 +46,17 @@ export function describeFields({ fields, looked }: FieldReport): string[] {
     const more = exact ? '' : '; --all looks at every one';
     const away =
       daysTiered === 0 ? '' : `; ${counted(daysTiered, 'day')} in the tier not looked at`;
-    return [
-      ...(index === 0 ? [] : ['']),
+    return linesOf(
+      index > 0 && '',
       `${stream}: ${exact ? 'all' : `${formatCount(records)} of`} ${formatCount(recordsStored)} records on ${formatCount(days)} of ${formatCount(daysStored)} days${more}${away}`,
-      ...(ours.length === 0
-        ? []
-        : rows.map((row) =>
-            row
-              .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
-              .join('  ')
-              .trimEnd(),
-          )),
-    ];
+      ours.length > 0 &&
+        rows.map((row) =>
+          row
+            .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
+            .join('  ')
+            .trimEnd(),
+        ),
+    );
   });
 }
 

@@ -11,6 +11,7 @@ import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
 import { fieldsIn, suggestTable } from '../../tables/suggest.ts';
+import { linesOf } from '../../text.ts';
 import type { Examination } from '../doctor/examination.ts';
 import { askForDatabase } from '../missing-database.ts';
 import { print } from '../terminal/output.ts';
@@ -33,12 +34,13 @@ export async function init(given: Invocation): Promise<number> {
   const schema = `${JSON.stringify(fileSchema(), null, 2)}\n`;
   await write(join(folder, SCHEMA_FILE), schema, { overwrite: true });
   print(
-    `Wrote ${path}, and ${SCHEMA_FILE} beside it for editors that know YAML schemas.`,
-    ...(settings.databaseUrlFile === join(folder, URL_FILE)
-      ? [`The database URL is in ${URL_FILE}, which only you can read.`]
-      : []),
-    'Now `daywalk doctor` looks at it:',
-    '',
+    ...linesOf(
+      `Wrote ${path}, and ${SCHEMA_FILE} beside it for editors that know YAML schemas.`,
+      settings.databaseUrlFile === join(folder, URL_FILE) &&
+        `The database URL is in ${URL_FILE}, which only you can read.`,
+      'Now `daywalk doctor` looks at it:',
+      '',
+    ),
   );
   const examination = await examine(
     { ...invocation, options: { config: path } },
@@ -47,17 +49,17 @@ export async function init(given: Invocation): Promise<number> {
   const { more, told } = found(settings, examination, path);
   if (told.length > 0) await write(path, newFile(more, folder), { overwrite: true });
   const isDone = examination.exitCode === EXIT.done;
-  print('', ...told, ...unkept(settings), ...(isDone ? [`Next: daywalk run${where}`] : []));
+  print(
+    ...linesOf(
+      '',
+      told,
+      settings.apiKeyFile === undefined &&
+        'DAYWALK_API_KEY is not kept: set it in each shell, or name a file that holds it in api.key_file.',
+      isDone && `Next: daywalk run${where}`,
+    ),
+  );
   return examination.exitCode;
 }
-
-/** A key of this shell's environment, which another shell does not know. */
-const unkept = ({ apiKeyFile }: Settings): string[] =>
-  apiKeyFile === undefined
-    ? [
-        'DAYWALK_API_KEY is not kept: set it in each shell, or name a file that holds it in api.key_file.',
-      ]
-    : [];
 
 /** What the first answers show, and the file can say: what identifies a record, its time, and a table of the commonest fields. */
 function found(

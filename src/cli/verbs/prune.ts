@@ -4,7 +4,7 @@ import { EXIT, SettingsError } from '../../errors.ts';
 import type { AgeLimit, Stream } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
 import { parseAge } from '../../settings/values/age.ts';
-import { counted, formatBytes, formatCount } from '../../text.ts';
+import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { chosen } from '../chosen-streams.ts';
 import { claimedByTables } from '../claimed-streams.ts';
 import { daySpans } from '../terminal/day-spans.ts';
@@ -70,31 +70,27 @@ function describe(
   done: { readonly resumed: number; readonly emptied: readonly string[] } | null,
 ): string[] {
   const what = kind === 'day' ? '' : 'superseded walks of ';
-  const gone = `${done === null ? 'would go' : 'pruned'}: ${what}`.trimEnd();
+  const dry = done === null;
+  const gone = `${dry ? 'would go' : 'pruned'}: ${what}`.trimEnd();
   const sum = (of: 'pages' | 'records' | 'bytes') =>
     days.reduce((total, day) => total + day[of], 0);
   const size = formatBytes(months.reduce((total, month) => total + month.size, 0));
   const volume = `${formatCount(sum('records'))} records on ${formatCount(sum('pages'))} pages, ${formatBytes(sum('bytes'))} received${kind === 'day' ? ' with their evidence' : ''}`;
   const lines = [...daySpans(gone, days), ...daySpans('kept:', kept)];
   const whole = months.filter((month) => month.whole).map(({ month }) => month);
-  return [
-    ...shortened(lines),
-    ...(done !== null && done.resumed > 0
-      ? ['An earlier pruning was interrupted; what it left is removed now.']
-      : []),
+  const emptied = done?.emptied ?? whole;
+  return linesOf(
+    shortened(lines),
+    done !== null &&
+      done.resumed > 0 &&
+      'An earlier pruning was interrupted; what it left is removed now.',
     days.length === 0
-      ? `Nothing ${done === null ? 'would go' : 'went'}: no day is old enough and free to go.`
-      : `${what}${counted(days.length, 'day')} ${done === null ? 'would go' : 'went'}: ${volume}, about ${size} on the disk.`,
-    ...emptiedText(done === null ? whole : done.emptied, done === null),
-    ...(done === null && days.length > 0
-      ? ['This was a dry run: nothing was changed. The same command with --yes does it.']
-      : []),
-  ];
-}
-
-function emptiedText(months: readonly string[], dry: boolean): string[] {
-  if (months.length === 0) return [];
-  return [
-    `Of ${months.join(', ')} nothing is kept: the disk ${dry ? 'would get' : 'got'} that space back at once; what is deleted from other months makes room for new pages.`,
-  ];
+      ? `Nothing ${dry ? 'would go' : 'went'}: no day is old enough and free to go.`
+      : `${what}${counted(days.length, 'day')} ${dry ? 'would go' : 'went'}: ${volume}, about ${size} on the disk.`,
+    emptied.length > 0 &&
+      `Of ${emptied.join(', ')} nothing is kept: the disk ${dry ? 'would get' : 'got'} that space back at once; what is deleted from other months makes room for new pages.`,
+    dry &&
+      days.length > 0 &&
+      'This was a dry run: nothing was changed. The same command with --yes does it.',
+  );
 }

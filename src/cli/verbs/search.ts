@@ -9,7 +9,7 @@ import {
   type StreamHit,
   search,
 } from '../../tables/search.ts';
-import { counted, formatCount, printable, utcSecond } from '../../text.ts';
+import { counted, formatCount, linesOf, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { numberFlag } from '../number-flag.ts';
@@ -94,10 +94,10 @@ export function describeHit(hit: StreamHit): string[] {
 
 /** A line for each stream: what was found, and how many of its days are proven; below it those that are not. */
 export function describeReport({ streams, limited }: SearchReport): string[] {
-  return [
-    ...streams.flatMap(describeStream),
-    ...(limited ? ['It ended at the limit of hits; --limit raises it.'] : []),
-  ];
+  return linesOf(
+    streams.flatMap(describeStream),
+    limited && 'It ended at the limit of hits; --limit raises it.',
+  );
 }
 
 function describeStream(searched: SearchedStream): string[] {
@@ -132,12 +132,12 @@ const ADVICE: readonly (readonly [advice: string, states: readonly string[]])[] 
 function adviceFor(stream: string, found: SearchedStream['unproven']): string[] {
   const unplanned = found.filter(({ state }) => state === 'unplanned').map(({ day }) => day);
   const [first, last = first] = [unplanned[0], unplanned.at(-1)];
-  return [
-    ...(first && last
-      ? [`\`${fillCommand(stream, first, last)}\` walks what is before the first day`]
-      : []),
-    ...ADVICE.flatMap(([advice, states]) =>
-      found.some(({ state }) => states.includes(state)) ? [advice] : [],
+  return linesOf(
+    first !== undefined &&
+      last !== undefined &&
+      `\`${fillCommand(stream, first, last)}\` walks what is before the first day`,
+    ...ADVICE.map(
+      ([advice, states]) => found.some(({ state }) => states.includes(state)) && advice,
     ),
-  ];
+  );
 }

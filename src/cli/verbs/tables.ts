@@ -16,7 +16,7 @@ import {
   type TableChange,
 } from '../../tables/record-tables.ts';
 import { suggestTable } from '../../tables/suggest.ts';
-import { counted, formatCount } from '../../text.ts';
+import { counted, formatCount, linesOf } from '../../text.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -148,15 +148,12 @@ export function describeTable(table: TableState): string[] {
     behind === 0 ? 'in step' : `${counted(behind, 'day')} behind: the next run brings it in step`;
   const name =
     state === 'live' ? `daywalk.${table.table}` : `  new daywalk.${table.table}, beside it`;
-  return [
+  return linesOf(
     `${name} (stream ${table.stream}): ${counted(records, 'row')} of ${counted(days, 'day')}${span}; ${step}`,
-    ...(faults === 0
-      ? []
-      : [
-          `  ${formatCount(faults)} ${faults === 1 ? 'value does not fit its type and is' : 'values do not fit their types and are'} null; the view daywalk.table_faults lists what`,
-        ]),
-    ...(trouble === null ? [] : [`  it cannot take its place: ${trouble}`]),
-  ];
+    faults > 0 &&
+      `  ${formatCount(faults)} ${faults === 1 ? 'value does not fit its type and is' : 'values do not fit their types and are'} null; the view daywalk.table_faults lists what`,
+    trouble !== null && `  it cannot take its place: ${trouble}`,
+  );
 }
 
 const CHANGES: Readonly<Record<Exclude<TableChange['change'], 'none'>, string>> = {

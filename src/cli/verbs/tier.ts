@@ -4,7 +4,7 @@ import { EXIT, SettingsError } from '../../errors.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { parseAge } from '../../settings/values/age.ts';
 import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
-import { counted, formatBytes, formatCount } from '../../text.ts';
+import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { checkStore } from '../../tier/check-store.ts';
 import { type MoveReport, moveDays, type StayingDay } from '../../tier/move.ts';
 import { restoreDays } from '../../tier/restore.ts';
@@ -158,13 +158,10 @@ function describeMoved({ days, kept, emptied }: MoveReport, name: string): strin
     sum(days, (day) => day.pages.bytes),
     sum(days, (day) => day.events.bytes),
   ];
-  return [
-    ...shortened(daySpans('moved:', days)),
+  return linesOf(
+    shortened(daySpans('moved:', days)),
     `${counted(days.length, 'day')} moved to ${name}: ${formatCount(sum(days, ({ records }) => records))} records, ${formatBytes(events)} of them for readers, ${formatBytes(pages)} of pages.`,
-    ...(emptied.length === 0
-      ? []
-      : [
-          `Of ${emptied.join(', ')} nothing is here any more: the disk got that space back at once.`,
-        ]),
-  ];
+    emptied.length > 0 &&
+      `Of ${emptied.join(', ')} nothing is here any more: the disk got that space back at once.`,
+  );
 }

@@ -3,6 +3,7 @@
 import { readDayStory } from '../../days/story-rows.ts';
 import { describeStory, mendingCommand } from '../../days/story-text.ts';
 import { EXIT } from '../../errors.ts';
+import { linesOf } from '../../text.ts';
 import { chosenDay } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
@@ -24,10 +25,7 @@ export async function why(invocation: Invocation): Promise<number> {
       printJson(stories.map((story) => ({ ...story, command: mendingCommand(story) })));
     else
       print(
-        ...stories.flatMap((story, index) => [
-          ...(index === 0 ? [] : ['']),
-          ...describeStory(story),
-        ]),
+        ...stories.flatMap((story, index) => linesOf(index > 0 && '', describeStory(story))),
         ...untold.map(({ name }) => `${name}: totals are no evidence, as total_path is none`),
       );
     return EXIT.done;
