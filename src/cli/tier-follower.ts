@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Database } from '../store/database.ts';
+import type { InTier } from '../tier/moving.ts';
 import type { Follower } from '../walk/followers.ts';
 import { claimedByTables } from './claimed-streams.ts';
 
@@ -11,13 +12,13 @@ export const tiering = (settings: Settings, database: Database, log: Logger): Fo
   what: 'the tier',
   atEnd: true,
   async catchUp(_, signal) {
-    const { moveLimits, openTier } = await import('./tier-wiring.ts');
+    const { moveLimits, withTier } = await import('./tier-wiring.ts');
     const { moveDueDays } = await import('../tier/moving.ts');
-    const open = () => openTier(settings, database, log);
     const parts = { database, clock: systemClock, log };
     const claimed = await claimedByTables(database, settings.tables);
     for (const [stream, reason] of claimed) log.warn({ stream }, `its days do not move: ${reason}`);
     const limits = moveLimits(settings).filter(({ stream }) => !claimed.has(stream));
-    await moveDueDays(parts, limits, open, signal);
+    const inTier: InTier = (work) => withTier(settings, database, log, work);
+    await moveDueDays(parts, limits, inTier, signal);
   },
 });

@@ -14,45 +14,46 @@ import { openS3Store } from '../tier/s3/s3-store.ts';
 import { ownedBy } from '../tier/table-owner-rows.ts';
 import { redactor } from './process-redactor.ts';
 
-/** The tier, and what closes its connections. */
-export interface OpenTier {
-  readonly tier: TierParts;
-  close(): Promise<void>;
-}
-
-/** The tier of the settings; see {@link openStore}. */
-export async function openTier(
+/** Calls `work` with the tier of the settings; see {@link withObjectStore}. */
+export function withTier<T>(
   settings: Settings,
   database: Database,
   log: Logger,
-): Promise<OpenTier> {
-  const { store, close } = await openStore(settings, log);
-  const deltas = new DeltaLog(store, systemClock, ownedBy(database, systemClock));
-  return { tier: { database, store, log: deltas, clock: systemClock }, close };
+  work: (tier: TierParts) => Promise<T>,
+): Promise<T> {
+  return withObjectStore(settings, log, (store) => {
+    const deltas = new DeltaLog(store, systemClock, ownedBy(database, systemClock));
+    return work({ database, store, log: deltas, clock: systemClock });
+  });
 }
 
 /**
- * Opens the folder or bucket of the settings.
+ * Calls `work` with the folder or bucket of the settings, and closes its connections whatever happens.
  * @throws {SettingsError} where there is none.
  */
-export async function openStore(
+export async function withObjectStore<T>(
   settings: Settings,
   log: Logger,
-): Promise<{ readonly store: ObjectStore; close(): Promise<void> }> {
+  work: (store: ObjectStore) => Promise<T>,
+): Promise<T> {
   const { tierUrl } = settings;
   if (tierUrl === undefined)
     throw new SettingsError('nothing says where days move to: tier.url is not set', {
       hint: 'Set tier.url in daywalk.yaml to a folder, or to s3://bucket/prefix; docs/tier.md tells more.',
     });
-  return tierUrl.startsWith('s3://')
-    ? await openBucket(settings, tierUrl, log)
-    : { store: openFolderStore(tierUrl, systemClock), close: async () => {} };
+  if (!tierUrl.startsWith('s3://')) return work(openFolderStore(tierUrl, systemClock));
+  const bucket = await openBucket(settings, tierUrl, log);
+  try {
+    return await work(bucket);
+  } finally {
+    await bucket.close();
+  }
 }
 
 async function openBucket(settings: Settings, url: string, log: Logger) {
   const [bucket = '', ...prefix] = url.slice('s3://'.length).split('/');
   const { tierRegion, tierLockDays, tierCaFile } = settings;
-  const store = openS3Store({
+  return openS3Store({
     endpoint: settings.tierEndpoint ?? `https://s3.${tierRegion}.amazonaws.com`,
     bucket,
     prefix: prefix.join('/'),
@@ -70,7 +71,6 @@ async function openBucket(settings: Settings, url: string, log: Logger) {
     onRetry: ({ error, failures, waitMs }) =>
       log.warn({ err: error, failures, waitMs }, 'the bucket cannot be used now, trying again'),
   });
-  return { store, close: () => store.close() };
 }
 
 /** Those of files are read anew whenever they are refused. */

@@ -11,11 +11,6 @@ export async function withMoved<T>(
   work: (moved: MovedRecords) => Promise<T>,
 ): Promise<T> {
   if (settings.tierUrl === undefined) return work(UNREACHED_RECORDS);
-  const { openStore } = await import('./tier-wiring.ts');
-  const { store, close } = await openStore(settings, log);
-  try {
-    return await work(new StoredRecords(store));
-  } finally {
-    await close();
-  }
+  const { withObjectStore } = await import('./tier-wiring.ts');
+  return withObjectStore(settings, log, (store) => work(new StoredRecords(store)));
 }

@@ -10,14 +10,17 @@ import { listDaysToMove } from './rows.ts';
 /** No day is begun after so long, so that the next run is not late; what is left, that one goes on with. */
 const LONGEST_MS = 15 * 60_000;
 
+/** Opens the folder or bucket, does the work in it, and closes it. */
+export type InTier = (work: (tier: TierParts) => Promise<void>) => Promise<void>;
+
 /**
  * Moves the days that are old enough.
- * @param open opens the folder or bucket; only where a day is to move.
+ * @param inTier is called only where a day is to move.
  */
 export async function moveDueDays(
   { database, clock, log }: Pick<TierParts, 'database' | 'clock'> & { readonly log: Logger },
   limits: readonly AgeLimit[],
-  open: () => Promise<{ readonly tier: TierParts; close(): Promise<void> }>,
+  inTier: InTier,
   signal: AbortSignal,
 ): Promise<void> {
   const due = await listDaysToMove(database, limits, false, signal);
@@ -27,14 +30,11 @@ export async function moveDueDays(
     return;
   }
   const since = clock.monotonic();
-  const { tier, close } = await open();
-  try {
+  await inTier(async (tier) => {
     await checkStore(tier.store, signal);
     const { days, kept, left } = await moveDays(tier, ready, signal, () => {}, LONGEST_MS);
     const ms = Math.round(clock.monotonic() - since);
     log.info({ days: days.length, kept: kept.length, left, ms }, 'days moved to the tier');
     for (const day of kept) log.warn({ ...day }, 'a day could not move to the tier');
-  } finally {
-    await close();
-  }
+  });
 }

@@ -74,13 +74,10 @@ async function examineTier(
   signal: AbortSignal,
   examination: Examination,
 ): Promise<void> {
-  const { openStore } = await import('../tier-wiring.ts');
+  const { withObjectStore } = await import('../tier-wiring.ts');
   const { checkStore } = await import('../../tier/check-store.ts');
-  const { store, close } = await openStore(settings, log);
-  try {
+  await withObjectStore(settings, log, async (store) => {
     await checkStore(store, signal);
     examination.note('tier', 'ok', `${store.name} takes, gives back and removes an object`);
-  } finally {
-    await close();
-  }
+  });
 }

@@ -7,6 +7,7 @@ import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { checkStore } from '../../tier/check-store.ts';
 import { type MoveReport, moveDays, type StayingDay } from '../../tier/move.ts';
+import type { TierParts } from '../../tier/moved-log.ts';
 import { restoreDays } from '../../tier/restore.ts';
 import { type DayToMove, listDaysToMove } from '../../tier/rows.ts';
 import { closedRange } from '../chosen-days.ts';
@@ -14,7 +15,7 @@ import { chosen } from '../chosen-streams.ts';
 import { claimedByTables } from '../claimed-streams.ts';
 import { daySpans } from '../terminal/day-spans.ts';
 import { print, printJson, shortened } from '../terminal/output.ts';
-import { moveLimits, type OpenTier, openTier } from '../tier-wiring.ts';
+import { moveLimits, withTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf } from '../wiring.ts';
 import { withStore } from '../with-store.ts';
@@ -28,20 +29,19 @@ export async function tierVerb(invocation: Invocation): Promise<number> {
   const streams = chosen(settings.streams, options.stream);
   checkFlags(options);
   const limits = options.restore === true ? [] : limitsOf(options, { ...settings, streams });
-  return withStore(settings, signal, async (database, log) => {
-    const opened = await openTier(settings, database, log);
-    let said = systemClock.monotonic();
-    const onDay = (days: number) => (done: number) => {
-      if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
-      said = systemClock.monotonic();
-      log.info({ done, days }, options.restore === true ? 'restoring days' : 'moving days');
-    };
-    try {
+  return withStore(settings, signal, (database, log) =>
+    withTier(settings, database, log, async (tier) => {
+      let said = systemClock.monotonic();
+      const onDay = (days: number) => (done: number) => {
+        if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
+        said = systemClock.monotonic();
+        log.info({ done, days }, options.restore === true ? 'restoring days' : 'moving days');
+      };
       if (options.restore === true) {
         const names = streams.map(({ name }) => name);
         const range = closedRange({ to: options.from, ...options }, settings);
         const days = await listMovedDays(database, names, range, signal);
-        return await restore(invocation, opened, settings, days, onDay(days.length));
+        return restore(invocation, tier, settings, days, onDay(days.length));
       }
       const claimed = await claimedByTables(database, settings.tables);
       const due = await listDaysToMove(database, limits, true, signal);
@@ -49,11 +49,9 @@ export async function tierVerb(invocation: Invocation): Promise<number> {
         ...day,
         kept: day.kept ?? claimed.get(day.stream) ?? null,
       }));
-      return await move(invocation, opened, days, onDay(days.length));
-    } finally {
-      await opened.close();
-    }
-  });
+      return move(invocation, tier, days, onDay(days.length));
+    }),
+  );
 }
 
 type Options = Invocation['options'];
@@ -83,7 +81,7 @@ function limitsOf({ olderThan }: Options, settings: Pick<Settings, 'streams' | '
 
 async function move(
   { options, signal }: Invocation,
-  { tier }: OpenTier,
+  tier: TierParts,
   due: readonly DayToMove[],
   onDay: (done: number) => void,
 ): Promise<number> {
@@ -106,7 +104,7 @@ async function move(
 
 async function restore(
   { options, signal }: Invocation,
-  { tier }: OpenTier,
+  tier: TierParts,
   settings: Settings,
   days: readonly MovedDay[],
   onDay: (done: number) => void,

@@ -124,12 +124,7 @@ async function checkTier(
   signal: AbortSignal,
 ): Promise<TierCheck | null> {
   if (moved.length === 0 || settings.tierUrl === undefined) return null;
-  const { openTier } = await import('../tier-wiring.ts');
+  const { withTier } = await import('../tier-wiring.ts');
   const { checkTieredDays } = await import('../../tier/check-days.ts');
-  const { tier, close } = await openTier(settings, database, log);
-  try {
-    return await checkTieredDays(tier, moved, signal);
-  } finally {
-    await close();
-  }
+  return withTier(settings, database, log, (tier) => checkTieredDays(tier, moved, signal));
 }
