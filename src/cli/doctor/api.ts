@@ -35,7 +35,7 @@ export async function examineApi(asking: Asking): Promise<void> {
   let skipped: string | null = null;
   for (const stream of settings.streams) {
     const check = `stream ${stream.name}`;
-    if (skipped !== null) examination.note(check, 'skipped', `not asked for, because ${skipped}`);
+    if (skipped !== null) examination.skip(check, `not asked for, because ${skipped}`);
     else
       await examination.look(check, async () => {
         await examineStream(asking, stream).catch((error: unknown) => {
@@ -53,16 +53,15 @@ async function examineStream(asking: Asking, stream: Stream): Promise<void> {
   const reached = (ms: number) => `API reached, key accepted in ${Math.round(ms)} ms`;
   const answer = await findAnswer(asking, stream);
   if ('nothing' in answer) {
-    examination.note(
+    examination.warn(
       check,
-      'warning',
       `${reached(answer.durationMs)}; no records from ${answer.oldest} to ${asking.day} on the days that were asked for: ${answer.nothing}`,
       'Its days count as empty where an empty list comes and no word beside it, and wait otherwise: only records show what its answers look like. Has it any? Are resource and filters right?',
     );
     return;
   }
   const { page, contract, day } = answer;
-  examination.note(check, 'ok', `${reached(page.durationMs)}; ${whereThingsAre(contract)}`);
+  examination.ok(check, `${reached(page.durationMs)}; ${whereThingsAre(contract)}`);
   const records = recordsIn(page.body, contract.recordsPath);
   examination.records.set(stream.name, records);
   examineIdentity(stream, records, examination);
@@ -171,16 +170,15 @@ function examineIdentity(
     if (hasEverywhere(idPath, records)) return;
     const found = `some of ${records.length} records have nothing at ${formatJsonPath(idPath)}`;
     const remedy = 'Those count by their content. Is id_path right?';
-    examination.note(check, 'warning', found, remedy);
+    examination.warn(check, found, remedy);
     return;
   }
   const path = suggestIdPath(records);
   if (path === null) return;
   examination.identities.set(name, path);
   const spelled = formatJsonPath(path);
-  examination.note(
+  examination.ok(
     check,
-    'ok',
     `${spelled} is in each of ${records.length} records, and different in each`,
     `Set id_path: ${spelled} if it identifies an event for good: a changed one is shown once then, not twice.`,
   );
@@ -196,16 +194,15 @@ function examineTime(
   if (timePath !== undefined) {
     if (hasEverywhere(timePath, records)) return;
     const found = `some of ${records.length} records have nothing at ${formatJsonPath(timePath)}`;
-    examination.note(check, 'warning', found, 'Their at is null in the views. Is time_path right?');
+    examination.warn(check, found, 'Their at is null in the views. Is time_path right?');
     return;
   }
   const path = suggestTimePath(records);
   if (path === null) return;
   examination.times.set(name, path);
   const spelled = formatJsonPath(path);
-  examination.note(
+  examination.ok(
     check,
-    'ok',
     `${spelled} looks like the time of the event in each of ${records.length} records`,
     `Set time_path: ${spelled}, and the views have a column at for dashboards.`,
   );
@@ -231,9 +228,8 @@ async function examineTotal(
   );
   if (end === null || recordsIn(end.body, recordsPath).length !== 1) return;
   const path = formatJsonPath(found.path);
-  examination.note(
+  examination.warn(
     `total ${stream.name}`,
-    'warning',
     `${path} looks like a total: it is ${formatCount(found.total)} on pages of ${LOOKED_AT} and of 1, and there the list ends`,
     `Set total_path: ${path}; without it about twice as many requests are needed.`,
   );
@@ -257,9 +253,8 @@ async function examineZone(
   }
   const length = examination.lengths.get(stream.name) ?? settings.pageLength;
   if (length < settings.pageLength)
-    examination.note(
+    examination.ok(
       `length ${stream.name}`,
-      'ok',
       `pages go up to ${formatCount(length)} records; page_length is ${formatCount(settings.pageLength)}`,
       `A run finds that out by itself. page_length: ${length} saves it the refused requests.`,
     );
@@ -271,11 +266,10 @@ async function examineZone(
   const set = ['00:30', '23:30'].map((time) => offsetAt(Date.parse(`${day}T${time}Z`), timezone));
   const check = `time zone ${stream.name}`;
   if (set.some((offset) => offset >= offsets.least && offset <= offsets.most))
-    examination.note(check, 'ok', `records at both edges of ${day} carry times of ${timezone}`);
+    examination.ok(check, `records at both edges of ${day} carry times of ${timezone}`);
   else
-    examination.note(
+    examination.warn(
       check,
-      'warning',
       `the source counts ${day} by about ${formatOffset(offsets)}, by the times in its records, and timezone is ${timezone}`,
       `Set timezone to the zone of the source${formatOffset(offsets) === 'UTC+00:00' ? ' (UTC, if it has no summer time)' : ''}; with a wrong one days begin and close at the wrong time.`,
     );

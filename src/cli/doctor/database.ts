@@ -35,21 +35,18 @@ export async function examineDatabase(
 ): Promise<number> {
   const facts = await readServerFacts(database);
   const now = await databaseNow(database);
-  examination.note(
+  examination.ok(
     'database',
-    'ok',
     `PostgreSQL ${facts.version}${embedded ? `, the embedded one in ${settings.directory}` : ''}, schema up to date`,
   );
   const ended = supportEnded('postgres', facts.version, dayAt(now, 'UTC'));
   if (ended !== null)
-    examination.note(
+    examination.warn(
       'database',
-      'warning',
       `PostgreSQL ${facts.version} has had no security fixes since ${ended}`,
       'Upgrade the server; daywalk runs on 14 and newer.',
     );
-  for (const { found, remedy } of facts.concerns)
-    examination.note('database', 'warning', found, remedy);
+  for (const { found, remedy } of facts.concerns) examination.warn('database', found, remedy);
   await examineHosts(url, examination);
   examineClock(now, examination);
   for (const stream of settings.streams)
@@ -63,20 +60,18 @@ export async function examineDatabase(
 async function examineHosts(url: string, examination: Examination): Promise<void> {
   const hosts = await lookAtHosts(url, REACHED_MS);
   for (const { name, error } of hosts)
-    if (error === null) examination.note('database host', 'ok', `${name} takes writes`);
+    if (error === null) examination.ok('database host', `${name} takes writes`);
     else if (error instanceof NoWritesError)
-      examination.note('database host', 'ok', `${name} takes none now: ${error.message}`);
+      examination.ok('database host', `${name} takes none now: ${error.message}`);
     else
-      examination.note(
+      examination.warn(
         'database host',
-        'warning',
         `${name} cannot be used: ${redactor.redact(error.message)}`,
         'Mend it before the next failover, or take it out of DATABASE_URL.',
       );
   if (hosts.filter(({ error }) => error === null).length > 1)
-    examination.note(
+    examination.warn(
       'database host',
-      'warning',
       'more than one host takes writes: they are not one cluster, or a failover left two primaries',
       'Name the hosts of one cluster, of which one takes writes at a time.',
     );
@@ -85,13 +80,12 @@ async function examineHosts(url: string, examination: Examination): Promise<void
 function examineClock(now: number, examination: Examination): void {
   const skew = Math.abs(systemClock.now() - now);
   if (skew > SKEW_MS)
-    examination.note(
+    examination.warn(
       'clock',
-      'warning',
       `this machine and the database differ by ${Math.round(skew / 1000)} s`,
       'The database decides; set this machine by NTP so that logs can be compared.',
     );
-  else examination.note('clock', 'ok', 'this machine and the database agree');
+  else examination.ok('clock', 'this machine and the database agree');
 }
 
 /** How the last run ended, which days failed, and whether the key is one that was refused. */
@@ -103,32 +97,25 @@ async function examineRuns(
   const names = streams.map(({ name }) => name);
   const refused = await readRefusedKey(database, new URL(apiUrl).origin, apiKey.reveal());
   if (refused !== null)
-    examination.note(
+    examination.warn(
       'key',
-      'warning',
       `the API refused this key at ${utcMinute(refused.since)}; workers do not send it before ${utcMinute(refused.until)}`,
       'Put another key in its place; workers see that within seconds.',
     );
   const run = await readLastRun(database);
   if (run !== null && run.outcome !== null && run.outcome !== 'done' && run.outcome !== 'gaps')
-    examination.note(
+    examination.warn(
       'last run',
-      'warning',
       `the last run, of ${utcMinute(run.startedAt)}, ended early: ${run.error ?? run.outcome}`,
       `${run.outcome === 'refused' ? 'With a key that is taken the' : 'The'} next run goes on from there.`,
     );
   else if (run?.outcome === 'done')
-    examination.note(
-      'last run',
-      'ok',
-      `the last run, of ${utcMinute(run.startedAt)}, left no gaps`,
-    );
+    examination.ok('last run', `the last run, of ${utcMinute(run.startedAt)}, left no gaps`);
   const failed = (await readGaps(database, names)).filter(({ state }) => state === 'failed');
   const newest = failed.at(-1);
   if (newest !== undefined)
-    examination.note(
+    examination.warn(
       'last failure',
-      'warning',
       `${counted(failed.length, 'day')} failed, the newest is ${newest.day} of ${newest.stream}: ${newest.lastError ?? 'the reason is not known any more'}`,
       '`daywalk gaps` lists them, with the commands that walk them again.',
     );
@@ -147,24 +134,21 @@ async function examineStreams(
   )) {
     if (fact === 'page_length') examination.lengths.set(name, Number(value));
     const since = learnedAt.toISOString().slice(0, 10);
-    examination.note(
+    examination.ok(
       `learned ${name}`,
-      'ok',
       `${FACT_WORDS[fact]}${valueWords(value)}, since ${since}: ${evidence}`,
     );
   }
   for (const { stream, late, longestHours } of await readLateness(database, names))
-    examination.note(
+    examination.warn(
       `lateness ${stream}`,
-      'warning',
       `${formatCount(late)} records were found up to ${Math.ceil(longestHours)} h after their day had closed`,
       longestHours > (settings.recheckDays - 1) * 24
         ? `Raise recheck_days: records still came when its ${settings.recheckDays} days were nearly over.`
         : `They are in the database now. A longer settle than ${Math.round(settings.settle / 60_000)} min would have waited for the early ones.`,
     );
   for (const gone of await readGone(database, names))
-    for (const sentence of describeGone(gone))
-      examination.note(`kept ${gone.stream}`, 'warning', sentence);
+    for (const sentence of describeGone(gone)) examination.warn(`kept ${gone.stream}`, sentence);
 }
 
 /** What was learned, in words. */

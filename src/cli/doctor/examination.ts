@@ -26,8 +26,16 @@ export class Examination {
   readonly records = new Map<string, readonly unknown[]>();
   exitCode: number = EXIT.done;
 
-  note(check: string, state: Finding['state'], found: string, remedy: string | null = null): void {
-    this.findings.push({ check, state, found, remedy });
+  ok(check: string, found: string, remedy?: string): void {
+    this.#note(check, 'ok', found, remedy);
+  }
+
+  warn(check: string, found: string, remedy?: string): void {
+    this.#note(check, 'warning', found, remedy);
+  }
+
+  skip(check: string, found: string): void {
+    this.#note(check, 'skipped', found);
   }
 
   /** Does a piece of the work; undefined where it threw, and that is a finding. */
@@ -38,15 +46,19 @@ export class Examination {
       if (!(error instanceof DaywalkError)) throw error;
       // A run makes them by itself.
       if (error instanceof OlderDatabaseError) {
-        this.note(check, 'warning', error.message, error.hint ?? null);
+        this.warn(check, error.message, error.hint);
         return undefined;
       }
-      this.note(check, 'bad', redactor.redact(error.message), error.hint ?? null);
+      this.#note(check, 'bad', redactor.redact(error.message), error.hint);
       // No window failed here: an answer that is no page is a matter of the settings.
       const code = exitCodeOf(error);
       if (this.exitCode === EXIT.done) this.exitCode = code === EXIT.gaps ? EXIT.settings : code;
       return undefined;
     }
+  }
+
+  #note(check: string, state: Finding['state'], found: string, remedy: string | null = null): void {
+    this.findings.push({ check, state, found, remedy });
   }
 }
 

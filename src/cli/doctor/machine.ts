@@ -14,14 +14,13 @@ const OPEN_TO_OTHERS = 0o027;
 /** The settings file, and what Node.js it is. */
 export function examineProgram({ config }: ApiSettings, examination: Examination): void {
   const file = config ?? 'no daywalk.yaml; environment and defaults';
-  examination.note('settings', 'ok', file);
+  examination.ok('settings', file);
   const { node } = process.versions;
   const ended = supportEnded('node', node, dayAt(systemClock.now(), 'UTC'));
-  if (ended === null) examination.note('Node.js', 'ok', node);
+  if (ended === null) examination.ok('Node.js', node);
   else
-    examination.note(
+    examination.warn(
       'Node.js',
-      'warning',
       `${node}, which has had no security fixes since ${ended}`,
       'Install Node.js 24.',
     );
@@ -40,17 +39,15 @@ export async function examineSecrets(settings: Settings, examination: Examinatio
     );
     if ((mode & OPEN_TO_OTHERS) === 0) closed += 1;
     else
-      examination.note(
+      examination.warn(
         'secrets',
-        'warning',
         `${path} is open to others (mode ${mode.toString(8)})`,
         `chmod 600 ${path}`,
       );
   }
   if (closed > 0)
-    examination.note(
+    examination.ok(
       'secrets',
-      'ok',
       `${closed === 1 ? 'the file of a secret is' : `${closed} files of secrets are`} closed to others`,
     );
 }
@@ -63,14 +60,10 @@ export function examineCalendar(
 ): string {
   const day = lastClosedDay(now, timezone, settle);
   const closed = new Date(closesAt(day, timezone, settle)).toISOString();
-  examination.note(
-    'time zone',
-    'ok',
-    `${timezone}: the newest closed day is ${day}, closed at ${closed}`,
-  );
+  examination.ok('time zone', `${timezone}: the newest closed day is ${day}, closed at ${closed}`);
   const today = dayAt(now, timezone);
   const named = streams.map(({ name }) => ({ stream: name, since: since ?? null, today }));
   for (const found of describeFuture(named))
-    examination.note('since', 'warning', found, 'Is since right? It is written YYYY-MM-DD.');
+    examination.warn('since', found, 'Is since right? It is written YYYY-MM-DD.');
   return day;
 }

@@ -78,6 +78,6 @@ async function examineTier(
   const { checkStore } = await import('../../tier/check-store.ts');
   await withObjectStore(settings, log, async (store) => {
     await checkStore(store, signal);
-    examination.note('tier', 'ok', `${store.name} takes, gives back and removes an object`);
+    examination.ok('tier', `${store.name} takes, gives back and removes an object`);
   });
 }
