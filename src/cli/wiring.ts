@@ -18,22 +18,23 @@ import type { Invocation } from './verb.ts';
 
 /** The settings of a verb that needs a database, unless it says what it needs. */
 export function settingsOf(
-  { options }: Invocation,
+  invocation: Invocation,
   needs: readonly Need[] = ['database'],
 ): Settings {
-  const environment = readEnvironment();
-  return withoutSecrets(
-    loadSettings({ flags: options, environment, cwd: process.cwd(), require: needs }),
-  );
+  return withoutSecrets(loadSettings({ ...placesOf(invocation), require: needs }));
 }
 
 /** The settings of a verb that talks to the API. */
-export function apiSettingsOf({ options }: Invocation): ApiSettings {
-  const environment = readEnvironment();
-  return withoutSecrets(
-    loadSettings({ flags: options, environment, cwd: process.cwd(), require: ['api', 'database'] }),
-  );
+export function apiSettingsOf(invocation: Invocation): ApiSettings {
+  return withoutSecrets(loadSettings({ ...placesOf(invocation), require: ['api', 'database'] }));
 }
+
+/** Where settings are looked for. */
+const placesOf = ({ options }: Invocation) => ({
+  flags: options,
+  environment: readEnvironment(),
+  cwd: process.cwd(),
+});
 
 /** From now on nothing shows the secrets of these settings. */
 function withoutSecrets<T extends Settings>(settings: T): T {
@@ -154,6 +155,25 @@ export async function openDatabase(
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Opens log and database for a verb that works on what is stored, calls `work`, and closes them whatever happens. */
+export async function withStore<T>(
+  settings: Settings,
+  signal: AbortSignal,
+  work: (database: Database, log: ProcessLogger, opened: OpenDatabase) => Promise<T>,
+): Promise<T> {
+  const log = await openLog(settings);
+  try {
+    const opened = await openDatabase(settings, log, signal);
+    try {
+      return await work(opened.database, log, opened);
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await log.flush();
   }
 }
 

@@ -6,8 +6,7 @@ import { acceptSource } from '../../store/windows.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
-import { withStore } from '../with-store.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 
 /** Accepts the source of the chosen streams as it is now. What is stored stays, and stays shown. */
 export async function accept(invocation: Invocation): Promise<number> {

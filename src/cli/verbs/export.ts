@@ -14,9 +14,8 @@ import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
-import { withStore } from '../with-store.ts';
 
 type OnDay = NonNullable<Parameters<typeof exportDays>[3]>;
 

@@ -7,8 +7,7 @@ import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
-import { withStore } from '../with-store.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 
 const LONGEST_SAMPLE = 40;
 

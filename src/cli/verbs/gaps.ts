@@ -10,8 +10,7 @@ import { readStreams } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
-import { withStore } from '../with-store.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 
 /** Lists the gaps; exit code 3 when there are any. */
 export async function gaps(invocation: Invocation): Promise<number> {

@@ -10,8 +10,7 @@ import { claimedByTables } from '../claimed-streams.ts';
 import { daySpans } from '../terminal/day-spans.ts';
 import { print, printJson, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
-import { withStore } from '../with-store.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 
 /** Says what would go, or prunes; exit code 3 when days that are old enough had to stay. */
 export async function pruneVerb(invocation: Invocation): Promise<number> {

@@ -15,9 +15,8 @@ import { chosen } from '../chosen-streams.ts';
 import { numberFlag } from '../number-flag.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
-import { withStore } from '../with-store.ts';
 
 /** Hits for people; a program gets all. */
 const SHOWN = 100;

@@ -7,9 +7,8 @@ import { SettingsError } from '../../errors.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf, tellUrl } from '../wiring.ts';
+import { settingsOf, tellUrl, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
-import { withStore } from '../with-store.ts';
 
 /** Serves until it is stopped. */
 export async function serveArchiveVerb(invocation: Invocation): Promise<number> {

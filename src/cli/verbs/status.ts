@@ -23,8 +23,7 @@ import { numberFlag } from '../number-flag.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
 import { print, printColoured, printJson, terminal } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
-import { withStore } from '../with-store.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 import { describeTable } from './tables.ts';
 
 /** Spans of gaps that `status` lists; `gaps` lists all. */

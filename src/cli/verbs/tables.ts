@@ -20,8 +20,7 @@ import { counted, formatCount, linesOf } from '../../text.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
-import { withStore } from '../with-store.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 
 /** Lists, makes, takes away or suggests record tables. */
 export async function tablesVerb(invocation: Invocation): Promise<number> {

@@ -17,8 +17,7 @@ import { daySpans } from '../terminal/day-spans.ts';
 import { print, printJson, shortened } from '../terminal/output.ts';
 import { moveLimits, withTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
-import { withStore } from '../with-store.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 
 const SAY_EVERY_MS = 30_000;
 

@@ -25,9 +25,8 @@ import {
   verdictDocument,
 } from '../terminal/verify-text.ts';
 import type { Invocation } from '../verb.ts';
-import { apiSettingsOf, settingsOf } from '../wiring.ts';
+import { apiSettingsOf, settingsOf, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
-import { withStore } from '../with-store.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs, or nothing was compared with the source. */
 export function verify(invocation: Invocation): Promise<number> {

@@ -8,8 +8,7 @@ import { chosenDay } from '../chosen-days.ts';
 import { chosen } from '../chosen-streams.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
-import { settingsOf } from '../wiring.ts';
-import { withStore } from '../with-store.ts';
+import { settingsOf, withStore } from '../wiring.ts';
 
 /** Tells the story of the day in each stream. */
 export async function why(invocation: Invocation): Promise<number> {
