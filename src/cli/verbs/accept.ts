@@ -3,7 +3,7 @@ import { EXIT } from '../../errors.ts';
 import { forgetContract } from '../../store/contracts.ts';
 import { readStreams } from '../../store/streams.ts';
 import { acceptSource } from '../../store/windows.ts';
-import { chosen } from '../chosen-streams.ts';
+import { chosen } from '../flags.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';

@@ -12,7 +12,7 @@ import {
   previewBackfill,
 } from '../../walk/run.ts';
 import { chosenRange } from '../chosen-days.ts';
-import { chosen } from '../chosen-streams.ts';
+import { chosen } from '../flags.ts';
 import { type ExportSession, watched, withExport } from '../pass.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';

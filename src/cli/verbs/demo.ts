@@ -20,7 +20,7 @@ import {
   type NewestRow,
   TABLE_QUERY,
 } from '../demo-rows.ts';
-import { numberFlag } from '../number-flag.ts';
+import { numberFlag } from '../flags.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { type OpenDatabase, openDatabase, openLog } from '../wiring.ts';

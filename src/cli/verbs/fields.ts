@@ -4,7 +4,7 @@ import { EXIT } from '../../errors.ts';
 import { type Field, type FieldReport, findFields } from '../../tables/fields.ts';
 import { counted, formatCount, linesOf, printable } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
-import { chosen } from '../chosen-streams.ts';
+import { chosen } from '../flags.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';

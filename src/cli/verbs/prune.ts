@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { AgeLimit, Stream } from '../../model.ts';
 import { type PrunePlan, type PruneRequest, planPruning, prune } from '../../retention/prune.ts';
-import { parseAge } from '../../settings/values/age.ts';
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
-import { chosen } from '../chosen-streams.ts';
 import { claimedByTables } from '../claimed-streams.ts';
+import { ageFlag, chosen } from '../flags.ts';
 import { daySpans } from '../terminal/day-spans.ts';
 import { print, printJson, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
@@ -41,10 +40,7 @@ function requestOf(options: Invocation['options'], streams: readonly Stream[]): 
       'flags --superseded and --require-export: superseded walks are in no export',
       { hint: 'Give one of them.' },
     );
-  const asked =
-    options.olderThan === undefined
-      ? undefined
-      : parseAge(String(options.olderThan), 'flag --older-than');
+  const asked = ageFlag(options.olderThan);
   const limits = streams.flatMap(({ name, retention }): AgeLimit[] => {
     const olderThanMs = asked ?? (superseded ? 0 : retention);
     return olderThanMs === undefined ? [] : [{ stream: name, olderThanMs }];

@@ -11,8 +11,7 @@ import {
 } from '../../tables/search.ts';
 import { counted, formatCount, linesOf, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
-import { chosen } from '../chosen-streams.ts';
-import { numberFlag } from '../number-flag.ts';
+import { chosen, numberFlag } from '../flags.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';

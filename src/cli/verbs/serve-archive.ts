@@ -4,7 +4,7 @@ import { serveArchive } from '../../archive/archive-server.ts';
 import { ServedArchive } from '../../archive/page.ts';
 import { systemClock } from '../../clock.ts';
 import { SettingsError } from '../../errors.ts';
-import { chosen } from '../chosen-streams.ts';
+import { chosen } from '../flags.ts';
 import { print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, tellUrl, withStore } from '../wiring.ts';

@@ -19,7 +19,7 @@ import { EXIT } from '../../errors.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { counted, formatBytes, formatCount, formatDuration, utcSecond } from '../../text.ts';
-import { numberFlag } from '../number-flag.ts';
+import { numberFlag } from '../flags.ts';
 import { renderCalendar } from '../terminal/calendar.ts';
 import { print, printColoured, printJson, terminal } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';

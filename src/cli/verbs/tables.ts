@@ -17,7 +17,7 @@ import {
 } from '../../tables/record-tables.ts';
 import { suggestTable } from '../../tables/suggest.ts';
 import { counted, formatCount, linesOf } from '../../text.ts';
-import { chosen } from '../chosen-streams.ts';
+import { chosen } from '../flags.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';

@@ -2,7 +2,6 @@
 import { systemClock } from '../../clock.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { parseAge } from '../../settings/values/age.ts';
 import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { checkStore } from '../../tier/check-store.ts';
@@ -11,8 +10,8 @@ import type { TierParts } from '../../tier/moved-log.ts';
 import { restoreDays } from '../../tier/restore.ts';
 import { type DayToMove, listDaysToMove } from '../../tier/rows.ts';
 import { closedRange } from '../chosen-days.ts';
-import { chosen } from '../chosen-streams.ts';
 import { claimedByTables } from '../claimed-streams.ts';
+import { ageFlag, chosen } from '../flags.ts';
 import { daySpans } from '../terminal/day-spans.ts';
 import { print, printJson, shortened } from '../terminal/output.ts';
 import { moveLimits, withTier } from '../tier-wiring.ts';
@@ -69,9 +68,7 @@ function checkFlags({ restore, from, to }: Options): void {
 
 /** @throws {SettingsError} where nothing says what may move. */
 function limitsOf({ olderThan }: Options, settings: Pick<Settings, 'streams' | 'tierAfter'>) {
-  const asked =
-    olderThan === undefined ? undefined : parseAge(String(olderThan), 'flag --older-than');
-  const limits = moveLimits(settings, asked ?? settings.tierAfter);
+  const limits = moveLimits(settings, ageFlag(olderThan));
   if (limits.length > 0) return limits;
   throw new SettingsError('nothing says what may move: tier.after is not set', {
     hint: 'Set tier.after in daywalk.yaml, or give --older-than 90d.',

@@ -13,7 +13,7 @@ import { listPublishedWindows, type PublishedWindow } from '../../store/proven.t
 import { readStreams } from '../../store/streams.ts';
 import type { TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
-import { chosen } from '../chosen-streams.ts';
+import { chosen } from '../flags.ts';
 import { type ExportSession, withExport } from '../pass.ts';
 import { print, printJson } from '../terminal/output.ts';
 import {

@@ -5,7 +5,7 @@ import { describeStory, mendingCommand } from '../../days/story-text.ts';
 import { EXIT } from '../../errors.ts';
 import { linesOf } from '../../text.ts';
 import { chosenDay } from '../chosen-days.ts';
-import { chosen } from '../chosen-streams.ts';
+import { chosen } from '../flags.ts';
 import { print, printJson } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
