@@ -66,8 +66,8 @@ export class ObjectStoreError extends DaywalkError {
   }
 }
 
-/** The API refused the key (401, 403): stop at once, a lock-out may follow. */
-export class RefusedError extends DaywalkError {
+/** The API answered with this HTTP status, and asking the same again will not help. */
+abstract class StatusError extends DaywalkError {
   readonly status: number;
   constructor(status: number, message: string, details: ErrorDetails = {}) {
     super(message, details);
@@ -75,14 +75,11 @@ export class RefusedError extends DaywalkError {
   }
 }
 
-/** The API answered, and asking the same again will not help (3xx, 400, 404, 413, 422 …). */
-export class RequestError extends DaywalkError {
-  readonly status: number;
-  constructor(status: number, message: string, details: ErrorDetails = {}) {
-    super(message, details);
-    this.status = status;
-  }
-}
+/** The API refused the key (401, 403): stop at once, a lock-out may follow. */
+export class RefusedError extends StatusError {}
+
+/** What was asked for is not had so (3xx, 400, 404, 413, 422 …). */
+export class RequestError extends StatusError {}
 
 /** A 200 whose body is not what a page looks like: the API changed or something stands in front of it; never an empty day. */
 export class EnvelopeError extends DaywalkError {}
