@@ -19,7 +19,7 @@ import { redactor } from './process-redactor.ts';
 import { RateBudget } from './rate-budget.ts';
 import { stderrLines } from './terminal/live-lines.ts';
 import { print, printJson, terminal } from './terminal/output.ts';
-import { Progress } from './terminal/progress.ts';
+import { type Audience, Progress } from './terminal/progress.ts';
 import { openEventWriter } from './terminal/run-events.ts';
 import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
 import type { Invocation } from './verb.ts';
@@ -81,8 +81,8 @@ export async function withExport<T>(
   const source = await openApi(settings, {
     onLimits: new LimitNews(log).onLimits,
     onAway: tellAway(log),
-    ...(budget === null ? {} : { budget }),
-    ...(daemon === undefined ? {} : { watch: daemon.watch }),
+    ...(budget !== null && { budget }),
+    ...(daemon !== undefined && { watch: daemon.watch }),
   });
   const notifier = openNotifier(settings, systemClock, log, redactor.redact);
   const start = { settings, log, limits: () => source.limits() };
@@ -168,15 +168,9 @@ export async function watched(
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
   const events = options.jsonEvents === true ? openEventWriter(systemClock) : undefined;
-  const environment = readEnvironment();
-  const live = isLive(options, environment)
-    ? { live: { lines: stderrLines, unicode: terminal(environment).unicode } }
-    : {};
-  const progress = new Progress(systemClock, session.log, {
-    ...live,
-    ...(events === undefined ? {} : { events }),
-    requests: session.limits,
-  });
+  const live = options.quiet === true ? undefined : liveTerminal();
+  const requests = session.limits;
+  const progress = new Progress(systemClock, session.log, { live, events, requests });
   // Before anybody writes that the program is stopping.
   signal.addEventListener('abort', () => stderrLines.end(), { once: true });
   let elapsedMs = 0;
@@ -214,10 +208,9 @@ const commandAgain = (typed: Invocation['typed']): string =>
 const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** Whether someone watches stderr and wants to see how it goes. */
-function isLive(
-  options: Invocation['options'],
-  environment: Readonly<Record<string, string | undefined>>,
-): boolean {
-  return process.stderr.isTTY === true && environment.TERM !== 'dumb' && options.quiet !== true;
+/** The terminal on which someone watches how it goes; undefined: there is none. */
+function liveTerminal(): Audience['live'] {
+  const environment = readEnvironment();
+  const isWatched = process.stderr.isTTY === true && environment.TERM !== 'dumb';
+  return isWatched ? { lines: stderrLines, unicode: terminal(environment).unicode } : undefined;
 }

@@ -44,13 +44,14 @@ function withoutSecrets<T extends Settings>(settings: T): T {
 
 /** The log of this process, on stderr, with every secret struck out. */
 export function openLog(settings: Settings): Promise<ProcessLogger> {
+  const isTerminal = process.stderr.isTTY === true;
   return createLogger({
     level: settings.logLevel === 'fatal' ? 'error' : settings.logLevel,
     format: settings.logFormat,
     redact: redactor.redact,
-    isTerminal: process.stderr.isTTY === true,
-    colour: wantsColour(readEnvironment(), process.stderr.isTTY === true),
-    ...(process.stderr.isTTY === true ? { destination: stderrLines.writable() } : {}),
+    isTerminal,
+    colour: wantsColour(readEnvironment(), isTerminal),
+    ...(isTerminal && { destination: stderrLines.writable() }),
   });
 }
 

@@ -15,8 +15,8 @@ const EVENT_MS = 5_000;
 /** Who is shown the run, besides the log. */
 export interface Audience {
   /** Absent: nobody watches a terminal. */
-  readonly live?: { readonly lines: LiveLines; readonly unicode: boolean };
-  readonly events?: EventWriter;
+  readonly live?: { readonly lines: LiveLines; readonly unicode: boolean } | undefined;
+  readonly events?: EventWriter | undefined;
   /** What the limiter of the requests does now. */
   readonly requests: () => LimiterState;
 }
