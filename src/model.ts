@@ -123,8 +123,7 @@ export interface Span {
 }
 
 /** Why a window is walked; earlier words go first. */
-export const PURPOSES = ['scheduled', 'look', 'backfill'] as const;
-export type Purpose = (typeof PURPOSES)[number];
+export type Purpose = 'scheduled' | 'look' | 'backfill';
 
 /** A priority says who goes first when requests have to wait: earlier purposes, then pages that a walk needs now. */
 export interface Priority {
