@@ -39,9 +39,7 @@ export function describeVerdicts(
     return [
       'Nothing to compare: no window is complete there. `daywalk gaps` lists what is missing.',
     ];
-  const of = (state: WindowVerdict['state']) =>
-    verdicts.filter((verdict) => verdict.state === state).length;
-  const [same, changed, unknown] = [of('same'), of('changed'), of('unknown')];
+  const { same, changed, unknown } = countStates(verdicts);
   const compared = verdicts.some((verdict) => verdict.records !== undefined)
     ? `${formatCount(verdicts.reduce((sum, { records }) => sum + (records?.pages ?? 0), 0))} pages fetched`
     : 'one request each, so a change in the middle that keeps total and last record is seen by --deep only';
@@ -85,19 +83,21 @@ function recordsText(records: WindowVerdict['records']): string[] {
   );
 }
 
+function countStates(verdicts: readonly WindowVerdict[]) {
+  const of = (state: WindowVerdict['state']) =>
+    verdicts.filter((verdict) => verdict.state === state).length;
+  return { same: of('same'), changed: of('changed'), unknown: of('unknown') };
+}
+
 /** The comparison for programs. */
 export function verdictDocument(
   verdicts: readonly WindowVerdict[],
   left: LeftWindows,
   elapsedMs: number,
 ): unknown {
-  const of = (state: WindowVerdict['state']) =>
-    verdicts.filter((verdict) => verdict.state === state).length;
   return {
     windows: verdicts.length,
-    same: of('same'),
-    changed: of('changed'),
-    unknown: of('unknown'),
+    ...countStates(verdicts),
     notCompared: left,
     elapsedMs: Math.round(elapsedMs),
     verdicts: verdicts.map(({ window: { walks, place, ...window }, ...verdict }) => ({
