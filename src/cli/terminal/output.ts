@@ -15,12 +15,13 @@ export function printColoured(...lines: readonly string[]): void {
 const MOST_LINES = 50;
 
 /** The first of many lines, and how many more there are. */
-export function shortened(lines: readonly string[]): string[] {
-  if (lines.length <= MOST_LINES) return [...lines];
-  return [
-    ...lines.slice(0, MOST_LINES),
-    `… and ${formatCount(lines.length - MOST_LINES)} more; --json has all.`,
-  ];
+export function shortened(
+  lines: readonly string[],
+  most = MOST_LINES,
+  rest = '--json has all.',
+): string[] {
+  if (lines.length <= most) return [...lines];
+  return [...lines.slice(0, most), `… and ${formatCount(lines.length - most)} more; ${rest}`];
 }
 
 /** Prints a result for programs: one JSON document. */

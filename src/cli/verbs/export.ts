@@ -12,7 +12,7 @@ import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../flags.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { print, printJson, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
@@ -60,13 +60,9 @@ function describe(report: FileExportReport, folder: string, elapsedMs: number): 
   const { written, skipped, records, bytes, incomplete } = report;
   if (written + skipped + incomplete.length === 0)
     return ['Nothing to export: no day is closed there, or `daywalk run` has exported none yet.'];
-  const gaps = describeIncomplete(incomplete);
   const rate = elapsedMs === 0 ? 0 : (bytes / elapsedMs) * 1000;
   return [
-    ...gaps.slice(0, MOST_LINES),
-    ...(gaps.length > MOST_LINES
-      ? [`… and ${formatCount(gaps.length - MOST_LINES)} more; ${MANIFEST} has all`]
-      : []),
+    ...shortened(describeIncomplete(incomplete), MOST_LINES, `${MANIFEST} has all`),
     `${counted(written, 'day')} written: ${formatCount(records)} records, ${formatBytes(bytes)} in ${formatDuration(elapsedMs)} (${formatBytes(rate)}/s); ${formatCount(skipped)} already there; ${formatCount(incomplete.length)} left out.`,
     `${folder}/${MANIFEST} tells what each file holds and on what proof; sha256sum --check SHA256SUMS proves the files.`,
   ];
