@@ -1,6 +1,6 @@
 /** What may be typed behind `daywalk`: the verbs and the words of each, made from the tables of verbs and settings; completion and the man page come from it. */
 import type { Kind } from '../settings/table/setting.ts';
-import { ROWS, type SettingRow } from '../settings/table/table.ts';
+import { ROWS } from '../settings/table/table.ts';
 import type { VerbRow } from './verb.ts';
 
 /** An option of a verb. */
@@ -14,8 +14,6 @@ export interface Word {
   readonly choices: readonly string[];
   /** Its value is a file or a folder. */
   readonly isPath: boolean;
-  /** It is a setting, with a name in the environment, too. */
-  readonly setting: SettingRow | null;
 }
 
 /** A verb and what may follow it. */
@@ -29,17 +27,12 @@ export function verbsOf(table: readonly VerbRow[]): ParsedVerb[] {
   return table.map((row) => ({ row, words: [...ownWords(row), ...settingWords(row)] }));
 }
 
-function ownWords({ options = [] }: VerbRow): Word[] {
+/** The options that are no settings. */
+export function ownWords({ options = [] }: VerbRow): Word[] {
   return options.map(({ long, flags, description, argChoices = [] }) => {
     const value = /<[^>]+>/.exec(flags)?.[0] ?? '';
-    return {
-      long: long ?? flags,
-      value,
-      does: description,
-      choices: argChoices,
-      isPath: value === '<folder>',
-      setting: null,
-    };
+    const isPath = value === '<folder>';
+    return { long: long ?? flags, value, does: description, choices: argChoices, isPath };
   });
 }
 
@@ -48,7 +41,7 @@ function settingWords({ settings }: VerbRow): Word[] {
     if (row.flag === null || !settings.includes(row.group)) return [];
     const { flag: long, placeholder: value, description: does, kind } = row;
     const isPath = kind.kind === 'path';
-    return [{ long, value, does, choices: choicesOf(kind), isPath, setting: row }];
+    return [{ long, value, does, choices: choicesOf(kind), isPath }];
   });
 }
 

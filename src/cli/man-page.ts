@@ -1,7 +1,8 @@
 /** The manual page daywalk(1), made from the tables of verbs, settings and exit codes (man-pages(7), groff_man(7)). */
 import { EXIT, EXIT_MEANINGS } from '../errors.ts';
 import { ROWS } from '../settings/table/table.ts';
-import { type ParsedVerb, verbsOf, type Word } from './command-line.ts';
+import { ownWords, type Word } from './command-line.ts';
+import type { VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
 /** The page in roff; ends without a line break. */
@@ -22,7 +23,7 @@ export function manPage(version: string): string {
     '.I verb',
     '.B \\-\\-help\\-all',
     'lists them.',
-    ...verbsOf(VERBS).flatMap(describeVerb),
+    ...VERBS.flatMap(describeVerb),
     '.SH SETTINGS',
     'Flags go before the environment, the environment before',
     '.IR daywalk.yaml ,',
@@ -56,13 +57,13 @@ export function manPage(version: string): string {
   ].join('\n');
 }
 
-function describeVerb({ row, words }: ParsedVerb): string[] {
+function describeVerb(row: VerbRow): string[] {
   const argument = row.argument === undefined ? '' : ` \\fI${row.argument}\\fR`;
   return [
     '.TP',
     `\\fB${text(row.name)}\\fR${argument}`,
     line(row.does),
-    ...words.filter(({ setting }) => setting === null).flatMap(describeWord),
+    ...ownWords(row).flatMap(describeWord),
   ];
 }
 
