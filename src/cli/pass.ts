@@ -210,7 +210,6 @@ const quoted = (word: string): string =>
 
 /** The terminal on which someone watches how it goes; undefined: there is none. */
 function liveTerminal(): Audience['live'] {
-  const environment = readEnvironment();
-  const isWatched = process.stderr.isTTY === true && environment.TERM !== 'dumb';
-  return isWatched ? { lines: stderrLines, unicode: terminal(environment).unicode } : undefined;
+  const isWatched = process.stderr.isTTY === true && readEnvironment().TERM !== 'dumb';
+  return isWatched ? { lines: stderrLines, unicode: terminal().unicode } : undefined;
 }

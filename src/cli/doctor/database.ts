@@ -23,7 +23,7 @@ import type { Examination } from './examination.ts';
 import { supportEnded } from './support.ts';
 
 /** A person waits: who takes longer to be reached is away. */
-const REACHED_MS = 3_000;
+export const REACHED_MS = 3_000;
 /** A clock that is off by more may plan a day too early. */
 const SKEW_MS = 60_000;
 

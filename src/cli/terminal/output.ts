@@ -1,4 +1,5 @@
 /** Results go to stdout: text for people, JSON for programs; foreign text in them can steer no terminal. */
+import { readEnvironment } from '../../settings/environment.ts';
 import { formatCount, printable, printableLines } from '../../text.ts';
 
 /** Prints a result, a line each; names and errors in it come from the API and the database. */
@@ -40,11 +41,8 @@ export function printEvent(event: unknown): void {
 }
 
 /** What the terminal behind stdout can show. */
-export function terminal(environment: Readonly<Record<string, string | undefined>>): {
-  colour: boolean;
-  unicode: boolean;
-  width: number;
-} {
+export function terminal(): { colour: boolean; unicode: boolean; width: number } {
+  const environment = readEnvironment();
   const locale = environment.LC_ALL ?? environment.LC_CTYPE ?? environment.LANG ?? '';
   return {
     colour: wantsColour(environment, process.stdout.isTTY === true),

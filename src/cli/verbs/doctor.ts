@@ -1,10 +1,9 @@
 /** `daywalk doctor`: checks everything that a run needs; every red line says what to do. */
 import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
-import { readEnvironment } from '../../settings/environment.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { examineApi } from '../doctor/api.ts';
-import { examineDatabase } from '../doctor/database.ts';
+import { examineDatabase, REACHED_MS } from '../doctor/database.ts';
 import { describeFindings, Examination } from '../doctor/examination.ts';
 import { examineCalendar, examineProgram, examineSecrets } from '../doctor/machine.ts';
 import { printColoured, printJson, terminal } from '../terminal/output.ts';
@@ -12,8 +11,6 @@ import type { Invocation } from '../verb.ts';
 import { openApi } from '../walk-wiring.ts';
 import { apiSettingsOf, type Makes, openDatabase, openLog } from '../wiring.ts';
 
-/** A person waits: who takes longer to be reached is away. */
-const REACHED_MS = 3_000;
 /** A page may take longer, but not as long as a run lets it. */
 const ANSWERED_MS = 10_000;
 
@@ -63,7 +60,7 @@ export async function examine(
     await log.flush();
   }
   if (invocation.options.json === true) printJson(examination.findings);
-  else printColoured(...describeFindings(examination.findings, terminal(readEnvironment())));
+  else printColoured(...describeFindings(examination.findings, terminal()));
   return examination;
 }
 

@@ -16,7 +16,6 @@ import {
 } from '../../days/status.ts';
 import { firstTickAfter } from '../../days/ticks.ts';
 import { EXIT } from '../../errors.ts';
-import { readEnvironment } from '../../settings/environment.ts';
 import type { RunRow } from '../../store/runs.ts';
 import { counted, formatBytes, formatCount, formatDuration, utcSecond } from '../../text.ts';
 import { numberFlag } from '../flags.ts';
@@ -48,7 +47,7 @@ export async function status(invocation: Invocation): Promise<number> {
         'Nothing is planned yet. `daywalk run` exports what is due; `daywalk doctor` checks the settings first.',
       );
     else {
-      printColoured(...renderCalendar(facts.streams, terminal(readEnvironment())));
+      printColoured(...renderCalendar(facts.streams, terminal()));
       print(...describeStatus(facts, { schedule: settings.schedule, at: next }));
     }
     return EXIT.done;
