@@ -10,7 +10,7 @@ import { daySpans } from './day-spans.ts';
 import { shortened } from './output.ts';
 
 /** The command that walks the days of a window again; what is in the tier comes back before. */
-export function walkAgainCommand({
+function walkAgainCommand({
   stream,
   day,
   place,

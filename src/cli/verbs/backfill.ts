@@ -65,7 +65,7 @@ function requestOf(options: Invocation['options'], settings: Settings): Backfill
 }
 
 /** One line per window: day, stream, state, what would be done and why. */
-export function describeSteps(steps: readonly BackfillStep[]): string[] {
+function describeSteps(steps: readonly BackfillStep[]): string[] {
   const width = Math.max(...steps.map((step) => step.stream.length));
   const walks = steps.filter((step) => step.action !== 'skip').length;
   return [

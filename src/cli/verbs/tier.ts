@@ -106,20 +106,18 @@ async function restore(
   onDay: (done: number) => void,
 ): Promise<number> {
   const { name } = tier.store;
-  const report =
-    options.dryRun === true
-      ? { days, kept: [] }
-      : await restoreDays(tier, days, settings.recheckDays, signal, onDay);
-  if (options.json === true) printJson({ dryRun: options.dryRun === true, place: name, ...report });
+  const dryRun = options.dryRun === true;
+  const report = dryRun
+    ? { days, kept: [] }
+    : await restoreDays(tier, days, settings.recheckDays, signal, onDay);
+  if (options.json === true) printJson({ dryRun, place: name, ...report });
   else {
     const volume = `${counted(report.days.length, 'day')}, ${formatCount(sum(report.days, ({ records }) => records))} records, ${formatBytes(sum(report.days, ({ pages }) => pages.bytes))} of pages`;
-    const verb = options.dryRun === true ? 'would come back from' : 'came back from';
+    const verb = dryRun ? 'would come back' : 'came back';
     print(
-      ...shortened(
-        daySpans(options.dryRun === true ? 'would come back:' : 'came back:', report.days),
-      ),
+      ...shortened(daySpans(`${verb}:`, report.days)),
       ...describeKept(report.kept),
-      report.days.length === 0 ? `Nothing ${verb} ${name}.` : `${volume} ${verb} ${name}.`,
+      `${report.days.length === 0 ? 'Nothing' : volume} ${verb} from ${name}.`,
     );
   }
   return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
@@ -148,10 +146,8 @@ function describePlan(
 
 function describeMoved({ days, kept, emptied }: MoveReport, name: string): string[] {
   if (days.length === 0) return [`Nothing moved: ${noDay(kept)}.`];
-  const [pages, events] = [
-    sum(days, (day) => day.pages.bytes),
-    sum(days, (day) => day.events.bytes),
-  ];
+  const pages = sum(days, (day) => day.pages.bytes);
+  const events = sum(days, (day) => day.events.bytes);
   return linesOf(
     shortened(daySpans('moved:', days)),
     `${counted(days.length, 'day')} moved to ${name}: ${formatCount(sum(days, ({ records }) => records))} records, ${formatBytes(events)} of them for readers, ${formatBytes(pages)} of pages.`,

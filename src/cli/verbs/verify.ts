@@ -57,8 +57,8 @@ function againstSource(invocation: Invocation): Promise<number> {
     const left = { tiered: deep ? 0 : tiered.length, pruned: at('pruned').length };
     log.info({ windows: windows.length, deep, left }, 'comparing with the source');
     const compare = (how: typeof verifyWindows, some: typeof windows, concurrency: number) =>
-      how(parts, streams, some, concurrency, signal, (verdict) =>
-        log.debug({ ...nameOf(verdict.window), state: verdict.state }, 'compared'),
+      how(parts, streams, some, concurrency, signal, ({ window: { stream, from, to }, state }) =>
+        log.debug({ stream, from, to, state }, 'compared'),
       );
     const since = systemClock.monotonic();
     const verdicts = deep
@@ -86,12 +86,6 @@ async function isBefore(database: Database, names: readonly string[], { to }: Da
   const known = await readStreams(database, names);
   return known.length > 0 && known.every(({ since }) => since > to);
 }
-
-const nameOf = ({ stream, from, to }: { stream: string; from: string; to: string }) => ({
-  stream,
-  from,
-  to,
-});
 
 async function againstDigests(invocation: Invocation): Promise<number> {
   const { options, signal } = invocation;
