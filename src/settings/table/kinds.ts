@@ -14,3 +14,5 @@ export const MIB = 1024 * KIB;
 export const integer = (min: number, max: number) => ({ kind: 'integer', min, max }) as const;
 /** No wait may reach 2^31 ms (24.8 days): a longer timer fires at once. */
 export const duration = (min: number, max: number) => ({ kind: 'duration', min, max }) as const;
+export const choice = <const C extends readonly string[]>(...choices: C) =>
+  ({ kind: 'choice', choices }) as const;

@@ -67,32 +67,32 @@ export interface Setting<K extends Kind = Kind, D extends string | null = string
   readonly secret: boolean;
 }
 
-/** What a row says beyond the rule that environment and flag are spelled like the name. */
+/** What a row says beside name, kind and default; what it leaves out follows the rule, as that environment and flag are spelled like the name. */
+type Rest = Pick<Setting, 'description'> & Exceptions;
 type Exceptions = Partial<
   Pick<Setting, 'env' | 'flag' | 'placeholder' | 'inFile' | 'secret' | 'unset'>
 >;
 
-/** Makes the rows of one group; `page_length` becomes `DAYWALK_PAGE_LENGTH` and `--page-length`. */
-export function section(group: Group) {
+/** Makes the rows of one group, with its own exceptions; `page_length` becomes `DAYWALK_PAGE_LENGTH` and `--page-length`. */
+export function section(group: Group, exceptions: Exceptions = {}) {
   return <const K extends Kind, const D extends string | null>(
     name: string,
     kind: K,
     fallback: D,
-    description: string,
-    exceptions: Exceptions = {},
+    rest: Rest,
   ): Setting<K, D> => ({
     group,
     name,
     kind,
     default: fallback,
     unset: 'not set',
-    description,
     env: [`DAYWALK_${name.replaceAll('.', '_').toUpperCase()}`],
     flag: `--${name.replaceAll(/[._]/g, '-')}`,
     placeholder: placeholderOf(kind),
     inFile: true,
     secret: false,
     ...exceptions,
+    ...rest,
   });
 }
 
@@ -105,15 +105,12 @@ export function secretWithFile<const Key extends string, const K extends Kind>(
   row: ReturnType<typeof section>,
   key: Key,
   name: string,
-  kind: K,
-  description: string,
   what: string,
-  env: Pick<Exceptions, 'env'> = {},
+  { kind, ...rest }: { readonly kind: K } & Rest,
 ) {
-  const exceptions = { flag: null, inFile: false, secret: true, ...env };
-  const secret = row(name, kind, null, description, exceptions);
-  const told = `A file that holds ${what} and nothing else.`;
-  const file = row(`${name}_file`, { kind: 'path' }, null, told, {
+  const secret = row(name, kind, null, { flag: null, inFile: false, secret: true, ...rest });
+  const file = row(`${name}_file`, { kind: 'path' }, null, {
+    description: `A file that holds ${what} and nothing else.`,
     env: [`${secret.env[0]}_FILE`],
     flag: null,
     placeholder: '<file>',
