@@ -13,7 +13,6 @@ import {
 } from './file/streams.ts';
 import { definedTables } from './file/tables.ts';
 import { DEFAULT, type Raw } from './origin.ts';
-import { Problems } from './problems.ts';
 import { Reading } from './reading.ts';
 import {
   checkNeeded,
@@ -24,7 +23,7 @@ import {
   readSecrets,
 } from './rules.ts';
 import type { ApiSettings, Settings } from './settings.ts';
-import { ROWS, SETTINGS, type SettingKey, type SettingRow } from './table/table.ts';
+import { ROWS, SETTINGS, type SettingRow } from './table/table.ts';
 import { type FieldMap, parseFields } from './values/field-map.ts';
 import type { SettingValues } from './values/value.ts';
 
@@ -49,15 +48,15 @@ export function loadSettings(
 export function loadSettings(options: LoadOptions): Settings;
 export function loadSettings(options: LoadOptions): Settings {
   const { environment, cwd, readFile = readAgain } = options;
-  const problems = new Problems();
-  const reading = new Reading(problems);
-  reading.take(flagRaws(options.flags, cwd));
-  reading.take(environmentRaws(environment, cwd));
+  const reading = new Reading(readFile);
+  const { problems } = reading;
+  for (const row of ROWS) reading.take(row.key, flagRaw(row, options.flags, cwd));
+  for (const row of ROWS) reading.take(row.key, environmentRaw(row, environment, cwd));
   checkEnvironment(environment, problems);
-  const file = readConfigFile(reading, cwd, readFile, problems);
+  const file = readConfigFile(reading, cwd);
   // Of what cannot be read nobody knows what it lacks.
   const isKnown = file === null || file?.settings.whole === true;
-  if (file) reading.take(file.settings.raws);
+  for (const [key, raw] of file?.settings.raws ?? []) reading.take(key, raw);
   const mapping = file?.settings.streams;
   const definitions = mapping ? definedStreams(mapping, problems) : DEFAULT_STREAMS;
   const selection = reading.raws.get('streams');
@@ -69,13 +68,14 @@ export function loadSettings(options: LoadOptions): Settings {
     definitions.streams,
     problems,
   );
-  readSecrets(reading, readFile, problems);
-  chooseDatabase(reading, problems);
-  checkPem(reading, readFile, problems);
-  reading.takeDefaults(cwd);
+  readSecrets(reading);
+  chooseDatabase(reading);
+  checkPem(reading);
+  for (const row of ROWS)
+    if (!reading.raws.has(row.key)) reading.take(row.key, defaultRaw(row, cwd));
   if (isKnown) {
-    checkTogether(reading, problems);
-    checkNeeded(reading, options.require ?? [], readFile, problems);
+    checkTogether(reading);
+    checkNeeded(reading, options.require ?? []);
   }
   problems.throwIfAny();
   return assembled(reading, definitions, tables, file?.path);
@@ -105,32 +105,27 @@ function assembled(
   return { ...values, ...own, origins: Object.fromEntries(origins) };
 }
 
-function flagRaws(flags: LoadOptions['flags'], folder: string): Map<SettingKey, Raw> {
-  return rawsOf((row) => {
-    const value = Object.hasOwn(flags, row.key) ? flags[row.key] : undefined;
-    if (row.flag === null || value === undefined) return undefined;
-    // The other spelling, where it was the one that was typed.
-    const isOther = row.key === 'streams' && value === flags.stream;
-    const place = `flag ${isOther ? '--stream' : row.flag}`;
-    return { text: String(value), origin: { source: 'flag', place }, place, folder };
-  });
+function flagRaw(row: SettingRow, flags: LoadOptions['flags'], folder: string): Raw | undefined {
+  const value = Object.hasOwn(flags, row.key) ? flags[row.key] : undefined;
+  if (row.flag === null || value === undefined) return undefined;
+  // The other spelling, where it was the one that was typed.
+  const isOther = row.key === 'streams' && value === flags.stream;
+  const place = `flag ${isOther ? '--stream' : row.flag}`;
+  return { text: String(value), origin: { source: 'flag', place }, place, folder };
 }
 
-function environmentRaws(environment: Environment, folder: string): Map<SettingKey, Raw> {
-  return rawsOf((row) => {
-    const name = row.env.findLast((name) => environment[name]?.trim());
-    if (name === undefined) return undefined;
-    const place = `environment ${name}`;
-    const text = environment[name] ?? '';
-    return { text, origin: { source: 'environment', place }, place, folder };
-  });
+function environmentRaw(
+  { env }: SettingRow,
+  environment: Environment,
+  folder: string,
+): Raw | undefined {
+  const name = env.findLast((name) => environment[name]?.trim());
+  if (name === undefined) return undefined;
+  const place = `environment ${name}`;
+  const text = environment[name] ?? '';
+  return { text, origin: { source: 'environment', place }, place, folder };
 }
 
-function rawsOf(rawOf: (row: SettingRow) => Raw | undefined): Map<SettingKey, Raw> {
-  return new Map(
-    ROWS.flatMap((row): [SettingKey, Raw][] => {
-      const raw = rawOf(row);
-      return raw ? [[row.key, raw]] : [];
-    }),
-  );
+function defaultRaw({ default: text }: SettingRow, folder: string): Raw | undefined {
+  return text === null ? undefined : { text, origin: DEFAULT, place: DEFAULT.place, folder };
 }

@@ -1,19 +1,21 @@
 /** Rules that look at more than the text of one setting: files that must be readable, settings that go or do not go together. */
 import { join } from 'node:path';
 import { type ReadFile, textOf } from './file/file.ts';
-import { type Problems, shownPath, Wrong } from './problems.ts';
+import { shownPath, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
 import { SECRET_FILES, SETTINGS, type SettingKey } from './table/table.ts';
 import { mayCarryKey } from './values/url.ts';
 
 /** Reads the secrets whose files are named; of two in the same place, neither is guessed at. */
-export function readSecrets(reading: Reading, readFile: ReadFile, problems: Problems): void {
+export function readSecrets(reading: Reading): void {
+  const { raws, values, problems, readFile } = reading;
   for (const [key, fileKey] of SECRET_FILES) {
-    const given = reading.raws.get(key);
-    const file = reading.raws.get(fileKey);
+    const given = raws.get(key);
+    const file = raws.get(fileKey);
     if (file === undefined) continue;
+    const { source, place } = file.origin;
     if (given !== undefined) {
-      if (given.origin.source === file.origin.source)
+      if (given.origin.source === source)
         problems.add(
           file.place,
           `set together with ${SETTINGS[key].env[0]}; remove one of the two`,
@@ -21,20 +23,16 @@ export function readSecrets(reading: Reading, readFile: ReadFile, problems: Prob
       reading.drop(fileKey);
       continue;
     }
-    const path = reading.values.get(fileKey);
+    const path = values.get(fileKey);
     if (typeof path !== 'string') continue;
-    const text = textOf(path, readFile);
-    if (text instanceof Wrong) {
-      problems.add(file.place, `${shownPath(path)} ${text.why}`);
-      continue;
+    const found = textOf(path, readFile);
+    const text = found instanceof Wrong ? found : found.replace(/\r?\n$/, '');
+    if (text instanceof Wrong) problems.add(file.place, `${shownPath(path)} ${text.why}`);
+    else if (text === '') problems.add(file.place, `${shownPath(path)} is empty`);
+    else {
+      const origin = { source, place: `${shownPath(path)} (${place})` };
+      reading.take(key, { ...file, text, origin, place: origin.place });
     }
-    const origin = {
-      source: file.origin.source,
-      place: `${shownPath(path)} (${file.origin.place})`,
-    };
-    const secret = text.replace(/\r?\n$/, '');
-    if (secret === '') problems.add(file.place, `${shownPath(path)} is empty`);
-    else reading.take(new Map([[key, { ...file, text: secret, origin, place: origin.place }]]));
   }
 }
 
@@ -42,10 +40,11 @@ export function readSecrets(reading: Reading, readFile: ReadFile, problems: Prob
  * Of a database URL and the embedded Postgres the one counts whose place has the higher rank. In the same place, or with
  * the flag `--embedded`, neither is guessed at.
  */
-export function chooseDatabase(reading: Reading, problems: Problems): void {
-  const embedded = reading.raws.get('embedded');
-  const url = reading.raws.get('databaseUrl') ?? reading.raws.get('databaseUrlFile');
-  if (url === undefined || embedded === undefined || !reading.values.get('embedded')) return;
+export function chooseDatabase(reading: Reading): void {
+  const { raws, values, problems } = reading;
+  const embedded = raws.get('embedded');
+  const url = raws.get('databaseUrl') ?? raws.get('databaseUrlFile');
+  if (url === undefined || embedded === undefined || !values.get('embedded')) return;
   const { source } = embedded.origin;
   if (source === 'flag' || source === url.origin.source)
     problems.add(embedded.place, `${url.place} names a database, too; remove one of the two`);
@@ -61,11 +60,11 @@ const PEM: readonly (readonly [SettingKey, RegExp, string])[] = [
 ];
 
 /** Looks into the certificate files, because TLS would only fail at the first request, and darkly. */
-export function checkPem(reading: Reading, readFile: ReadFile, problems: Problems): void {
+export function checkPem({ raws, values, problems, readFile }: Reading): void {
   for (const [key, expected, what] of PEM) {
-    const path = reading.values.get(key);
+    const path = values.get(key);
     if (typeof path !== 'string') continue;
-    const place = reading.raws.get(key)?.place ?? key;
+    const place = raws.get(key)?.place ?? key;
     const text = textOf(path, readFile);
     if (text instanceof Wrong) problems.add(place, `${shownPath(path)} ${text.why}`);
     else if (/BEGIN ENCRYPTED|Proc-Type:.*ENCRYPTED/.test(text))
@@ -76,22 +75,18 @@ export function checkPem(reading: Reading, readFile: ReadFile, problems: Problem
 }
 
 /** Checks settings against each other. */
-export function checkTogether(reading: Reading, problems: Problems): void {
-  const { raws, values } = reading;
-  const url = values.get('apiUrl');
-  if (typeof url === 'string' && !mayCarryKey(url) && values.get('apiAllowHttp') === false)
-    problems.add(
-      raws.get('apiUrl')?.place ?? 'api.url',
-      `${url} would send the key unencrypted; use https, or allow it with api.allow_http`,
-    );
+export function checkTogether(reading: Reading): void {
+  const { raws, problems } = reading;
+  checkEncrypted(reading, 'apiUrl', 'apiAllowHttp', 'the key');
   const [cert, key] = [raws.get('apiClientCertFile'), raws.get('apiClientKeyFile')];
   if (cert && !key) problems.add(cert.place, 'api.client_key_file is not set; set both or none');
   if (key && !cert) problems.add(key.place, 'api.client_cert_file is not set; set both or none');
-  checkTier(reading, problems);
+  checkTier(reading);
 }
 
 /** A bucket needs its keys, and events go over plain HTTP to nobody who is not named. */
-function checkTier({ raws, values }: Reading, problems: Problems): void {
+function checkTier(reading: Reading): void {
+  const { raws, values, problems } = reading;
   const place = raws.get('tierUrl')?.place;
   if (place === undefined) {
     const after = raws.get('tierAfter');
@@ -104,16 +99,22 @@ function checkTier({ raws, values }: Reading, problems: Problems): void {
     ['tierSecret', 'tier.secret_file, or DAYWALK_TIER_SECRET in the environment'],
   ] as const)
     if (isBucket && !raws.has(key)) problems.add(place, `a bucket needs its keys: set ${name}`);
-  const endpoint = values.get('tierEndpoint');
-  if (
-    typeof endpoint === 'string' &&
-    !mayCarryKey(endpoint) &&
-    values.get('tierAllowHttp') === false
-  )
-    problems.add(
-      raws.get('tierEndpoint')?.place ?? 'tier.endpoint',
-      `${endpoint} would send events unencrypted; use https, or allow it with tier.allow_http`,
-    );
+  checkEncrypted(reading, 'tierEndpoint', 'tierAllowHttp', 'events');
+}
+
+/** Whether `what` may go to the URL that `key` sets: unencrypted only where the setting `allow` says so. */
+function checkEncrypted(
+  { raws, values, problems }: Reading,
+  key: 'apiUrl' | 'tierEndpoint',
+  allow: 'apiAllowHttp' | 'tierAllowHttp',
+  what: string,
+): void {
+  const url = values.get(key);
+  if (typeof url !== 'string' || mayCarryKey(url) || values.get(allow) !== false) return;
+  problems.add(
+    raws.get(key)?.place ?? SETTINGS[key].name,
+    `${url} would send ${what} unencrypted; use https, or allow it with ${SETTINGS[allow].name}`,
+  );
 }
 
 /** What a verb cannot do without. */
@@ -121,10 +122,8 @@ export type Need = 'api' | 'database';
 
 /** Checks that nothing is missing which the verb needs. */
 export function checkNeeded(
-  { raws, values }: Reading,
+  { raws, values, problems, readFile }: Reading,
   needs: readonly Need[],
-  readFile: ReadFile,
-  problems: Problems,
 ): void {
   const hasDatabase =
     raws.has('databaseUrl') || raws.has('databaseUrlFile') || values.get('embedded') === true;

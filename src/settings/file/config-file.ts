@@ -1,8 +1,8 @@
 /** The settings file: which one it is, and what it says. */
 import { dirname, resolve } from 'node:path';
-import { type Problems, shownPath, Wrong } from '../problems.ts';
+import { shownPath, Wrong } from '../problems.ts';
 import type { Reading } from '../reading.ts';
-import { type ReadFile, textOf } from './file.ts';
+import { textOf } from './file.ts';
 import { type FileSettings, fileSettings } from './file-settings.ts';
 import { parseYaml } from './yaml-tree.ts';
 
@@ -20,13 +20,11 @@ export interface ConfigFile {
  * @returns null: there is none; undefined: there is one that says nothing, which was told.
  */
 export function readConfigFile(
-  reading: Reading,
+  { raws, values, problems, readFile }: Reading,
   cwd: string,
-  readFile: ReadFile,
-  problems: Problems,
 ): ConfigFile | null | undefined {
-  const named = reading.raws.get('config');
-  const path = named ? reading.values.get('config') : resolve(cwd, NAME);
+  const named = raws.get('config');
+  const path = named ? values.get('config') : resolve(cwd, NAME);
   if (typeof path !== 'string') return undefined;
   const name = named ? shownPath(named.text.trim()) : NAME;
   const text = named ? textOf(path, readFile) : textOf(path, readFile, true);
