@@ -1,16 +1,19 @@
 /** Quantities are numbers with a unit, as people write them: `1000`, `90s`, `64MiB`. */
 import { Wrong } from '../problems.ts';
 
-/** Milliseconds; smallest first. */
-const DURATIONS: readonly (readonly [string, number])[] = [
+/** Units by name, the smallest first, each with what it is worth. */
+type Units = readonly (readonly [string, number])[];
+
+/** Milliseconds. */
+const DURATIONS: Units = [
   ['ms', 1],
   ['s', 1_000],
   ['m', 60_000],
   ['h', 3_600_000],
   ['d', 86_400_000],
 ];
-/** Bytes; smallest first. */
-const SIZES: readonly (readonly [string, number])[] = [
+/** Bytes. */
+const SIZES: Units = [
   ['B', 1],
   ['kB', 1_000],
   ['KiB', 1_024],
@@ -19,9 +22,8 @@ const SIZES: readonly (readonly [string, number])[] = [
   ['GB', 1_000_000_000],
   ['GiB', 1_073_741_824],
 ];
-
 /** Seconds. */
-const RATES: readonly (readonly [string, number])[] = [
+const RATES: Units = [
   ['s', 1],
   ['m', 60],
   ['h', 3_600],
@@ -30,27 +32,21 @@ const RATES: readonly (readonly [string, number])[] = [
 /** A whole number from `min` to `max`, in plain digits. */
 export function parseInteger(text: string, min: number, max: number): number | Wrong {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max
-    ? value
-    : new Wrong(`is not a whole number from ${min} to ${max}`);
+  return within(value, min, max, `a whole number from ${min} to ${max}`);
 }
 
 /** Milliseconds from `90s`, `15m`, `1h`, `2d`, `250ms` or `0`. */
 export function parseDuration(text: string, min: number, max: number): number | Wrong {
-  const value = text === '0' ? 0 : quantityOf(text, DURATIONS);
+  const value = quantityOf(text, DURATIONS);
   if (value === undefined) return new Wrong('is not a duration such as 90s, 15m, 1h or 2d');
-  return value >= min && value <= max
-    ? value
-    : new Wrong(`is not a duration from ${writeDuration(min)} to ${writeDuration(max)}`);
+  return within(value, min, max, `a duration from ${writeDuration(min)} to ${writeDuration(max)}`);
 }
 
 /** Bytes from `64MiB`, `10MB`, `512KiB` or `0`; a kB is 1000 bytes, a KiB 1024. */
 export function parseSize(text: string, min: number, max: number): number | Wrong {
-  const value = text === '0' ? 0 : quantityOf(text, SIZES);
+  const value = quantityOf(text, SIZES);
   if (value === undefined) return new Wrong('is not a size such as 64MiB or 10MB');
-  return value >= min && value <= max
-    ? value
-    : new Wrong(`is not a size from ${formatSize(min)} to ${formatSize(max)}`);
+  return within(value, min, max, `a size from ${formatSize(min)} to ${formatSize(max)}`);
 }
 
 /** Requests a second from `20/s`, `600/m`, `5000/h`, or a number. */
@@ -59,9 +55,7 @@ export function parseRate(text: string, min: number, max: number): number | Wron
   if (found === null) return new Wrong('is not a rate such as 20/s, 600/m or 5000/h');
   const seconds = RATES.find(([unit]) => unit === (found[2] ?? 's').toLowerCase())?.[1] ?? 1;
   const value = Number(found[1]) / seconds;
-  return value >= min && value <= max
-    ? value
-    : new Wrong(`is not a rate from ${formatRate(min)} to ${formatRate(max)}`);
+  return within(value, min, max, `a rate from ${formatRate(min)} to ${formatRate(max)}`);
 }
 
 /** The first unit in which `perSecond` is a whole number, or in requests a second. */
@@ -83,17 +77,19 @@ export function formatSize(bytes: number): string {
   return bytes === 0 ? '0B' : formatted(bytes, SIZES);
 }
 
-function quantityOf(
-  text: string,
-  units: readonly (readonly [string, number])[],
-): number | undefined {
+function within(value: number, min: number, max: number, what: string): number | Wrong {
+  return value >= min && value <= max ? value : new Wrong(`is not ${what}`);
+}
+
+function quantityOf(text: string, units: Units): number | undefined {
+  if (text === '0') return 0;
   const found = /^(\d{1,12}) ?([a-z]+)$/i.exec(text);
   const name = found?.[2]?.toLowerCase();
   const unit = units.find(([known]) => known.toLowerCase() === name);
   return unit && Number(found?.[1]) * unit[1];
 }
 
-function formatted(value: number, units: readonly (readonly [string, number])[]): string {
+function formatted(value: number, units: Units): string {
   const whole = units.filter(([, factor]) => value % factor === 0);
   const [name, factor] = whole.at(-1) ?? ['', 1];
   return `${value / factor}${name}`;

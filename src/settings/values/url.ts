@@ -9,9 +9,8 @@ const SHORTEST_TOKEN = 10;
 
 /** The base URL of the API: origin and path prefix, without a slash at the end. */
 export function parseApiUrl(text: string): string | Wrong {
-  const wrong = malformed(text, /^https?:$/, 'https://api.example.com');
-  if (wrong) return new Wrong(wrong.why, !/[@?#]/.test(text));
-  const url = new URL(text);
+  const url = urlOf(text, /^https?:$/, 'https://api.example.com');
+  if (url instanceof Wrong) return new Wrong(url.why, !/[@?#]/.test(text));
   if (url.username || url.password || text.includes('@'))
     return hidden('holds a user or password; the API takes a key, in api.key');
   if (text.includes('?') || text.includes('#'))
@@ -38,8 +37,8 @@ export function parseDatabaseUrl(given: string): Secret | Wrong {
   const text = given.replace(NO_HOST, '$&localhost');
   const hosts = hostsOf(text);
   for (const { name, url } of hosts) {
-    const wrong = malformed(url, /^postgres(ql)?:$/, example);
-    if (wrong) return wrong;
+    const found = urlOf(url, /^postgres(ql)?:$/, example);
+    if (found instanceof Wrong) return found;
     if (hosts.length > 1 && !/^[^:]/.test(name)) return hidden('has a comma without a host');
   }
   const url = new URL(hosts[0].url);
@@ -102,18 +101,16 @@ export function skipsCertificateCheck(secret: Secret): boolean {
 /** A proxy's URL; without a scheme it is taken for http. */
 export function parseProxyUrl(text: string): Secret | Wrong {
   const full = /^[\w.-]+:\d+$/.test(text) || !text.includes(':') ? `http://${text}` : text;
-  const wrong = malformed(full, /^https?:$/, 'http://proxy.example.com:3128');
-  if (wrong) return wrong;
-  const url = new URL(full);
+  const url = urlOf(full, /^https?:$/, 'http://proxy.example.com:3128');
+  if (url instanceof Wrong) return url;
   if (url.pathname !== '/' || /[?#]/.test(full)) return hidden('has a path; a proxy has none');
   return new Secret(url.href);
 }
 
 /** The URL of a ping or webhook; its path is the token. */
 export function parseHookUrl(text: string): Secret | Wrong {
-  const wrong = malformed(text.trim(), /^https?:$/, 'https://hc-ping.com/your-uuid');
-  if (wrong) return wrong;
-  const url = new URL(text.trim());
+  const url = urlOf(text.trim(), /^https?:$/, 'https://hc-ping.com/your-uuid');
+  if (url instanceof Wrong) return url;
   if (url.username || url.password)
     return hidden('holds a user or password; put the token where the service expects it');
   if (url.hash) return hidden('has a fragment; leave it out');
@@ -160,7 +157,7 @@ function tokensIn({ pathname, search, searchParams }: URL): string[] {
   return [...new Set([...all, ...all.map(decoded)])];
 }
 
-function malformed(text: string, protocol: RegExp, example: string): Wrong | undefined {
+function urlOf(text: string, protocol: RegExp, example: string): URL | Wrong {
   if (/[\s\p{Cc}\\]/u.test(text))
     return hidden('holds white space, a control character or a backslash');
   const scheme = /^([a-z][a-z\d+.-]*:)\/\//i.exec(text)?.[1]?.toLowerCase();
@@ -168,6 +165,7 @@ function malformed(text: string, protocol: RegExp, example: string): Wrong | und
   try {
     const url = new URL(text);
     for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part);
+    return url;
   } catch {
     const port = /^[^/]*\/\/[^/?#]*:(\d+)(?:[/?#][^@]*)?$/.exec(text)?.[1];
     if (Number(port) > 65_535) return hidden('has a port above 65535');
@@ -175,7 +173,6 @@ function malformed(text: string, protocol: RegExp, example: string): Wrong | und
       `is not a URL like ${example}; special characters in user and password are written as %xx`,
     );
   }
-  return undefined;
 }
 
 function decoded(part: string): string {
