@@ -6,6 +6,18 @@ import { FIELD_NAMES } from '../values/field-map.ts';
 
 type Schema = Record<string, unknown>;
 
+const TEXT: Schema = { type: 'string', minLength: 1 };
+const YES_OR_NO: Schema = { enum: [true, false, 'yes', 'no', 'on', 'off'] };
+
+const text = (description: string): Schema => ({ ...TEXT, description });
+const yesOrNo = (description: string): Schema => ({ ...YES_OR_NO, description });
+/** 0 may be without a unit. */
+const quantity = (units: string): Schema => ({
+  type: ['string', 'integer'],
+  pattern: `^(0|[0-9]+(${units}))$`,
+  maximum: 0,
+});
+
 /** The schema; what it takes the program takes too, but for the bounds of durations and sizes. */
 export function fileSchema(): Schema {
   const top: Record<string, Schema> = {};
@@ -44,17 +56,13 @@ function valueSchema(kind: Kind): Schema {
     case 'integer':
       return { type: 'integer', minimum: kind.min, maximum: kind.max };
     case 'boolean':
-      return { enum: [true, false, 'yes', 'no', 'on', 'off'] };
+      return YES_OR_NO;
     case 'choice':
       return { enum: [...kind.choices] };
     case 'duration':
-      return { type: ['string', 'integer'], pattern: '^(0|[0-9]+(ms|s|m|h|d))$', maximum: 0 };
+      return quantity('ms|s|m|h|d');
     case 'size':
-      return {
-        type: ['string', 'integer'],
-        pattern: '^(0|[0-9]+(B|kB|KiB|MB|MiB|GB|GiB))$',
-        maximum: 0,
-      };
+      return quantity('B|kB|KiB|MB|MiB|GB|GiB');
     case 'rate':
       return { type: ['string', 'number'], pattern: '^[0-9]+([.][0-9]+)? ?(/ ?[smh])?$' };
     case 'date':
@@ -68,12 +76,11 @@ function valueSchema(kind: Kind): Schema {
         properties: Object.fromEntries(FIELD_NAMES.map((name) => [name, { type: 'string' }])),
       };
     default:
-      return { type: 'string', minLength: 1 };
+      return TEXT;
   }
 }
 
 function streamsSchema(row: SettingRow): Schema {
-  const path = { type: 'string', minLength: 1 };
   const filters = Object.fromEntries(
     FILTER_NAMES.map((name) => [name, { type: ['string', 'number'] }]),
   );
@@ -81,14 +88,11 @@ function streamsSchema(row: SettingRow): Schema {
     {
       resource: { enum: [...RESOURCES], description: 'The operation of the API.' },
       filters: mapping(filters, 'Parameters of the API that are the same in every request.'),
-      records_path: { ...path, description: 'Where the record list is in a page.' },
-      total_path: { ...path, description: 'Where the total is in a page, or none.' },
-      id_path: { ...path, description: 'Where in a record that stands which identifies it.' },
-      time_path: { ...path, description: 'Where in a record the time of the event stands.' },
-      time_format: {
-        ...path,
-        description: 'How that time is written: YYYY MM Mon DD HH MI SS F TZ.',
-      },
+      records_path: text('Where the record list is in a page.'),
+      total_path: text('Where the total is in a page, or none.'),
+      id_path: text('Where in a record that stands which identifies it.'),
+      time_path: text('Where in a record the time of the event stands.'),
+      time_format: text('How that time is written: YYYY MM Mon DD HH MI SS F TZ.'),
       retention: { type: 'string', description: 'How long a day is kept after it closed.' },
     },
     'A resource with a fixed set of filters.',
@@ -102,36 +106,29 @@ function streamsSchema(row: SettingRow): Schema {
 }
 
 function tablesSchema(): Schema {
-  const text = { type: 'string', minLength: 1 };
-  const yes = { enum: [true, false, 'yes', 'no', 'on', 'off'] };
   const column = {
     type: ['object', 'null'],
     additionalProperties: false,
     properties: {
-      path: {
-        ...text,
-        description: 'Where in the record the value stands. Default: as the column is called.',
-      },
+      path: text('Where in the record the value stands. Default: as the column is called.'),
       type: { enum: [...COLUMN_TYPES], description: 'Default: text.' },
-      index: { ...yes, description: 'Make an index of it. Default: no.' },
-      format: { ...text, description: 'How a time is written: YYYY MM Mon DD HH MI SS F TZ.' },
+      index: yesOrNo('Make an index of it. Default: no.'),
+      format: text('How a time is written: YYYY MM Mon DD HH MI SS F TZ.'),
     },
   };
   const table = mapping(
     {
-      stream: { ...text, description: 'The stream whose records it has.' },
+      stream: text('The stream whose records it has.'),
       columns: {
         description: 'Its columns by name.',
         type: 'object',
         patternProperties: { '^[a-z_][a-z0-9_]{0,62}$': column },
         additionalProperties: false,
       },
-      record: { ...yes, description: 'The record itself is a column, too. Default: no.' },
-      retention: {
-        ...text,
-        description:
-          'How long a day stays after it closed, or forever. Default: as long as its pages.',
-      },
+      record: yesOrNo('The record itself is a column, too. Default: no.'),
+      retention: text(
+        'How long a day stays after it closed, or forever. Default: as long as its pages.',
+      ),
     },
     'A table of typed columns that is kept in step with a stream.',
   );

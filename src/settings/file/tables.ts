@@ -160,6 +160,8 @@ function parseRetention(text: string): { readonly ms: number | null } | Wrong {
   return ms instanceof Wrong ? new Wrong(`${ms.why}; or write forever`) : { ms };
 }
 
+const retentionText = (ms: number | null): string => (ms === null ? 'forever' : writeDuration(ms));
+
 /** What `daywalk config` prints about one table: names, as `tables.alerts.stream`, and values. */
 export function tableLines(table: RecordTable): (readonly [name: string, value: string])[] {
   const lines: (readonly [string, string])[] = [['stream', table.stream]];
@@ -169,11 +171,7 @@ export function tableLines(table: RecordTable): (readonly [name: string, value: 
     if (format) lines.push([`columns.${name}.format`, format.text]);
   }
   if (table.keepRecord) lines.push(['record', 'yes']);
-  if (table.retention !== undefined)
-    lines.push([
-      'retention',
-      table.retention === null ? 'forever' : writeDuration(table.retention),
-    ]);
+  if (table.retention !== undefined) lines.push(['retention', retentionText(table.retention)]);
   return lines.map(([key, value]) => [`tables.${table.name}.${key}`, value] as const);
 }
 
@@ -183,11 +181,7 @@ export function tablesYaml(tables: readonly RecordTable[]): string[] {
     `  ${table.name}:`,
     `    stream: ${stringify(table.stream).trimEnd()}`,
     ...(table.keepRecord ? ['    record: yes'] : []),
-    ...(table.retention === undefined
-      ? []
-      : [
-          `    retention: ${table.retention === null ? 'forever' : writeDuration(table.retention)}`,
-        ]),
+    ...(table.retention === undefined ? [] : [`    retention: ${retentionText(table.retention)}`]),
     '    columns:',
     ...table.columns.map(({ name, path, type, index, format }) => {
       const parts = [
