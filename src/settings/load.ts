@@ -6,7 +6,6 @@ import { readConfigFile } from './file/config-file.ts';
 import { type ReadFile, readAgain } from './file/file.ts';
 import {
   checkSelection,
-  DEFAULT_STREAMS,
   definedStreams,
   type StreamDefinitions,
   selectedStreams,
@@ -57,17 +56,12 @@ export function loadSettings(options: LoadOptions): Settings {
   // Of what cannot be read nobody knows what it lacks.
   const isKnown = file === null || file?.settings.whole === true;
   for (const [key, raw] of file?.settings.raws ?? []) reading.take(key, raw);
-  const mapping = file?.settings.streams;
-  const definitions = mapping ? definedStreams(mapping, problems) : DEFAULT_STREAMS;
+  const definitions = definedStreams(file?.settings.streams, problems);
   const selection = reading.raws.get('streams');
   const names = reading.values.get('streams');
   if (isKnown && selection && Array.isArray(names))
     checkSelection(names, definitions.names, selection.place, problems);
-  const tables = definedTables(
-    file?.settings.tables ?? { is: 'mapping', spot: '', entries: [] },
-    definitions.streams,
-    problems,
-  );
+  const tables = definedTables(file?.settings.tables, definitions.streams, problems);
   readSecrets(reading);
   chooseDatabase(reading);
   checkPem(reading);

@@ -27,18 +27,16 @@ export function readConfigFile(
   const path = named ? values.get('config') : resolve(cwd, NAME);
   if (typeof path !== 'string') return undefined;
   const name = named ? shownPath(named.text.trim()) : NAME;
-  const text = named ? textOf(path, readFile) : textOf(path, readFile, true);
-  if (text === undefined) {
+  const found = named ? textOf(path, readFile) : textOf(path, readFile, true);
+  if (found === undefined) {
     if (textOf(resolve(cwd, 'daywalk.yml'), readFile, true) === undefined) return null;
     problems.add('daywalk.yml', `is not read under this name; rename it to ${NAME}`);
     return undefined;
   }
+  const isLong = typeof found === 'string' && found.length > LONGEST;
+  const text = isLong ? new Wrong(`is longer than ${LONGEST / 1024} KiB`) : found;
   if (text instanceof Wrong) {
     problems.add(named?.place ?? NAME, `${name} ${text.why}`);
-    return undefined;
-  }
-  if (text.length > LONGEST) {
-    problems.add(named?.place ?? NAME, `${name} is longer than ${LONGEST / 1024} KiB`);
     return undefined;
   }
   const tree = parseYaml(text, name, problems);

@@ -19,14 +19,18 @@ export interface StreamDefinitions {
 }
 
 /** The streams where the file defines none. */
-export const DEFAULT_STREAMS: StreamDefinitions = {
+const DEFAULT_STREAMS: StreamDefinitions = {
   streams: RESOURCES.map((resource) => ({ name: resource, resource, filters: {} })),
   names: RESOURCES,
   origins: new Map(),
 };
 
 /** Reads the `streams:` part of the file. */
-export function definedStreams(mapping: Mapping, problems: Problems): StreamDefinitions {
+export function definedStreams(
+  mapping: Mapping | undefined,
+  problems: Problems,
+): StreamDefinitions {
+  if (mapping === undefined) return DEFAULT_STREAMS;
   const origins = new Map<string, Origin>();
   const streams = mapping.entries.flatMap(({ key, spot, value }) => {
     const path = joined('streams', key);

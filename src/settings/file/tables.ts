@@ -48,12 +48,13 @@ const MOST_COLUMNS = 200;
 
 /** Reads the `tables:` part of the file; what cannot be read is told and left out. */
 export function definedTables(
-  mapping: Mapping,
+  mapping: Mapping | undefined,
   streams: readonly Stream[],
   problems: Problems,
 ): { tables: readonly RecordTable[]; origins: ReadonlyMap<string, Origin> } {
   const origins = new Map<string, Origin>();
-  const tables = mapping.entries.flatMap((entry) => {
+  const entries = mapping?.entries ?? [];
+  const tables = entries.flatMap((entry) => {
     const context = { path: joined('tables', entry.key), problems, origins };
     const place = `${entry.spot} (${context.path})`;
     const ours = OUR_NAMES.find(([pattern]) => pattern.test(entry.key));
