@@ -46,15 +46,12 @@ export function pageHeaders(key: string, gzip: boolean): Record<string, string> 
 
 /**
  * Percent-encodes the UTF-8 bytes of `value`; the unreserved characters of RFC 3986 2.3 stay.
- * Not `encodeURIComponent`: that leaves `!'()*` alone and throws on a lone surrogate (here it becomes U+FFFD).
+ * `encodeURIComponent` leaves `!'()*` alone, and throws on a lone surrogate, which becomes U+FFFD here.
  */
 export function percentEncode(value: string): string {
-  let encoded = '';
-  for (const byte of Buffer.from(value, 'utf8')) {
-    const character = String.fromCharCode(byte);
-    encoded += /[A-Za-z0-9._~-]/.test(character)
-      ? character
-      : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return encoded;
+  const wellFormed = Buffer.from(value).toString();
+  return encodeURIComponent(wellFormed).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }

@@ -170,8 +170,8 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a space in a date is a plus',
     'src/source/request.ts',
-    '    encoded += /[A-Za-z0-9._~-]/.test(character)\n',
-    "    if (character === ' ') { encoded += '+'; continue; }\n    encoded += /[A-Za-z0-9._~-]/.test(character)\n",
+    'return encodeURIComponent(wellFormed).replace(',
+    "return encodeURIComponent(wellFormed).replaceAll('%20', '+').replace(",
     ['test/source/request.test.ts'],
   ),
   mutant(
