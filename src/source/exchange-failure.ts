@@ -38,13 +38,20 @@ const NO_TLS = new Set([
 export function namedFailure(error: unknown, place: FailurePlace): unknown {
   if (error instanceof DaywalkError || !(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;
-  const details = { cause: bare(error, place.secrets) };
+  const message = excerpt(error.message, place.secrets);
+  const details = { cause: bare(error, message) };
   // undici leaves the code of a parser error undefined in many cases, and asserts on a status below 100.
   if (error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION')
     return new TransientError(`what ${place.host} answers is not HTTP`, details);
   if (code === undefined) return error;
   if (isBadCertificate(code) || code === 'UND_ERR_PRX_TLS')
-    return badCertificate(error, code, place);
+    return new SettingsError(
+      `the certificate of ${place.host} is not trusted: ${message} (${code})`,
+      {
+        hint: 'if the API has a certificate of your own authority, name its file in api.ca_file; also check the host name and the dates',
+        ...details,
+      },
+    );
   if (NO_TLS.has(code))
     return new SettingsError(`${place.host} does not speak TLS`, {
       hint: 'is the port right, and is api.url really https?',
@@ -58,26 +65,15 @@ export function namedFailure(error: unknown, place: FailurePlace): unknown {
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return new EnvelopeError(`${place.asked} answered with headers of more than 16 kB`, details);
   if (code === 'UND_ERR_INVALID_ARG')
-    return new SettingsError(
-      `the request cannot be made: ${excerpt(error.message, place.secrets)}`,
-      {
-        hint: 'a proxy that asks for a password (407) takes it from its URL, http://name:password@proxy:3128',
-        ...details,
-      },
-    );
-  const words = wordsOf(error, code, place);
+    return new SettingsError(`the request cannot be made: ${message}`, {
+      hint: 'a proxy that asks for a password (407) takes it from its URL, http://name:password@proxy:3128',
+      ...details,
+    });
+  const words = wordsOf(error, message, code, place);
   if (words === undefined) return error;
   const lost = !place.answering && /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code);
   const all = { ...details, hint: HINTS[code] };
   return lost ? new ConnectionLostError(words, all) : new TransientError(words, all);
-}
-
-function badCertificate(error: Error, code: string, place: FailurePlace): SettingsError {
-  const why = excerpt(error.message, place.secrets);
-  return new SettingsError(`the certificate of ${place.host} is not trusted: ${why} (${code})`, {
-    hint: 'if the API has a certificate of your own authority, name its file in api.ca_file; also check the host name and the dates',
-    cause: bare(error, place.secrets),
-  });
 }
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -89,18 +85,24 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 /** What happened, to be read after "the last: "; undefined where `code` is none of a connection. */
-function wordsOf(error: Error, code: string, place: FailurePlace): string | undefined {
+function wordsOf(
+  error: Error,
+  message: string,
+  code: string,
+  place: FailurePlace,
+): string | undefined {
+  const { hostname = place.host } = error as { hostname?: string };
   switch (code) {
     case 'ECONNREFUSED':
       return `connection refused by ${addressOf(error) ?? place.host}`;
     case 'ENOTFOUND':
-      return `no address known for ${hostnameOf(error) ?? place.host}`;
+      return `no address known for ${hostname}`;
     case 'EAI_AGAIN':
-      return `no answer from the name server about ${hostnameOf(error) ?? place.host}`;
+      return `no answer from the name server about ${hostname}`;
     case 'UND_ERR_CONNECT_TIMEOUT':
       return `no connection to ${place.host} within ${place.connectTimeoutMs / 1000} s`;
     case 'UND_ERR_ABORTED':
-      return `no tunnel to ${place.host}: ${excerpt(error.message, place.secrets)}`;
+      return `no tunnel to ${place.host}: ${message}`;
     case 'ECONNRESET':
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
@@ -126,14 +128,10 @@ function addressOf(error: Error): string | undefined {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-function hostnameOf(error: Error): string | undefined {
-  return (error as { hostname?: string }).hostname;
-}
-
 /** The error without what it carries along: a parser error has the bytes received, in which a server may echo the key. */
-function bare(error: Error, secrets: readonly string[]): Error {
+function bare(error: Error, message: string): Error {
   const { code } = error as NodeJS.ErrnoException;
-  const cause = new Error(excerpt(error.message, secrets));
+  const cause = new Error(message);
   cause.name = error.name;
   return code === undefined ? cause : Object.assign(cause, { code });
 }
