@@ -68,12 +68,15 @@ export interface FetchTarget {
 }
 
 /** What fetching a page has taken so far. */
-export interface FetchSpent extends Spent {
-  requests: number;
+export class FetchSpent implements Spent {
+  ms = 0;
+  namedMs = 0;
+  pauseMs: number | null = null;
+  requests = 0;
   /** When its first request went. */
-  startedAt: number | null;
-  freshConnection: boolean;
-  freshKey: boolean;
+  startedAt: number | null = null;
+  freshConnection = false;
+  freshKey = false;
 }
 
 /** A body as a page holds it. */

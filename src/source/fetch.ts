@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { letOthersGo } from '../clock.ts';
 import { RefusedError } from '../errors.ts';
 import type { Page, PageRequest, Priority } from '../model.ts';
-import { askOnce, type Body, type FetchSpent, type FetchTarget, type Shared } from './ask.ts';
+import { askOnce, type Body, FetchSpent, type FetchTarget, type Shared } from './ask.ts';
 import { ConnectionLostError } from './exchange-failure.ts';
 import { pageTarget } from './request.ts';
 import { type RetryNotice, untilItSucceeds } from './retry.ts';
@@ -42,15 +42,7 @@ export async function fetchPage(
   const place = `${url} (start ${request.start}, length ${request.length})`;
   const path = pageTarget(shared.address.prefix, request);
   const asked = { path, url, place, signal, priority };
-  const spent: FetchSpent = {
-    ms: 0,
-    namedMs: 0,
-    pauseMs: null,
-    requests: 0,
-    startedAt: null,
-    freshConnection: false,
-    freshKey: false,
-  };
+  const spent = new FetchSpent();
   const answered = await untilItSucceeds(() => attempt(shared, asked, spent), {
     policy: { ...policy, timeMs: patienceMs ?? policy.timeMs },
     clock,
