@@ -81,15 +81,11 @@ function proxyFor({ address, proxy }: ConnectionOptions): string | undefined {
   return text;
 }
 
-function checkedTls(tls: TlsOptions): { ca?: string; cert?: string; key?: string } {
+function checkedTls(tls: TlsOptions) {
   if (tls.ca !== undefined) checkCertificates(tls.ca);
   if ((tls.clientCert === undefined) !== (tls.clientKey === undefined))
     throw new SettingsError('a client certificate needs both the certificate and its key');
-  const checked = {
-    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-    ...(tls.clientCert === undefined ? {} : { cert: tls.clientCert }),
-    ...(tls.clientKey === undefined ? {} : { key: tls.clientKey }),
-  };
+  const checked = { ca: tls.ca, cert: tls.clientCert, key: tls.clientKey };
   try {
     createSecureContext(checked);
   } catch (cause) {
