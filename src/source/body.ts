@@ -137,12 +137,12 @@ const BYTES_PER_CONTAINER = 64;
  * @throws TooLargeError
  */
 export function refuseManyValues(body: Buffer, limitBytes: number, place: string): void {
-  const mostValues = Math.floor(limitBytes / BYTES_PER_VALUE);
-  const mostContainers = Math.floor(limitBytes / BYTES_PER_CONTAINER);
   // The shortest ones, `[]` and `1,`, have two bytes, so that most bodies need not be counted.
-  if (body.length <= 2 * mostContainers) return;
+  if (body.length <= 2 * Math.floor(limitBytes / BYTES_PER_CONTAINER)) return;
   const { values, containers } = countValues(body);
-  const refuse = (count: number, what: string, most: number, bytes: number): never => {
+  const refuseMore = (count: number, what: string, bytes: number): void => {
+    const most = Math.floor(limitBytes / bytes);
+    if (count <= most) return;
     throw new TooLargeError(
       `${place} answered with ${count} ${what} in ${body.length} bytes, more than ${most}`,
       {
@@ -150,9 +150,8 @@ export function refuseManyValues(body: Buffer, limitBytes: number, place: string
       },
     );
   };
-  if (containers > mostContainers)
-    refuse(containers, 'objects and lists', mostContainers, BYTES_PER_CONTAINER);
-  if (values > mostValues) refuse(values, 'values', mostValues, BYTES_PER_VALUE);
+  refuseMore(containers, 'objects and lists', BYTES_PER_CONTAINER);
+  refuseMore(values, 'values', BYTES_PER_VALUE);
 }
 
 /**
