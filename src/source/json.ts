@@ -51,8 +51,3 @@ export function describe(value: unknown): string {
     .map((name) => (name.length > 40 ? `a name of ${name.length} characters` : name));
   return `an object with ${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`;
 }
-
-/** Equal but for letter case. */
-export function sameText(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
-}

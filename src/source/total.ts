@@ -1,5 +1,5 @@
 /** Where a body says how many records there are in all; pure. */
-import { follow, isObject, type JsonObject, sameText } from './json.ts';
+import { follow, isObject, type JsonObject } from './json.ts';
 
 /**
  * Names that mean the records in all, beyond this page, wherever they are in use; compared without letter case. Pages
@@ -52,10 +52,10 @@ export const POSSIBLE_NAMES = new Set([
   'nbhits',
 ]);
 /** The first is not looked at where the second stands beside it: we filter by time, so the filtered one counts. */
-const OVERRULED: readonly (readonly [string, string])[] = [
+const OVERRULED: ReadonlyMap<string, string> = new Map([
   ['recordstotal', 'recordsfiltered'],
   ['itotalrecords', 'itotaldisplayrecords'],
-];
+]);
 /** Objects that carry what is said about a list. */
 const ABOUT_NAMES = new Set([
   'meta',
@@ -138,11 +138,10 @@ function candidatesIn(
   wanted: ReadonlySet<string>,
 ): TotalCandidate[] {
   const names = Object.keys(object).filter((name) => wanted.has(name.toLowerCase()));
-  const has = (other: string): boolean => names.some((name) => sameText(name, other));
+  const known = new Set(names.map((name) => name.toLowerCase()));
   return names.flatMap((name) => {
-    if (OVERRULED.some(([less, more]) => sameText(name, less) && has(more))) return [];
-    const candidate = totalAt(object[name], [...path, name]);
-    return candidate === null ? [] : [candidate];
+    if (known.has(OVERRULED.get(name.toLowerCase()) ?? '')) return [];
+    return totalAt(object[name], [...path, name]) ?? [];
   });
 }
 
@@ -150,15 +149,13 @@ function candidatesIn(
 function totalAt(value: unknown, path: readonly string[]): TotalCandidate | null {
   const plain = parseTotal(value);
   if (plain !== null) return { path, relationPath: null, total: plain };
-  if (!isObject(value) || !Object.hasOwn(value, 'value')) return null;
-  const total = parseTotal(value.value);
+  const total = isObject(value) ? parseTotal(value.value) : null;
   if (total === null) return null;
-  const qualified = Object.hasOwn(value, 'relation') && typeof value.relation === 'string';
-  return {
-    path: [...path, 'value'],
-    relationPath: qualified ? [...path, 'relation'] : null,
-    total,
-  };
+  return { path: [...path, 'value'], relationPath: relationIn(value, path), total };
+}
+
+function relationIn(value: unknown, path: readonly string[]): readonly string[] | null {
+  return isObject(value) && typeof value.relation === 'string' ? [...path, 'relation'] : null;
 }
 
 /** The relation beside a total that the settings name, so that `hits.total.value` is qualified in this case too. */
@@ -169,7 +166,5 @@ export function relationBeside(
   if (totalPath.at(-1) !== 'value') return null;
   const above = totalPath.slice(0, -1);
   const { whole, value } = follow(document, above);
-  return whole && isObject(value) && typeof value.relation === 'string'
-    ? [...above, 'relation']
-    : null;
+  return whole ? relationIn(value, above) : null;
 }
