@@ -125,16 +125,19 @@ export function closesAt(day: Day, timeZone: string, settleMs: number): number {
   return endsAt(day, timeZone) + settleMs;
 }
 
+/** What the clocks of the zone show at an instant. */
+function clockAt(nowMs: number, timeZone: string): Temporal.ZonedDateTime {
+  requireTimeZone(timeZone);
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(nowMs)).toZonedDateTimeISO(timeZone);
+}
+
 /** The day that it is at `nowMs` in the zone. */
 export function dayAt(nowMs: number, timeZone: string): Day {
-  requireTimeZone(timeZone);
-  const here = Temporal.Instant.fromEpochMilliseconds(Math.floor(nowMs));
-  return here.toZonedDateTimeISO(timeZone).toPlainDate().toString();
+  return clockAt(nowMs, timeZone).toPlainDate().toString();
 }
 
 /** The newest day that is closed at `nowMs`; every day before it is closed, and none after it. */
 export function lastClosedDay(nowMs: number, timeZone: string, settleMs: number): Day {
-  requireTimeZone(timeZone);
   const settled = nowMs - settleMs;
   let day = addDays(dayAt(settled, timeZone), -1);
   // Yesterday may come again where clocks are set back over midnight.
@@ -144,7 +147,5 @@ export function lastClosedDay(nowMs: number, timeZone: string, settleMs: number)
 
 /** How far the clocks of the zone are before UTC at an instant, in milliseconds. */
 export function offsetAt(nowMs: number, timeZone: string): number {
-  requireTimeZone(timeZone);
-  const here = Temporal.Instant.fromEpochMilliseconds(Math.floor(nowMs));
-  return here.toZonedDateTimeISO(timeZone).offsetNanoseconds / 1_000_000;
+  return clockAt(nowMs, timeZone).offsetNanoseconds / 1_000_000;
 }

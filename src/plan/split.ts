@@ -133,16 +133,13 @@ export function unclearTimes(day: Day, timeZone: string): UnclearTime[] {
     if (next === null || Temporal.ZonedDateTime.compare(next, end) > 0) break;
     const before = next.subtract({ nanoseconds: 1 });
     const back = (before.offsetNanoseconds - next.offsetNanoseconds) / 1e9;
-    const second = secondOf(wallText(next.toPlainDateTime()));
+    const second = next.epochMilliseconds / 1000 + next.offsetNanoseconds / 1e9;
     const [from, to] = back > 0 ? [second, second + back] : [second + back, second];
     if (back !== 0) found.push({ from: textOf(from), to: textOf(to - 1) });
     at = next;
   }
   return found;
 }
-
-const wallText = (time: Temporal.PlainDateTime): WallTime =>
-  time.toString({ smallestUnit: 'second' }).replace('T', ' ');
 
 /** Seconds of wall-clock time on a scale without zones, on which every day has 86,400. */
 function secondOf(time: WallTime): number {
