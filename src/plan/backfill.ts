@@ -68,49 +68,42 @@ export function planBackfill(input: BackfillInput): BackfillStep[] {
   const last = lastClosedDay(now, timeZone, settleMs);
   return days.flatMap((day) => {
     const window = dayWindow(day);
-    if (day <= last) {
-      return streams.map(({ name, known }) => {
+    if (day <= last)
+      return streams.map(({ name, known }): BackfillStep => {
         const found = known.get(day);
         const state = found?.state ?? 'missing';
-        const choice = awayChoice(found) ?? choose(state, input.only);
-        return { stream: name, window, state, ...choice, closesAt: null };
+        return { stream: name, window, state, ...choose(found, input.only), closesAt: null };
       });
-    }
     const closes = closesAt(day, timeZone, settleMs);
-    const reason = `the day is not over: it closes at ${isoSecond(closes)}`;
+    const open = skip(`the day is not over: it closes at ${isoSecond(closes)}`);
     return streams.map(({ name }): BackfillStep => {
-      return { stream: name, window, state: 'open', action: 'skip', reason, closesAt: closes };
+      return { stream: name, window, state: 'open', ...open, closesAt: closes };
     });
   });
 }
 
-/** What is done with a day that is not kept here any more; null: it is. */
-function awayChoice(day: PlannedDay | undefined): Pick<BackfillStep, 'action' | 'reason'> | null {
-  if (day?.tiered === true) return { action: 'skip', reason: TIERED };
-  return day?.pruned === true ? { action: 'skip', reason: PRUNED } : null;
-}
+type Choice = Pick<BackfillStep, 'action' | 'reason'>;
 
-function choose(
-  state: WindowState | 'missing',
-  only: BackfillOnly | undefined,
-): Pick<BackfillStep, 'action' | 'reason'> {
-  switch (state) {
-    case 'missing':
+const skip = (reason: string): Choice => ({ action: 'skip', reason });
+
+function choose(day: PlannedDay | undefined, only: BackfillOnly | undefined): Choice {
+  if (day?.tiered === true) return skip(TIERED);
+  if (day?.pruned === true) return skip(PRUNED);
+  switch (day?.state) {
+    case undefined:
     case 'pending': {
-      const what = state === 'missing' ? 'there is no window yet' : 'the window waits to be walked';
-      if (only === 'failed')
-        return { action: 'skip', reason: `${what}, and only failed are asked` };
+      const what = day === undefined ? 'there is no window yet' : 'the window waits to be walked';
+      if (only === 'failed') return skip(`${what}, and only failed are asked`);
       return { action: 'walk', reason: what };
     }
     case 'failed':
-      if (only === 'missing')
-        return { action: 'skip', reason: 'it failed, and only missing are asked' };
+      if (only === 'missing') return skip('it failed, and only missing are asked');
       return { action: 'walk', reason: 'it failed; it is tried again at once' };
     case 'complete':
       if (only === 'all') return { action: 'rewalk', reason: 'it is complete, and all are asked' };
-      return { action: 'skip', reason: 'it is complete' };
+      return skip('it is complete');
     case 'split':
-      return { action: 'skip', reason: 'it was split; its parts are walked instead' };
+      return skip('it was split; its parts are walked instead');
   }
 }
 
