@@ -66,17 +66,14 @@ export interface DayScope {
 /** How one day stands; `facts` are absent where it has no windows. */
 export function dayState(day: Day, facts: DayFacts | undefined, scope: DayScope): DayState {
   if (facts?.pruned === true) return 'out';
-  if (facts !== undefined) {
-    if (facts.complete) return facts.records === 0 ? 'empty' : 'complete';
-    if (facts.running) return 'running';
-    // The settle delay was made longer since the windows were planned.
-    if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';
-    if (facts.failed) return 'failed';
-    if (facts.walked === true) return 'walked';
-    return facts.begun === true ? 'begun' : 'missing';
-  }
+  if (facts?.complete === true) return facts.records === 0 ? 'empty' : 'complete';
+  if (facts?.running === true) return 'running';
+  // It may have windows: the settle delay was made longer since they were planned.
   if (day > scope.lastClosed) return day > scope.today ? 'out' : 'open';
-  return scope.since === null || day < scope.since ? 'out' : 'missing';
+  if (facts === undefined) return scope.since === null || day < scope.since ? 'out' : 'missing';
+  if (facts.failed) return 'failed';
+  if (facts.walked === true) return 'walked';
+  return facts.begun === true ? 'begun' : 'missing';
 }
 
 /** A state for every day of the inclusive range, oldest first, with what the store knows of it. */
