@@ -55,9 +55,7 @@ export function secretsOf(settings: Settings): string[] {
     const value = settings[row.key];
     if (!(value instanceof Secret)) return [];
     const { kind } = row;
-    return kind.kind === 'url' && kind.of !== 'api'
-      ? passwordsIn(value, kind.of)
-      : [value.reveal()];
+    return kind.kind === 'secretUrl' ? passwordsIn(value, kind.of) : [value.reveal()];
   });
   return [...new Set(texts)];
 }

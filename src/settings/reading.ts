@@ -26,7 +26,7 @@ export class Reading {
     if (secret) this.problems.hide(raw.text);
     const value = parseValue(kind, raw.text, raw.folder);
     if (value instanceof Wrong) this.problems.addWrong(raw.place, raw.text, value);
-    else if (value instanceof Secret && kind.kind === 'url' && kind.of !== 'api')
+    else if (value instanceof Secret && kind.kind === 'secretUrl')
       for (const password of passwordsIn(value, kind.of)) this.problems.hide(password);
     if (this.raws.has(key)) return;
     this.raws.set(key, raw);

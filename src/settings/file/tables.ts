@@ -23,6 +23,8 @@ import { type Entry, joined, type Mapping } from './yaml-tree.ts';
 
 const TABLE_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
 const COLUMN_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+const nameRule = (what: string, longest: number): string =>
+  `${what} is named with small letters, digits and _, begins with a letter or _, and is no longer than ${longest} characters`;
 export const TABLE_KEYS = ['stream', 'columns', 'record', 'retention'];
 export const COLUMN_KEYS = ['path', 'type', 'index', 'format'];
 /** Columns that every record table has. */
@@ -58,11 +60,7 @@ export function definedTables(
     const context = { path: joined('tables', entry.key), problems, origins };
     const place = `${entry.spot} (${context.path})`;
     const ours = OUR_NAMES.find(([pattern]) => pattern.test(entry.key));
-    if (!TABLE_NAME.test(entry.key))
-      problems.add(
-        place,
-        'a table is named with small letters, digits and _, begins with a letter or _, and is no longer than 40 characters',
-      );
+    if (!TABLE_NAME.test(entry.key)) problems.add(place, nameRule('a table', 40));
     else if (ours !== undefined) problems.add(place, ours[1]);
     else if (entry.value.is === 'mapping')
       return [definedTable(entry.key, place, entry.value.entries, streams, context)];
@@ -118,11 +116,7 @@ function definedColumn(entry: Entry, context: Context): Column {
   const { problems } = context;
   const { key, value } = entry;
   const place = placeOf(entry, context);
-  if (!COLUMN_NAME.test(key))
-    problems.add(
-      place,
-      'a column is named with small letters, digits and _, begins with a letter or _, and is no longer than 63 characters',
-    );
+  if (!COLUMN_NAME.test(key)) problems.add(place, nameRule('a column', 63));
   else if (OWN_COLUMNS.includes(key))
     problems.add(place, 'is a column that every record table has');
   else if (SYSTEM_COLUMNS.includes(key))

@@ -20,13 +20,14 @@ export type Kind =
         /** A folder, or a bucket as `s3://bucket/prefix`. */
         | 'place'
         | 'text'
+        | 'url'
         | 'names'
         | 'fields';
     }
   /** `address:port`, or `off`, which is null: nowhere. */
   | { readonly kind: 'listen' }
-  /** All but the API's may hold a password or a token, so their values are secrets. */
-  | { readonly kind: 'url'; readonly of: 'api' | 'database' | 'proxy' | 'hook' }
+  /** It may hold a password or a token, so its value is a secret. */
+  | { readonly kind: 'secretUrl'; readonly of: 'database' | 'proxy' | 'hook' }
   | { readonly kind: 'apiKey' }
   /** `none`: the path of a total, which may be the word `none`, which is null: there is none that can be trusted. */
   | { readonly kind: 'jsonPath'; readonly none: boolean };

@@ -35,7 +35,7 @@ export const ROOMS = {
     placeholder: '<folder|s3://…>',
     unset: 'no day moves',
   }),
-  tierEndpoint: tier('tier.endpoint', { kind: 'url', of: 'api' }, null, {
+  tierEndpoint: tier('tier.endpoint', { kind: 'url' }, null, {
     description: 'Base URL of the server of the bucket, such as `https://minio.example:9000`.',
     unset: 'that of AWS in `tier.region`',
   }),
@@ -97,11 +97,11 @@ export const ROOMS = {
       'How long after the first tick that follows its close a day may take to be proven, before it counts as overdue.',
   }),
   ...secretWithFile(alerts, 'pingUrl', 'ping.url', 'the ping URL', {
-    kind: { kind: 'url', of: 'hook' },
+    kind: { kind: 'secretUrl', of: 'hook' },
     description: 'A check at healthchecks.io or alike, told when a run starts and how it ends.',
   }),
   ...secretWithFile(alerts, 'webhookUrl', 'webhook.url', 'the webhook URL', {
-    kind: { kind: 'url', of: 'hook' },
+    kind: { kind: 'secretUrl', of: 'hook' },
     description:
       'Told when the export begins to fail, once a day while it fails, and when it has recovered.',
   }),

@@ -33,7 +33,7 @@ export const SETTINGS = {
   }),
 
   /** Origin and path prefix, no slash at the end. */
-  apiUrl: api('api.url', { kind: 'url', of: 'api' }, null, {
+  apiUrl: api('api.url', { kind: 'url' }, null, {
     description:
       'Base URL of the Event Query API, with its path prefix if it has one; `/api/events` is added to it.',
   }),
@@ -61,12 +61,12 @@ export const SETTINGS = {
   apiGzip: api('api.gzip', { kind: 'boolean' }, 'yes', {
     description: 'Ask the API for compressed answers.',
   }),
-  httpProxy: proxy('proxy.http', { kind: 'url', of: 'proxy' }, null, {
+  httpProxy: proxy('proxy.http', { kind: 'secretUrl', of: 'proxy' }, null, {
     description: 'The proxy for an API with an http URL.',
     env: ['HTTP_PROXY', 'http_proxy'],
     secret: true,
   }),
-  httpsProxy: proxy('proxy.https', { kind: 'url', of: 'proxy' }, null, {
+  httpsProxy: proxy('proxy.https', { kind: 'secretUrl', of: 'proxy' }, null, {
     description: 'The proxy for an API with an https URL.',
     env: ['HTTPS_PROXY', 'https_proxy'],
     secret: true,
@@ -78,7 +78,7 @@ export const SETTINGS = {
 
   // Unset where `embedded`.
   ...secretWithFile(database, 'databaseUrl', 'database.url', 'the database URL', {
-    kind: { kind: 'url', of: 'database' },
+    kind: { kind: 'secretUrl', of: 'database' },
     description:
       'The Postgres to export into, as `postgres://user:password@host/database`. Several hosts, as `host1:5432,host2:5432`, are tried until one takes writes. To another machine by TLS, unless `?sslmode=disable` stands behind it.',
     env: ['DATABASE_URL'],

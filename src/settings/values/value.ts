@@ -38,7 +38,7 @@ export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' |
             ? FieldMap
             : K extends { kind: 'listen' }
               ? ListenAddress | null
-              : K extends { kind: 'apiKey' } | { kind: 'url'; of: 'database' | 'proxy' | 'hook' }
+              : K extends { kind: 'apiKey' | 'secretUrl' }
                 ? Secret
                 : string;
 
@@ -65,7 +65,7 @@ const SECRET_URLS = { database: parseDatabaseUrl, proxy: parseProxyUrl, hook: pa
 /** Reads `text`; relative paths are relative to `folder`. Secrets are read as they are, everything else without the space around it. */
 export function parseValue(kind: Kind, text: string, folder: string): Value | Wrong {
   if (kind.kind === 'apiKey') return parseKey(text);
-  if (kind.kind === 'url' && kind.of !== 'api') return SECRET_URLS[kind.of](text);
+  if (kind.kind === 'secretUrl') return SECRET_URLS[kind.of](text);
   const word = text.trim();
   if (word === '') return new Wrong('is empty');
   switch (kind.kind) {
@@ -108,8 +108,7 @@ export function parseValue(kind: Kind, text: string, folder: string): Value | Wr
 
 /** `value` as an operator would write it, with secrets masked. */
 export function formatValue(kind: Kind, value: Value): string {
-  if (value instanceof Secret)
-    return kind.kind === 'url' && kind.of !== 'api' ? maskedUrl(value, kind.of) : MASK;
+  if (value instanceof Secret) return kind.kind === 'secretUrl' ? maskedUrl(value, kind.of) : MASK;
   switch (kind.kind) {
     case 'duration':
       return writeDuration(Number(value));
@@ -136,15 +135,11 @@ function parseKey(text: string): Secret | Wrong {
   if (text.length > 512) return new Wrong('is longer than 512 characters', false);
   if (/^(bearer|basic|apikey|x-api-key:) ?./i.test(text))
     return new Wrong('begins with a word of the header; give the key alone', false);
+  if (text === '') return new Wrong('is empty', false);
   // A line break in a header value makes HTTP clients print the key in their errors.
-  return /^[\x21-\x7e]+$/.test(text)
-    ? new Secret(text)
-    : new Wrong(
-        text === ''
-          ? 'is empty'
-          : 'holds a space, a line break or another character that no key has',
-        false,
-      );
+  if (!/^[\x21-\x7e]+$/.test(text))
+    return new Wrong('holds a space, a line break or another character that no key has', false);
+  return new Secret(text);
 }
 
 /** `yes` and `no`, and other words for them. */
