@@ -4,7 +4,7 @@ import { EnvelopeError, NoRecordsError } from '../errors.ts';
 import type { Contract } from '../model.ts';
 import { excerpt } from '../redactor.ts';
 import { framed, frameOf, utf16Of } from './body-scan.ts';
-import { describe, follow, isObject, spell } from './json.ts';
+import { describe, follow, isObject, spell, valueAt } from './json.ts';
 import { chooseList, holdsRecords, listsIn, tellLists } from './lists.ts';
 import { POSSIBLE_NAMES, parseTotal, relationBeside, totalCandidates } from './total.ts';
 
@@ -79,8 +79,7 @@ export function looksLikeTotal(
 ): { readonly path: readonly string[]; readonly total: number } | null {
   const [page, short] = [framed(body), framed(shorter)];
   const found = totalCandidates(page, recordsPath, POSSIBLE_NAMES).filter(({ path, total }) => {
-    const { whole, value } = follow(short, path);
-    return whole && parseTotal(value) === total && total >= 2;
+    return parseTotal(valueAt(short, path)) === total && total >= 2;
   });
   const [only, ...others] = found;
   const count = recordsIn(body, recordsPath).length;
@@ -117,8 +116,8 @@ function findList(document: unknown, refuse: Refuse): readonly string[] {
       document === null ? NoRecordsError : EnvelopeError,
     );
   for (const path of shapePaths(document)) {
-    const { whole, value } = follow(document, path);
-    if (whole && Array.isArray(value) && value.every(isObject)) return path;
+    const value = valueAt(document, path);
+    if (Array.isArray(value) && value.every(isObject)) return path;
   }
   const lists = listsIn(document);
   const choice = chooseList(lists, (path) => totalBeside(document, path));

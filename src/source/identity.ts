@@ -1,5 +1,5 @@
 /** Which field of a record looks like its identity, and which like its time; suggestions for a person, never acted on. */
-import { follow, isObject } from './json.ts';
+import { isObject, valueAt } from './json.ts';
 
 /** Names of identities, without case and separators, the likeliest first. */
 const NAMES = ['id', 'eventid', 'alertid', 'uuid', 'guid', 'uid', 'recordid', 'docid'];
@@ -66,9 +66,4 @@ const plain = (key: string): string => key.toLowerCase().replaceAll(/[^a-z]/g, '
 
 function fieldsOf(value: unknown, above: readonly string[] = []): (readonly string[])[] {
   return isObject(value) ? Object.keys(value).map((key) => [...above, key]) : [];
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  const found = follow(value, path);
-  return found.whole ? found.value : undefined;
 }

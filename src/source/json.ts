@@ -28,6 +28,12 @@ export function follow(document: unknown, path: readonly string[]): Followed {
   return { reached: path, whole: true, value };
 }
 
+/** The value at the end of a path; undefined where it does not lead that far. */
+export function valueAt(document: unknown, path: readonly string[]): unknown {
+  const { whole, value } = follow(document, path);
+  return whole ? value : undefined;
+}
+
 /** A path as the settings spell it. */
 export function spell(path: readonly string[]): string {
   return path.length === 0 ? 'the body itself' : path.join('.');

@@ -1,5 +1,5 @@
 /** Where a body says how many records there are in all; pure. */
-import { follow, isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject, valueAt } from './json.ts';
 
 /**
  * Names that mean the records in all, beyond this page, wherever they are in use; compared without letter case. Pages
@@ -98,14 +98,9 @@ export function totalCandidates(
 ): readonly TotalCandidate[] {
   const seen = new Set<JsonObject>();
   const found: TotalCandidate[] = [];
-  const chain = [document];
-  for (const key of recordsPath.slice(0, -1)) {
-    const above = chain.at(-1);
-    chain.push(isObject(above) ? above[key] : undefined);
-  }
-  for (let depth = chain.length - 1; depth >= 0; depth--) {
+  for (let depth = Math.max(0, recordsPath.length - 1); depth >= 0; depth--) {
     const path = recordsPath.slice(0, depth);
-    for (const place of withWhatIsAbout(chain[depth], path)) {
+    for (const place of withWhatIsAbout(valueAt(document, path), path)) {
       if (seen.has(place.object)) continue;
       seen.add(place.object);
       found.push(...candidatesIn(place.object, place.path, names));
@@ -165,6 +160,5 @@ export function relationBeside(
 ): readonly string[] | null {
   if (totalPath.at(-1) !== 'value') return null;
   const above = totalPath.slice(0, -1);
-  const { whole, value } = follow(document, above);
-  return whole ? relationIn(value, above) : null;
+  return relationIn(valueAt(document, above), above);
 }
