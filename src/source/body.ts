@@ -27,9 +27,10 @@ export interface Collecting {
   readonly memory: BodyMemory;
 }
 
-/** Bytes, and the memory that was lent for them, if they are in it. */
+/** A body as it came on the wire. */
 export interface Collected {
-  readonly bytes: Buffer;
+  readonly wire: Buffer;
+  /** The memory that was lent for `wire`; null: none was, or it came to lie elsewhere. */
   readonly lent: Buffer | null;
 }
 
@@ -55,8 +56,8 @@ export async function collect(
   }
   const inPlace = bytes - beyond.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   return beyond.length === 0
-    ? { bytes: lent.subarray(0, bytes), lent }
-    : { bytes: Buffer.concat([lent.subarray(0, inPlace), ...beyond], bytes), lent: null };
+    ? { wire: lent.subarray(0, bytes), lent }
+    : { wire: Buffer.concat([lent.subarray(0, inPlace), ...beyond], bytes), lent: null };
 }
 
 /** The first bytes of an error's body, about `most` of them; that it breaks off changes nothing about the error. */

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { type Clock, withDeadline } from '../clock.ts';
 import { TransientError } from '../errors.ts';
-import { beginning, collect, tooLarge } from './body.ts';
+import { beginning, type Collected, collect, tooLarge } from './body.ts';
 import type { BodyMemory } from './body-memory.ts';
 import { type FailurePlace, namedFailure } from './exchange-failure.ts';
 
@@ -24,13 +24,10 @@ export interface ExchangeOptions {
   readonly memory: BodyMemory;
 }
 
-export interface HttpAnswer {
+/** Its body is whole for a 200, and about `ERROR_BODY_BYTES` of anything else. */
+export interface HttpAnswer extends Collected {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As it came on the wire; whole for a 200, at most `ERROR_BODY_BYTES` of anything else. */
-  readonly wire: Buffer;
-  /** The memory that was lent for `wire`; null: none was. */
-  readonly lent: Buffer | null;
 }
 
 /** How much is read of an answer that is not a page. */
@@ -68,7 +65,7 @@ export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
         body.on('error', () => {}).destroy();
         throw tooLarge(place.asked, limitBytes);
       }
-      const { bytes: wire, lent } = await collect(body, {
+      const collected = await collect(body, {
         limitBytes,
         expected,
         place: place.asked,
@@ -77,7 +74,7 @@ export async function exchange(options: ExchangeOptions): Promise<HttpAnswer> {
           bytes = total;
         },
       });
-      return { status, headers: answered, wire, lent };
+      return { status, headers: answered, ...collected };
     });
   } catch (error) {
     signal.throwIfAborted();
