@@ -72,7 +72,6 @@ export class Alarm {
   #tell({ kind, since }: Notification, problems: readonly Trouble[]): Promise<boolean> {
     const { poster, url, format, host, clock } = this.#parts;
     const message = { kind, host, streams: this.#streams, since, now: clock.now(), problems };
-    const { headers, body } = shapeMessage(message, format);
-    return poster.post(new URL(url), headers, body);
+    return poster.post(new URL(url), shapeMessage(message, format));
   }
 }

@@ -1,6 +1,7 @@
 /** What a webhook is told: one message in words, in the shape that the service at its other end takes. */
 
 import { formatDuration, oneLine, utcMinute } from '../text.ts';
+import type { Posted } from './post.ts';
 import type { Notification } from './rows.ts';
 
 /** One thing that is wrong. */
@@ -24,12 +25,6 @@ export interface Message {
 
 export type MessageFormat = 'json' | 'slack' | 'ntfy';
 
-/** A request's headers and body. */
-export interface Posted {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
 const MOST_PROBLEMS = 5;
 const MOST_LETTERS = 300;
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -47,15 +42,8 @@ export interface Words {
 
 /** The message in the shape of `format`. */
 export function shapeMessage(message: Message, format: MessageFormat): Posted {
-  return shapeWords(
-    {
-      title: titleOf(message),
-      lines: linesOf(message),
-      json: jsonOf(message),
-      urgent: message.kind !== 'recovered',
-    },
-    format,
-  );
+  const [title, lines, json] = [titleOf(message), linesOf(message), jsonOf(message)];
+  return shapeWords({ title, lines, json, urgent: message.kind !== 'recovered' }, format);
 }
 
 /** Words in the shape of `format`. */

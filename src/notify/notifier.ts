@@ -68,13 +68,26 @@ export function openNotifier(
   const alarm = parts ? new Alarm(parts) : null;
   const provenDays = parts && settings.webhookDayProven ? new ProvenDays(parts) : null;
   let database: Database | null = null;
+  const ended = async (pings: RunPings | null, end: RunEnd) => {
+    const there = database;
+    try {
+      await Promise.all([
+        pings?.end(end.exitCode, strike(end.text)),
+        alarm &&
+          troublesOf(settings, there, end).then(
+            (troubles) => troubles && alarm.note(there, troubles),
+          ),
+        there && provenDays?.tell(there),
+      ]);
+    } catch (error) {
+      log.warn({ err: error }, 'the end of the run could not be told');
+    }
+  };
   return {
     begin() {
       const pings = pingPoster ? pingsOf(pingPoster, ping, clock.uuid()) : null;
       pings?.start();
-      return {
-        ended: (end) => ended({ settings, pings, alarm, provenDays, database, log, strike }, end),
-      };
+      return { ended: (end) => ended(pings, end) };
     },
     async attach(opened) {
       database = opened;
@@ -86,32 +99,12 @@ export function openNotifier(
   };
 }
 
-interface Ending {
-  readonly settings: Settings;
-  readonly pings: RunPings | null;
-  readonly alarm: Alarm | null;
-  readonly provenDays: ProvenDays | null;
-  readonly database: Database | null;
-  readonly log: Logger;
-  readonly strike: (text: string) => string;
-}
-
-async function ended(ending: Ending, end: RunEnd): Promise<void> {
-  const { pings, alarm, provenDays, database, log, strike } = ending;
-  try {
-    await Promise.all([
-      pings?.end(end.exitCode, strike(end.text)),
-      alarm &&
-        troublesOf(ending, end).then((troubles) => troubles && alarm.note(database, troubles)),
-      database && provenDays?.tell(database),
-    ]);
-  } catch (error) {
-    log.warn({ err: error }, 'the end of the run could not be told');
-  }
-}
-
 /** What is wrong after a run: what ended it early or failed besides, what should be proven by now and is not, and what the source lost; null: nobody knows. */
-async function troublesOf({ settings, database }: Ending, end: RunEnd): Promise<Trouble[] | null> {
+async function troublesOf(
+  settings: Settings,
+  database: Database | null,
+  end: RunEnd,
+): Promise<Trouble[] | null> {
   const early = [
     ...(end.error === undefined ? [] : [troubleOf(end.error)]),
     ...(end.troubles ?? []),

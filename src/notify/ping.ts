@@ -28,11 +28,10 @@ export function pingUrl(base: string, what: 'start' | number, runId: string): UR
 /** The pings of a run. */
 export function pingsOf(poster: Poster, base: string, runId: string): RunPings {
   const send = (what: 'start' | number, text: string) =>
-    poster.post(
-      pingUrl(base, what, runId),
-      { 'content-type': 'text/plain; charset=utf-8' },
-      text.slice(0, MOST_TEXT),
-    );
+    poster.post(pingUrl(base, what, runId), {
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+      body: text.slice(0, MOST_TEXT),
+    });
   let started: Promise<unknown> = Promise.resolve();
   return {
     start() {

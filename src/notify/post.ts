@@ -3,13 +3,19 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 
+/** What is sent. */
+export interface Posted {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
 /** A way to the address of a ping or webhook. */
 export interface Poster {
   /**
    * Sends a POST, and once more where that may help.
    * @returns whether the service took it; why not is logged, without the address, which is a secret (I10).
    */
-  post(url: URL, headers: Readonly<Record<string, string>>, body: string): Promise<boolean>;
+  post(url: URL, posted: Posted): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -30,35 +36,27 @@ const ATTEMPTS = 2;
 /** Opens no connection yet. */
 export function openPoster(parts: PosterParts): Poster {
   return {
-    post: (url, headers, body) => deliver(parts, url, headers, body),
+    async post(url, posted) {
+      let why = '';
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+        if (attempt > 1) await parts.clock.sleep(WAIT_MS);
+        const result = await once(parts, url, posted);
+        if (result === 'taken') return true;
+        why = result;
+        if (/^answered [34]/.test(why) && why !== 'answered 429') break;
+      }
+      parts.log.warn({ why }, `the ${parts.what} was not delivered; the export goes on`);
+      return false;
+    },
     close: () => parts.dispatcher.destroy(),
   };
-}
-
-async function deliver(
-  parts: PosterParts,
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): Promise<boolean> {
-  let why = '';
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    if (attempt > 1) await parts.clock.sleep(WAIT_MS);
-    const result = await once(parts, url, headers, body);
-    if (result === 'taken') return true;
-    why = result;
-    if (/^answered [34]/.test(why) && why !== 'answered 429') break;
-  }
-  parts.log.warn({ why }, `the ${parts.what} was not delivered; the export goes on`);
-  return false;
 }
 
 /** `taken`, or why not. Codes only: an error's message may hold the address. */
 async function once(
   { dispatcher, clock }: PosterParts,
   url: URL,
-  headers: Readonly<Record<string, string>>,
-  body: string,
+  { headers, body }: Posted,
 ): Promise<string> {
   try {
     const answer = await dispatcher.request({

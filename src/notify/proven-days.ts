@@ -50,8 +50,8 @@ export class ProvenDays {
 
   #post(days: readonly ProvenDay[], count: number): Promise<boolean> {
     const { poster, url, format, host, clock } = this.#parts;
-    const { headers, body } = shapeWords(wordsOf(host, clock.now(), days, count), format);
-    return poster.post(new URL(url), headers, body);
+    const words = wordsOf(host, clock.now(), days, count);
+    return poster.post(new URL(url), shapeWords(words, format));
   }
 }
 
