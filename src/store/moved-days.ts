@@ -65,40 +65,27 @@ export interface MovedRecords {
   ): AsyncIterable<readonly MovedPage[]>;
 }
 
-type MovedRow = Omit<MovedDay, 'pages' | 'events'> & {
-  readonly pagesKey: string;
-  readonly pagesBytes: number;
-  readonly pagesSha256: string;
-  readonly eventsKey: string;
-  readonly eventsBytes: number;
-  readonly eventsSha256: string;
-};
+/** The object of a day as {@link MovedObject}: of its pages, or of its events. */
+const movedObject = (of: 'pages' | 'events'): string =>
+  `jsonb_build_object('key', t.${of}_key, 'bytes', t.${of}_bytes, 'sha256', encode(t.${of}_sha256, 'hex')) as ${of}`;
 
 /** The days of these streams, or all, that are in the tier, oldest first, between two days where given. */
-export async function readMovedDays(
+export const readMovedDays = (
   query: Query,
   streams: readonly string[] | null,
   range: DayRange | null,
-): Promise<MovedDay[]> {
-  const rows = await query<MovedRow>(
+): Promise<MovedDay[]> =>
+  query(
     `select s.stream_id as "streamId", s.name as stream, t.day, t.publication, t.place,
-            t.pages_key as "pagesKey", t.pages_bytes as "pagesBytes", encode(t.pages_sha256, 'hex') as "pagesSha256",
-            t.events_key as "eventsKey", t.events_bytes as "eventsBytes", encode(t.events_sha256, 'hex') as "eventsSha256",
-            t.records, encode(t.records_sha256, 'hex') as "recordsSha256"
+            t.records, encode(t.records_sha256, 'hex') as "recordsSha256",
+            ${movedObject('pages')},
+            ${movedObject('events')}
        from daywalk.tiered_days t
        join daywalk.streams s on s.stream_id = t.stream_id
       where ($1::text[] is null or s.name = any ($1::text[])) and ($2::date is null or t.day between $2::date and $3::date)
       order by t.day, array_position($1::text[], s.name), s.name`,
     [streams, range?.from ?? null, range?.to ?? null],
   );
-  return rows.map(
-    ({ pagesKey, pagesBytes, pagesSha256, eventsKey, eventsBytes, eventsSha256, ...row }) => ({
-      ...row,
-      pages: { key: pagesKey, bytes: pagesBytes, sha256: pagesSha256 },
-      events: { key: eventsKey, bytes: eventsBytes, sha256: eventsSha256 },
-    }),
-  );
-}
 
 /** As {@link readMovedDays}, with the patience of the settings. */
 export const listMovedDays = (
