@@ -2,7 +2,7 @@
 import type { Claim, ListEnd, Span } from '../model.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
-import { isLowerBound } from './page-facts.ts';
+import { type ClaimRow, claimOf } from './page-facts.ts';
 import { spanColumns } from './span-columns.ts';
 import type { WalkRole } from './walks.ts';
 
@@ -36,9 +36,7 @@ export const partOf = ({ walkId, unites = [] }: Pick<EndedWalk, 'walkId' | 'unit
 
 /** The walks of a window since it was last proven or given up, oldest first. */
 export async function readWalks(database: Database, lease: Lease): Promise<EndedWalk[]> {
-  const walks = await database.persist<
-    EndedWalk & { pageClaims: (Omit<Claim, 'lowerBound'> & { relation: string | null })[] }
-  >(
+  const walks = await database.persist<EndedWalk & { pageClaims: ClaimRow[] }>(
     `select walk.walk_id as "walkId", walk.role, walk.outcome, walk.reason,
             walk.next_start as stored, walk.pages, walk.page_length as "pageLength",
             ${spanColumns('walk')},
@@ -58,13 +56,10 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
       order by walk.number`,
     [lease.windowId],
   );
-  return walks.map(({ pageClaims, claims, ...walk }) => {
-    const ofPages = pageClaims.map(({ relation, ...claim }) => ({
-      ...claim,
-      lowerBound: isLowerBound(relation),
-    }));
-    return { ...walk, claims: [...ofPages, ...claims] };
-  });
+  return walks.map(({ pageClaims, claims, ...walk }) => ({
+    ...walk,
+    claims: [...pageClaims.map(claimOf), ...claims],
+  }));
 }
 
 /** The walks of the halves that a window was compared with for its newest proof, without halves that were halved in turn. */

@@ -59,21 +59,17 @@ export async function readAsJsonb<T>(
 }
 
 /** A row of `daywalk.store_page` or of what reads a probe (migrations/0002_storing.sql). */
-export interface FactsRow {
-  came: number | null;
-  total: number | null;
-  total_missing: boolean;
-  relation: string | null;
-  more: boolean;
-  digest: string;
-  continues: boolean;
-  fits: boolean;
-  fault: string | null;
-  list_type: string | null;
-  signature: string | null;
-  wordless: boolean | null;
-  frame_known: boolean;
-  stored: boolean;
+export interface FactsRow
+  extends Pick<
+    PageFacts,
+    'total' | 'more' | 'digest' | 'continues' | 'fits' | 'fault' | 'signature' | 'stored'
+  > {
+  readonly came: number | null;
+  readonly total_missing: boolean;
+  readonly relation: string | null;
+  readonly list_type: string | null;
+  readonly wordless: boolean | null;
+  readonly frame_known: boolean;
 }
 
 export const factsOf = (row: FactsRow | undefined, skip: number): PageFacts => {
@@ -98,6 +94,14 @@ export const factsOf = (row: FactsRow | undefined, skip: number): PageFacts => {
   };
 };
 
+/** What a stored page claims, as its row has it. */
+export type ClaimRow = Omit<Claim, 'lowerBound'> & { readonly relation: string | null };
+
+export const claimOf = ({ relation, ...claim }: ClaimRow): Claim => ({
+  ...claim,
+  lowerBound: isLowerBound(relation),
+});
+
 /** Whether the word beside a total (`gte`) says that it may be more; `eq`, also in capitals, and `=` say that it is exact. */
-export const isLowerBound = (relation: string | null): boolean =>
+const isLowerBound = (relation: string | null): boolean =>
   relation !== null && !['eq', '='].includes(relation.toLowerCase());

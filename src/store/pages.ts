@@ -4,13 +4,18 @@ import type { Claim, Contract, Page } from '../model.ts';
 import type { Repaired } from './body-repair.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './leases.ts';
-import { type FactsRow, factsOf, isLowerBound, type PageFacts, readAsJsonb } from './page-facts.ts';
+import {
+  type ClaimRow,
+  claimOf,
+  type FactsRow,
+  factsOf,
+  type PageFacts,
+  readAsJsonb,
+} from './page-facts.ts';
+import type { WalkedSoFar } from './walks.ts';
 
 /** Where the walk stands before the page, as far as the worker knows. */
-export interface Checkpoint {
-  readonly walkId: number;
-  readonly nextStart: number;
-  readonly pages: number;
+export interface Checkpoint extends WalkedSoFar {
   /** The page asks for the last record stored again: where it is not the first one that comes, the list has moved. */
   readonly skip: 0 | 1;
   /** The frame of an answer without records that this walk believes; those that are known need not be named. */
@@ -124,19 +129,17 @@ export interface StoredPage {
 
 /** What the stored pages of a walk showed, in order: a resumed walk begins from it. */
 export async function listPagesObserved(database: Database, walkId: number): Promise<StoredPage[]> {
-  const rows = await database.persist<
-    Omit<Claim, 'lowerBound'> & Omit<StoredPage, 'claim'> & { relation: string | null }
-  >(
+  const rows = await database.persist<Omit<StoredPage, 'claim'> & ClaimRow>(
     `select p.records, p.skip, pg_catalog.hash_array_extended(p.record_hashes, 0)::text as digest, p.start, p.length,
             p.records + p.skip as came, p.total, p.relation, p.total_missing as "totalMissing", p.more
        from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
       where k.walk_id = $1 order by p.page_no`,
     [walkId],
   );
-  return rows.map(({ records, skip, digest, relation, ...claim }) => ({
+  return rows.map(({ records, skip, digest, ...claim }) => ({
     records,
     skip,
     digest,
-    claim: { ...claim, lowerBound: isLowerBound(relation) },
+    claim: claimOf(claim),
   }));
 }

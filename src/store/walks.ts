@@ -25,21 +25,22 @@ export interface WalkPlan extends Span {
   readonly ignored: readonly string[];
 }
 
-/** A walk in progress, as its row tells: the checkpoint and what was seen so far. */
-export interface OpenWalk extends WalkPlan {
+/** How far a walk has come: its checkpoint. */
+export interface WalkedSoFar {
   readonly walkId: number;
-  readonly number: number;
-  /** The checkpoint: records stored, and the offset of the next page. */
+  /** Records stored, and the offset of the next page. */
   readonly nextStart: number;
   readonly pages: number;
 }
 
-/** The columns of a walk `k` as {@link OpenWalkRow}. */
+/** A walk in progress, as its row tells. */
+export interface OpenWalk extends WalkPlan, WalkedSoFar {
+  readonly number: number;
+}
+
+/** The columns of a walk `k` as {@link OpenWalk}. */
 const OPEN_WALK_COLUMNS = `k.walk_id as "walkId", k.number, k.role, ${spanColumns('k')},
             k.page_length as "pageLength", k.ignored, k.next_start as "nextStart", k.pages`;
-
-/** Without a walk in progress all is null. */
-type OpenWalkRow = Omit<OpenWalk, 'walkId'> & { readonly walkId: number | null };
 
 /** The walk in progress of a window that this lease holds; null where there is none. Undefined: the lease is lost. */
 export async function readOpenWalk(
@@ -47,7 +48,7 @@ export async function readOpenWalk(
   lease: Lease,
   signal?: AbortSignal,
 ): Promise<OpenWalk | null | undefined> {
-  const [row] = await database.persist<OpenWalkRow>(
+  const [row] = await database.persist<OpenWalk | { readonly walkId: null }>(
     `select ${OPEN_WALK_COLUMNS}
        from daywalk.windows w
        left join daywalk.walks k on k.walk_id = w.current_walk
@@ -55,11 +56,7 @@ export async function readOpenWalk(
     [lease.windowId, lease.leaseId],
     signal,
   );
-  return row === undefined ? undefined : openWalkOf(row);
-}
-
-function openWalkOf({ walkId, ...walk }: OpenWalkRow): OpenWalk | null {
-  return walkId === null ? null : { ...walk, walkId };
+  return row?.walkId === null ? null : row;
 }
 
 /** Each walk of a window asks for pages that are shorter by another number of records than so many walks before it did. */
@@ -78,7 +75,7 @@ export async function openWalk(
   { role, from, to, levelFrom, levelTo, pageLength, ignored }: WalkPlan,
   signal?: AbortSignal,
 ): Promise<OpenWalk | null> {
-  const [row] = await database.persist<OpenWalkRow>(
+  const [row] = await database.persist<OpenWalk>(
     `with held as materialized (
        select window_id, stream_id, day from daywalk.windows
         where window_id = $1 and lease_id = $2::uuid and current_walk is null
@@ -100,7 +97,7 @@ export async function openWalk(
     [lease.windowId, lease.leaseId, role, from, to, levelFrom, levelTo, pageLength, ignored],
     signal,
   );
-  return row === undefined ? null : openWalkOf(row);
+  return row ?? null;
 }
 
 /** How a walk ended that is not proven, or not yet. */
@@ -182,13 +179,6 @@ export async function readWithheld(
     [windowId, walkId],
   );
   return row ?? null;
-}
-
-/** A walk as it stands at its end. */
-export interface WalkedSoFar {
-  readonly walkId: number;
-  readonly nextStart: number;
-  readonly pages: number;
 }
 
 /**
