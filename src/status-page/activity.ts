@@ -29,46 +29,32 @@ export interface Doing {
   readonly notInStep: readonly NotInStep[];
 }
 
-/** Watches the passes of this process. */
-export class Activity {
-  readonly #startedAt: number;
-  #pass: (() => Pass) | null = null;
-  #nextTick: number | null = null;
-  #endedEarly: string | null = null;
-  /** Set while the key is refused. */
+/** Watches the passes of this process; what only changes as a whole is set from outside. */
+export class Activity implements Doing {
+  readonly startedAt: number;
+  nextTick: number | null = null;
+  endedEarly: string | null = null;
   refused: RefusedKey | null = null;
   notInStep: readonly NotInStep[] = [];
+  #pass: (() => Pass) | null = null;
 
   constructor(clock: Clock) {
-    this.#startedAt = clock.now();
+    this.startedAt = clock.now();
+  }
+
+  get pass(): Pass | null {
+    return this.#pass?.() ?? null;
   }
 
   /** A pass begins. @param pass says where it stands, until it ends. */
   begin(pass: () => Pass): void {
-    this.#nextTick = null;
+    this.nextTick = null;
     this.#pass = pass;
   }
 
   /** The pass has ended. @param why what ended it early; null: it came to its end. */
   end(why: string | null): void {
     this.#pass = null;
-    this.#endedEarly = why;
-  }
-
-  /** The worker waits. @param nextTick milliseconds since the epoch. */
-  wait(nextTick: number): void {
-    this.#nextTick = nextTick;
-  }
-
-  /** What it does now. */
-  get doing(): Doing {
-    return {
-      startedAt: this.#startedAt,
-      pass: this.#pass?.() ?? null,
-      nextTick: this.#nextTick,
-      endedEarly: this.#endedEarly,
-      refused: this.refused,
-      notInStep: this.notInStep,
-    };
+    this.endedEarly = why;
   }
 }

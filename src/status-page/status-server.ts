@@ -132,15 +132,8 @@ class Answering {
 
   attach(url: string): void {
     const { clock, log } = this.#parts;
-    const open = () =>
-      new Database({
-        url,
-        connections: 1,
-        statementTimeoutMs: STATEMENT_MS,
-        patienceMs: 0,
-        clock,
-        log,
-      });
+    const limits = { connections: 1, statementTimeoutMs: STATEMENT_MS, patienceMs: 0 };
+    const open = () => new Database({ url, ...limits, clock, log });
     [this.#shared, this.#chosen] = [open(), open()];
     // What is kept so far says that there is no database, and would say it for KEPT_MS more.
     for (const kept of [this.#standing, this.#lateness, this.#document, this.#readiness])
@@ -185,27 +178,18 @@ class Answering {
 
   /** The answer; null: there is nothing at this path. */
   async #answer(path: string): Promise<Answer | null> {
+    const { activity, strike } = this.#parts;
     switch (path) {
       case '/':
         return this.#page('', () => this.#statusPage());
       case '/now':
         return this.#page('', async () =>
-          page(
-            livePart({ standing: await this.#standingNow(), doing: this.#parts.activity.doing }),
-          ),
+          page(livePart({ standing: await this.#standingNow(), doing: activity })),
         );
       case '/readyz':
-        return readyAnswer(
-          () => this.#readiness.get(),
-          this.#parts.activity.doing.refused,
-          this.#parts.strike,
-        );
+        return readyAnswer(() => this.#readiness.get(), activity.refused, strike);
       case '/healthz':
-        return healthAnswer(
-          () => this.#standingNow(),
-          this.#parts.activity.notInStep,
-          this.#parts.strike,
-        );
+        return healthAnswer(() => this.#standingNow(), activity.notInStep, strike);
       case '/status.json':
         return this.#statusDocument();
       case '/metrics':
@@ -247,7 +231,7 @@ class Answering {
   async #standingNow(): Promise<Standing> {
     const { activity, strike } = this.#parts;
     const standing = await this.#standing.get();
-    const { refused, notInStep } = activity.doing;
+    const { refused, notInStep } = activity;
     if (refused === null) return { ...standing, health: withNotInStep(standing.health, notInStep) };
     const sentence = strike(refusedSentence(refused));
     return { ...standing, health: { ...standing.health, level: 'refused', sentence } };
@@ -257,7 +241,7 @@ class Answering {
     const { version, activity, expectation } = this.#parts;
     const [standing, late] = await Promise.all([this.#standingNow(), this.#lateness.get()]);
     const { timeZone } = expectation;
-    return page(statusPage({ version, standing, late, doing: activity.doing, timeZone }));
+    return page(statusPage({ version, standing, late, doing: activity, timeZone }));
   }
 
   /** A page, or the one that says that there is none. */
@@ -268,7 +252,7 @@ class Answering {
     } catch (error) {
       if (!(error instanceof DaywalkError)) throw error;
       const why = strike(error.message);
-      return page(awayPage(version, root, why, activity.doing), 503);
+      return page(awayPage(version, root, why, activity), 503);
     }
   }
 
@@ -285,7 +269,7 @@ class Answering {
     const { metrics, version, expectation, activity, limits } = this.#parts;
     const standing = await this.#standing.get().catch(() => null);
     const { timeZone } = expectation;
-    const state = { version, timeZone, standing, doing: activity.doing, limits: limits() };
+    const state = { version, timeZone, standing, doing: activity, limits: limits() };
     return { status: 200, ...(await metrics.read(state)) };
   }
 }

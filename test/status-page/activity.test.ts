@@ -20,7 +20,7 @@ test('cuts between days are no windows of the pass: they are not planned as such
   const run = new RunProgress(0);
   const activity = new Activity(systemClock);
   activity.begin(() => run.state(1_000));
-  const line = () => now({ running: [] }, activity.doing).text;
+  const line = () => now({ running: [] }, activity).text;
   run.add({ kind: 'planned', windows: 2 }, 0);
   run.add({ kind: 'complete', window: window(1, 'day'), proof }, 1);
   run.add({ kind: 'complete', window: window(2, 'cut'), proof }, 1);

@@ -47,7 +47,7 @@ test('docs/images/status.png and status-dark.png', async () => {
     [day(17)],
   );
   const scene = await serveStatus(server.url, { streams: STREAMS.map(({ name }) => name) });
-  scene.activity.wait(Date.now() + 39 * 60_000);
+  scene.activity.nextTick = Date.now() + 39 * 60_000;
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, close } = await openPage({ colorScheme, viewport: { width: 1120, height: 960 } });
     await page.goto(scene.url);

@@ -61,7 +61,7 @@ async function eachTick(
     await work();
     let told: number | null = null;
     await untilTick(systemClock, settings.schedule, began, signal, (next) => {
-      activity.wait(next);
+      activity.nextTick = next;
       if (told !== next) log.info({ next: new Date(next) }, 'waiting for the next tick');
       told = next;
     });
