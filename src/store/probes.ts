@@ -27,11 +27,33 @@ export interface ComparedWith {
 /** Reads a probe's answer and compares it with the walk, without what is ignored in its records; stores nothing. */
 export async function compareProbe(
   database: Database,
-  compared: ComparedWith,
+  { streamId, walkId, identities = false, ignored }: ComparedWith,
   page: Page,
-  contract: Contract,
+  { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<ProbeFacts> {
-  return readAsJsonb(page.body, ({ body }) => readProbe(database, compared, page, body, contract));
+  const [row] = await readAsJsonb(page.body, ({ body }) =>
+    database.persist<CompareRow>(
+      `call daywalk.compare_answer($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb,
+                                   null, null, null, null, null, null, null, null, null, null, null, null, null, null)`,
+      [
+        ...[streamId, walkId, page.start, recordsPath, totalPath, relationPath, page.status ?? 200],
+        ...[ignored ?? null, identities, body],
+      ],
+    ),
+  );
+  return {
+    ...factsOf(row && { ...row, continues: true, fits: true, stored: false }, 0),
+    beginsWithLast: row?.begins_with_last ?? false,
+    hashes: row?.hashes ?? [],
+    strangers: row?.strangers ?? false,
+  };
+}
+
+/** A row of `daywalk.compare_answer` (migrations/0002_storing.sql). */
+interface CompareRow extends Omit<FactsRow, 'continues' | 'fits' | 'stored'> {
+  begins_with_last: boolean;
+  hashes: string[];
+  strangers: boolean;
 }
 
 /**
@@ -50,34 +72,4 @@ export async function readFault(
     ),
   );
   return row?.fault ?? null;
-}
-
-/** A row of `daywalk.compare_answer` (migrations/0002_storing.sql). */
-interface CompareRow extends Omit<FactsRow, 'continues' | 'fits' | 'stored'> {
-  begins_with_last: boolean;
-  hashes: string[];
-  strangers: boolean;
-}
-
-async function readProbe(
-  database: Database,
-  { streamId, walkId, identities = false, ignored }: ComparedWith,
-  page: Page,
-  body: Buffer,
-  { recordsPath, totalPath, relationPath }: Contract,
-): Promise<ProbeFacts> {
-  const [row] = await database.persist<CompareRow>(
-    `call daywalk.compare_answer($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb,
-                                 null, null, null, null, null, null, null, null, null, null, null, null, null, null)`,
-    [
-      ...[streamId, walkId, page.start, recordsPath, totalPath, relationPath, page.status ?? 200],
-      ...[ignored ?? null, identities, body],
-    ],
-  );
-  return {
-    ...factsOf(row && { ...row, continues: true, fits: true, stored: false }, 0),
-    beginsWithLast: row?.begins_with_last ?? false,
-    hashes: row?.hashes ?? [],
-    strangers: row?.strangers ?? false,
-  };
 }
