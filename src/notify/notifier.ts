@@ -112,11 +112,9 @@ async function troublesOf(
   const away = end.error instanceof UnavailableError && end.error.part === 'database';
   if (database === null || away) return early;
   try {
-    return [
-      ...early,
-      ...(await overdueOf(settings, database)),
-      ...(await lostOf(settings, database)),
-    ];
+    const streams = settings.streams.map(({ name }) => name);
+    const overdue = await overdueOf(settings, streams, database);
+    return [...early, ...overdue, ...(await lostOf(streams, database))];
   } catch {
     // A database that is away has ended the run as well, or the next run says so; that all is well it does not say.
     return early.length > 0 ? early : null;
@@ -131,21 +129,20 @@ function troubleOf(error: unknown): Trouble {
   return { text: `${name}${message}${hint}`, command: 'daywalk doctor' };
 }
 
-async function overdueOf(settings: Settings, database: Database): Promise<Trouble[]> {
+async function overdueOf(
+  settings: Settings,
+  streams: readonly string[],
+  database: Database,
+): Promise<readonly Trouble[]> {
   const { timezone: timeZone, settle: settleMs, schedule, lateAfter: lateAfterMs } = settings;
-  const streams = settings.streams.map(({ name }) => name);
   const [now, from] = await Promise.all([databaseNow(database), readFirstDay(database, streams)]);
   if (from === null) return [];
   const days = await readStreamDays(database, { streams, from, timeZone, settleMs });
-  return [...assessHealth(days, now, { timeZone, settleMs, schedule, lateAfterMs }).problems];
+  return assessHealth(days, now, { timeZone, settleMs, schedule, lateAfterMs }).problems;
 }
 
-async function lostOf({ streams }: Settings, database: Database): Promise<Trouble[]> {
-  const gone = await readGone(
-    database,
-    streams.map(({ name }) => name),
-  );
-  return gone.flatMap((standing) => {
+async function lostOf(streams: readonly string[], database: Database): Promise<Trouble[]> {
+  return (await readGone(database, streams)).flatMap((standing) => {
     const text = describeLost(standing);
     return text === null ? [] : [{ text, command: 'daywalk accept' }];
   });
