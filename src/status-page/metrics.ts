@@ -30,25 +30,18 @@ export class Metrics {
     'Requests to the API, by the status of the answer; none: there was no answer.',
     ['code'],
   );
-  readonly #retries = this.#counter(
-    'retries',
-    'Requests to the API that repeat one that failed.',
-    [],
-  );
+  readonly #retries = this.#counter('retries', 'Requests to the API that repeat one that failed.');
   readonly #retryWait = this.#counter(
     'retry_wait_seconds',
     'Time that pages waited before they were asked for again.',
-    [],
   );
   readonly #rateWaits = this.#counter(
     'rate_limit_waits',
     'Answers that asked everybody to wait (429, 503).',
-    [],
   );
   readonly #rateWait = this.#counter(
     'rate_limit_wait_seconds',
     'Time that such answers asked for.',
-    [],
   );
   readonly #duration = new Histogram({
     name: 'daywalk_request_duration_seconds',
@@ -119,7 +112,7 @@ export class Metrics {
     return { type, body: `${standing}\n${await this.#registry.metrics()}` };
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
+  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) {
     return new Counter<Label>({
       name: `daywalk_${name}_total`,
       help,
