@@ -12,6 +12,8 @@ const TOP = 16;
 const WIDTH = LEFT + 31 * PITCH;
 /** Years before these are folded away, unless something is wrong in them. */
 const YEARS_OPEN = 2;
+/** The states that need a look. */
+const TO_LOOK_AT = ['failed', 'walked', 'begun', 'missing', 'running'] as const;
 const RULER = [1, 5, 10, 15, 20, 25, 30];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -46,15 +48,11 @@ export function legend(streams: readonly StreamDays[]): Html {
 
 /** The calendar of a stream: the newest years open, older ones folded. */
 export function calendar({ stream, days, since }: StreamDays): Html {
-  const years = new Map<string, DayInState[]>();
-  for (const day of days) {
-    if (day.state === 'out') continue;
-    const year = day.day.slice(0, 4);
-    const own = years.get(year);
-    if (own === undefined) years.set(year, [day]);
-    else own.push(day);
-  }
-  const newestFirst = [...years].reverse();
+  const shown = days.filter(({ state }) => state !== 'out');
+  const years = [...new Set(shown.map(({ day }) => day.slice(0, 4)))];
+  const newestFirst = years
+    .reverse()
+    .map((year) => [year, shown.filter(({ day }) => day.startsWith(year))] as const);
   const open = newestFirst.slice(0, YEARS_OPEN);
   const older = newestFirst.slice(YEARS_OPEN);
   if (open.length === 0)
@@ -70,9 +68,7 @@ function folded(
 ): Html {
   const all = years.flatMap(([, days]) => days);
   const counts = countStates(all);
-  const wrong = (['failed', 'walked', 'begun', 'missing', 'running'] as const).filter((state) =>
-    counts.has(state),
-  );
+  const wrong = TO_LOOK_AT.filter((state) => counts.has(state));
   const names = `${years.at(-1)?.[0]}${years.length > 1 ? ` to ${years[0]?.[0]}` : ''}`;
   const said =
     wrong.length === 0
@@ -116,7 +112,7 @@ function cell(stream: string, day: DayInState, first: number): string {
   const x = LEFT + (Number(day.day.slice(8)) - 1) * PITCH;
   const y = TOP + (monthOf(day.day) - first) * PITCH;
   // Thousands of stops would be no way to go with the keyboard: what needs a look is one, months lead to the others.
-  const stop = ['failed', 'walked', 'begun', 'missing', 'running'].includes(day.state);
+  const stop = TO_LOOK_AT.some((state) => state === day.state);
   return `<a href="day/${stream}/${day.day}"${stop ? '' : ' tabindex="-1"'}><title>${day.day} ${describeDay(day)}</title><use href="#s-${day.state}" x="${x}" y="${y}"/></a>`;
 }
 

@@ -70,18 +70,10 @@ ${ledger !== null && html`<div><dt>Ledger</dt><dd>entry ${ledger.entry}${ledger.
 function commands(story: DayStory): Html {
   const { stream, day } = story;
   const mending = mendingCommand(story);
-  const lines: readonly (readonly [string, string])[] = [
-    ...(mending === null ? [] : [[acceptHint(story.lastError) ?? 'Walk it now', mending] as const]),
-    ['The same on a terminal', `daywalk why ${day} --stream ${stream}`],
-    ...(isComparable(story)
-      ? [
-          [
-            'Compare it with the source, page by page',
-            `daywalk verify --deep --from ${day} --to ${day} --stream ${stream}`,
-          ] as const,
-        ]
-      : []),
-  ];
+  const lines = [['The same on a terminal', `daywalk why ${day} --stream ${stream}`]];
+  if (mending !== null) lines.unshift([acceptHint(story.lastError) ?? 'Walk it now', mending]);
+  const comparing = `daywalk verify --deep --from ${day} --to ${day} --stream ${stream}`;
+  if (isComparable(story)) lines.push(['Compare it with the source, page by page', comparing]);
   return html`<section aria-labelledby="commands"><h2 id="commands">Commands</h2><dl class="commands">${lines.map(
     ([what, command]) =>
       html`<div><dt>${what}</dt><dd><pre class="command" tabindex="0"><code>${command}</code></pre></dd></div>`,
