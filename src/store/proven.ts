@@ -261,11 +261,10 @@ export async function listPublishedWindows(
   );
   const windows = new Map<number, PublishedWindow & { walks: PublishedWalk[] }>();
   for (const row of rows) {
-    const { windowId, stream, day, place, from, to, levelFrom, levelTo, ...walk } = row;
-    const name = { windowId, stream, day, place, from, to, levelFrom, levelTo };
-    const window = windows.get(windowId) ?? { ...name, walks: [] };
-    window.walks.push(walk);
-    windows.set(windowId, window);
+    const { walkId, records, proof, pages, pagesBefore, ...named } = row;
+    const window = windows.get(row.windowId) ?? { ...named, walks: [] };
+    window.walks.push({ walkId, records, proof, pages, pagesBefore });
+    windows.set(row.windowId, window);
   }
   return [...windows.values()];
 }

@@ -85,16 +85,8 @@ export async function readSplit(
   { windowId }: Pick<Lease, 'windowId'>,
 ): Promise<SplitParts | null> {
   const rows = await database.persist<
-    Span & {
-      by: 'time' | 'level';
-      total: number | null;
-      calibrated: boolean;
-      kind: 'part' | 'cut';
-      windowId: number;
-      records: number;
-      removed: number;
-      told: boolean;
-    }
+    Omit<SplitParts, 'parts' | 'cuts'> &
+      SplitParts['parts'][number] & { kind: 'part' | 'cut'; removed: number; told: boolean }
   >(
     `select whole.split_by as by, coalesce((whole.proof ->> 'total')::bigint, whole.split_total) as total,
             whole.split_calibrated as calibrated, w.kind, w.window_id as "windowId", ${spanColumns('w')},
@@ -108,16 +100,16 @@ export async function readSplit(
   );
   const [first] = rows;
   if (first === undefined) return null;
+  const { by, total, calibrated } = first;
+  const parts = rows.filter(({ kind }) => kind === 'part');
   const cuts = rows.filter(({ kind }) => kind === 'cut');
   return {
-    by: first.by,
-    total: first.total,
-    calibrated: first.calibrated,
-    parts: rows
-      .filter(({ kind }) => kind === 'part')
-      .map(({ windowId: id, from, to, levelFrom, levelTo, records }) => {
-        return { windowId: id, from, to, levelFrom, levelTo, records };
-      }),
+    by,
+    total,
+    calibrated,
+    parts: parts.map(({ windowId: id, from, to, levelFrom, levelTo, records }) => {
+      return { windowId: id, from, to, levelFrom, levelTo, records };
+    }),
     cuts: cuts.map(({ records, removed, told }) => ({ added: records, removed, told })),
   };
 }
