@@ -1,11 +1,11 @@
 /** The stored pages of a day, without their bodies. */
-import type { Day } from '../model.ts';
+import type { Day, Span } from '../model.ts';
 import type { Database } from '../store/database.ts';
+import { spanColumns } from '../store/span-columns.ts';
 import type { WindowStory } from './story-rows.ts';
 
 /** One page; its window and walk are named as in the story of the day. */
-export interface DayPage
-  extends Pick<WindowStory, 'kind' | 'from' | 'to' | 'levelFrom' | 'levelTo'> {
+export interface DayPage extends Span, Pick<WindowStory, 'kind'> {
   /** Of the walk, in its window. */
   readonly number: number;
   readonly pageNo: number;
@@ -29,7 +29,7 @@ export function readDayPages(
   most: number,
 ): Promise<DayPage[]> {
   return database.persist(
-    `select w.kind, w.from_time as "from", w.to_time as "to", w.level_from as "levelFrom", w.level_to as "levelTo",
+    `select w.kind, ${spanColumns('w')},
             k.number, p.page_no as "pageNo", p.start, p.length, p.records, p.byte_count as "byteCount",
             encode(p.sha256, 'hex') as sha256, p.fetched_at as "fetchedAt", p.duration_ms as "durationMs",
             p.changes is not null as changed

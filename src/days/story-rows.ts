@@ -1,6 +1,7 @@
 /** The story of a day: every window, walk and finding that is known about it, as rows and not in words. */
 import type { Claim, Day, Proof, Purpose, Span, WindowKind, WindowState } from '../model.ts';
 import type { Database } from '../store/database.ts';
+import { spanColumns } from '../store/span-columns.ts';
 import type { WalkRole } from '../store/walks.ts';
 import type { CoverageState } from './coverage-rows.ts';
 import { readRestless } from './restless.ts';
@@ -212,9 +213,8 @@ function readPublications(
 
 async function readWindows(database: Database, stream: string, day: Day): Promise<WindowStory[]> {
   const windows = await database.persist<Omit<WindowStory, 'walks'>>(
-    `select w.window_id as "windowId", w.kind, w.from_time as "from", w.to_time as "to", w.level_from as "levelFrom",
-            w.level_to as "levelTo", w.state, w.purpose, w.split_from as "splitFrom", w.split_by as "splitBy",
-            w.split_reason as "splitReason", w.split_total as "splitTotal",
+    `select w.window_id as "windowId", w.kind, ${spanColumns('w')}, w.state, w.purpose,
+            w.split_from as "splitFrom", w.split_by as "splitBy", w.split_reason as "splitReason", w.split_total as "splitTotal",
             case when w.lease_expires > clock_timestamp() then w.lease_owner end as owner, w.rewalk, w.attempts, w.failures,
             w.last_error as "lastError", w.last_failed_at as "lastFailedAt", w.proof, w.proven_at as "provenAt",
             w.looked_at as "lookedAt", w.looks, w.due_at as "dueAt"

@@ -1,6 +1,6 @@
 /** The story of a day in sentences: a pure function of its rows. */
 
-import type { Claim, Proof } from '../model.ts';
+import type { Claim, Proof, Span } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { counted, formatBytes, formatCount, utcSecond } from '../text.ts';
 import { acceptHint, GAP_WORDS, mendingOf } from './gaps.ts';
@@ -44,15 +44,9 @@ const isKept = ({ pages, outcome }: WalkStory): boolean =>
 
 /** The command that mends the day; null: nothing is wrong with it, or time will mend it. */
 export function mendingCommand(story: DayStory): string | null {
-  if (
-    story.state === 'pruned' ||
-    story.state === 'tiered' ||
-    story.state === 'complete' ||
-    story.state === 'running' ||
-    !story.closed
-  )
-    return null;
-  return mendingOf({ ...story, from: story.day, to: story.day });
+  const { state, closed, day } = story;
+  const isWrong = closed && !['pruned', 'tiered', 'complete', 'running'].includes(state);
+  return isWrong ? mendingOf({ ...story, from: day, to: day }) : null;
 }
 
 function storedText({ pruning, records, gone, pages, bytes, retiredSince }: DayStory): string {
@@ -96,13 +90,8 @@ function depthOf(story: DayStory, window: WindowStory): number {
 }
 
 /** A window in words. */
-export function windowName({
-  kind,
-  from,
-  to,
-  levelFrom,
-  levelTo,
-}: Pick<WindowStory, 'kind' | 'from' | 'to' | 'levelFrom' | 'levelTo'>): string {
+export function windowName(window: Span & Pick<WindowStory, 'kind'>): string {
+  const { kind, from, to, levelFrom, levelTo } = window;
   const levels =
     levelFrom === null && levelTo === null
       ? ''
