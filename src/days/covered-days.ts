@@ -59,11 +59,8 @@ export async function readStreamDays(database: Database, asked: DaysAsked): Prom
     const lastClosed = lastClosedDay(now, timeZone, settleMs);
     return { name, stream, lastClosed, today: dayAt(now, timeZone) };
   });
-  const newest = calendars
-    .map(({ today }) => today)
-    .sort()
-    .at(-1);
-  const range = { from: asked.from, to: asked.to ?? newest ?? asked.from };
+  const todays = calendars.map(({ today }) => today).sort();
+  const range = { from: asked.from, to: asked.to ?? todays.at(-1) ?? asked.from };
   const rows = await readKnownDays(
     database,
     known.map(({ streamId }) => streamId),
@@ -71,7 +68,7 @@ export async function readStreamDays(database: Database, asked: DaysAsked): Prom
   );
   return calendars.map(({ name, stream, lastClosed, today }) => {
     const since = stream?.since ?? null;
-    const own = stream === undefined ? [] : rows.filter((row) => row.streamId === stream.streamId);
+    const own = rows.filter((row) => row.streamId === stream?.streamId);
     return {
       stream: name,
       streamId: stream?.streamId ?? null,

@@ -60,22 +60,13 @@ export function assessHealth(
   now: number,
   expectation: Expectation,
 ): Health {
-  const newest =
-    streams
-      .map(({ lastClosed }) => lastClosed)
-      .sort()
-      .at(-1) ?? '1970-01-01';
-  const expected = expectedDay(newest, now, expectation);
+  const closed = streams.map(({ lastClosed }) => lastClosed).sort();
+  const expected = expectedDay(closed.at(-1) ?? '1970-01-01', now, expectation);
   const judged = streams.map((stream) => judge(stream, expected, now, expectation.timeZone));
   const problems = gapSpansOf(streams.flatMap((stream) => gapsOf(stream, expected))).map(problemOf);
   const level = levelOf(streams, judged, problems);
-  return {
-    level,
-    sentence: sentenceOf(level, streams, judged, problems, expected),
-    expected,
-    streams: judged,
-    problems,
-  };
+  const sentence = sentenceOf(level, streams, judged, problems, expected);
+  return { level, sentence, expected, streams: judged, problems };
 }
 
 /** The newest day that had its tick after its close, and `lateAfter` after it. */
@@ -146,7 +137,6 @@ function sentenceOf(
     ...(failed > 0 ? [`${counted(failed, 'day')} failed`] : []),
     ...(overdue > 0 ? [`${counted(overdue, 'day')} ${overdue === 1 ? 'is' : 'are'} overdue`] : []),
   ].join(' and ');
-  const walked = streams.some(({ days }) => days.some(({ state }) => state === 'running'));
   switch (level) {
     case 'new':
       return 'Nothing is exported yet; the first run begins with the days that are due.';
@@ -162,6 +152,7 @@ function sentenceOf(
       return `${wrong}; the newest days are complete.`;
     case 'late': {
       const late = judged.filter(({ fresh }) => !fresh).map(({ stream }) => stream);
+      const walked = streams.some(({ days }) => days.some(({ state }) => state === 'running'));
       const state = walked ? 'catching up' : 'late';
       return `${late.join(' and ')} ${late.length === 1 ? 'is' : 'are'} ${state}: ${longDay(expected)} should be complete by now${problems.length === 0 ? '' : `; ${wrong}`}.`;
     }

@@ -121,19 +121,9 @@ export function totalsOf(
   facts: StatusFacts,
   { streamId }: StreamDays,
 ): Omit<StreamTotals, 'streamId'> {
-  const none = {
-    firstDay: null,
-    closed: 0,
-    complete: 0,
-    pruned: 0,
-    tiered: 0,
-    records: 0,
-    pages: 0,
-    bytes: 0,
-  };
-  const found = facts.totals.find((totals) => totals.streamId === streamId);
-  if (found === undefined) return none;
-  const { streamId: _, ...totals } = found;
+  const days = { firstDay: null, closed: 0, complete: 0, pruned: 0, tiered: 0 };
+  const none = { streamId, ...days, records: 0, pages: 0, bytes: 0 };
+  const { streamId: _, ...totals } = facts.totals.find((own) => own.streamId === streamId) ?? none;
   return totals;
 }
 
