@@ -33,10 +33,7 @@ export async function cancelStatement(
   clock: Clock,
 ): Promise<void> {
   const deadline = clock.timeout(LONGEST_MS);
-  const ended = running.then(
-    () => true,
-    () => true,
-  );
+  const ended = running.then(() => true).catch(() => true);
   for (const waitMs of WAITS_MS) {
     await requestCancel(client, deadline);
     if (await Promise.race([ended, clock.sleep(waitMs).then(() => deadline.aborted)])) return;

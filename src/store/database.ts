@@ -156,11 +156,9 @@ export class Database {
       return isMine ? await work() : null;
     } finally {
       // Where the connection was lost meanwhile, so was the lock.
-      const ended = await this.#run(client, 'commit', []).then(
-        () => true,
-        () => false,
-      );
-      this.#release(client, !ended);
+      const committing = this.#run(client, 'commit', []);
+      const broken = await committing.then(() => false).catch(() => true);
+      this.#release(client, broken);
     }
   }
 

@@ -106,13 +106,12 @@ export async function readFirstHashes(
 
 /** The records of the first page of a walk, parsed: for a look at their fields. */
 export async function readFirstRecords(database: Database, walkId: number): Promise<unknown[]> {
-  const rows = await database.persist<{ records: string | null }>(
+  const [row] = await database.persist<{ records: string | null }>(
     `select (page.body #> walk.records_path)::text as records
        from daywalk.walks as walk
        cross join lateral daywalk.pages_of(array[walk.walk_id], 0) as page
       where walk.walk_id = $1 and page.records > 0`,
     [walkId],
   );
-  const text = rows[0]?.records;
-  return text === null || text === undefined ? [] : (JSON.parse(text) as unknown[]);
+  return JSON.parse(row?.records ?? '[]');
 }

@@ -132,11 +132,10 @@ async function compare(client: pg.Client): Promise<SchemaState> {
   const had = await client.query<{ present: boolean }>(
     `select to_regclass('daywalk.migrations') is not null as present`,
   );
-  const done = had.rows[0]?.present
-    ? (
-        await client.query<{ name: string }>('select name from daywalk.migrations order by id')
-      ).rows.map((row) => row.name)
-    : [];
+  const { rows } = had.rows[0]?.present
+    ? await client.query<{ name: string }>('select name from daywalk.migrations order by id')
+    : { rows: [] };
+  const done = rows.map(({ name }) => name);
   return {
     newer: done.filter((name) => !names.includes(name)),
     pending: names.filter((name) => !done.includes(name)),

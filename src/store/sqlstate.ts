@@ -80,7 +80,7 @@ export function namedError(error: unknown): Error {
     return new OutcomeUnknownError(`the connection to Postgres was lost (${message})`);
   const text = `Postgres says: ${message} (${code})`;
   if (code === '3D000')
-    return new SettingsError(`Postgres says: ${message} (${code})`, {
+    return new SettingsError(text, {
       hint: 'Is its name right in DATABASE_URL? If it is not there yet: psql -c "create database daywalk owner daywalk"',
     });
   if (code.startsWith('28')) return refusedLogin(message, code);
