@@ -1,11 +1,11 @@
 /** Moves days: objects written and read back, then in the log of the events table, then Postgres says so; each step may be repeated. */
 
 import type { Database } from '../store/database.ts';
-import type { MovedDay } from '../store/moved-days.ts';
+import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
 import { statsOf } from './delta/delta-actions.ts';
-import { eventsKey, readBackEvents, type WrittenEvents, writeEvents } from './event-file.ts';
+import { eventsKey, readBackEvents, writeEvents } from './event-file.ts';
 import {
   cleanUpAlone,
   commitAlone,
@@ -153,31 +153,31 @@ async function writeDay(
 ): Promise<MovedDay | null> {
   const { database, store, clock } = parts;
   const { streamId, stream, day, publication } = leaving;
-  const named = (key: typeof pagesKey) => (attempt: number) =>
-    key(stream, day, attempt === 1 ? publication : `${publication}-${attempt}`);
   const pages = await writeObject(
     parts,
+    leaving,
     {
-      keyOf: named(pagesKey),
+      keyOf: pagesKey,
+      records: leaving.pages,
       write: (file) => writePages(file, leavingPages(database, leaving, signal), signal),
-      readBack: (key) => readBackPages(store, key, signal),
+      readBack: readBackPages,
     },
-    ({ records }) => records === leaving.pages,
     signal,
   );
   if (pages === null) return null;
-  const events = await writeObject<WrittenEvents>(
+  const events = await writeObject(
     parts,
+    leaving,
     {
-      keyOf: named(eventsKey),
+      keyOf: eventsKey,
+      records: leaving.records,
       write: (file) => writeEvents(file, shownRecords(database, leaving, signal), signal),
-      readBack: (key) => readBackEvents(store, key, signal),
+      readBack: readBackEvents,
     },
-    ({ records }) => records === leaving.records,
     signal,
   );
   if (events === null) return null;
-  const { records, recordsSha256 } = events.written;
+  const { records, recordsSha256 } = events;
   const moved = {
     streamId,
     stream,
@@ -189,18 +189,8 @@ async function writeDay(
     records,
     recordsSha256,
   };
-  await commitAlone(
-    parts,
-    { add: [fileOfEvents(moved, clock.now(), statsOf(events.written))] },
-    signal,
-  );
+  await commitAlone(parts, { add: [fileOfEvents(moved, clock.now(), statsOf(events))] }, signal);
   return moved;
 }
 
-const objectOf = ({
-  key,
-  written: { bytes, sha256 },
-}: {
-  readonly key: string;
-  readonly written: { readonly bytes: number; readonly sha256: string };
-}) => ({ key, bytes, sha256 });
+const objectOf = ({ key, bytes, sha256 }: MovedObject): MovedObject => ({ key, bytes, sha256 });

@@ -4,21 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { ObjectStoreError, SettingsError } from '../errors.ts';
+import type { Day } from '../model.ts';
+import type { MovedDay } from '../store/moved-days.ts';
 import type { Written } from '../written.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** What is written, and how it is read back. */
-export interface ObjectToWrite<W extends Written> {
-  /** The key of the so-manieth attempt, from 1: an object is never written over. */
-  readonly keyOf: (attempt: number) => string;
+/** What is written of a publication, and how it is read back. */
+interface ObjectToWrite<W extends Written> {
+  readonly keyOf: (stream: string, day: Day, publication: string) => string;
+  /** How many records, or pages, it must hold. */
+  readonly records: number;
   readonly write: (file: FileHandle) => Promise<W>;
-  readonly readBack: (key: string) => Promise<Written>;
-}
-
-/** Where it is, and what it holds. */
-export interface WrittenObject<W extends Written> {
-  readonly key: string;
-  readonly written: W;
+  readonly readBack: (store: ObjectStore, key: string, signal: AbortSignal) => Promise<Written>;
 }
 
 /** Objects that a killed attempt may have left under the names that are tried. */
@@ -28,32 +25,32 @@ const FOLDER = 'daywalk-tier-';
 const STALE_MS = 86_400_000;
 
 /**
- * Writes an object, or finds it as an earlier attempt left it. What is not wanted after all is not sent.
- * @param isWanted asked when it is written.
- * @returns null: it was not wanted.
+ * Writes an object, or finds it as an earlier attempt left it: none is written over, so that each attempt has a key of its own.
+ * @returns null: what came to be written is not all of it, and was not sent.
  * @throws {ObjectStoreError} where the store does not give back what was written.
  */
 export async function writeObject<W extends Written>(
   { store, clock }: { readonly store: ObjectStore; readonly clock: Clock },
-  { keyOf, write, readBack }: ObjectToWrite<W>,
-  isWanted: (written: W) => boolean,
+  { stream, day, publication }: Pick<MovedDay, 'stream' | 'day' | 'publication'>,
+  { keyOf, records, write, readBack }: ObjectToWrite<W>,
   signal: AbortSignal,
-): Promise<WrittenObject<W> | null> {
+): Promise<(W & { readonly key: string }) | null> {
   const folder = await temporaryFolder(clock);
   try {
     const path = join(folder, 'object');
     const file = await open(path, 'wx', 0o600);
     const written = await write(file).finally(() => file.close());
-    if (!isWanted(written)) return null;
+    if (written.records !== records) return null;
     const { bytes, sha256 } = written;
     for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-      const key = keyOf(attempt);
+      const name = attempt === 1 ? publication : `${publication}-${attempt}`;
+      const key = keyOf(stream, day, name);
       const created = await store.create(key, { path, bytes, sha256 }, signal);
-      const found = await readBack(key).catch((error: unknown) => {
+      const found = await readBack(store, key, signal).catch((error: unknown) => {
         if (created === 'exists' && isSpoiled(error)) return null;
         throw error;
       });
-      if (found !== null && areSame(written, found)) return { key, written };
+      if (found !== null && areSame(written, found)) return { key, ...written };
       if (created === 'created')
         throw new ObjectStoreError(
           'settings',
@@ -65,7 +62,7 @@ export async function writeObject<W extends Written>(
     }
     throw new ObjectStoreError(
       'settings',
-      `${store.name} has other objects under every name of ${keyOf(1)}`,
+      `${store.name} has other objects under every name of ${keyOf(stream, day, publication)}`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true });
