@@ -119,3 +119,6 @@ export function withFile<T>(
 /** The code of an error of the operating system: `ENOENT`. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+
+/** The codes that say that no space is left. */
+export const FULL_DISK: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];

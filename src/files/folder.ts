@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
-import { codeOf, FILE_MODE, inFolderOf, makeFolders, withFile, writeNew } from '../rooted-files.ts';
+import {
+  codeOf,
+  FILE_MODE,
+  FULL_DISK,
+  inFolderOf,
+  makeFolders,
+  withFile,
+  writeNew,
+} from '../rooted-files.ts';
 
 const LOCK = '.daywalk-export.lock';
 /** A lock in which nobody has written within this time is nobody's: a machine without power may leave it so. */
@@ -137,38 +145,22 @@ export async function digestOfFile(root: string, path: string): Promise<string> 
 
 /** What went wrong with a file, and what to do about it; errors that are none of files stay as they are. */
 export function namedFileError(error: unknown, path: string): unknown {
-  switch (codeOf(error)) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-    case 'EFBIG':
-      return new SettingsError(`no space is left for ${path}`, {
-        cause: error,
-        hint: `Make room, ${AGAIN}`,
-      });
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return new SettingsError(`${path} may not be written`, {
-        cause: error,
-        hint: `Give this user the right to write there, or name another folder with --out, ${AGAIN}`,
-      });
-    case 'ELOOP':
-    case 'ENOTDIR':
-    case 'EEXIST':
-    case 'EISDIR':
-    case 'ERR_FS_EISDIR':
-      return new SettingsError(
-        `${path}: a file or a link stands where a folder is needed, or the reverse`,
-        {
-          cause: error,
-          hint: 'Name another folder with --out.',
-        },
-      );
-    case 'EIO':
-    case 'ENXIO':
-    case 'ENOENT':
-      return new SettingsError(`${path} cannot be written (${codeOf(error)})`, { cause: error });
-    default:
-      return error;
-  }
+  const code = codeOf(error) ?? '';
+  const settings = (message: string, hint?: string) =>
+    new SettingsError(message, { cause: error, hint });
+  if (FULL_DISK.includes(code))
+    return settings(`no space is left for ${path}`, `Make room, ${AGAIN}`);
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code))
+    return settings(
+      `${path} may not be written`,
+      `Give this user the right to write there, or name another folder with --out, ${AGAIN}`,
+    );
+  if (['ELOOP', 'ENOTDIR', 'EEXIST', 'EISDIR', 'ERR_FS_EISDIR'].includes(code))
+    return settings(
+      `${path}: a file or a link stands where a folder is needed, or the reverse`,
+      'Name another folder with --out.',
+    );
+  if (['EIO', 'ENXIO', 'ENOENT'].includes(code))
+    return settings(`${path} cannot be written (${code})`);
+  return error;
 }

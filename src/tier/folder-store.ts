@@ -3,7 +3,14 @@ import { type FileHandle, link, lstat, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
-import { codeOf, inFolderOf, unlinkIfThere, withFile, writeNew } from '../rooted-files.ts';
+import {
+  codeOf,
+  FULL_DISK,
+  inFolderOf,
+  unlinkIfThere,
+  withFile,
+  writeNew,
+} from '../rooted-files.ts';
 import { piecesOf } from './object-body.ts';
 import { checkKey, type ObjectBody, type ObjectStore } from './object-store.ts';
 
@@ -126,33 +133,19 @@ function storeError(error: unknown, path: string): unknown {
     return error;
   const settings = (message: string, hint: string) =>
     new ObjectStoreError('settings', message, { cause: error, hint });
-  switch (code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-    case 'EFBIG':
-      return settings(`no space is left for ${path}`, 'Make room, and run the same again.');
-    case 'EPERM':
-    case 'ENOTSUP':
-    case 'EMLINK':
-    case 'EXDEV':
-    case 'EACCES':
-    case 'EROFS':
-      return settings(
-        `${path} may not be read or written (${code})`,
-        'Give this user the right to it. The file system must know hard links; most know them, FAT does not.',
-      );
-    case 'ELOOP':
-    case 'ENOTDIR':
-    case 'EISDIR':
-    case 'EEXIST':
-    case 'ENAMETOOLONG':
-      return settings(
-        `${path}: a file or a link stands where a folder is needed, or the reverse`,
-        'Nothing but daywalk should write into this folder.',
-      );
-    default:
-      return new ObjectStoreError('away', `${path} cannot be read or written (${code})`, {
-        cause: error,
-      });
-  }
+  if (FULL_DISK.includes(code))
+    return settings(`no space is left for ${path}`, 'Make room, and run the same again.');
+  if (['EACCES', 'EPERM', 'EROFS', 'ENOTSUP', 'EMLINK', 'EXDEV'].includes(code))
+    return settings(
+      `${path} may not be read or written (${code})`,
+      'Give this user the right to it. The file system must know hard links; most know them, FAT does not.',
+    );
+  if (['ELOOP', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENAMETOOLONG'].includes(code))
+    return settings(
+      `${path}: a file or a link stands where a folder is needed, or the reverse`,
+      'Nothing but daywalk should write into this folder.',
+    );
+  return new ObjectStoreError('away', `${path} cannot be read or written (${code})`, {
+    cause: error,
+  });
 }
