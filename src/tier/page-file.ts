@@ -61,11 +61,12 @@ const COLUMNS: { readonly [Name in keyof TieredPage]: Omit<ParquetColumn<never>,
     fetched_at: { kind: 'microseconds' },
     duration_ms: { kind: 'int32' },
   };
-const NAMES = Object.keys(COLUMNS) as (keyof TieredPage)[];
+/** In the order of `daywalk.pages`. */
+export const PAGE_COLUMNS = Object.keys(COLUMNS) as (keyof TieredPage)[];
 
 type Line = TieredPage & FileLine;
 
-const PARQUET = NAMES.map((name): ParquetColumn<Line> => {
+const PARQUET = PAGE_COLUMNS.map((name): ParquetColumn<Line> => {
   const column = COLUMNS[name];
   const of = (page: Line) => page[name];
   const utf8 = (value: unknown) => (typeof value === 'string' ? Buffer.from(value) : value);
@@ -82,7 +83,7 @@ function withLine(page: TieredPage): Line {
   return {
     ...page,
     text: JSON.stringify(
-      NAMES.map((name) => told(page[name])),
+      PAGE_COLUMNS.map((name) => told(page[name])),
       shown,
     ),
   };

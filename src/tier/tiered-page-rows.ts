@@ -1,7 +1,7 @@
 /** The pages of a day that moves, read from the database, and put back. */
 import type { Database } from '../store/database.ts';
 import { microseconds, PAGES_BEHIND, type PagePlace } from '../store/shown-records.ts';
-import type { TieredPage } from './page-file.ts';
+import { PAGE_COLUMNS, type TieredPage } from './page-file.ts';
 import type { LeavingDay } from './rows.ts';
 
 type PageRow = Omit<TieredPage, 'walk_id' | 'start' | 'total' | 'fetched_at'> & {
@@ -66,31 +66,12 @@ const PAGE = `row($1::bigint, $2::integer, $3::date, $4::bigint, $5::integer, $6
                   $18::integer, timestamptz 'epoch' + $19::bigint / 1000000 * interval '1 second' + $19::bigint % 1000000 * interval '1 microsecond',
                   $20::integer)::daywalk.pages`;
 
-const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-const textOf = (value: bigint | null): string | null => (value === null ? null : String(value));
-
-const valuesOf = (page: TieredPage) => [
-  String(page.walk_id),
-  page.page_no,
-  page.day,
-  String(page.start),
-  page.length,
-  page.skip,
-  page.records,
-  textOf(page.total),
-  page.relation,
-  page.total_missing,
-  page.more,
-  page.body,
-  page.bytes === null ? null : hexOf(page.bytes),
-  page.changes,
-  page.record_hashes,
-  page.id_hashes,
-  hexOf(page.sha256),
-  page.byte_count,
-  String(page.fetched_at),
-  page.duration_ms,
-];
+const valuesOf = (page: TieredPage) =>
+  PAGE_COLUMNS.map((name) => {
+    const value = page[name];
+    if (typeof value === 'bigint') return String(value);
+    return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+  });
 
 /** Whether a page is what was sealed; null: it was not sealed. */
 export async function matchesSeal(
