@@ -101,6 +101,13 @@ export interface AgeLimit {
   readonly olderThanMs: number;
 }
 
+/** A day that is old enough and stays. */
+export interface KeptDay {
+  readonly stream: string;
+  readonly day: Day;
+  readonly reason: string;
+}
+
 /** Days from the first to the last, both included. */
 export interface DayRange {
   readonly from: Day;

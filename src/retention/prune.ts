@@ -2,7 +2,7 @@
 import { SettingsError } from '../errors.ts';
 import { sizeOf } from '../files/folder.ts';
 import { isOf, type ManifestFile, readManifest } from '../files/manifest.ts';
-import type { AgeLimit, Day } from '../model.ts';
+import type { AgeLimit, Day, KeptDay } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { listOpenPrunings, removeMarked } from '../store/pruned-pages.ts';
 import {
@@ -22,13 +22,6 @@ export interface PruneRequest {
   readonly exported: string | null;
   /** Why days of a stream must stay whatever their age. */
   readonly claimed?: ReadonlyMap<string, string>;
-}
-
-/** A day that is old enough and stays. */
-export interface KeptDay {
-  readonly stream: string;
-  readonly day: Day;
-  readonly reason: string;
 }
 
 /** A month of which something goes. */
@@ -104,21 +97,15 @@ async function monthsOf(
   days: readonly OldDay[],
   signal: AbortSignal,
 ): Promise<PrunedMonth[]> {
-  const going = new Map<string, { pages: number; bytes: number }>();
-  for (const { day, storedPages: pages, bytes } of days) {
-    const sum = going.get(day.slice(0, 7)) ?? { pages: 0, bytes: 0 };
-    going.set(day.slice(0, 7), { pages: sum.pages + pages, bytes: sum.bytes + bytes });
-  }
-  const firstDays = [...going.keys()].map((month) => `${month}-01`);
+  const monthOf = (day: Day): string => day.slice(0, 7);
+  const firstDays = [...new Set(days.map(({ day }) => `${monthOf(day)}-01`))];
   const stored = await readMonths(database, firstDays, signal);
-  return stored.map(({ month, size, bytes, pages }) => {
-    const gone = going.get(month.slice(0, 7)) ?? { pages: 0, bytes: 0 };
-    const share = bytes === 0 ? 0 : gone.bytes / bytes;
-    return {
-      month: month.slice(0, 7),
-      whole: gone.pages === pages,
-      size: Math.round(size * share),
-    };
+  return stored.map(({ month: first, size, bytes, pages }) => {
+    const month = monthOf(first);
+    const going = days.filter(({ day }) => monthOf(day) === month);
+    const sum = (of: 'storedPages' | 'bytes') => going.reduce((all, day) => all + day[of], 0);
+    const share = bytes === 0 ? 0 : sum('bytes') / bytes;
+    return { month, whole: sum('storedPages') === pages, size: Math.round(size * share) };
   });
 }
 

@@ -1,5 +1,6 @@
 /** Moves days: objects written and read back, then in the log of the events table, then Postgres says so; each step may be repeated. */
 
+import type { KeptDay } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
@@ -26,17 +27,10 @@ import {
 } from './rows.ts';
 import { leavingPages } from './tiered-page-rows.ts';
 
-/** A day that is old enough and stays where it is. */
-export interface StayingDay {
-  readonly stream: string;
-  readonly day: string;
-  readonly reason: string;
-}
-
 /** What a move did. */
 export interface MoveReport {
   readonly days: readonly MovedDay[];
-  readonly kept: readonly StayingDay[];
+  readonly kept: readonly KeptDay[];
   /** Months of which nothing is here any more: their space is given back at once, YYYY-MM. */
   readonly emptied: readonly string[];
   /** Days that were left for the next time. */
@@ -63,7 +57,7 @@ export async function moveDays(
   await settleLog(parts, signal);
   const report = {
     days: [] as MovedDay[],
-    kept: [] as StayingDay[],
+    kept: [] as KeptDay[],
     emptied: [] as string[],
     left: 0,
   };

@@ -1,9 +1,9 @@
 /** Restores days: their pages come back from the object, then Postgres shows them again, then they leave the events table. */
 import { createHash } from 'node:crypto';
 import { ObjectStoreError } from '../errors.ts';
+import type { KeptDay } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
-import type { StayingDay } from './move.ts';
 import { settleDay, settleLog, type TierParts } from './moved-log.ts';
 import { readObject } from './object-file.ts';
 import type { TieredPage } from './page-file.ts';
@@ -14,7 +14,7 @@ import { putBack } from './tiered-page-rows.ts';
 export interface RestoreReport {
   readonly days: readonly MovedDay[];
   /** Days that are still in the tier. */
-  readonly kept: readonly StayingDay[];
+  readonly kept: readonly KeptDay[];
 }
 
 /** A pruning that began before may remove pages that were just put back. */
@@ -33,7 +33,7 @@ export async function restoreDays(
   onDay: (done: number) => void = () => {},
 ): Promise<RestoreReport> {
   const { database, store } = parts;
-  const report = { days: [] as MovedDay[], kept: [] as StayingDay[] };
+  const report = { days: [] as MovedDay[], kept: [] as KeptDay[] };
   for (const [index, moved] of days.entries()) {
     signal.throwIfAborted();
     const restore = () => restoreOne(parts, moved, recheckDays, signal);

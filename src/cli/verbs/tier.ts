@@ -1,11 +1,12 @@
 /** `daywalk tier`: moves days that are old enough to a folder or bucket, or brings days back. */
 import { systemClock } from '../../clock.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
+import type { KeptDay } from '../../model.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { listMovedDays, type MovedDay } from '../../store/moved-days.ts';
 import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { checkStore } from '../../tier/check-store.ts';
-import { type MoveReport, moveDays, type StayingDay } from '../../tier/move.ts';
+import { type MoveReport, moveDays } from '../../tier/move.ts';
 import type { TierParts } from '../../tier/moved-log.ts';
 import { restoreDays } from '../../tier/restore.ts';
 import { type DayToMove, listDaysToMove } from '../../tier/rows.ts';
@@ -126,14 +127,14 @@ async function restore(
 const sum = <T>(all: readonly T[], of: (one: T) => number): number =>
   all.reduce((total, one) => total + of(one), 0);
 
-const describeKept = (kept: readonly StayingDay[]): string[] => shortened(daySpans('stays:', kept));
+const describeKept = (kept: readonly KeptDay[]): string[] => shortened(daySpans('stays:', kept));
 
-const noDay = (kept: readonly StayingDay[]): string =>
+const noDay = (kept: readonly KeptDay[]): string =>
   kept.length === 0 ? 'no day is old enough' : 'no day that is old enough is free to go';
 
 function describePlan(
   days: readonly DayToMove[],
-  kept: readonly StayingDay[],
+  kept: readonly KeptDay[],
   name: string,
 ): string[] {
   if (days.length === 0) return [`Nothing would move: ${noDay(kept)}.`];
