@@ -1,5 +1,4 @@
 /** What is asked of a bucket until it is answered: with keys that are read anew when they are refused, and again after what may pass. */
-import type { Clock } from '../../clock.ts';
 import { type DaywalkError, ObjectStoreError, UnavailableError } from '../../errors.ts';
 import { type RetryNotice, type RetryPolicy, untilItSucceeds } from '../../source/retry.ts';
 import { exchangeWith, type S3Answer, type S3Asked, type S3Link } from './s3-exchange.ts';
@@ -9,32 +8,27 @@ import type { Credentials } from './s3-keys.ts';
 /** One request and its answer, whatever that says. */
 export type SendToS3 = (asked: S3Asked) => Promise<S3Answer>;
 
-export interface S3AskingParts {
-  readonly link: S3Link;
-  readonly credentials: Credentials;
-  readonly policy: RetryPolicy;
-  readonly clock: Clock;
-  readonly onRetry: (notice: RetryNotice) => void;
-}
-
-export interface S3Asking {
-  /**
-   * Runs an attempt until it throws no TransientError any more.
-   * @param what is done with which key, for messages.
-   * @throws {ObjectStoreError} when the time is over.
-   */
-  until<T>(
-    what: string,
-    signal: AbortSignal,
-    attempt: (send: SendToS3, wrong: (answer: S3Answer) => DaywalkError) => Promise<T>,
-  ): Promise<T>;
-}
+/**
+ * Runs an attempt until it throws no TransientError any more.
+ * @param what is done with which key, for messages.
+ * @throws {ObjectStoreError} when the time is over.
+ */
+export type AskS3 = <T>(
+  what: string,
+  signal: AbortSignal,
+  attempt: (send: SendToS3, wrong: (answer: S3Answer) => DaywalkError) => Promise<T>,
+) => Promise<T>;
 
 /** Key files that change in the middle may be wrong together more than once. */
 const MOST_RENEWALS = 3;
 
-export function openS3Asking(parts: S3AskingParts): S3Asking {
-  const { link, credentials, policy, clock, onRetry } = parts;
+export function openS3Asking(
+  link: S3Link,
+  credentials: Credentials,
+  policy: RetryPolicy,
+  onRetry: (notice: RetryNotice) => void,
+): AskS3 {
+  const { clock } = link;
   const send = async (asked: S3Asked, signal: AbortSignal): Promise<S3Answer> => {
     for (let renewals = 0; ; renewals++) {
       const keys = await credentials.current();
@@ -45,32 +39,30 @@ export function openS3Asking(parts: S3AskingParts): S3Asking {
         return answer;
     }
   };
-  return {
-    until: async (what, signal, attempt) => {
-      const place = `${link.address.name}: ${what}`;
-      const wrong = (answer: S3Answer): DaywalkError =>
-        failureOf(answer, {
-          asked: place,
-          nowMs: clock.now(),
-          retryAfterLimitMs: policy.retryAfterLimitMs,
-          secrets: link.secrets(),
-        });
-      const spent = { ms: 0, namedMs: 0, pauseMs: null };
-      const timed = async () => {
-        const since = clock.monotonic();
-        try {
-          return await attempt((asked) => send(asked, signal), wrong);
-        } finally {
-          spent.ms += clock.monotonic() - since;
-        }
-      };
+  return async (what, signal, attempt) => {
+    const place = `${link.address.name}: ${what}`;
+    const wrong = (answer: S3Answer): DaywalkError =>
+      failureOf(answer, {
+        asked: place,
+        nowMs: clock.now(),
+        retryAfterLimitMs: policy.retryAfterLimitMs,
+        secrets: link.secrets(),
+      });
+    const spent = { ms: 0, namedMs: 0, pauseMs: null };
+    const timed = async () => {
+      const since = clock.monotonic();
       try {
-        return await untilItSucceeds(timed, { policy, clock, signal, place, spent, onRetry });
-      } catch (error) {
-        if (!(error instanceof UnavailableError)) throw error;
-        const { message, cause, hint } = error;
-        throw new ObjectStoreError('away', message, { cause, hint });
+        return await attempt((asked) => send(asked, signal), wrong);
+      } finally {
+        spent.ms += clock.monotonic() - since;
       }
-    },
+    };
+    try {
+      return await untilItSucceeds(timed, { policy, clock, signal, place, spent, onRetry });
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      const { message, cause, hint } = error;
+      throw new ObjectStoreError('away', message, { cause, hint });
+    }
   };
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { TransientError } from '../../errors.ts';
-import type { S3Asking, SendToS3 } from './s3-asking.ts';
+import type { AskS3, SendToS3 } from './s3-asking.ts';
 import type { S3Answer } from './s3-exchange.ts';
 import { codeIn } from './s3-failure.ts';
 
@@ -33,12 +33,8 @@ export async function headersOf(
 /** No object is believed absent on one answer: a GET says whether the bucket is there, and a HEAD is another question. */
 const NOT_BOTH = 'answered 404 for an object, and then showed it';
 
-export function sizeInS3(
-  asking: S3Asking,
-  key: string,
-  signal: AbortSignal,
-): Promise<number | null> {
-  return asking.until(`HEAD ${key}`, signal, async (send, wrong) => {
+export function sizeInS3(ask: AskS3, key: string, signal: AbortSignal): Promise<number | null> {
+  return ask(`HEAD ${key}`, signal, async (send, wrong) => {
     const found = await headersOf(send, wrong, key);
     if (found !== null) return Number(found['content-length']);
     const answer = await send({ method: 'GET', key, headers: { range: 'bytes=0-0' } });
@@ -49,13 +45,13 @@ export function sizeInS3(
 }
 
 export function readFromS3(
-  asking: S3Asking,
+  ask: AskS3,
   key: string,
   signal: AbortSignal,
   range?: { readonly start: number; readonly end: number },
 ): Promise<Buffer | null> {
   const headers = range === undefined ? {} : { range: `bytes=${range.start}-${range.end - 1}` };
-  return asking.until(`GET ${key}`, signal, async (send, wrong) => {
+  return ask(`GET ${key}`, signal, async (send, wrong) => {
     const answer = await send({ method: 'GET', key, headers });
     // The range begins behind the object's end.
     if (range !== undefined && answer.status === 416) return Buffer.alloc(0);
@@ -91,8 +87,8 @@ function checkDigest({ headers, body }: S3Answer): void {
 }
 
 /** One that is not there is removed already. */
-export function removeFromS3(asking: S3Asking, key: string, signal: AbortSignal): Promise<void> {
-  return asking.until(`DELETE ${key}`, signal, async (send, wrong) => {
+export function removeFromS3(ask: AskS3, key: string, signal: AbortSignal): Promise<void> {
+  return ask(`DELETE ${key}`, signal, async (send, wrong) => {
     const answer = await send({ method: 'DELETE', key });
     if (!isGood(answer) && codeIn(answer) !== 'NoSuchKey') throw wrong(answer);
   });

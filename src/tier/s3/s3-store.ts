@@ -39,6 +39,7 @@ const DEFAULTS = {
   connections: 4,
   connectTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
+  onRetry: () => {},
 };
 
 /**
@@ -53,18 +54,17 @@ export function openS3Store(given: S3StoreOptions): S3Store {
   const secrets = redactor.secrets;
   const link = { address, region, dispatcher, clock, connectTimeoutMs, requestTimeoutMs, secrets };
   const credentials = openCredentials(address.name, options.keys, redactor);
-  const onRetry = options.onRetry ?? (() => {});
-  const asking = openS3Asking({ link, credentials, policy: options.retry, clock, onRetry });
-  const write = s3Writer(asking, clock, options.objectLock);
+  const ask = openS3Asking(link, credentials, options.retry, options.onRetry);
+  const write = s3Writer(ask, clock, options.objectLock);
   return {
     name: address.name,
     create: (key, body, signal) => write(key, body, signal, { anew: true }),
     replace: async (key, body, signal) => {
       await write(key, body, signal, { anew: false });
     },
-    read: (key, signal, range) => readFromS3(asking, key, signal, range),
-    size: (key, signal) => sizeInS3(asking, key, signal),
-    remove: (key, signal) => removeFromS3(asking, key, signal),
+    read: (key, signal, range) => readFromS3(ask, key, signal, range),
+    size: (key, signal) => sizeInS3(ask, key, signal),
+    remove: (key, signal) => removeFromS3(ask, key, signal),
     close: () => dispatcher.destroy(),
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { ObjectStoreError, TransientError } from '../../errors.ts';
 import { bytesOf, digestOf } from '../object-body.ts';
 import { CHECK_FOLDER, type ObjectBody } from '../object-store.ts';
-import type { S3Asking } from './s3-asking.ts';
+import type { AskS3 } from './s3-asking.ts';
 import { codeIn } from './s3-failure.ts';
 import { headersOf, isOfObject, S3_DIGEST } from './s3-read.ts';
 
@@ -23,7 +23,7 @@ const CHECK_MS = 3_600_000;
 const REFUSED_HEADER = new Set(['InvalidArgument', 'InvalidRequest', 'NotImplemented']);
 
 /** Writes objects; what it learns of the store stays. */
-export function s3Writer(asking: S3Asking, clock: Clock, lock: ObjectLock | undefined) {
+export function s3Writer(ask: AskS3, clock: Clock, lock: ObjectLock | undefined) {
   let sendsChecksum = true;
   let lockWasSeen = lock === undefined;
   return (
@@ -39,7 +39,7 @@ export function s3Writer(asking: S3Asking, clock: Clock, lock: ObjectLock | unde
       [WRITE]: own,
       ...(anew ? { 'if-none-match': '*', ...lockHeaders(lock, key, clock) } : {}),
     };
-    return asking.until(`PUT ${key}`, signal, async (send, wrong) => {
+    return ask(`PUT ${key}`, signal, async (send, wrong) => {
       const put = (more: Readonly<Record<string, string>>) =>
         send({ method: 'PUT', key, body, headers: { ...headers, ...more } });
       let answer = await put(sendsChecksum ? checksum : {});
