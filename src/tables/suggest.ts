@@ -1,4 +1,5 @@
 /** Which columns a record table of a stream may have, from the fields that its records have; a suggestion for a person. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Column, ColumnType, RecordTable } from '../model.ts';
 
 /** A field as it was seen in some records. */
@@ -62,7 +63,7 @@ export function suggestTable(
   const isTime = (field: SeenField) =>
     timePath === undefined
       ? TIME_NAMES.test(last(field)) && typeOf(field) === 'timestamptz'
-      : samePath(field.path, timePath);
+      : isDeepStrictEqual(field.path, timePath);
   const time = single.find(isTime);
   const others = single
     .filter((field) => field !== time)
@@ -91,8 +92,6 @@ export function suggestTable(
 
 const last = ({ path }: SeenField): string => path.at(-1) ?? '';
 const rank = (field: SeenField): number => (ASKED_FOR.test(last(field)) ? 0 : 1);
-const samePath = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.every((key, index) => key === other[index]);
 
 /** The type of a column that holds every value of a field, as far as was seen; null: it is no single value. */
 function typeOf({ path, types, sample }: SeenField): ColumnType | null {

@@ -72,13 +72,8 @@ const HINTS: Readonly<Record<string, string>> = {
 export function failureOf(answer: S3Answer, place: S3FailurePlace): DaywalkError {
   const { status, headers } = answer;
   const code = codeIn(answer);
-  const words = [
-    `answered ${status}`,
-    code ?? '',
-    code === undefined ? '' : excerpt(messageIn(answer), place.secrets),
-  ]
-    .filter((word) => word !== '')
-    .join(' ');
+  const told = code === undefined ? [] : [code, excerpt(messageIn(answer), place.secrets)];
+  const words = [`answered ${status}`, ...told].filter((word) => word !== '').join(' ');
   if (isPassing(status, code)) {
     const { nowMs, retryAfterLimitMs } = place;
     const asked = String(headers['retry-after'] ?? '');

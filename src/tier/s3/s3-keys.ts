@@ -1,4 +1,5 @@
 /** The keys of a bucket in use, and their renewal when they were refused: the files that they come from may have changed. */
+import { isDeepStrictEqual } from 'node:util';
 import { ObjectStoreError } from '../../errors.ts';
 import type { Redactor } from '../../redactor.ts';
 
@@ -48,20 +49,15 @@ export function openCredentials(
     },
     renew: async (refused) => {
       // Another request may have renewed them meanwhile.
-      if (known !== null && !areSame(known, refused)) return true;
+      if (known !== null && !isDeepStrictEqual(known, refused)) return true;
       // Where none can be read, the refusal itself is what has to be told.
       const fresh = await read().catch(() => null);
-      if (fresh === null || areSame(fresh, refused)) return false;
+      if (fresh === null || isDeepStrictEqual(fresh, refused)) return false;
       known = fresh;
       return true;
     },
   };
 }
-
-const areSame = (a: S3Keys, b: S3Keys): boolean =>
-  a.accessKeyId === b.accessKeyId &&
-  a.secretAccessKey === b.secretAccessKey &&
-  a.sessionToken === b.sessionToken;
 
 /** Visible ASCII only: what no header can carry would be told by an error that shows it. */
 function checkKeys(store: string, keys: S3Keys): void {
