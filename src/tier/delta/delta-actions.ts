@@ -43,27 +43,11 @@ export interface RemoveAction {
   readonly size?: number;
 }
 
-export interface ProtocolAction {
-  readonly minReaderVersion: number;
-  readonly minWriterVersion: number;
-}
-
-export interface MetaDataAction {
-  readonly id: string;
-  readonly name?: string | null;
-  readonly description?: string | null;
-  readonly format: { readonly provider: string; readonly options: Record<string, string> };
-  readonly schemaString: string;
-  readonly partitionColumns: readonly string[];
-  readonly createdTime?: number | null;
-  readonly configuration: Record<string, string>;
-}
-
 /** One of these; what else there may be is for others. */
 export interface DeltaAction {
   readonly commitInfo?: { readonly txnId?: string; readonly [detail: string]: unknown };
-  readonly protocol?: ProtocolAction | null;
-  readonly metaData?: MetaDataAction | null;
+  readonly protocol?: Protocol | null;
+  readonly metaData?: MetaData | null;
   readonly add?: AddAction | null;
   readonly remove?: RemoveAction | null;
 }
@@ -72,7 +56,8 @@ export interface DeltaAction {
 export const ENGINE = 'daywalk';
 
 /** The oldest protocol that is still written: every reader takes it. */
-export const PROTOCOL: ProtocolAction = { minReaderVersion: 1, minWriterVersion: 2 };
+export const PROTOCOL = { minReaderVersion: 1, minWriterVersion: 2 };
+export type Protocol = Readonly<typeof PROTOCOL>;
 
 const TYPE_OF: Readonly<Record<string, string>> = {
   text: 'string',
@@ -82,7 +67,7 @@ const TYPE_OF: Readonly<Record<string, string>> = {
 };
 
 /** The table as a new log tells of it. */
-export const metaDataOf = (id: string, createdTime: number): MetaDataAction => ({
+export const metaDataOf = (id: string, createdTime: number) => ({
   id,
   name: 'events',
   description: 'Records as daywalk.events of daywalk shows them, of days that moved here',
@@ -104,6 +89,7 @@ export const metaDataOf = (id: string, createdTime: number): MetaDataAction => (
   createdTime,
   configuration: {},
 });
+export type MetaData = Readonly<ReturnType<typeof metaDataOf>>;
 
 /** The statistics of a file, by which readers leave out what cannot match; their bounds of instants are milliseconds. */
 export function statsOf({ records, fetched }: Pick<WrittenEvents, 'records' | 'fetched'>): string {

@@ -6,9 +6,9 @@ import {
   ENGINE,
   fileOf,
   type LiveFile,
-  type MetaDataAction,
+  type MetaData,
   PROTOCOL,
-  type ProtocolAction,
+  type Protocol,
   removedPath,
 } from './delta-actions.ts';
 
@@ -29,8 +29,8 @@ export class DeltaState implements DeltaSnapshot {
   version = -1;
   /** The version of the newest checkpoint; -1: there is none. */
   checkpoint = -1;
-  protocol: ProtocolAction = PROTOCOL;
-  metaData: MetaDataAction | null = null;
+  protocol: Protocol = PROTOCOL;
+  metaData: MetaData | null = null;
   readonly files = new Map<string, LiveFile>();
   /** Files whose objects are still there for those who read an older version, with the time of their removal. */
   readonly removed = new Map<string, number>();
@@ -64,7 +64,7 @@ export const isOwnCommit = (actions: readonly DeltaAction[]): boolean =>
   actions.some(({ commitInfo }) => commitInfo?.engineInfo === ENGINE) ||
   actions.every(({ protocol, metaData, add, remove }) => !(protocol || metaData || add || remove));
 
-function understood(protocol: ProtocolAction): ProtocolAction {
+function understood(protocol: Protocol): Protocol {
   const { minReaderVersion: reader, minWriterVersion: writer } = protocol;
   if (reader <= PROTOCOL.minReaderVersion && writer <= PROTOCOL.minWriterVersion) return protocol;
   throw foreign(`it wants a reader of version ${reader} and a writer of version ${writer}`);
