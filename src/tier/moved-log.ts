@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay } from '../store/moved-days.ts';
 import type { LiveFile } from './delta/delta-actions.ts';
 import type { DeltaChange, DeltaLog } from './delta/delta-log.ts';
-import { filesOfDay, foreign } from './delta/delta-state.ts';
+import { foreign } from './delta/delta-state.ts';
 import { EVENTS_FOLDER } from './event-file.ts';
 import type { ObjectStore } from './object-store.ts';
 import { claimDay, claimLog, keepKnown } from './rows.ts';
@@ -20,13 +20,17 @@ export interface TierParts {
 
 type StreamDay = Pick<MovedDay, 'stream' | 'day'>;
 
+/** The object of a day's records, from the folder of the table. */
+const pathOf = ({ events }: Pick<MovedDay, 'events'>): string =>
+  events.key.slice(EVENTS_FOLDER.length);
+
 /** The object of a day's records as a file of the table. */
 export const fileOfEvents = (
-  { stream, day, events }: Pick<MovedDay, 'stream' | 'day' | 'events'>,
+  { stream, day, events }: StreamDay & Pick<MovedDay, 'events'>,
   writtenAt: number,
   stats: string | null,
 ): LiveFile => ({
-  path: events.key.slice(EVENTS_FOLDER.length),
+  path: pathOf({ events }),
   stream,
   day,
   bytes: events.bytes,
@@ -63,10 +67,13 @@ export async function settleDay(
   const { database, store, log, clock } = parts;
   const moved = await listMovedDays(database, [stream], { from: day, to: day }, signal);
   const here = moved.find(({ place }) => place === store.name);
-  const files = filesOfDay(await log.snapshot(signal), stream, day);
+  const files = [...(await log.files(signal)).values()];
   const add = here === undefined ? [] : [fileOfEvents(here, clock.now(), null)];
   // What is added stays.
-  await commitAlone(parts, { add, remove: files.map(({ path }) => path) }, signal);
+  const remove = files.flatMap((file) =>
+    file.stream === stream && file.day === day ? [file.path] : [],
+  );
+  await commitAlone(parts, { add, remove }, signal);
 }
 
 /**
@@ -77,11 +84,9 @@ export async function settleLog(parts: TierParts, signal: AbortSignal): Promise<
   const { database, store, log } = parts;
   const moved = await listMovedDays(database, null, null, signal);
   const wanted = new Map(
-    moved.flatMap((day) =>
-      day.place === store.name ? [[day.events.key.slice(EVENTS_FOLDER.length), day]] : [],
-    ),
+    moved.flatMap((day) => (day.place === store.name ? [[pathOf(day), day]] : [])),
   );
-  const { files } = await log.snapshot(signal);
+  const files = await log.files(signal);
   checkPlace(store.name, moved, files);
   const lacking = [...wanted].flatMap(([path, day]) => (files.has(path) ? [] : [day]));
   const strays = [...files.values()].filter(({ path }) => !wanted.has(path));
@@ -102,9 +107,7 @@ function checkPlace(
   moved: readonly MovedDay[],
   files: ReadonlyMap<string, LiveFile>,
 ): void {
-  const renamed = moved.find(
-    ({ place, events }) => place !== name && files.has(events.key.slice(EVENTS_FOLDER.length)),
-  );
+  const renamed = moved.find((day) => day.place !== name && files.has(pathOf(day)));
   if (renamed !== undefined)
     throw new ObjectStoreError(
       'settings',

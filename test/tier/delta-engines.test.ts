@@ -101,7 +101,7 @@ function stage() {
   }
 
   async function takeOut(stream: string, day: string): Promise<void> {
-    const { files } = await log.snapshot(signal);
+    const files = await log.files(signal);
     const paths = [...files.values()]
       .filter((file) => file.stream === stream && file.day === day)
       .map(({ path }) => path);
@@ -129,7 +129,7 @@ const clickHouse = ({ root, table }: Stage, where = '', ownReader = false): Prom
   );
 
 async function duckDb({ table, log }: Stage, where = ''): Promise<unknown[][]> {
-  const { files } = await log.snapshot(signal);
+  const files = await log.files(signal);
   const list = [...files.keys()].map((path) => `'${table}${path}'`).join(', ');
   const duck = await (await DuckDBInstance.create(':memory:')).connect();
   const result = await duck.runAndReadAll(

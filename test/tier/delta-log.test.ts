@@ -5,7 +5,6 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { ObjectStoreError } from '../../src/errors.ts';
 import { DeltaLogError, type LiveFile, statsOf } from '../../src/tier/delta/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
-import { filesOfDay } from '../../src/tier/delta/delta-state.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
 
@@ -36,7 +35,7 @@ async function withObjects(store: MemoryStore, ...files: readonly LiveFile[]): P
 }
 
 const pathsOf = async (log: DeltaLog): Promise<string[]> =>
-  [...(await log.snapshot(signal)).files.keys()].sort();
+  [...(await log.files(signal)).keys()].sort();
 
 const logOf = (store: MemoryStore): string[] =>
   [...store.objects.keys()]
@@ -146,8 +145,7 @@ describe('a commit', () => {
     await log.commit({ remove: [other.path, 'never/there'] }, signal);
     expect(actionsAt(store, 2)?.[0].commitInfo.operation).toBe('DELETE');
     expect(await pathsOf(open())).toEqual([second.path]);
-    expect(filesOfDay(await log.snapshot(signal), 'events', '2026-03-05')).toEqual([second]);
-    expect(filesOfDay(await log.snapshot(signal), 'smart-event', '2026-03-05')).toEqual([]);
+    expect([...(await log.files(signal)).values()]).toEqual([second]);
   });
 
   it('that changes nothing is not written', async () => {
@@ -155,7 +153,7 @@ describe('a commit', () => {
     const log = open();
     await log.commit({}, signal);
     await log.commit({ remove: ['stream=a/day=2026-03-05/a.parquet'] }, signal);
-    expect(await log.snapshot(signal)).toEqual({ version: -1, files: new Map() });
+    expect(await log.files(signal)).toEqual(new Map());
     const file = fileOf('events', '2026-03-05', 'a');
     await withObjects(store, file);
     for (const writer of [log, open(), log]) await writer.commit({ add: [file] }, signal);
@@ -210,10 +208,7 @@ describe('a commit', () => {
     const files = Array.from({ length: 20 }, (_, index) => fileOf(`s${index}`, '2026-03-05', 'a'));
     await withObjects(store, ...files);
     const broken = fileOf('broken', '2026-03-05', 'a');
-    const work = files.flatMap((file) => [
-      log.commit({ add: [file] }, signal),
-      log.snapshot(signal),
-    ]);
+    const work = files.flatMap((file) => [log.commit({ add: [file] }, signal), log.files(signal)]);
     await expect(log.commit({ add: [broken] }, signal)).rejects.toThrow(ObjectStoreError);
     await Promise.all(work);
     expect(await pathsOf(log)).toEqual(files.map(({ path }) => path).sort());
@@ -310,9 +305,9 @@ describe('the log', () => {
     await commitDays(log, store, 3);
     const commit = await store.read(commitKey(1), signal);
     await store.remove(commitKey(1));
-    await expect(reader.snapshot(signal)).rejects.toThrow(DeltaLogError);
+    await expect(reader.files(signal)).rejects.toThrow(DeltaLogError);
     await store.replace(commitKey(1), Buffer.from('<html>'));
-    await expect(reader.snapshot(signal)).rejects.toThrow(DeltaLogError);
+    await expect(reader.files(signal)).rejects.toThrow(DeltaLogError);
     await store.replace(commitKey(1), commit ?? Buffer.alloc(0));
     expect(await pathsOf(reader)).toHaveLength(3);
   });
@@ -327,7 +322,7 @@ describe('the log', () => {
     const { store, open } = stage();
     await commitDays(open(), store, 10);
     for (let lost = 0; lost < count; lost++) await store.remove(commitKey(first + lost));
-    await expect(open().snapshot(signal)).rejects.toThrow(`has no ${commitKey(first)}`);
+    await expect(open().files(signal)).rejects.toThrow(`has no ${commitKey(first)}`);
   });
 
   it('that lacks more in a row goes on where it seems to end, and then has them all', async () => {
@@ -346,7 +341,7 @@ describe('the log', () => {
     await commitDays(open(), store, 60);
     for (const name of logOf(store))
       if (name !== '_last_checkpoint') await store.remove(`${LOG}${name}`);
-    await expect(open().snapshot(signal)).rejects.toThrow(`has no ${commitKey(0)}`);
+    await expect(open().files(signal)).rejects.toThrow(`has no ${commitKey(0)}`);
   });
 
   it('to which two commits are written while it is read is whole', async () => {
@@ -384,7 +379,7 @@ describe('the log', () => {
     const { store, open } = stage();
     await commitDays(open(), store, 1);
     await store.create(commitKey(1), Buffer.from(`${JSON.stringify(action)}\n`));
-    await expect(open().snapshot(signal)).rejects.toThrow(/only daywalk|another program/i);
+    await expect(open().files(signal)).rejects.toThrow(/only daywalk|another program/i);
     const file = fileOf('events', '2026-01-01', 'x');
     await expect(open().commit({ add: [file] }, signal)).rejects.toThrow(DeltaLogError);
   });

@@ -61,7 +61,7 @@ async function firstMoved(): Promise<MovedDay> {
 const OWN = { commitInfo: { engineInfo: ENGINE } };
 
 async function firstFile(): Promise<LiveFile> {
-  const { files } = await new DeltaLog(store, systemClock).snapshot(signal);
+  const files = await new DeltaLog(store, systemClock).files(signal);
   const [file] = files.values();
   if (file === undefined) throw new Error('nothing moved');
   return file;

@@ -31,7 +31,7 @@ const putObject = (store: MemoryStore, { path, bytes }: LiveFile): Promise<void>
 
 /** What one who knows nothing reads: the path of each day, and that its object is there. */
 async function readDays(store: MemoryStore, clock: Clock): Promise<Record<string, string>> {
-  const { files } = await new DeltaLog(store, clock).snapshot(signal);
+  const files = await new DeltaLog(store, clock).files(signal);
   const days: Record<string, string> = {};
   for (const { stream, day, path } of files.values()) {
     const key = `${stream} ${day}`;
@@ -227,7 +227,7 @@ async function costOfDays(daysBefore: number) {
     if (day < 60 || day % 10 !== 0) continue;
     const { cost } = store;
     store.spent();
-    await new DeltaLog(store, clock).snapshot(signal);
+    await new DeltaLog(store, clock).files(signal);
     fresh = Math.max(fresh, store.spent().requests);
     store.cost = cost;
   }

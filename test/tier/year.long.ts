@@ -96,9 +96,7 @@ async function wanted(source: Source): Promise<string[]> {
 /** The same as DuckDB reads the files that the log of a folder names, and ClickHouse, where it is installed, its table. */
 async function read(root: string): Promise<Record<string, string[]>> {
   const table = join(root, EVENTS_FOLDER);
-  const { files } = await new DeltaLog(openFolderStore(root, systemClock), systemClock).snapshot(
-    signal,
-  );
+  const files = await new DeltaLog(openFolderStore(root, systemClock), systemClock).files(signal);
   const list = [...files.keys()].map((path) => `'${table}${path}'`).join(', ');
   const duck = await (await DuckDBInstance.create(':memory:')).connect();
   const found = await duck.runAndReadAll(

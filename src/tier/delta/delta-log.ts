@@ -25,7 +25,7 @@ import {
   readCommit,
   readState,
 } from './delta-replay.ts';
-import { type DeltaSnapshot, DeltaState } from './delta-state.ts';
+import { DeltaState } from './delta-state.ts';
 
 /** What a commit puts into the table and takes out of it. */
 export interface DeltaChange {
@@ -73,12 +73,9 @@ export class DeltaLog {
     this.#owner = owner;
   }
 
-  /** The table as it is now; what is known already is not read again. */
-  snapshot(signal: AbortSignal): Promise<DeltaSnapshot> {
-    return this.#turns.run(async () => {
-      const { version, files } = await this.#newest(signal);
-      return { version, files: new Map(files) };
-    });
+  /** The files of the table as it is now, by path; what is known already is not read again. */
+  files(signal: AbortSignal): Promise<ReadonlyMap<string, LiveFile>> {
+    return this.#turns.run(async () => new Map((await this.#newest(signal)).files));
   }
 
   /**

@@ -1,5 +1,4 @@
 /** The events table at a version: its files, and those that were taken out of it a while ago, as the actions up to there say. */
-import type { Day } from '../../model.ts';
 import {
   type DeltaAction,
   DeltaLogError,
@@ -12,25 +11,15 @@ import {
   removedPath,
 } from './delta-actions.ts';
 
-/** What readers of the table see. */
-export interface DeltaSnapshot {
+/** The table as the commits say that were added. */
+export class DeltaState {
   /** -1: there is no table yet. */
-  readonly version: number;
-  /** By path. */
-  readonly files: ReadonlyMap<string, LiveFile>;
-}
-
-/** The files of a day: one, where only daywalk writes. */
-export const filesOfDay = ({ files }: DeltaSnapshot, stream: string, day: Day): LiveFile[] =>
-  [...files.values()].filter((file) => file.stream === stream && file.day === day);
-
-/** A snapshot that commits are added to. */
-export class DeltaState implements DeltaSnapshot {
   version = -1;
   /** The version of the newest checkpoint; -1: there is none. */
   checkpoint = -1;
   protocol: Protocol = PROTOCOL;
   metaData: MetaData | null = null;
+  /** By path. */
   readonly files = new Map<string, LiveFile>();
   /** Files whose objects are still there for those who read an older version, with the time of their removal. */
   readonly removed = new Map<string, number>();
