@@ -90,7 +90,6 @@ async function exportInto(
   const incomplete: IncompleteDay[] = [];
   const report = { written: 0, skipped: 0, records: 0, bytes: 0, incomplete };
   let noted = clock.monotonic();
-  let failed = true;
   try {
     for (const [index, day] of days.entries()) {
       signal.throwIfAborted();
@@ -109,13 +108,13 @@ async function exportInto(
       await book.write(clock.now());
       noted = clock.monotonic();
     }
-    failed = false;
-    return report;
-  } finally {
-    // What was written is noted also when the rest failed; that failure is the one to tell.
-    const writing = book.write(clock.now());
-    await (failed ? writing.catch(() => {}) : writing);
+  } catch (error) {
+    // What was written is noted all the same; this failure is the one to tell.
+    await book.write(clock.now()).catch(() => {});
+    throw error;
   }
+  await book.write(clock.now());
+  return report;
 }
 
 /** Null: the store knows nothing of it. */
@@ -132,12 +131,8 @@ async function listAskedDays(
   signal: AbortSignal,
 ): Promise<AskedDay[]> {
   const known = await contents.listDays({ from, to }, signal);
-  const last =
-    to ??
-    known
-      .map(({ day }) => day)
-      .sort()
-      .at(-1);
+  const newest = known.map(({ day }) => day).sort();
+  const last = to ?? newest.at(-1);
   // What was pruned or moved is no news, unless it is asked for.
   if (from === null || last === undefined) return known.filter((day) => !isAway(day.state));
   const registered = await readStreams(database, contents.streams);

@@ -1,6 +1,9 @@
 /** Record tables as an export reads them: what they are, how far each day is, and the rows of a day. */
-import type { ColumnType, Day } from '../model.ts';
+import type { Column, ColumnType, Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
+
+/** A column as it is asked for. */
+export type AskedColumn = Pick<Column, 'name' | 'type'>;
 
 /** A record table that queries see. */
 export interface TableToExport {
@@ -10,7 +13,7 @@ export interface TableToExport {
   /** It keeps days whose pages are pruned. */
   readonly outlives: boolean;
   /** Those of the settings, in order. */
-  readonly columns: readonly { readonly name: string; readonly type: ColumnType }[];
+  readonly columns: readonly AskedColumn[];
   readonly keepsRecord: boolean;
   /** The columns with types and paths, in words. */
   readonly described: string;
@@ -77,12 +80,6 @@ export async function isHeld(
 /** A row of a record table: the text of its line, and its values by place, as {@link CELLS} has them. */
 export type TableRow = { readonly text: string } & { readonly [place: `c${number}`]: Cell };
 type Cell = string | number | boolean | null;
-
-/** A column as it is asked for. */
-export interface AskedColumn {
-  readonly name: string;
-  readonly type: ColumnType;
-}
 
 /** A chunk has about so many bytes of lines; the first one, of which nothing is known, a few rows. */
 const CHUNK_BYTES = 4_000_000;

@@ -17,19 +17,16 @@ export async function writeNdjson(
   const hash = createHash('sha256');
   let bytes = 0;
   const source = Readable.from(buffersOf(chunks, lines), { objectMode: false });
-  const counted = async function* (parts: AsyncIterable<Buffer>) {
+  const sink = async (parts: AsyncIterable<Buffer>) => {
     for await (const part of parts) {
       hash.update(part);
       bytes += part.length;
-      yield part;
+      await file.writeFile(part);
     }
   };
-  const sink = async (parts: AsyncIterable<Buffer>) => {
-    for await (const part of parts) await file.writeFile(part);
-  };
   // Level 6 is twice as slow as 4 here and saves 3 %.
-  if (gzip) await pipeline(source, createGzip({ level: 4 }), counted, sink, { signal });
-  else await pipeline(source, counted, sink, { signal });
+  if (gzip) await pipeline(source, createGzip({ level: 4 }), sink, { signal });
+  else await pipeline(source, sink, { signal });
   return { ...lines.end(), bytes, sha256: hash.digest('hex') };
 }
 
