@@ -146,20 +146,15 @@ export async function checkLedger(
 }
 
 /** Days whose pages are sealed, which happens together with their row, and that have no row: it was taken away. */
-async function listLostDays(
+function listLostDays(
   database: Database,
   streamNames: readonly string[],
 ): Promise<LedgerProblem[]> {
-  const rows = await database.persist<{ stream: string; day: string }>(
-    `select stream, day from daywalk.ledger_due
+  return database.persist(
+    `select stream, null as entry, day, 'its pages are sealed, and the ledger has no row for it: the row was removed' as problem
+       from daywalk.ledger_due
       where stream = any ($1::text[]) and entry is null and unsealed_pages = 0
       order by array_position($1::text[], stream), day`,
     [streamNames],
   );
-  return rows.map(({ stream, day }) => ({
-    stream,
-    entry: null,
-    day,
-    problem: 'its pages are sealed, and the ledger has no row for it: the row was removed',
-  }));
 }

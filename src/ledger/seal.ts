@@ -20,23 +20,26 @@ export interface SealParts {
 /** One statement seals about this much, a fraction of a second's work. */
 const CHUNK_BYTES = 32_000_000;
 /** Pages of one walk that one statement reads. */
-export interface Chunk {
+interface Chunk {
   readonly walkId: number;
   readonly firstPage: number;
-  readonly lastPage: number;
+  lastPage: number;
 }
 
 /** Cuts pages, in order of walk and number, into chunks of one walk each. */
 export function chunksOf(pages: readonly UnsealedPage[], most = CHUNK_BYTES): Chunk[] {
-  const chunks: (Chunk & { lastPage: number; bytes: number })[] = [];
+  const chunks: Chunk[] = [];
+  let size = 0;
   for (const { walkId, pageNo, bytes } of pages) {
     const last = chunks.at(-1);
-    if (last !== undefined && last.walkId === walkId && last.bytes + bytes <= most) {
-      last.lastPage = pageNo;
-      last.bytes += bytes;
-    } else chunks.push({ walkId, firstPage: pageNo, lastPage: pageNo, bytes });
+    size += bytes;
+    if (last?.walkId === walkId && size <= most) last.lastPage = pageNo;
+    else {
+      chunks.push({ walkId, firstPage: pageNo, lastPage: pageNo });
+      size = bytes;
+    }
   }
-  return chunks.map(({ walkId, firstPage, lastPage }) => ({ walkId, firstPage, lastPage }));
+  return chunks;
 }
 
 /**
