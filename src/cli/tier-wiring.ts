@@ -10,8 +10,8 @@ import { DeltaLog } from '../tier/delta/delta-log.ts';
 import { openFolderStore } from '../tier/folder-store.ts';
 import type { TierParts } from '../tier/moved-log.ts';
 import type { ObjectStore } from '../tier/object-store.ts';
+import { ownedBy } from '../tier/rows.ts';
 import { openS3Store } from '../tier/s3/s3-store.ts';
-import { ownedBy } from '../tier/table-owner-rows.ts';
 import { redactor } from './process-redactor.ts';
 
 /** Calls `work` with the tier of the settings; see {@link withObjectStore}. */

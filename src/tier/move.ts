@@ -1,7 +1,7 @@
 /** Moves days: objects written and read back, then in the log of the events table, then Postgres says so; each step may be repeated. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { KeptDay } from '../model.ts';
-import type { Database } from '../store/database.ts';
 import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
@@ -110,7 +110,8 @@ async function moveDay(
     if (leaving === null) return REASONS.pruned;
     const moved = await writeDay(parts, leaving, signal);
     if (moved === null) {
-      if (await isStill(database, leaving, signal)) return UNSOUND;
+      const now = await readLeavingDay(database, due, signal);
+      if (isDeepStrictEqual(now, leaving)) return UNSOUND;
       continue;
     }
     const marked = await markTiered(database, moved, leaving, signal);
@@ -128,16 +129,6 @@ const REASONS: Record<Exclude<MarkedTiered, 'tiered' | 'changed'>, string> = {
 };
 const UNSOUND =
   'its stored pages are not those that its walks count: daywalk verify --offline tells which';
-
-/** Whether the day is still as it was read. */
-async function isStill(
-  database: Database,
-  leaving: LeavingDay,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const now = await readLeavingDay(database, leaving, signal);
-  return JSON.stringify(now) === JSON.stringify(leaving);
-}
 
 /** Writes both objects, and makes the one of the records the file of its day in the events table; null: what came is not all of it. */
 async function writeDay(

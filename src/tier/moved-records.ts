@@ -25,21 +25,21 @@ function unreachable(days: readonly MovedDay[], why: string): SettingsError {
   });
 }
 
-const nowhere = (days: readonly MovedDay[]): void => {
-  if (days.length > 0) throw unreachable(days, 'tier.url is not set');
-};
+const nowhere = (days: readonly MovedDay[]) => unreachable(days, 'tier.url is not set');
 
 /** Days that moved, where no setting says where they are. */
 export const UNREACHED_RECORDS: MovedRecords = {
-  reach: nowhere,
-  // biome-ignore lint/correctness/useYield: there is nothing to read.
-  async *read(day) {
-    nowhere([day]);
+  reach(days) {
+    if (days.length > 0) throw nowhere(days);
   },
-  check: async (day) => nowhere([day]),
-  // biome-ignore lint/correctness/useYield: there is nothing to read.
-  async *pages(day) {
-    nowhere([day]);
+  read(day) {
+    throw nowhere([day]);
+  },
+  async check(day) {
+    throw nowhere([day]);
+  },
+  pages(day) {
+    throw nowhere([day]);
   },
 };
 

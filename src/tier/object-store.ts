@@ -49,16 +49,10 @@ const MOST_BYTES = { part: 255, key: 900 };
 
 /** Whether a folder and a bucket can both have an object of this key. Names that begin with a dot are the folder's own. */
 export function isKey(key: string): boolean {
-  return (
-    Buffer.byteLength(key) <= MOST_BYTES.key &&
-    printable(key) === key &&
-    key
-      .split('/')
-      .every(
-        (part) =>
-          part !== '' && !part.startsWith('.') && Buffer.byteLength(part) <= MOST_BYTES.part,
-      )
-  );
+  const isName = (part: string) =>
+    part !== '' && !part.startsWith('.') && Buffer.byteLength(part) <= MOST_BYTES.part;
+  const isWritable = Buffer.byteLength(key) <= MOST_BYTES.key && printable(key) === key;
+  return isWritable && key.split('/').every(isName);
 }
 
 /** @throws {ObjectStoreError} for what is none: a way out of the store. */

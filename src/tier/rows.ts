@@ -1,8 +1,10 @@
 /** Tiered days in the database: which may move, that one is in the tier, and that it is back. */
+import type { Clock } from '../clock.ts';
 import type { AgeLimit, Day } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { isPruned, shownWalks } from '../store/shown.ts';
+import type { TableOwner } from './delta/delta-log.ts';
 
 /** A day that is old enough. */
 export interface DayToMove {
@@ -134,6 +136,18 @@ export async function keepKnown(
   );
   return new Set(rows.map(({ key }) => key));
 }
+
+/** Whose table of events it is: its id is a publication of the database, by which another one is told from one that was put back. A table that begins gets the oldest, so that every backup knows it. */
+export const ownedBy = (database: Database, clock: Clock): TableOwner => ({
+  newId: async () => {
+    const [row] = await database.persist<{ key: string }>(
+      'select p.key from daywalk.publications p order by p.published_at, p.key limit 1',
+      [],
+    );
+    return row?.key ?? clock.uuid();
+  },
+  owns: async (id) => (await keepKnown(database, [id])).has(id),
+});
 
 /** Takes a day, so that one process moves it at a time; false: another one has it. For {@link Database.alone}. */
 export const claimDay =

@@ -10,8 +10,7 @@ import { type MoveReport, moveDays } from '../../src/tier/move.ts';
 import type { TierParts } from '../../src/tier/moved-log.ts';
 import type { ObjectStore } from '../../src/tier/object-store.ts';
 import { restoreDays } from '../../src/tier/restore.ts';
-import { listDaysToMove } from '../../src/tier/rows.ts';
-import { ownedBy } from '../../src/tier/table-owner-rows.ts';
+import { listDaysToMove, ownedBy } from '../../src/tier/rows.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   endLooks,
