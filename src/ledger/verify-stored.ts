@@ -75,17 +75,13 @@ export async function verifyStored(
     return { walk: chunk.walk, pages, whole };
   });
   for (const { walk, pages, whole } of checked) {
-    const found = {
-      stream: walk.stream,
-      day: walk.day,
-      walkId: walk.walkId,
-      shown: walk.shown,
-    };
+    const { stream, day, walkId, shown } = walk;
+    const found = { stream, day, walkId, shown };
     for (const problem of whole) findings.push({ ...found, pageNo: null, problem });
     for (const page of pages) {
       sums.pages += 1;
       sums.bytes += page.bytes;
-      if (!page.sealed && walk.shown) sums.unsealedPages += 1;
+      if (!page.sealed && shown) sums.unsealedPages += 1;
       for (const problem of page.problems)
         findings.push({ ...found, pageNo: page.pageNo, problem });
     }
@@ -156,15 +152,8 @@ async function readChunk(
     return await checkPages(database, walk.walkId, first, last, signal);
   } catch (error) {
     if (!(error instanceof StatementError)) throw error;
-    if (first === last)
-      return [
-        {
-          pageNo: first,
-          bytes: 0,
-          sealed: true,
-          problems: [`it cannot be read: ${error.message}`],
-        },
-      ];
+    const problems = [`it cannot be read: ${error.message}`];
+    if (first === last) return [{ pageNo: first, bytes: 0, sealed: true, problems }];
   }
   const pages: CheckedPage[] = [];
   const end = Math.min(last, Math.max(first, walk.pages - 1));
