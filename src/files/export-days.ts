@@ -179,7 +179,7 @@ async function exportDay(
     const { written, unchanged } = await writeDay(parts.database, options, path, day, signal);
     if (unchanged && written.records === day.records) {
       const about = { path, ...(table && { table }), format, ...aboutDay(day) };
-      book.add({ ...about, ...written, exportedAt: isoOf(parts.clock.now()) });
+      book.add({ ...about, ...written, exportedAt: new Date(parts.clock.now()).toISOString() });
       return written;
     }
     const range = { from: day.day, to: day.day };
@@ -222,23 +222,17 @@ async function intactFile(book: ManifestBook, folder: string, path: string, chec
   return same ? entry : undefined;
 }
 
-const isoOf = (now: number): string => new Date(now).toISOString();
-
 function unsound(
   { stream, day, records }: ArchivedDay,
   table: ExportedTable | undefined,
   found: number,
 ): UnsoundDayError {
-  const changed = 'Something else than daywalk changed the tables:';
-  const [holder, hint] =
+  const [holder, advice] =
     table === undefined
-      ? ['its pages hold', `${changed} daywalk verify --offline names it.`]
-      : [
-          `daywalk.${table.name} holds`,
-          `${changed} daywalk tables --rebuild ${table.name} makes it anew.`,
-        ];
+      ? ['its pages hold', 'daywalk verify --offline names it.']
+      : [`daywalk.${table.name} holds`, `daywalk tables --rebuild ${table.name} makes it anew.`];
   return new UnsoundDayError(
     `${stream} ${day}: its walks count ${records} records, and ${holder} ${found}`,
-    { hint },
+    { hint: `Something else than daywalk changed the tables: ${advice}` },
   );
 }
