@@ -33,17 +33,13 @@ export async function compareTables(
   tables: readonly RecordTable[],
 ): Promise<TableChange[]> {
   const stored = await readDefinitions(database);
+  const changeOf = async (table: RecordTable): Promise<TableChange['change']> => {
+    const newest = newestOf(stored, table.name);
+    if (newest === undefined) return 'new';
+    return newest.definition === (await definitionOf(database, table)) ? 'none' : 'changed';
+  };
   const changes = await Promise.all(
-    tables.map(async (table): Promise<TableChange> => {
-      const newest = newestOf(stored, table.name);
-      const change =
-        newest === undefined
-          ? 'new'
-          : newest.definition === (await definitionOf(database, table))
-            ? 'none'
-            : 'changed';
-      return { name: table.name, change };
-    }),
+    tables.map(async (table) => ({ name: table.name, change: await changeOf(table) })),
   );
   const names = new Set(tables.map(({ name }) => name));
   const stray = new Set(stored.map(({ name }) => name).filter((name) => !names.has(name)));

@@ -104,9 +104,10 @@ async function listDays(
   const days = await listSearchedDays(query, value, stream, { from, to });
   const there = moved === null ? [] : await readMovedDays(query, [stream], null);
   const byDay = new Map(there.map((one) => [one.day, one]));
-  const found = days.map((one) =>
-    one.state === 'tiered' ? { ...one, moved: byDay.get(one.day) } : { ...one, moved: undefined },
-  );
+  const found = days.map((one) => ({
+    ...one,
+    moved: one.state === 'tiered' ? byDay.get(one.day) : undefined,
+  }));
   moved?.reach(found.flatMap((one) => one.moved ?? []));
   return found;
 }
