@@ -42,21 +42,19 @@ export async function checkTieredDays(
     sums.bytes += pages.bytes + events.bytes;
     if (place !== parts.store.name) note(`it is in ${place}, and tier.url is ${parts.store.name}`);
     else {
-      sums.pages += await told(note, 0, () => checkPages(parts, moved, note, signal));
-      await told(note, undefined, () => checkEvents(parts.store, moved, note, signal));
+      await told(note, async () => {
+        sums.pages += await checkPages(parts, moved, note, signal);
+      });
+      await told(note, () => checkEvents(parts.store, moved, note, signal));
     }
   }
   return { ...sums, findings };
 }
 
 /** An object that is gone or cannot be read is a finding; a store that is away is none. */
-async function told<T>(
-  note: (problem: string) => void,
-  otherwise: T,
-  check: () => Promise<T>,
-): Promise<T> {
+async function told(note: (problem: string) => void, check: () => Promise<void>): Promise<void> {
   try {
-    return await check();
+    await check();
   } catch (error) {
     const isFinding =
       error instanceof ObjectStoreError
@@ -64,7 +62,6 @@ async function told<T>(
         : !(error instanceof DaywalkError);
     if (!isFinding || !(error instanceof Error)) throw error;
     note(error.message);
-    return otherwise;
   }
 }
 

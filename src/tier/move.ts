@@ -49,7 +49,7 @@ export async function moveDays(
   parts: TierParts,
   days: readonly DayToMove[],
   signal: AbortSignal,
-  onDay: (done: number, moved: MovedDay | null) => void = () => {},
+  onDay: (done: number) => void = () => {},
   forMs = Number.POSITIVE_INFINITY,
 ): Promise<MoveReport> {
   const { database, clock } = parts;
@@ -75,7 +75,7 @@ export async function moveDays(
     const result = due.kept ?? (await claimed(parts, due, signal));
     if (typeof result === 'string') report.kept.push({ stream, day, reason: result });
     else report.days.push(result);
-    onDay(index + 1, typeof result === 'string' ? null : result);
+    onDay(index + 1);
   }
   report.emptied.push(...(await removeMarked(database, signal)));
   if (report.days.length > 0) await cleanUpAlone(parts, signal);

@@ -141,18 +141,11 @@ function* chunksOf(group: readonly ShownRecord[]): Generator<readonly ShownRecor
   if (first < group.length) yield group.slice(first);
 }
 
-const movedPage = ({
-  page_no,
-  start,
-  length,
-  skip,
-  record_hashes,
-  body,
-}: TieredPage): MovedPage => ({
-  pageNo: page_no,
-  start: Number(start),
-  length,
-  skip,
-  hashes: record_hashes.match(/-?\d+/g) ?? [],
-  body,
+const movedPage = (page: TieredPage): MovedPage => ({
+  pageNo: page.page_no,
+  start: Number(page.start),
+  length: page.length,
+  skip: page.skip,
+  hashes: page.record_hashes.match(/-?\d+/g) ?? [],
+  body: page.body,
 });

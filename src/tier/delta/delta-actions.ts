@@ -19,10 +19,7 @@ export interface LiveFile {
   readonly stats: string | null;
 }
 
-interface Partition {
-  readonly stream: string;
-  readonly day: string;
-}
+type Partition = Pick<LiveFile, 'stream' | 'day'>;
 
 export interface AddAction {
   readonly path: string;
@@ -136,8 +133,6 @@ export const fileOf = ({ path, partitionValues, ...add }: AddAction): LiveFile =
   writtenAt: add.modificationTime,
   stats: add.stats ?? null,
 });
-
-export const removedPath = ({ path }: RemoveAction): string => decodeURIComponent(path);
 
 /** A commit as its object. */
 export const linesOf = (actions: readonly DeltaAction[]): Buffer =>

@@ -104,11 +104,8 @@ export class DeltaLog {
   /** @returns false: another writer was first. */
   async #tryCommit(change: DeltaChange, txnId: string, signal: AbortSignal): Promise<boolean> {
     const tableId = this.#state.metaData?.id ?? this.#ownId ?? this.#clock.uuid();
-    const actions = actionsFor(this.#state, change, {
-      tableId,
-      txnId,
-      timestamp: this.#clock.now(),
-    });
+    const timestamp = this.#clock.now();
+    const actions = actionsFor(this.#state, change, { tableId, txnId, timestamp });
     if (actions === null) return true;
     for (const { add } of actions) if (add) await this.#checkObject(fileOf(add), signal);
     const version = this.#state.version + 1;
@@ -202,13 +199,7 @@ function actionsFor(
   );
   if (added.size + removed.length === 0) return null;
   const operation = added.size > 0 ? 'WRITE' : 'DELETE';
-  const commitInfo = {
-    timestamp,
-    operation,
-    operationParameters: {},
-    engineInfo: ENGINE,
-    txnId,
-  };
+  const commitInfo = { timestamp, operation, operationParameters: {}, engineInfo: ENGINE, txnId };
   return [
     { commitInfo },
     ...(metaData === null

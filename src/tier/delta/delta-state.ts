@@ -8,7 +8,6 @@ import {
   type MetaData,
   PROTOCOL,
   type Protocol,
-  removedPath,
 } from './delta-actions.ts';
 
 /** The table as the commits say that were added. */
@@ -33,7 +32,7 @@ export class DeltaState {
       if (protocol) this.protocol = understood(protocol);
       if (metaData) this.metaData = metaData;
       if (remove) {
-        const path = removedPath(remove);
+        const path = decodeURIComponent(remove.path);
         this.files.delete(path);
         this.removed.set(path, remove.deletionTimestamp ?? 0);
       }

@@ -23,8 +23,6 @@ export interface S3StoreOptions extends S3Place {
   /** Told before each wait. */
   readonly onRetry?: (notice: RetryNotice) => void;
   readonly retry?: RetryPolicy;
-  readonly connections?: number;
-  readonly connectTimeoutMs?: number;
   /** For a request without its body. */
   readonly requestTimeoutMs?: number;
 }
@@ -34,10 +32,10 @@ export interface S3Store extends ObjectStore {
   close(): Promise<void>;
 }
 
+/** Of the connections to a bucket. */
+const CONNECTING = { connections: 4, connectTimeoutMs: 10_000 };
 const DEFAULTS = {
   retry: { timeMs: 120_000, baseMs: 200, capMs: 20_000, retryAfterLimitMs: 300_000 },
-  connections: 4,
-  connectTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   onRetry: () => {},
 };
@@ -47,7 +45,7 @@ const DEFAULTS = {
  * @throws {ObjectStoreError} for a place that is none; {SettingsError} for TLS and proxy.
  */
 export function openS3Store(given: S3StoreOptions): S3Store {
-  const options = { ...DEFAULTS, ...given };
+  const options = { ...DEFAULTS, ...given, ...CONNECTING };
   const { clock, redactor, region, connectTimeoutMs, requestTimeoutMs } = options;
   const address = bucketAddress(options);
   const dispatcher = openDispatcher({ ...options, address });
