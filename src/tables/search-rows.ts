@@ -36,10 +36,7 @@ export interface PageToOpen {
 }
 
 /** A record that holds the value. */
-export interface Hit {
-  readonly day: Day;
-  readonly walkId: string;
-  readonly pageNo: number;
+export interface Hit extends PageToOpen {
   /** Offset within its window, as in the view. */
   readonly position: number;
   /** Where in the record the value stands, as SQL/JSON paths; at most ten. */

@@ -1,17 +1,10 @@
 /** Which columns a record table of a stream may have, from the fields that its records have; a suggestion for a person. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Column, ColumnType, RecordTable } from '../model.ts';
+import type { Field } from './fields.ts';
 
 /** A field as it was seen in some records. */
-export interface SeenField {
-  readonly path: readonly string[];
-  /** JSON types. */
-  readonly types: readonly string[];
-  /** Of the records, 0 to 1. */
-  readonly share: number;
-  /** A value of it, as `jsonb` writes it; null: there is none. */
-  readonly sample: string | null;
-}
+type SeenField = Pick<Field, 'path' | 'types' | 'share' | 'sample'>;
 
 /** The fields of some records. */
 export function fieldsIn(records: readonly unknown[]): SeenField[] {

@@ -5,7 +5,6 @@ import type { Database } from '../store/database.ts';
 /** A definition as the database has it. */
 export interface StoredTable {
   readonly tableId: number;
-  readonly state: 'building' | 'live';
   readonly name: string;
   /** Equal where the definitions are. */
   readonly definition: string;
@@ -14,7 +13,7 @@ export interface StoredTable {
 /** The definitions that were applied. */
 export async function readDefinitions(database: Database): Promise<StoredTable[]> {
   return database.persist<StoredTable>(
-    `select table_id as "tableId", state, name,
+    `select table_id as "tableId", name,
             jsonb_build_array(stream, columns, keep_record, outlives,
                               extract(epoch from retention)::double precision * 1000)::text as definition
        from daywalk.record_tables order by name, state desc`,
