@@ -91,13 +91,12 @@ function refused(error: unknown, log: Logger): Answer {
     log.info({ status, why: message }, 'refused');
     return document(status, { error: message, hint, ...more });
   }
+  log.error({ err: error }, 'not answered');
   if (error instanceof ObjectStoreError) {
     const { fault, message, hint } = error;
-    log.error({ err: error }, 'not answered');
     return document(fault === 'away' ? 503 : 500, { error: message, hint });
   }
   const away = error instanceof TransientError || error instanceof UnavailableError;
-  log.error({ err: error }, 'not answered');
   return away
     ? document(503, { error: 'the database does not answer' })
     : document(500, { error: 'unexpected; the log tells more' });

@@ -7,7 +7,6 @@ import { isPruned, isTiered, shownWalks } from '../store/shown.ts';
 export interface ServedStream {
   readonly streamId: number;
   readonly name: string;
-  readonly resource: Resource;
   /** It was exported with the very filters that are asked for, and so answers as the source did; else it has none. */
   readonly exact: boolean;
 }
@@ -20,7 +19,7 @@ export async function readStream(
   filters: Filters,
 ): Promise<ServedStream | undefined> {
   const [stream] = await query<ServedStream>(
-    `select stream_id as "streamId", name, resource, filters = $3::jsonb as exact from daywalk.streams
+    `select stream_id as "streamId", name, filters = $3::jsonb as exact from daywalk.streams
       where name = any ($1::text[]) and resource = $2 and filters in ($3::jsonb, '{}')
       order by exact desc, array_position($1::text[], name) limit 1`,
     [names, resource, JSON.stringify(filters)],

@@ -158,7 +158,7 @@ describe('a day that was read', () => {
 });
 
 describe('a served day', () => {
-  const EVENTS: ServedStream = { streamId: 1, name: 'events', resource: 'events', exact: true };
+  const EVENTS: ServedStream = { streamId: 1, name: 'events', exact: true };
   const served = () =>
     database.snapshot((query) =>
       readDays(query, EVENTS, '2026-03-04 00:00:00', '2026-03-06 00:00:00'),
