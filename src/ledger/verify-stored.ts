@@ -19,12 +19,6 @@ import { counted } from '../text.ts';
 import { mapConcurrent } from '../walk/concurrency.ts';
 import { checkLedger, type LedgerHead, type LedgerProblem, readLedgerHeads } from './rows.ts';
 
-/** What the check needs. */
-export interface StoredCheckParts {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 /** Something stored that is not what was stored. */
 export interface StoredFinding {
   readonly stream: string;
@@ -58,7 +52,7 @@ const CHUNK_BYTES = 32_000_000;
 
 /** Checks pages, walks and the whole ledger of these streams. */
 export async function verifyStored(
-  { database, clock }: StoredCheckParts,
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
   streamNames: readonly string[],
   range: DayRange | null,
   concurrency: number,
