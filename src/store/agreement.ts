@@ -58,19 +58,27 @@ export interface Difference {
   readonly less: number;
 }
 
+const RECORDS_OF_PARTS = `of_part join (${recordsOf('$1::bigint[]')}) on page.walk_id = of_part.walk_id`;
+
+const OF_PARTS_OF_SEVERAL_WALKS = `
+  union all
+  select part, hash, max(copies)
+    from (select of_part.part, record.hash, count(*) as copies
+            from ${RECORDS_OF_PARTS} where of_part.united
+           group by of_part.part, record.hash, page.walk_id, page.page_no) as by_page
+   group by part, hash`;
+
 /**
- * The records of some parts, given as arrays of walks and of the part that each belongs to. Of several walks a record is there as often as
- * the page that holds it most often has it, as in {@link countUnion}.
+ * The records of some parts, given as arrays of walks and of the part that each belongs to, to be added up. Of several walks a record is
+ * there as often as the page that holds it most often has it, as in {@link countUnion}. Most parts are one walk, which may have
+ * millions: they are not grouped here.
  */
-const COPIES = `
-  with walk_of (walk_id, part, united) as (
-    select walk_id, part, count(*) over (partition by part) > 1 from unnest($1::bigint[], $2::integer[]) as given (walk_id, part)
-  ), by_part (part, hash, copies) as (
-    select part, hash, max(copies)
-      from (select walk_of.part, record.hash, count(*) as copies
-              from walk_of join (${recordsOf('$1::bigint[]')}) on page.walk_id = walk_of.walk_id
-             group by walk_of.part, record.hash, case when walk_of.united then page.walk_id end, case when walk_of.united then page.page_no end) as by_place
-     group by part, hash
+const copiesIn = (parts: readonly Part[]): string => `
+  with of_part as (
+    select walk_id, part, count(*) over (partition by part) > 1 as united from unnest($1::bigint[], $2::integer[]) as given (walk_id, part)
+  ), copy (part, hash, copies) as (
+    select of_part.part, record.hash, 1 from ${RECORDS_OF_PARTS} where not of_part.united
+    ${parts.some(({ length }) => length > 1) ? OF_PARTS_OF_SEVERAL_WALKS : ''}
   )`;
 
 const partsAsArrays = (parts: readonly Part[]) => [
@@ -88,15 +96,16 @@ export async function compareSums(
   second: readonly Part[],
   minus: readonly Part[] = [],
 ): Promise<Difference> {
+  const parts = [...first, ...second, ...minus];
   const factors = [...first.map(() => -1), ...second.map(() => 1), ...minus.map(() => -1)];
   const [row] = await database.persist<Difference>(
-    `${COPIES}, difference as (
-       select hash, sum(copies * ($3::integer[])[part + 1]) as copies from by_part group by hash
+    `${copiesIn(parts)}, difference as (
+       select hash, sum(copies * ($3::integer[])[part + 1]) as copies from copy group by hash
      )
      select coalesce(sum(copies) filter (where copies > 0), 0)::bigint as more,
             coalesce(-sum(copies) filter (where copies < 0), 0)::bigint as less
        from difference`,
-    [...partsAsArrays([...first, ...second, ...minus]), factors],
+    [...partsAsArrays(parts), factors],
   );
   return row ?? { more: 0, less: 0 };
 }
@@ -109,23 +118,20 @@ export async function isCorrectionPlausible(
   before: Part | null,
   after: Part | null,
 ): Promise<boolean> {
+  const parts = [across, ...sides, before ?? [], after ?? []];
   const rows = await database.persist(
-    `${COPIES}, counted as (
+    `${copiesIn(parts)}, counted as (
        select coalesce(sum(copies) filter (where part = 0), 0) as across,
               coalesce(sum(copies) filter (where part in (1, 2)), 0) as sides,
               coalesce(sum(copies) filter (where part = 3), 0) as before,
               coalesce(sum(copies) filter (where part = 4), 0) as after
-         from by_part group by hash
+         from copy group by hash
      )
      select from counted
       where (across > sides and before + after >= across)
          or (across < sides and (($3::boolean and before = 0) or ($4::boolean and after = 0)))
       limit 1`,
-    [
-      ...partsAsArrays([across, ...sides, before ?? [], after ?? []]),
-      before !== null,
-      after !== null,
-    ],
+    [...partsAsArrays(parts), before !== null, after !== null],
   );
   return rows.length === 0;
 }

@@ -37,7 +37,7 @@ export async function settleContradiction(
   }
   await refuseForeignTotal(context, window, newest, `${said.reason} (${said.rule})`);
   const shown = newest.claims.some(({ start, came }) => came > 0 && start + came > newest.stored);
-  if (!shown) refuseUnlikelyCap(context, newest, said.reason);
+  if (!shown) await learnCap(context, newest, said.reason);
   return splitUp(context, window, { reason: said.reason, total: said.least, size: newest.stored });
 }
 
@@ -52,19 +52,22 @@ async function tellsOfParts(context: WindowContext, window: LeasedWindow): Promi
 }
 
 /**
- * A cap cuts every list at the same length: a shorter one, which a total also calls too short, was not cut by it.
+ * A cap cuts every list at the same length: a shorter one, which a total also calls too short, was not cut by it. A second list of just
+ * that length was, and what is longer need not be walked to it any more.
  * @throws {WalkError} where no split would help.
  */
-function refuseUnlikelyCap(
+async function learnCap(
   { knowledge }: WindowContext,
-  { stored }: EndedWalk,
+  { stored, from, to }: EndedWalk,
   reason: string,
-): void {
+): Promise<void> {
   const { capMet } = knowledge;
   if (capMet !== null && stored < capMet / 2)
     throw new WalkError('contradicted', `${reason}, and that is no depth at which lists end`, {
       hint: COUNTS_ELSE,
     });
+  if (stored === capMet)
+    await knowledge.learn('offset_cap', stored, `${from} to ${to}: ${reason}, as once before`);
   knowledge.capMet = Math.min(stored, capMet ?? stored);
 }
 

@@ -15,7 +15,7 @@ import { dayOf, MOST_HALVINGS, SHORTEST_CUT, splitSpan } from './span.ts';
 const REACH_ATTEMPTS = 3;
 /** Seconds to whose multiples a source may round; nobody rounds to fewer and loses what a reach of one second would show. */
 const ROUNDED_TO = 5;
-/** Seconds with records that are found from either side before one is no such multiple. */
+/** Seconds with records that are tried from either side. */
 const SECONDS_TRIED = 5;
 
 /** The error of a source whose windows cannot be cut. */
@@ -35,8 +35,8 @@ export async function divide(
 }
 
 /**
- * Learns how far a request must reach: a second with a record is found by halving, and the record must show when it is asked
- * for a second around it, and not two seconds beside it; so the first and the last one, a second will do. A round time is not
+ * Learns how far a request must reach: the first and the last second of a span are found that bring a record, and that one must
+ * show when it is asked for a second around them, and not two seconds beside them; then a second will do. A round time is not
  * asked for: what happened then shows however a source rounds. One window learns it, and the others wait for that.
  * @throws {WalkError} where the source ignores the time of day.
  */
@@ -54,10 +54,7 @@ async function tryReach(context: WindowContext, span: Span): Promise<void> {
   knowledge.reachTried += 1;
   try {
     if (await learnIgnoresTime(context, span)) return;
-    const first = await findOddSecond(context, span, 'first');
-    const last = first === null ? null : await findOddSecond(context, span, 'last');
-    if (first === null || last === null) return;
-    for (const second of [first, last]) if (!(await isExactAround(context, second))) return;
+    if (!(await isExact(context, span, 'first')) || !(await isExact(context, span, 'last'))) return;
   } catch (error) {
     // Short windows are refused: nothing can be learned from them.
     if (!(error instanceof RequestError)) throw error;
@@ -115,26 +112,30 @@ const minuteOf = (day: Day, hour: string): Span => ({
 const showsAny = async (context: WindowContext, day: Day): Promise<boolean> =>
   ((await orNull(question(context, dayOf(day), 0, 1)))?.came ?? 0) > 0;
 
-/** As {@link findSecond}, for one that is no round time; null: none was found soon. */
-async function findOddSecond(
+/** Whether single seconds near one end of a span are shown exactly; not, where that cannot be told soon. */
+async function isExact(
   context: WindowContext,
   span: Span,
   side: 'first' | 'last',
-): Promise<string | null> {
+): Promise<boolean> {
   let left: Span = span;
   for (let time = 0; time < SECONDS_TRIED && left.from <= left.to; time += 1) {
     const second = await findSecond(context, left, side);
-    if (second === null) return null;
-    if (pastRound(second) !== 0) return second;
+    if (second === null) return false;
+    const found = pastRound(second) === 0 ? null : await isExactAround(context, second);
+    if (found !== null) return found;
     left =
       side === 'first'
         ? { ...left, from: around(second, 1, 1).from }
         : { ...left, to: around(second, -1, -1).to };
   }
-  return null;
+  return false;
 }
 
-/** The first or the last second of a span that shows a record, by halving. */
+/**
+ * The first second up to which a span shows a record, or the last one from which on it does, by halving. The other end stays where it
+ * is: a source that leaves out an edge would show a record beside it in neither half.
+ */
 async function findSecond(
   context: WindowContext,
   span: Span,
@@ -144,20 +145,23 @@ async function findSecond(
   for (let halving = 0; halving < MOST_HALVINGS && secondsOf(left) > 1; halving += 1) {
     const [one, other] = splitByTime(left, 2, [], 0)?.parts ?? [];
     if (one === undefined || other === undefined) return null;
-    const [tried, else_] = side === 'first' ? [one, other] : [other, one];
-    left = (await question(context, tried, 0, 1)).came > 0 ? tried : else_;
+    const [tried, rest] = side === 'first' ? [one, other] : [other, one];
+    const asked = side === 'first' ? { ...tried, from: span.from } : { ...tried, to: span.to };
+    left = (await question(context, asked, 0, 1)).came > 0 ? tried : rest;
   }
   return left.from;
 }
 
-async function isExactAround(context: WindowContext, second: string): Promise<boolean> {
+/** Whether what shows around a second does not show beside it; null: nothing shows, as an edge is left out. */
+async function isExactAround(context: WindowContext, second: string): Promise<boolean | null> {
   const length = context.knowledge.pageLength(context.pageLength);
   const hashesOf = async (before: number, after: number) =>
     (await question(context, around(second, before, after), 0, length)).hashes;
   const past = pastRound(second);
   const near = await hashesOf(past === 1 ? 0 : -1, past === ROUNDED_TO - 1 ? 0 : 1);
+  if (near.length === 0) return null;
   const beside = new Set([...(await hashesOf(-4, -2)), ...(await hashesOf(2, 4))]);
-  return near.length > 0 && near.every((hash) => !beside.has(hash));
+  return near.every((hash) => !beside.has(hash));
 }
 
 const pastRound = (second: string): number => Number(second.slice(-2)) % ROUNDED_TO;

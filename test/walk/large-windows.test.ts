@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore } from '../support/store.ts';
 import { closedDays, complaints, newStream, readResults, runOnce } from './exporting.ts';
-import { type Habits, ImaginedSource } from './imagined-source.ts';
+import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
 const RECORDS = 60;
 const MOST = 20;
@@ -79,4 +79,53 @@ describe('a window whose total is large', () => {
     expect(deepest(source)).toBeGreaterThan(MOST);
     expect(source.asked.length).toBeLessThan(400);
   });
+
+  it.each([
+    ['first', 1, 0],
+    ['last', 0, 1],
+  ])(
+    'is cut between seconds, where the %s one of a window is excluded',
+    async (_, after, before) => {
+      const at = (record: string) => 44_998 + 7 * (idOf(record) % 12);
+      const arrange: Habits['arrange'] = (records, __, { from, to }) =>
+        records.filter(
+          (record) =>
+            at(record) >= secondOfDay(from) + after && at(record) <= secondOfDay(to) - before,
+        );
+      const { results } = await exported({ totals: 'exact', at, arrange });
+      expect(results.get(day)).toMatchObject({ state: 'complete', published: list.toSorted() });
+      expect(await server.query(`select value from daywalk.learned where fact = 'reach'`)).toEqual([
+        { value: 1 },
+      ]);
+    },
+  );
 });
+
+it('is walked to the end of what is shown of it on two days, where its total tells of more, and then no more', async () => {
+  const three = closedDays(3);
+  const [first = '', second] = three;
+  const source: ImaginedSource = new ImaginedSource(
+    Object.fromEntries(three.map((one) => [one, list])),
+    {
+      arrange: (records) => records.slice(0, MOST),
+      wrap: (records, _, request) =>
+        `{"total":${source.within(request).length},"data":[${records.join(',')}]}`,
+    },
+  );
+  const exporting = { server, source, stream: newStream(), pageLength: PAGE };
+  await runOnce({ ...exporting, since: second });
+  expect(await server.query(`select value from daywalk.learned where fact = 'offset_cap'`)).toEqual(
+    [{ value: MOST }],
+  );
+  const asked = source.asked.length;
+  await runOnce({ ...exporting, since: first });
+  for (const result of (await readResults(server, exporting.stream)).values())
+    expect(result).toMatchObject({ state: 'complete', published: list.toSorted() });
+  const whole = ({ from, to }: { from: string; to: string }) =>
+    from === `${first} 00:00:00` && to === `${first} 23:59:59`;
+  const deep = source.asked.slice(asked).filter(({ start }) => start > 0);
+  expect(deep.filter(whole)).toEqual([]);
+});
+
+const secondOfDay = (time: string): number =>
+  (Date.parse(`${time.replace(' ', 'T')}Z`) / 1000) % 86_400;
