@@ -76,6 +76,19 @@ export function readHalves(
   );
 }
 
+/** The walk that a window was proven by before the given one; null: there is none whose pages are here. */
+export async function readProofBefore(database: Database, walkId: number): Promise<number | null> {
+  const [row] = await database.persist<{ walkId: number }>(
+    `select former.walk_id as "walkId"
+       from daywalk.walks k
+       join daywalk.walks former on former.window_id = k.window_id and former.role = k.role
+      where k.walk_id = $1 and former.walk_id < k.walk_id and former.outcome = 'proven' and former.pruning is null
+      order by former.walk_id desc limit 1`,
+    [walkId],
+  );
+  return row?.walkId ?? null;
+}
+
 /** The hashes of the records of a walk, in order. */
 export async function readHashes(database: Database, walkId: number): Promise<string[]> {
   const rows = await database.persist<{ hash: string }>(

@@ -12,6 +12,7 @@ export type Fact =
   | 'lower_bound'
   | 'paging'
   | 'reach'
+  | 'hidden_by_date'
   | 'ignored'
   | 'restless'
   | 'empties'

@@ -13,6 +13,7 @@ import { type Neighbour, readNeighbours } from '../store/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../store/walks.ts';
 import { askNeighboursAgain } from '../store/windows.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
+import { learnHiddenByDate } from './dates.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import {
   learnIgnoredAcross,
@@ -22,7 +23,7 @@ import {
 } from './paging.ts';
 import { ignoresTime, learnReach } from './reach.ts';
 import { settleSpan } from './settle.ts';
-import { firstPageOf, reachAt } from './span.ts';
+import { firstPageOf, spansAround } from './span.ts';
 import { isPowerOfTwo, LEAST_CAP } from './verdict.ts';
 
 /** The walks around a cut; the sides are null where nothing lies across. */
@@ -52,31 +53,18 @@ export async function askCut(
   let since = after;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const learned = await reachFor(context, window, second, since);
-    const reach = reachAt(second, learned, context.timeZone);
-    const span = around(second, -reach, 1 + reach);
-    const across = await settleSpan(context, window, 'across', span, since);
+    const spans = spansAround(second, learned, context);
+    const across = await settleSpan(context, window, 'across', spans.across, since);
     if (across.stored === 0) return { across, before: null, after: null };
-    const before = await settleSpan(
-      context,
-      window,
-      'before',
-      around(second, -reach, 0),
-      across.walkId,
-    );
-    const behind = await settleSpan(
-      context,
-      window,
-      'after',
-      around(second, 1, 1 + reach),
-      across.walkId,
-    );
+    const before = await settleSpan(context, window, 'before', spans.before, across.walkId);
+    const behind = await settleSpan(context, window, 'after', spans.after, across.walkId);
     refuseCapped(context, across, [before, behind]);
-    const again = await settleSpan(context, window, 'across', span, behind.walkId);
+    const again = await settleSpan(context, window, 'across', spans.across, behind.walkId);
     const isSteady = await walksAgree(context.database, partOf(across), partOf(again));
     if (isSteady && (await holdsSides(context, partOf(again), [partOf(before), partOf(behind)])))
       return { across: again, before, after: behind };
     const sides = [before.walkId, behind.walkId];
-    if (!isSteady) await learnIgnoredAnyOrder(context, firstPageOf(context, span));
+    if (!isSteady) await learnIgnoredAnyOrder(context, firstPageOf(context, spans.across));
     else await learnIgnoredAcross(context, again.walkId, sides, attempt > 0);
     since = again.walkId;
   }
@@ -145,6 +133,8 @@ export async function walkCut(context: WindowContext, window: LeasedWindow): Pro
 async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
   const { database, knowledge } = context;
   if (knowledge.reach === 'day') return unasked(context, window, NOTHING_IS_CUT);
+  if (window.from.slice(0, 10) !== window.to.slice(0, 10))
+    await learnHiddenByDate(context, window.from);
   let since = 0;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     let walks: CutWalks;

@@ -1,35 +1,52 @@
 /** What in a record is not the record: learned where stored records come otherwise later. */
 import type { PageRequest } from '../model.ts';
-import { readFirstRecords } from '../store/evidence.ts';
+import { readFirstRecords, readProofBefore } from '../store/evidence.ts';
 import { readCanaries } from '../store/proven.ts';
 import type { AskingContext } from './context.ts';
 import { learnOneForm } from './one-form.ts';
 import { askRecords, inOtherWords } from './questions.ts';
 import { spanOf, targetOf } from './span.ts';
-import { differsInEach, tellsItself, volatileSince } from './volatile.ts';
+import { differsInEach, tellsItself, volatileSince, volatileTwice } from './volatile.ts';
 
 /**
  * Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a
  * score), unless somebody edited them all. So they must differ each time that they are asked for; or those of another day have
- * come to differ in the same places, by other values.
+ * come to differ in the same places, by other values; or, where nothing else would show them once, they differed there before.
  */
 export async function learnIgnoredSince(
   context: AskingContext,
   first: PageRequest,
   walkId: number,
 ): Promise<void> {
-  const stored = await readFirstRecords(context.database, walkId);
+  const { database, knowledge, stream } = context;
+  const stored = await readFirstRecords(database, walkId);
   const { list: now, page } = await askRecords(context, first, walkId);
   if ((await learnOneForm(context, walkId, page)) !== null) return;
-  const paths = volatileSince(stored, now, context.knowledge.ignored);
-  const doubtful = paths.filter((path) => !tellsItself(path, [stored, now]));
-  const edited =
+  const paths = volatileSince(stored, now, knowledge.ignored);
+  if (paths.length > 0 && !(await areEdited(context, first, [stored, now], paths))) {
+    await knowledge.ignore(paths, `records differ from what they were in ${paths.join(', ')} only`);
+    return;
+  }
+  const former = stream.idPath ? null : await readProofBefore(database, walkId);
+  if (former === null) return;
+  const places = volatileTwice([await readFirstRecords(database, former), stored, now]);
+  const evidence = `records differ from what they were in ${places.join(', ')} only, and did before`;
+  await knowledge.ignore(places, evidence);
+}
+
+/** Whether somebody may have edited all of these records, which differ in these places. */
+async function areEdited(
+  context: AskingContext,
+  first: PageRequest,
+  versions: readonly [readonly unknown[], readonly unknown[]],
+  places: readonly string[],
+): Promise<boolean> {
+  const doubtful = places.filter((place) => !tellsItself(place, versions));
+  return (
     doubtful.length > 0 &&
-    !(await differsEachTime(context, first, now, doubtful)) &&
-    !(await differsElsewhere(context, first, [stored, now], doubtful));
-  if (edited) return;
-  const evidence = `records differ from what they were in ${paths.join(', ')} only`;
-  await context.knowledge.ignore(paths, evidence);
+    !(await differsEachTime(context, first, versions[1], doubtful)) &&
+    !(await differsElsewhere(context, first, versions, doubtful))
+  );
 }
 
 /** Whether three answers to one question differ from each other in these places; asked a second apart, as a time may be told by the second. */

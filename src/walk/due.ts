@@ -33,7 +33,7 @@ import {
   type StreamState,
 } from './known-streams.ts';
 import { whileLeased } from './lease-keeper.ts';
-import { lookAgain } from './look.ts';
+import { learnWhatDiffers, lookAgain } from './look.ts';
 import { PrefetchBudget } from './prefetch/budget.ts';
 import { walkWindow } from './window.ts';
 
@@ -231,6 +231,9 @@ async function decide(context: WindowContext, window: LeasedWindow): Promise<Win
   } else if (await isForgotten(context, window)) {
     // What its source has forgotten since it was proven is neither walked again nor lost.
     return { kind: 'released' };
+  } else if (state === 'complete') {
+    // What a walk lacked may have come to differ once more.
+    await learnWhatDiffers(context, window);
   }
   if (kind === 'cut') return walkCut(context, window);
   return splitBy === null ? walkWindow(context, window) : closeWindow(context, window);

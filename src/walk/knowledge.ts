@@ -11,6 +11,9 @@ import type { Learned } from './verdict.ts';
 /** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */
 export type Reach = number | 'day';
 
+/** On which sides of a midnight windows of one date hide what ranges across it show. */
+export type HiddenByDate = 'nothing' | 'before' | 'after' | 'both';
+
 /** As long as the reach is not learned: two minutes, which covers a source that rounds or pads by one. */
 export const LONGEST_REACH = 120;
 
@@ -40,6 +43,8 @@ export class Knowledge {
   /** Windows that were tried in vain to learn the reach from. */
   reachTried = 0;
   readonly reachLearning = new OneAtATime();
+  /** Midnights at which it was tried to learn what dates hide. */
+  datesTried = 0;
   /** The first window that tells a total is proven without it, and calibrates the totals of the others. */
   readonly firstProof = new FirstAlone();
   /** The first window that is published with records, so that the others are held against it. */
@@ -89,6 +94,11 @@ export class Knowledge {
   /** Null: not learned yet. */
   get reach(): Reach | null {
     return (this.#facts.get('reach') as Reach | undefined) ?? null;
+  }
+
+  /** Null: not learned yet. */
+  get hiddenByDate(): HiddenByDate | null {
+    return (this.#facts.get('hidden_by_date') as HiddenByDate | undefined) ?? null;
   }
 
   /** Places in a record that are not the record, as JSON pointers. */

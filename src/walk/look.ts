@@ -18,7 +18,7 @@ import { isForgotten } from './forgotten.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { learnIgnoredInHalves } from './paging.ts';
 import { question } from './questions.ts';
-import { firstPageOf, reachAt, spanOf, splitSpan } from './span.ts';
+import { firstPageOf, spanOf, spansAround, splitSpan } from './span.ts';
 
 const LEARNED_SINCE = 'something was learned since that it is to be walked with';
 
@@ -64,7 +64,10 @@ const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWa
   doubted && knowledge.ignored.some((place) => !ignored.includes(place));
 
 /** All records may differ in the same places, which then are not the record; a number of the row differs in a half, too. */
-async function learnWhatDiffers(context: WindowContext, window: LeasedWindow): Promise<void> {
+export async function learnWhatDiffers(
+  context: WindowContext,
+  window: LeasedWindow,
+): Promise<void> {
   const { database, knowledge } = context;
   const walk = window.splitBy === null ? await readProvenWalk(database, window.windowId) : null;
   if (walk === null || walk.records === 0) return;
@@ -151,8 +154,7 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   const walk = await readProvenWalk(database, window.windowId);
   if (walk === null) return 'its walk is not there';
   if (isReadAnew(context, walk)) return LEARNED_SINCE;
-  const seconds = reachAt(window.from, reach ?? LONGEST_REACH, context.timeZone);
-  const span = around(window.from, -seconds, 1 + seconds);
+  const span = spansAround(window.from, reach ?? LONGEST_REACH, context).across;
   if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
   if (walk.united) {
     const difference = await lookAtUnion(context, span, walk, otherLength(context, window));

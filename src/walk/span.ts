@@ -48,6 +48,9 @@ export const SHORTEST_CUT = 4 * LONGEST_REACH;
 /** Seconds: an hour that the clocks repeat or skip, and one beyond it. */
 const UNCLEAR_REACH = 2 * 3_600;
 
+/** Seconds: more than the clocks of two zones differ by. */
+const BEYOND_DATES = 15 * 3_600;
+
 export const DAY_SECONDS = 86_400;
 
 /** Of the seconds of a day one is left after so many halvings. */
@@ -72,11 +75,38 @@ export function splitSpan(
   return found?.by === 'level' && levelsTaken ? null : found;
 }
 
+/** What is asked around a cut: the span across it, and its sides. */
+export interface CutSpans {
+  readonly across: Span;
+  readonly before: Span;
+  readonly after: Span;
+}
+
+/**
+ * The spans around a cut, which reach as far as is asked for; beside a midnight beyond what dates hide.
+ * @param second the last one before it.
+ */
+export function spansAround(
+  second: string,
+  reach: number,
+  { timeZone, knowledge }: { timeZone: string; knowledge: Knowledge },
+): CutSpans {
+  const hidden = second.endsWith(' 23:59:59') ? knowledge.hiddenByDate : null;
+  const seconds = reachAt(second, reach, timeZone);
+  const before = hidden === 'before' || hidden === 'both' ? BEYOND_DATES : seconds;
+  const after = hidden === 'after' || hidden === 'both' ? BEYOND_DATES : seconds;
+  return {
+    across: around(second, -before, 1 + after),
+    before: around(second, -before, 0),
+    after: around(second, 1, 1 + after),
+  };
+}
+
 /**
  * Seconds to reach beyond a cut: as many as are asked for; where the clocks repeat or skip an hour there, beyond that, because a
  * request that begins or ends in it may be taken for one of another hour.
  */
-export function reachAt(second: string, reach: number, timeZone: string): number {
+function reachAt(second: string, reach: number, timeZone: string): number {
   const { from, to } = around(second, -reach, 1 + reach);
   const isUnclear = unclearTimes(second.slice(0, 10), timeZone).some(
     (unclear) => unclear.from <= to && unclear.to >= from,

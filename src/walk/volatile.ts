@@ -172,6 +172,30 @@ export function volatileSince(
   return [];
 }
 
+/**
+ * The places in which most records of three versions of a list differ each time, all of these records in the very same ones; others
+ * stand as they were. Not in words, which somebody may set in all of them, and again: a value there has a digit.
+ * @returns JSON pointers; none where records differ in anything else.
+ */
+export function volatileTwice(
+  versions: readonly [readonly unknown[], readonly unknown[], readonly unknown[]],
+): readonly string[] {
+  const [former, stored, now] = versions;
+  const pairings = [pairsOf(former, stored), pairsOf(stored, now), pairsOf(former, now)];
+  const [places, ...others] = pairings.map((pairs) => volatilePaths(movedIn(pairs)) ?? []);
+  if (places === undefined || others.some((other) => other.join() !== places.join())) return [];
+  const counts = pairings.map((pairs) => movedIn(pairs).length);
+  const least = Math.max(LEAST_DISTINCT, now.length / 2);
+  if (Math.min(...counts) < least || Math.min(...counts) < Math.max(...counts)) return [];
+  const isTold = versions.flat().every((record) => {
+    const leaves = leavesIn(record, '');
+    return places.every((place) => /\d/.test(String(leaves.get(place))));
+  });
+  const all = pairsOf(now, now);
+  const isApart = distinct(all, 0, new Set(places)) === distinct(all, 0, new Set());
+  return isTold && isApart ? places : [];
+}
+
 /** Whether a place numbers the rows of both lists from the same number on: from another one it may be a state of 0 or 1. */
 function areRenumbered(place: string, lists: readonly (readonly unknown[])[]): boolean {
   const numbers = lists.map((list) => valuesOf(place, list));

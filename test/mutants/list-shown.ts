@@ -118,9 +118,9 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a cut is asked for without its reach',
-    'src/walk/cuts.ts',
-    'const span = around(second, -reach, 1 + reach);',
-    'const span = around(second, 0, 1);',
+    'src/walk/span.ts',
+    'across: around(second, -before, 1 + after),',
+    'across: around(second, 0, 1),',
     ASKED_CUTS,
   ),
   mutant(

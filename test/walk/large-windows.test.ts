@@ -103,7 +103,7 @@ describe('a window whose total is large', () => {
 
 it('is walked to the end of what is shown of it on two days, where its total tells of more, and then no more', async () => {
   const three = closedDays(3);
-  const [first = '', second] = three;
+  const [first = '', second = ''] = three;
   const source: ImaginedSource = new ImaginedSource(
     Object.fromEntries(three.map((one) => [one, list])),
     {

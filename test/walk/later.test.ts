@@ -204,6 +204,48 @@ describe('records of which all were changed since', () => {
   });
 });
 
+describe('records into which a source joins what it knows of their senders now', () => {
+  const sent = (id: number, seen: string) =>
+    `{"id": ${id}, "sender": {"id": ${id % 3}, "seen": "${seen}"}}`;
+  const ids = [3, 4, 8, 15, 16, 23];
+
+  /** Shows a day again three times, on each of which those senders were seen since that are up, or changed their state. */
+  async function shownLater(seen: (look: number, sender: number) => string) {
+    let look = 0;
+    const source = new ImaginedSource(
+      { [first]: ids.map(String), [second]: ids.map(String) },
+      {
+        totals: 'exact',
+        at: (record) => 3_600 * Number(record),
+        arrange: (list) => list.map((id) => sent(Number(id), seen(look, Number(id) % 3))),
+      },
+    );
+    const stream = newStream();
+    const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
+    for (; look < 4; look += 1) {
+      await runOnce(exporting);
+      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    }
+    return server.query<{ day: string; events: number }>(
+      `select day::text, count(*)::integer as events from daywalk.events where stream = $1 group by day order by day`,
+      [stream.name],
+    );
+  }
+
+  it.each([
+    ['all are up', () => true],
+    ['one is down', (sender: number) => sender !== 1],
+  ])('have each of them once, where %s', async (_, isUp) => {
+    const shown = await shownLater((look, sender) => `0${isUp(sender) ? look : 0}:1${sender}`);
+    expect(shown.map(({ events }) => events)).toEqual([ids.length, ids.length]);
+  });
+
+  it('have each state beside the one before, where it is told in a word', async () => {
+    const shown = await shownLater((look) => ['new', 'up', 'down', 'gone'][look] ?? '');
+    expect(shown.map(({ events }) => events)).toEqual([4 * ids.length, 4 * ids.length]);
+  });
+});
+
 describe('a source that keeps its events for some days', () => {
   const [oldest = '', before = '', newest = ''] = closedDays(3);
   const retired = async () =>

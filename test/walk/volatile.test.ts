@@ -7,6 +7,7 @@ import {
   volatileInOne,
   volatilePaths,
   volatileSince,
+  volatileTwice,
 } from '../../src/walk/volatile.ts';
 
 const paths = (ones: readonly unknown[], others: readonly unknown[]) =>
@@ -418,4 +419,43 @@ describe('what a place says by itself', () => {
     ['durations', list('12 s', '1 h'), list('3m', '1 h')],
     ['an age that became a word', list('1 hour ago'), list('closed')],
   ])('nothing: %s', (_, before, now) => expect(tellsItself('/t', [before, now])).toBe(false));
+});
+
+describe('records of three versions', () => {
+  const version = (...seen: readonly (string | number)[]) =>
+    seen.map((value, id) => ({ id: 7 + 5 * id, sender: { seen: value } }));
+
+  it.each([
+    ['each time, all of them', [version('1a', '1b'), version('2a', '2b'), version('3a', '3b')]],
+    ['each time, half of them', [version(1, 2, 3, 4), version(5, 6, 3, 4), version(7, 8, 3, 4)]],
+  ] as const)('differ %s', (_, versions) => {
+    expect(volatileTwice(versions)).toEqual(['/sender/seen']);
+  });
+
+  it.each([
+    ['once only', [version(1, 2), version(3, 4), version(3, 4)]],
+    ['and are as they first were', [version(1, 2), version(3, 4), version(1, 2)]],
+    ['in words', [version('new', 'new'), version('up', 'up'), version('down', 'down')]],
+    ['fewer than half of them', [version(1, 2, 3), version(4, 2, 3), version(5, 2, 3)]],
+    ['one of two', [version(1, 2), version(3, 2), version(4, 2)]],
+    ['some the first time, others later', [version(1, 2, 3), version(4, 5, 3), version(4, 6, 7)]],
+    [
+      'in another place later',
+      [
+        version(1, 2),
+        version(3, 4),
+        [3, 4].map((seen, id) => ({ id: 7 + 5 * id, sender: { seen, at: 9 } })),
+      ],
+    ],
+    [
+      'in what alone tells them apart',
+      [1, 3, 5].map((n) => [{ seen: n }, { seen: n + 1 }]) as unknown as readonly [
+        unknown[],
+        unknown[],
+        unknown[],
+      ],
+    ],
+  ] as const)('differ %s: nothing is found', (_, versions) => {
+    expect(volatileTwice(versions)).toEqual([]);
+  });
 });

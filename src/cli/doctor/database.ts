@@ -167,6 +167,7 @@ const FACT_WORDS: Readonly<Record<Fact, string>> = {
   lower_bound: 'totals are lower bounds from',
   paging: 'pages are counted by',
   reach: 'seconds around a cut that are asked for:',
+  hidden_by_date: 'of the hours beside a midnight, ranges of one date hide:',
   ignored: 'left out when records are compared:',
   restless: 'one question is answered in different ways',
   empties: 'share of empty answers where records are:',
