@@ -16,8 +16,9 @@ end $$;
 -- What one key of a frame says: that the answer failed, or that there is more than came. Names are compared without case,
 -- `_`, `-` and space. Of a 404 without records what merely repeats the 404 in words does not count: it is judged as a
 -- frame. A code that begins with 2 is a success, 20000 too. Elasticsearch counts a shard that nobody answers for, and a
--- cluster that it skips, neither as successful nor as failed. Beside records (with_records) other codes than 4.. and 5.. are
--- successes, and a number of errors counts something; without records both are failures.
+-- cluster that it skips, neither as successful nor as failed; its skipped shards hold nothing that was asked for. Beside records
+-- (with_records) other codes than 4.. and 5.. are successes, and a number of errors counts something; without records both are
+-- failures. A number beside "timeout" or "cancelled" is a limit, or counts something.
 create function daywalk.key_says(name text, value jsonb, status integer, with_records boolean, out fault boolean, out more boolean)
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
@@ -28,7 +29,9 @@ declare
   is_false boolean := said in ('false', '0', 'no');
 begin
   fault := case
-    when name in ('timedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true
+    when name in ('timedout', 'istimedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true
+    when name in ('timeout', 'reachedtimeout', 'aborted', 'isaborted', 'cancelled', 'iscancelled', 'canceled', 'iscanceled',
+                  'interrupted', 'isinterrupted', 'throttled', 'isthrottled', 'ratelimited', 'isratelimited') then said in ('true', 'yes')
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
          and said ~ case when with_records then '^[45][0-9]{2,}\M' else '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' end then status <> 404 or said !~ '^404'
     when name in ('shards', 'clusters') and kind = 'object'
@@ -38,33 +41,69 @@ begin
     when with_records and name in ('errors', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
     when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage',
                   'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures')
-      or name ~ '^(failed|unavailable)(shards|nodes|clusters|partitions)$|^(shards|nodes|clusters|partitions)(failed|unavailable)$' then not daywalk.says_nothing(value)
+      or name ~ '^(failed|unavailable|missing)(shards|nodes|clusters|partitions)$|^(shards|nodes|clusters|partitions)(failed|unavailable|missing)$' then not daywalk.says_nothing(value)
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
-    when name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
+    when name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode',
+                  'jobstatus', 'jobstate', 'querystatus', 'querystate', 'searchstatus', 'searchstate', 'dispatchstatus', 'dispatchstate')
       then said = 'false'
-           or said ~ 'error|fail|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
+           or said ~ 'error|fail|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|cancel|throttl|not[ _-]?ok|\m(err|ko|nok)\M'
               and said !~ '^(no|0|without)\M'
     else false
   end;
   more := case
+    when said = '' then false
     -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable; Splunk: preview.
     when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
-    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|limit(reached|exceeded|hit)$' then said in ('true', 'yes')
+    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$'
+      then said in ('true', 'yes')
     -- BigQuery: jobComplete; Salesforce: done.
-    when name ~ '^(is|job|query|search)?(complete|completed|done|finished)$' then said = 'false'
-    when name in ('status', 'state', 'result', 'completeness') then said ~ '^(partial|incomplete|truncated)'
-    when name ~ '^(job|query|search|dispatch)(status|state)$'
-      then said ~ '^(partial|incomplete|truncated|running|queued|pending|executing|in[ _-]?progress)'
+    when name ~ '^((is|job|query|search)?(complete|completed|done|finished)|(is)?final|searche?d?completely)$' then said = 'false'
+    when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode') and said ~ '^206\M' then true
+    -- A service runs, waits and processes, too; only what was asked is executed, or has its results gathered (QRadar, Sumo Logic).
+    when name in ('status', 'state', 'result', 'completeness') then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
+    when name in ('jobstatus', 'jobstate', 'querystatus', 'querystate', 'searchstatus', 'searchstate', 'dispatchstatus', 'dispatchstate')
+      then said ~ '^(partial|incomplete|truncated|running|queued|pending|execut(e|ing)\M|in[ _-]?progress|gathering|scheduled|submitted|processing|not[ _-]?started|wait|parsing|sorting|finali[sz]ing|paused|degraded)'
     else false
   end;
 end $$;
 
--- What one object of a frame says: the first key that tells of a failure, with its value, and whether there is more.
--- `_shards` and what else stands about the records is looked into; the key that leads on to the list is not judged. What is
--- counted in `_shards` is parts of the source.
-create function daywalk.object_says(place jsonb, onward text, status integer, with_records boolean, out fault text, out more boolean)
+-- Whether a warning says that the list is not whole. What is cut within a record, deprecated or denied does not, nor what somebody
+-- else did not answer.
+create function daywalk.warns_of_more(warning text) returns boolean
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+begin
+  if warning ~ 'deprecat|\m(no|not|never|without)( be| been)? (partial|incomplete|truncated)\M|\m(fields?|values?|columns?|attributes?|characters?|strings?)\M' then return false; end if;
+  return warning ~ '\m(partial|incomplete|truncated)( search| query)? (results?|records|events|hits|rows|data|responses?|answers?)\M'
+      or warning ~ '\m(results?|records|events|hits|rows|responses?|answers?|output)\M[^.;]* (partial|incomplete|truncated) *($|[^a-z ]|(at|after|to|by|for|from|as|because|since|due|and)\M)'
+      or warning ~ '\m(search|query|requests?|shards?|nodes?|peers?|indexers?|clusters?|partitions?|replicas?|backends?)\M[^.;]* (timed[ -]?out|(did not|didn.t|does not|do not) (answer|respond)|not responding|ended prematurely|auto-?finali[sz]ed)\M'
+      or warning ~ '\mnot all\M[^.;]* (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)\M';
+end $$;
+
+-- What messages beside the list say, one or a list: the first of which type, level or severity is an error or fatal, and whether one
+-- is a warning that the list is not whole.
+create function daywalk.messages_say(name text, messages jsonb, out fault text, out more boolean)
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+  message jsonb;
+  level text;
+begin
+  more := false;
+  for message in select jsonb_array_elements(case jsonb_typeof(messages) when 'array' then messages else jsonb_build_array(messages) end) loop
+    level := lower(case jsonb_typeof(message) when 'object' then
+      (select string_agg(value, E'\n') from jsonb_each_text(message) where lower(key) in ('type', 'level', 'severity')) end);
+    if level ~ '(?n)^(error|fatal)\M' then fault := coalesce(fault, left(message::text, 300)); end if;
+    if level ~ '(?n)^warn' or name like 'warning%' and coalesce(level !~ '(?n)^(info|notice|hint|debug)', true) then
+      more := more or daywalk.warns_of_more(lower(case jsonb_typeof(message)
+        when 'object' then (select string_agg(value, '; ') from jsonb_each_text(message)) else message #>> '{}' end)) is true;
+    end if;
+  end loop;
+end $$;
+
+-- What one object of a frame says: the first key that tells of a failure, with its value, and whether there is more. The key that
+-- leads on to the list is not judged. A status in an object `about` a query is that of the query.
+create function daywalk.object_says(place jsonb, onward text, status integer, with_records boolean, about text default '', out fault text, out more boolean)
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
   name text;
@@ -74,17 +113,55 @@ begin
   more := false;
   if jsonb_typeof(place) is distinct from 'object' then return; end if;
   for name in select jsonb_object_keys(place) loop
+    continue when name = onward;
     plain := translate(lower(name), '_- ', '');
-    continue when name = onward or plain !~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|timedout|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished)|(job|query|search|dispatch)|terminated|exceeded|(unavailable)?(shards|nodes|clusters|partitions)|meta|header|page|paging|pagination|info)|partial|incomplete|truncated|limit(reached|exceeded|hit)$';
-    said := daywalk.key_says(plain, place -> name, status, with_records);
-    more := more or said.more;
-    if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
-    if plain in ('shards', 'meta', 'metadata', 'header', 'responseheader', 'status', 'page', 'pagination', 'paging', 'pageinfo', 'info', 'stats')
-       and jsonb_typeof(place -> name) = 'object' then
-      said := daywalk.object_says(place -> name, null, status, with_records and plain <> 'shards');
+    if plain ~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany|(unavailable|missing)?(shards|nodes|clusters|partitions))|partial|incomplete|truncated|(reached|exceeded|hit)$' then
+      said := daywalk.key_says(case when plain in ('status', 'state') then about || plain else plain end, place -> name, status, with_records);
       more := more or said.more;
-      -- Statistics may count failures of something else.
-      if plain not in ('info', 'stats') then fault := coalesce(fault, name || '.' || said.fault); end if;
+      if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
+    end if;
+    -- A text beside `message` is no warning, and says nothing.
+    if plain in ('messages', 'warning', 'warnings') or plain = 'message' and jsonb_typeof(place -> name) <> 'string' then
+      said := daywalk.messages_say(plain, place -> name);
+      more := more or said.more;
+      if status <> 404 then fault := coalesce(fault, name || ': ' || said.fault); end if;
+    elsif jsonb_typeof(place -> name) = 'object' then
+      said := daywalk.beside_says(plain, place -> name, status, with_records);
+      more := more or said.more;
+      fault := coalesce(fault, name || '.' || said.fault);
+    end if;
+  end loop;
+end $$;
+
+-- What an object beside the list says. One that by its name tells of the answer is judged as the root is; what is counted in
+-- `_shards` is parts of the source. Statistics may count failures of something else. Of any other object only words are heard that
+-- can mean nothing else, and not where it holds what was asked, an option, or a thing that may be so itself. Numbers count something.
+create function daywalk.beside_says(name text, place jsonb, status integer, with_records boolean, out fault text, out more boolean)
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+  of_answer boolean;
+  key text;
+  plain text;
+  said text;
+begin
+  more := false;
+  if name ~ '^(shards|meta|metadata|header|responseheader|status|page|pagination|paging|info|stats|(page|results?|resultset|response|query|search)(info|meta|metadata))$' then
+    select s.fault, s.more into fault, more
+      from daywalk.object_says(place, null, status, with_records and name <> 'shards', coalesce(substring(name from '^(?:query|search)'), '')) as s;
+    if name in ('info', 'stats') then fault := null; end if;
+    return;
+  end if;
+  of_answer := name ~ '^(query|search|job|execution|response|results?)(info|meta|metadata)?$';
+  if name ~ 'request|param|option|setting|config|filter|criteria|argument|input|feature|capabilit|permission|default|facet|agg|schema'
+     or place ?| '{name,title,from,to,fromDate,toDate,limit,offset,length,size,filter,filters,q,sort}' or (not of_answer or name ~ '^(job|exec)') and place ?| '{id,_id,uuid,key}' then return; end if;
+  for key in select jsonb_object_keys(place) loop
+    plain := translate(lower(key), '_- ', '');
+    continue when plain !~ 'partial|incomplete|truncated|^((is)?(complete|timedout)|status|state)$' or jsonb_typeof(place -> key) not in ('boolean', 'string');
+    said := lower(place ->> key);
+    more := more or plain ~ '^(is|has)?(results?|records|events|hits|rows|data|response|search)?(partial|incomplete|truncated)(results?|data|response)?$' and said in ('true', 'yes')
+      or of_answer and (plain in ('complete', 'iscomplete') and said = 'false' or plain in ('status', 'state') and said ~ '^(partial|incomplete|truncated)');
+    if of_answer and (plain in ('timedout', 'istimedout') and said in ('true', 'yes') or plain in ('status', 'state') and said ~ '^timed?[ _-]?out') then
+      fault := coalesce(fault, format('%s: %s', key, place -> key));
     end if;
   end loop;
 end $$;

@@ -360,8 +360,36 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a number of shards that failed counts something',
     STORING,
-    "with_records and plain <> 'shards'",
+    "with_records and name <> 'shards'",
     'with_records',
+    ['test/store/frames.test.ts'],
+  ),
+  mutant(
+    'a message that tells of an error says nothing',
+    STORING,
+    "if level ~ '(?n)^(error|fatal)\\M' then fault",
+    "if level ~ '^fatal$' then fault",
+    ['test/store/frames.test.ts', 'test/walk/answers.test.ts'],
+  ),
+  mutant(
+    'a warning that speaks of values says that there is more',
+    STORING,
+    /\|\\m\(fields\?\|values\?\|columns\?\|attributes\?\|characters\?\|strings\?\)\\M' then return false/,
+    "' then return false",
+    ['test/store/frames.test.ts'],
+  ),
+  mutant(
+    'an object that echoes the request tells of the answer',
+    STORING,
+    "or place ?| '{name,title,",
+    "or false and place ?| '{name,title,",
+    ['test/store/frames.test.ts'],
+  ),
+  mutant(
+    'a number beside "cancelled" is a failure',
+    STORING,
+    "'isratelimited') then said in ('true', 'yes')",
+    "'isratelimited') then is_true",
     ['test/store/frames.test.ts'],
   ),
   mutant(

@@ -153,7 +153,8 @@ it('is claimed or not, and null claims nothing, whatever any key says', async ()
   const name = fc.constantFrom(
     ...['has_more', 'hasMore', 'more', 'partial', 'truncated', 'hasNext', 'incomplete_results'],
     ...['status', 'state', 'result', 'outcome', 'code', 'success', 'ok', 'error', 'errors'],
-    ...['timed_out', '_shards', 'meta', 'pageInfo', 'responseHeader'],
+    ...['timed_out', '_shards', 'meta', 'pageInfo', 'responseHeader', 'messages', 'warnings'],
+    ...['type', 'query', 'summary', 'queryInfo', 'x', 'complete', 'cancelled'],
   );
   const value = fc.oneof(
     fc.constant(null),
@@ -183,6 +184,186 @@ it('has_more: false, or a link to a next page, does not', async () => {
     info: 'done',
   };
   expect((await says({ ...none, ...others, data: [] })).more).toBe(false);
+});
+
+/** What stands beside the list, where its answer has records. */
+const beside = (frame: object) => says({ ...frame, data: [{ id: 1 }] });
+const message = (type: string, text: string) => ({ messages: [{ type, text }] });
+
+describe('beside records', () => {
+  it.each<[object]>([
+    // Splunk, and others who send messages along.
+    [message('ERROR', 'Search results might be incomplete: a peer ended prematurely')],
+    [message('FATAL', 'x')],
+    [{ messages: [{ type: 'INFO', text: 'fine' }, 'well', { Level: 'error', msg: 'x' }] }],
+    [{ warnings: { severity: 'Fatal', detail: 'x' } }],
+    [{ meta: { messages: [{ level: 'error' }] } }],
+    // What was given up is no answer, in words and as a flag.
+    [{ status: 'Cancelled' }],
+    [{ state: 'CANCELED' }],
+    [{ status: 'throttled' }],
+    [{ jobStatus: 'FAILED' }],
+    [{ isTimedOut: true }],
+    [{ timeout: true }],
+    [{ reachedTimeout: 'true' }],
+    [{ aborted: true }],
+    [{ is_cancelled: true }],
+    [{ canceled: true }],
+    [{ interrupted: true }],
+    [{ throttled: true }],
+    [{ rateLimited: true }],
+    [{ missingNodes: 1 }],
+    [{ missing_shards: ['a'] }],
+    // Objects that tell of the answer.
+    [{ search_metadata: { timed_out: true } }],
+    [{ searchMetadata: { status: 'Error' } }],
+    [{ response: { timedOut: true } }],
+    [{ query: { status: 'timeout' } }],
+  ])('%j is a failure', async (frame) => {
+    expect((await beside(frame)).fault).not.toBeNull();
+  });
+
+  it.each<[object]>([
+    [message('WARN', 'The search was auto-finalized after its time limit')],
+    [message('WARN', 'Search results might be incomplete for 2 of 5 peers')],
+    [{ warnings: ['2 of 5 nodes did not answer'] }],
+    [{ warning: 'results are incomplete' }],
+    [{ warnings: 'Partial results were returned; try a smaller range.' }],
+    [{ meta: { warnings: [{ code: 'W1', message: "Shard 3 didn't respond" }] } }],
+    [{ warnings: ['Not all shards were searched'] }],
+    [{ warnings: ['The response was truncated at 1048576 bytes'] }],
+    [{ warnings: ['The query timed out'] }],
+    // A service has other states, an answer these.
+    [{ state: 'GATHERING RESULTS' }],
+    [{ status: 'EXECUTE' }],
+    [{ status: 'executing' }],
+    [{ jobStatus: 'Scheduled' }],
+    [{ queryState: 'PROCESSING' }],
+    [{ search_status: 'NOT STARTED' }],
+    [{ dispatchState: 'FINALIZING' }],
+    [{ queryStatus: 'degraded' }],
+    [{ search_metadata: { status: 'Processing' } }],
+    [{ searchedCompletely: false }],
+    [{ tooManyEvents: true }],
+    [{ maxResultsReached: true }],
+    [{ hitLimit: true }],
+    [{ isFinal: false }],
+    [{ code: 206 }],
+    [{ http_code: '206' }],
+    [{ meta: { code: 206 } }],
+    // Objects that tell of the answer, and those that hold what can mean nothing else.
+    [{ result_info: { page: 1, truncated: true } }],
+    [{ queryInfo: { truncated: true } }],
+    [{ resultsetMetadata: { isComplete: false } }],
+    [{ summary: { incomplete: true } }],
+    [{ statistics: { partial: true } }],
+    [{ response: { status: 'partial' } }],
+    [{ execution: { status: 'PARTIAL' } }],
+    [{ job_info: { status: 'incomplete' } }],
+    [{ query: { id: 'q-1', status: 'partial', took: 3 } }],
+    [{ warnings: [{ type: 'shard_failure', reason: 'Partial search results.' }] }],
+    [{ response: { complete: false } }],
+    [{ status: '206 Partial Content' }],
+    [{ job: { complete: false } }],
+    [{ retrieval: { partial: true } }],
+    [{ diagnostics: { results_truncated: true } }],
+  ])('%j claims that there is more', async (frame) => {
+    expect(await beside(frame)).toEqual({ fault: null, more: true });
+  });
+
+  it.each<[object]>([
+    // Messages that say nothing against the list.
+    [message('INFO', 'Your time range was substituted; results are incomplete elsewhere')],
+    [message('WARN', 'The field "sourcetype" is deprecated')],
+    [{ messages: [{ code: '0', message: 'OK' }] }],
+    [{ messages: ['partial results are never shown'] }],
+    [{ messages: [{ type: 'errors_of_last_week', text: '3' }] }],
+    [{ message: 'All selected events were returned' }],
+    [{ warnings: [] }],
+    [{ warnings: 2, warning: null }],
+    [
+      {
+        warnings: [
+          'Long values are truncated to 1,000 characters',
+          'Field x of 3 events was truncated',
+        ],
+      },
+    ],
+    [{ warnings: ['allow_partial_search_results is deprecated'] }],
+    [
+      {
+        warnings: [
+          'partial results are deprecated',
+          'not all fields are indexed',
+          'x is not allowed',
+        ],
+      },
+    ],
+    [{ warnings: ['Results are not truncated', 'There are no partial results'] }],
+    [{ warnings: ['2 events have incomplete tags', 'parameter timeout is ignored'] }],
+    [{ warnings: [{ type: 'info', message: 'results are incomplete' }] }],
+    [{ warnings: ['GeoIP data is incomplete', 'The license server did not respond'] }],
+    [
+      {
+        messages: [
+          { severity: 'no error', text: 'x' },
+          { type: 'warn', error: 'x' },
+        ],
+      },
+    ],
+    // What is counted, set or skipped for good reason.
+    [{ timeout: 30, aborted: 0, cancelled: 3, throttled: 1, interrupted: '2', missingNodes: 0 }],
+    [{ timeout: 1, tooManyEvents: false, maxResultsReached: 1, isFinal: true, rateLimited: false }],
+    [{ result: 206, total: 206, count: 206, code: 2060 }],
+    [{ skipped_shards: 3, skipped: 2 }],
+    [{ endReached: true, max_score: 206, searchedCompletely: true }],
+    [{ progress: 60, sampled: true, omitted: 12 }],
+    // The state of a service.
+    [{ status: 'Running' }],
+    [{ status: 'processing', state: 'pending' }],
+    [{ status: 'degraded' }],
+    [{ status: 'Scheduled', state: 'executed' }],
+    [{ jobStatus: 'COMPLETED', queryState: 'DONE GATHERING RESULTS' }],
+    [{ status: 'complete', search_metadata: { status: 'Success' } }],
+    // What was asked for, and options.
+    [{ request: { partial: true, truncated: true, status: 'partial' } }],
+    [{ params: { status: 'incomplete', partial: true } }],
+    [{ query: { status: 'partial', from: '2026-03-01', to: '2026-03-02' } }],
+    [{ query: { status: 'error' }, search: { status: 'running' } }],
+    [{ queryParameters: { truncated: true }, search_options: { partial: true } }],
+    [{ options: { partial: true }, settings: { truncated: true }, features: { partial: true } }],
+    [{ filters: { partial: true }, facets: { truncated: true } }],
+    // Things that are so themselves, and what is counted of them.
+    [{ incident: { id: 7, partial: true, status: 'incomplete' } }],
+    [{ device: { serial: 'x', status: 'partial', complete: false, timed_out: true } }],
+    [{ job: { name: 'nightly backup', status: 'partial' } }],
+    [{ execution: { id: 'e-1', status: 'TIMED_OUT' }, jobInfo: { id: 3, status: 'failed' } }],
+    [{ maxLoginAttemptsReached: true, limits: { max: 3 } }],
+    [{ user: { name: 'x', truncated: true } }],
+    [{ onboarding: { complete: false }, session: { timed_out: true } }],
+    [{ summary: { partial: 1, complete: 5, failed: 3, errors: 2, status: 'error' } }],
+    [{ statistics: { truncated: 1, timed_out: 1, cancelled: 2, failed: true } }],
+    [{ counts: { partial: 1, incomplete: 3 }, states: { partial: 'x', complete: 0 } }],
+    [{ aggregations: { truncated: { doc_count: 5 }, partial: { value: true } } }],
+    [{ response: { status: 200, truncated: false }, result_info: { page: 1, errors: 0 } }],
+    [{ response: { complete: true }, execution: { status: 'SUCCEEDED' } }],
+  ])('%j is none of it', async (frame) => {
+    expect(await beside(frame)).toEqual({ fault: null, more: false });
+  });
+
+  it('tells which message it was', async () => {
+    const messages = [{ type: 'info' }, { type: 'ERROR', text: 'peer down' }];
+    expect((await beside({ messages })).fault).toBe(
+      'messages: {"text": "peer down", "type": "ERROR"}',
+    );
+    expect((await beside({ response: { timed_out: true } })).fault).toBe(
+      'response.timed_out: true',
+    );
+  });
+
+  it('is not the 404 itself, where a message of a 404 says so', async () => {
+    expect((await says(message('error', 'no such day'), ['data'], 404)).fault).toBeNull();
+  });
 });
 
 /** Keys that say nothing, and scalars. */

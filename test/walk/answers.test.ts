@@ -152,6 +152,7 @@ describe('a failure in the frame of an answer with records', () => {
     ['a status', { status: 'error' }],
     ['false', { ok: false }],
     ['an Error', { Error: 'half of the index is away' }],
+    ['a message', { messages: [{ type: 'ERROR', text: 'a peer ended prematurely' }] }],
   ])('is no page, the first time and later: %s', async (_, marker) => {
     const whole = { total: 6, data: R(1, 2, 3) };
     const failing = { ...marker, total: 6, data: R(3, 4) };
