@@ -45,7 +45,7 @@ export function errorOfStatus(
     return new TransientError(said, { status, retryAfterMs });
   if (status === 401 || status === 403)
     return new RefusedError(status, `${about.place} ${said}`, {
-      hint: 'check the API key (DAYWALK_API_KEY) and its rights; daywalk does not try again, because a lock-out may follow',
+      hint: status === 403 ? `${REFUSED}; ${leaveOut(about.url)}` : REFUSED,
     });
   if (status >= 300 && status < 400)
     return new RequestError(
@@ -58,6 +58,13 @@ export function errorOfStatus(
   const hint = HINTS[status] ?? (status < 300 ? 'only a 200 is a page' : undefined);
   return new RequestError(status, `${about.place} ${said}`, { hint });
 }
+
+const REFUSED =
+  'check the API key (DAYWALK_API_KEY) and its rights; daywalk does not try again, because a lock-out may follow';
+
+/** Without `streams` both resources are asked for, and a key may have the right to one of them. */
+const leaveOut = (url: string): string =>
+  `if it may read other streams, and not ${url.slice(url.lastIndexOf('/api/'))}, name those alone in \`streams\``;
 
 const HINTS: Readonly<Record<number, string>> = {
   400: 'the API did not take a parameter: set page_length lower, and check the filters of the stream',

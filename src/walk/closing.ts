@@ -12,6 +12,7 @@ import {
 } from '../store/splits.ts';
 import { counted, formatCount } from '../text.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
+import { COUNTS_ELSE } from './contradictions.ts';
 import { orNull } from './failures.ts';
 import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
 import { learnIgnoredInParts } from './paging.ts';
@@ -156,7 +157,9 @@ async function notYet(
   }
   const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split) : [];
   if (moved.length > 0) return again(context, window, split, numbers, moved);
-  throw new WalkError('contradicted', `split by ${split.by}, ${numbers}`);
+  // Parts by level may lack what has none: a total is then the only one to tell.
+  const hint = split.by === 'time' && total !== null ? COUNTS_ELSE : undefined;
+  throw new WalkError('contradicted', `split by ${split.by}, ${numbers}`, { hint });
 }
 
 const numbersOf = ({ parts }: SplitParts, total: number | null, records: number): string =>

@@ -71,7 +71,8 @@ async function learnCap(
   knowledge.capMet = Math.min(stored, capMet ?? stored);
 }
 
-const COUNTS_ELSE =
+/** What a person can do about a total that is never reached. */
+export const COUNTS_ELSE =
   'If this total counts something else than the records of the window, set total_path (or switch it off: none).';
 
 const LACKS_TOTAL =

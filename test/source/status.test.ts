@@ -1,6 +1,12 @@
 /** Exactly 200 is a page; every other status is the error that says what to do. */
 import { describe, expect, test } from 'vitest';
-import { EnvelopeError, RefusedError, RequestError, UnavailableError } from '../../src/errors.ts';
+import {
+  type DaywalkError,
+  EnvelopeError,
+  RefusedError,
+  RequestError,
+  UnavailableError,
+} from '../../src/errors.ts';
 import { CANARY, everythingOf, open } from './open.ts';
 import { answer, emptyPage, raw, scriptedServer } from './scripted-server.ts';
 
@@ -68,6 +74,18 @@ describe('at once, without a second request', () => {
     expect(error.message).toContain(`answered ${status}: "{"error":"bad key ***"}"`);
     expect(everythingOf(error)).not.toContain(CANARY);
     expect(server.heads).toHaveLength(1);
+  });
+
+  test('a 403 says how to leave out what the key may not read; a 401 is of no one stream', async () => {
+    const hintOf = async (status: number) => {
+      const server = await scriptedServer([answer('', { status })]);
+      return (await open(server.url).fails()) as DaywalkError;
+    };
+    const { hint } = await hintOf(403);
+    expect(hint).toContain(
+      'if it may read other streams, and not /api/events, name those alone in `streams`',
+    );
+    expect((await hintOf(401)).hint).not.toContain('streams');
   });
 });
 

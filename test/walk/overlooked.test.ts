@@ -109,7 +109,10 @@ it('a split whose parts hold less than the total is not complete once an answer 
   );
   const exporting = { server, source, stream: newStream(), since: second, pageLength: 30 };
   await teach(exporting, { calibrated: 300 });
-  expect((await exported(exporting, 2)).get(second)?.state).toBe('failed');
+  expect((await exported(exporting, 2)).get(second)).toMatchObject({
+    state: 'failed',
+    lastError: expect.stringMatching(/parts hold 240 records, and the total says 250 .*total_path/),
+  });
   lacks = true;
   await server.query(
     `update daywalk.windows set due_at = clock_timestamp() where state = 'failed'`,
