@@ -91,6 +91,12 @@ describe('a failure', () => {
     [{ _shards: { total: 5, successful: 5, skipped: 1, failed: 0 }, timed_out: false, data: R }],
     [{ data: [{ error: 'a record may tell of one', status: 500 }] }],
     [{ errors: R, total: 1 }, ['errors']],
+    // Lists of messages and warnings may be what is asked for.
+    [{ messages: [{ type: 'ERROR', text: 'x' }] }, ['messages']],
+    [
+      { data: { warnings: [{ level: 'fatal', text: 'results are incomplete' }] } },
+      ['data', 'warnings'],
+    ],
     [{ other: { error: 'not on the way' }, data: R }],
     // Beside records: what is counted, and codes of success.
     [{ errors: 3, warnings: 2, data: R }],
