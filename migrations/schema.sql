@@ -705,12 +705,13 @@ begin
     if name in ('info', 'stats') then fault := null; end if;
     return;
   end if;
-  of_answer := name ~ '^(query|search|job|execution|response|results?)(info|meta|metadata)?$';
-  if name ~ 'request|param|option|setting|config|filter|criteria|argument|input|feature|capabilit|permission|default|facet|agg|schema'
-     or place ?| '{name,title,from,to,fromDate,toDate,limit,offset,length,size,filter,filters,q,sort}' or (not of_answer or name ~ '^(job|exec)') and place ?| '{id,_id,uuid,key}' then return; end if;
   for key in select jsonb_object_keys(place) loop
     plain := translate(lower(key), '_- ', '');
     continue when plain !~ 'partial|incomplete|truncated|^((is)?(complete|timedout)|status|state)$' or jsonb_typeof(place -> key) not in ('boolean', 'string');
+    of_answer := name ~ '^(query|search|job|execution|response|results?)(info|meta|metadata)?$';
+    if name ~ 'request|param|option|setting|config|filter|criteria|argument|input|feature|capabilit|permission|default|facet|agg|schema'
+       or place ?| '{name,title,from,to,fromDate,toDate,limit,offset,length,size,filter,filters,q,sort}'
+       or (not of_answer or name ~ '^(job|exec)') and place ?| '{id,_id,uuid,key}' then return; end if;
     said := lower(place ->> key);
     more := more or plain ~ '^(is|has)?(results?|records|events|hits|rows|data|response|search)?(partial|incomplete|truncated)(results?|data|response)?$' and said in ('true', 'yes')
       or of_answer and (plain in ('complete', 'iscomplete') and said = 'false' or plain in ('status', 'state') and said ~ '^(partial|incomplete|truncated)');
@@ -1782,7 +1783,7 @@ begin
     when with_records and name in ('errors', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
     when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage',
                   'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures')
-      or name ~ '^(failed|unavailable|missing)(shards|nodes|clusters|partitions)$|^(shards|nodes|clusters|partitions)(failed|unavailable|missing)$' then not daywalk.says_nothing(value)
+      or name ~ '^(failed|unavailable|missing)(shards|nodes|clusters|partitions)$|^(shards|nodes|clusters|partitions)(failed|unavailable|missing)$' then case kind when 'number' then value <> '0' else not daywalk.says_nothing(value) end
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
     when name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode',
                   'jobstatus', 'jobstate', 'querystatus', 'querystate', 'searchstatus', 'searchstate', 'dispatchstatus', 'dispatchstate')
@@ -1792,7 +1793,7 @@ begin
     else false
   end;
   more := case
-    when said = '' then false
+    when said = '' or kind = 'number' and said not in ('1', '206') then false
     -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable; Splunk: preview.
     when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.
@@ -2247,17 +2248,17 @@ begin
   for name in select jsonb_object_keys(place) loop
     continue when name = onward;
     plain := translate(lower(name), '_- ', '');
-    if plain ~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany|(unavailable|missing)?(shards|nodes|clusters|partitions))|partial|incomplete|truncated|(reached|exceeded|hit)$' then
-      said := daywalk.key_says(case when plain in ('status', 'state') then about || plain else plain end, place -> name, status, with_records);
+    if plain ~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany|(unavailable|missing)?(shards|nodes|clusters|partitions)|messages$|warnings?$)|partial|incomplete|truncated|(reached|exceeded|hit)$' then
+      if plain in ('messages', 'warning', 'warnings') then
+        said := daywalk.messages_say(plain, place -> name);
+        if status <> 404 then fault := coalesce(fault, name || ': ' || said.fault); end if;
+      else
+        said := daywalk.key_says(case when plain in ('status', 'state') then about || plain else plain end, place -> name, status, with_records);
+        if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
+      end if;
       more := more or said.more;
-      if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
     end if;
-    -- A text beside `message` is no warning, and says nothing.
-    if plain in ('messages', 'warning', 'warnings') or plain = 'message' and jsonb_typeof(place -> name) <> 'string' then
-      said := daywalk.messages_say(plain, place -> name);
-      more := more or said.more;
-      if status <> 404 then fault := coalesce(fault, name || ': ' || said.fault); end if;
-    elsif jsonb_typeof(place -> name) = 'object' then
+    if jsonb_typeof(place -> name) = 'object' then
       said := daywalk.beside_says(plain, place -> name, status, with_records);
       more := more or said.more;
       fault := coalesce(fault, name || '.' || said.fault);
