@@ -2248,17 +2248,16 @@ begin
   for name in select jsonb_object_keys(place) loop
     continue when name = onward;
     plain := translate(lower(name), '_- ', '');
-    if plain ~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany|(unavailable|missing)?(shards|nodes|clusters|partitions)|messages$|warnings?$)|partial|incomplete|truncated|(reached|exceeded|hit)$' then
-      if plain in ('messages', 'warning', 'warnings') then
-        said := daywalk.messages_say(plain, place -> name);
-        if status <> 404 then fault := coalesce(fault, name || ': ' || said.fault); end if;
-      else
-        said := daywalk.key_says(case when plain in ('status', 'state') then about || plain else plain end, place -> name, status, with_records);
-        if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
-      end if;
+    if plain ~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany|(unavailable|missing)?(shards|nodes|clusters|partitions))|partial|incomplete|truncated|(reached|exceeded|hit)$' then
+      said := daywalk.key_says(case when plain in ('status', 'state') then about || plain else plain end, place -> name, status, with_records);
       more := more or said.more;
+      if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
     end if;
-    if jsonb_typeof(place -> name) = 'object' then
+    if plain in ('messages', 'warning', 'warnings') then
+      said := daywalk.messages_say(plain, place -> name);
+      more := more or said.more;
+      if status <> 404 then fault := coalesce(fault, name || ': ' || said.fault); end if;
+    elsif jsonb_typeof(place -> name) = 'object' then
       said := daywalk.beside_says(plain, place -> name, status, with_records);
       more := more or said.more;
       fault := coalesce(fault, name || '.' || said.fault);
