@@ -708,12 +708,13 @@ begin
   for key in select jsonb_object_keys(place) loop
     plain := translate(lower(key), '_- ', '');
     continue when plain !~ 'partial|incomplete|truncated|^((is)?(complete|timedout)|status|state)$' or jsonb_typeof(place -> key) not in ('boolean', 'string');
-    of_answer := name ~ '^(query|search|job|execution|response|results?)(info|meta|metadata)?$';
+    of_answer := name ~ '^(query|search|job|execution|response|results?|summary|statistics)(info|meta|metadata)?$';
     if name ~ 'request|param|option|setting|config|filter|criteria|argument|input|feature|capabilit|permission|default|facet|agg|schema'
-       or place ?| '{name,title,from,to,fromDate,toDate,limit,offset,length,size,filter,filters,q,sort}'
+       or place ?| '{name,title,from,to,fromDate,toDate,start,end,since,until,limit,offset,page,per_page,length,size,filter,filters,q,sort,order}'
        or (not of_answer or name ~ '^(job|exec)') and place ?| '{id,_id,uuid,key}' then return; end if;
     said := lower(place ->> key);
-    more := more or plain ~ '^(is|has)?(results?|records|events|hits|rows|data|response|search)?(partial|incomplete|truncated)(results?|data|response)?$' and said in ('true', 'yes')
+    more := more or (of_answer or plain ~ 'result|record|event|hits|rows|response')
+        and plain ~ '^(is|has)?(results?|records|events|hits|rows|data|response|search)?(partial|incomplete|truncated)(results?|data|response)?$' and said in ('true', 'yes')
       or of_answer and (plain in ('complete', 'iscomplete') and said = 'false' or plain in ('status', 'state') and said ~ '^(partial|incomplete|truncated)');
     if of_answer and (plain in ('timedout', 'istimedout') and said in ('true', 'yes') or plain in ('status', 'state') and said ~ '^timed?[ _-]?out') then
       fault := coalesce(fault, format('%s: %s', key, place -> key));
@@ -1788,8 +1789,9 @@ begin
     when name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode',
                   'jobstatus', 'jobstate', 'querystatus', 'querystate', 'searchstatus', 'searchstate', 'dispatchstatus', 'dispatchstate')
       then said = 'false'
-           or said ~ 'error|fail|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|cancel|throttl|not[ _-]?ok|\m(err|ko|nok)\M'
+           or said ~ 'error|fail|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
               and said !~ '^(no|0|without)\M'
+           or name ~ '^(job|query|search|dispatch)' and said ~ '^(cancel|throttl)'
     else false
   end;
   more := case
@@ -3453,8 +3455,9 @@ begin
   if warning ~ 'deprecat|\m(no|not|never|without)( be| been)? (partial|incomplete|truncated)\M|\m(fields?|values?|columns?|attributes?|characters?|strings?)\M' then return false; end if;
   return warning ~ '\m(partial|incomplete|truncated)( search| query)? (results?|records|events|hits|rows|data|responses?|answers?)\M'
       or warning ~ '\m(results?|records|events|hits|rows|responses?|answers?|output)\M[^.;]* (partial|incomplete|truncated) *($|[^a-z ]|(at|after|to|by|for|from|as|because|since|due|and)\M)'
-      or warning ~ '\m(search|query|requests?|shards?|nodes?|peers?|indexers?|clusters?|partitions?|replicas?|backends?)\M[^.;]* (timed[ -]?out|(did not|didn.t|does not|do not) (answer|respond)|not responding|ended prematurely|auto-?finali[sz]ed)\M'
-      or warning ~ '\mnot all\M[^.;]* (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)\M';
+      -- What is asked itself, and no service beside it: the subject begins the sentence, or has an article or a number before it.
+      or warning ~ '(^|[.;:,([] *|\m(the|this|some|an?|one|more|of|[0-9]+)( search| data| remote| index)? )(search|query|shards?|nodes?|peers?|indexers?|clusters?|partitions?|replicas?)( [^ .;]+){0,3}( has| have)? (timed[ -]?out|(did not|didn.t|does not|do not) (answer|respond)|(is |are )?not responding|ended prematurely|auto-?finali[sz]ed)\M'
+      or warning ~ '\mnot all( of the| the)? (results|records|events|hits|rows|shards|nodes|peers|indexers|clusters|partitions)( [^ .;]+)? (were|was|are|is|could be|can be|have been) ([a-z]+ )?(searched|returned|shown|listed|included|available|reached|read|queried)\M';
 end $function$;
 
 create view daywalk.coverage as

@@ -30,6 +30,8 @@ export interface LearnedFact {
 
 /** A source may change: after so many days a fact is learned anew. */
 const KEPT_DAYS = 30;
+/** What dates hide is kept: with it more is asked for than without. */
+const IS_KEPT = `(fact = 'hidden_by_date' and value <> '"nothing"')`;
 /** What a bad hour teaches is kept for a day. */
 const BRIEF: readonly Fact[] = ['page_length', 'restless'];
 
@@ -45,7 +47,7 @@ export function readLearned(
     `select stream_id as "streamId", fact, value, evidence, learned_at as "learnedAt"
        from daywalk.learned
       where stream_id = any ($1::integer[])
-        and learned_at > clock_timestamp() - make_interval(days => case when fact = any ($3::text[]) then 1 else $2 end)
+        and (${IS_KEPT} or learned_at > clock_timestamp() - make_interval(days => case when fact = any ($3::text[]) then 1 else $2 end))
       order by stream_id, fact`,
     [streamIds, KEPT_DAYS, BRIEF],
   );

@@ -37,7 +37,7 @@ export async function settleContradiction(
   }
   await refuseForeignTotal(context, window, newest, `${said.reason} (${said.rule})`);
   const shown = newest.claims.some(({ start, came }) => came > 0 && start + came > newest.stored);
-  if (!shown) await learnCap(context, newest, said.reason);
+  if (!shown) await learnCap(context, window, newest, said.reason);
   return splitUp(context, window, { reason: said.reason, total: said.least, size: newest.stored });
 }
 
@@ -52,26 +52,27 @@ async function tellsOfParts(context: WindowContext, window: LeasedWindow): Promi
 }
 
 /**
- * A cap cuts every list at the same length: a shorter one, which a total also calls too short, was not cut by it. A second list of just
- * that length was, and what is longer need not be walked to it any more.
+ * A cap cuts every list at the same length: a shorter one, which a total also calls too short, was not cut by it. A second window that
+ * ends at just that length, and longer than any list that was shown, was, and what is longer need not be walked to it any more.
  * @throws {WalkError} where no split would help.
  */
 async function learnCap(
   { knowledge }: WindowContext,
-  { stored, from, to }: EndedWalk,
+  { windowId, from, to }: LeasedWindow,
+  { stored }: EndedWalk,
   reason: string,
 ): Promise<void> {
-  const { capMet } = knowledge;
-  if (capMet !== null && stored < capMet / 2)
+  const { capMet, longestList, learned } = knowledge;
+  if (capMet !== null && stored < capMet.records / 2)
     throw new WalkError('contradicted', `${reason}, and that is no depth at which lists end`, {
       hint: COUNTS_ELSE,
     });
-  if (stored === capMet)
-    await knowledge.learn('offset_cap', stored, `${from} to ${to}: ${reason}, as once before`);
-  knowledge.capMet = Math.min(stored, capMet ?? stored);
+  if (capMet === null || stored < capMet.records) knowledge.capMet = { records: stored, windowId };
+  else if (stored === capMet.records && windowId !== capMet.windowId)
+    if (stored >= Math.max(LEAST_CAP, longestList, learned.provenSize))
+      await knowledge.learn('offset_cap', stored, `${from} to ${to}: ${reason}, as once before`);
 }
 
-/** What a person can do about a total that is never reached. */
 export const COUNTS_ELSE =
   'If this total counts something else than the records of the window, set total_path (or switch it off: none).';
 

@@ -13,7 +13,7 @@ import { type Neighbour, readNeighbours } from '../store/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../store/walks.ts';
 import { askNeighboursAgain } from '../store/windows.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
-import { learnHiddenByDate } from './dates.ts';
+import { learnHiddenByDate, refuseUnfinished } from './dates.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import {
   learnIgnoredAcross,
@@ -133,8 +133,10 @@ export async function walkCut(context: WindowContext, window: LeasedWindow): Pro
 async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
   const { database, knowledge } = context;
   if (knowledge.reach === 'day') return unasked(context, window, NOTHING_IS_CUT);
-  if (window.from.slice(0, 10) !== window.to.slice(0, 10))
+  if (window.from.slice(0, 10) !== window.to.slice(0, 10)) {
     await learnHiddenByDate(context, window.from);
+    refuseUnfinished(context, spansAround(window.from, 0, context).across);
+  }
   let since = 0;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     let walks: CutWalks;

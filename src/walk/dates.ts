@@ -2,7 +2,9 @@
  * Sources that keep their events by the dates of another clock, in an index or a table for each, and look only where the dates of a
  * request point: what lies within hours of a midnight shows in ranges that reach across it alone (docs/completeness.md C8).
  */
+import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
+import { addDays, lastClosedDay } from '../plan/days.ts';
 import { around } from '../plan/split.ts';
 import type { WindowContext } from './context.ts';
 import { orNull } from './failures.ts';
@@ -22,10 +24,10 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
     if (knowledge.datesTried >= MOST_TRIES) return;
     knowledge.datesTried += 1;
     const before = await orNull(
-      hides(context, midnight, (reach, beyond) => around(midnight, -reach, beyond ? 1 : 0)),
+      hides(context, (reach, beyond) => around(midnight, -reach, beyond ? 2 : 0)),
     );
     const after = await orNull(
-      hides(context, midnight, (reach, beyond) => around(midnight, beyond ? 0 : 1, 1 + reach)),
+      hides(context, (reach, beyond) => around(midnight, beyond ? -1 : 1, 1 + reach)),
     );
     if (!before && !after && (before === null || after === null)) return;
     const hidden = before && after ? 'both' : before ? 'before' : after ? 'after' : 'nothing';
@@ -35,18 +37,36 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
   });
 }
 
+/** @throws {WalkError} as long as the hours behind a midnight are not over that only the cut shows. */
+export function refuseUnfinished({ clock, timeZone }: WindowContext, { to }: Span): void {
+  const lastDay = addDays(to.slice(0, 10), -1);
+  const hours = secondsOfDay(to);
+  // A cut that reaches no further is asked when its day has settled.
+  if (hours === 0 || lastClosedDay(clock.now(), timeZone, hours * 1_000) >= lastDay) return;
+  throw new WalkError(
+    'unsettled',
+    `only a range across midnight shows what is before ${to}, which is not yet`,
+    {
+      hint: 'The source keeps its events by the dates of another clock. Set settle to 16h: then a day is exported when those hours are over.',
+    },
+  );
+}
+
+const secondsOfDay = (time: string): number =>
+  (Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000) % 86_400;
+
 /**
- * Whether a range across a midnight shows more records than the same hours of one date, and what any source may show across a
- * cut, do together; before those were asked for, and behind.
- * @param rangeOf the hours of one date, or as far as one second beyond.
- * @returns null: there are none, or one of these ranges cannot be had.
+ * Whether a range across a midnight shows more records than the same hours of one date do, and any source may show across a cut;
+ * asked before those and behind. Of the nearest hour they show none at all then.
+ * @param rangeOf the hours of one date, or as far as two seconds beyond.
+ * @returns null: there are none, or too few to tell.
  */
 async function hides(
   context: WindowContext,
-  midnight: string,
   rangeOf: (reach: number, beyond: boolean) => Span,
 ): Promise<boolean | null> {
-  const length = context.knowledge.pageLength(context.pageLength);
+  const { knowledge, pageLength } = context;
+  const length = knowledge.pageLength(pageLength);
   const countIn = async (span: Span, less = 0) =>
     (await question(context, span, 0, Math.max(2, length - less))).came;
   for (const hours of HOURS) {
@@ -54,11 +74,12 @@ async function hides(
     const shown = await across();
     if (shown === 0) continue;
     let alone = await countIn(rangeOf(hours * HOUR, false));
-    if (alone >= shown) return false;
-    const near = await countIn(around(midnight, -LONGEST_REACH, 1 + LONGEST_REACH));
-    for (let time = 1; time < context.knowledge.repeats && alone + near < shown; time += 1)
+    if (alone >= (hours === 1 ? 1 : shown)) return false;
+    const near = await countIn(rangeOf(LONGEST_REACH, true));
+    for (let time = 1; time < knowledge.repeats; time += 1)
       alone = Math.max(alone, await countIn(rangeOf(hours * HOUR, false), time));
-    return shown > alone + near && (await across()) > alone + near;
+    if (shown <= alone + near) return null;
+    return (hours > 1 || alone === 0) && (await across()) > alone + near;
   }
   return null;
 }

@@ -38,8 +38,8 @@ export class Knowledge {
   knownAt: number | null = null;
   /** Whether totals count the records of the span that is asked for; null: not looked at yet. */
   totalsCount: boolean | null = null;
-  /** The fewest records at which a total said that there are more, so that the window was split; null: none was. */
-  capMet: number | null = null;
+  /** The window of the fewest records at which a total said that there are more, so that it was split; null: none was. */
+  capMet: { readonly records: number; readonly windowId: number } | null = null;
   /** Windows that were tried in vain to learn the reach from. */
   reachTried = 0;
   readonly reachLearning = new OneAtATime();

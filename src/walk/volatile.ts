@@ -8,6 +8,8 @@ const AGE =
 
 /** Fewer records that are told apart show nothing but ages: two events of one template are alike but for such values, too. */
 const LEAST_DISTINCT = 2;
+/** Fewer may have been edited twice by hand. */
+const LEAST_OF_THREE = 4;
 
 /**
  * The places, as JSON pointers, in which records differ from their other versions. Each pair is one record, asked for
@@ -185,7 +187,7 @@ export function volatileTwice(
   const [places, ...others] = pairings.map((pairs) => volatilePaths(movedIn(pairs)) ?? []);
   if (places === undefined || others.some((other) => other.join() !== places.join())) return [];
   const counts = pairings.map((pairs) => movedIn(pairs).length);
-  const least = Math.max(LEAST_DISTINCT, now.length / 2);
+  const least = Math.max(LEAST_OF_THREE, now.length / 2);
   if (Math.min(...counts) < least || Math.min(...counts) < Math.max(...counts)) return [];
   const isTold = versions.flat().every((record) => {
     const leaves = leavesIn(record, '');

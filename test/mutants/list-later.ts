@@ -727,8 +727,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a list that ends below its total on two days is walked to its end each day',
     'src/walk/contradictions.ts',
-    'if (stored === capMet)',
-    'if (stored < 0)',
+    'else if (stored === capMet.records && windowId',
+    'else if (stored < 0 && windowId',
     ['test/walk/large-windows.test.ts'],
   ),
   mutant(

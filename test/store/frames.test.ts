@@ -205,9 +205,9 @@ describe('beside records', () => {
     [{ warnings: { severity: 'Fatal', detail: 'x' } }],
     [{ meta: { messages: [{ level: 'error' }] } }],
     // What was given up is no answer, in words and as a flag.
-    [{ status: 'Cancelled' }],
-    [{ state: 'CANCELED' }],
-    [{ status: 'throttled' }],
+    [{ job_status: 'Cancelled' }],
+    [{ queryState: 'CANCELED' }],
+    [{ searchStatus: 'throttled' }],
     [{ jobStatus: 'FAILED' }],
     [{ isTimedOut: true }],
     [{ timeout: true }],
@@ -271,7 +271,9 @@ describe('beside records', () => {
     [{ response: { complete: false } }],
     [{ status: '206 Partial Content' }],
     [{ job: { complete: false } }],
-    [{ retrieval: { partial: true } }],
+    [{ retrieval: { partialResults: true } }],
+    [{ warnings: ['3 search nodes did not respond'] }],
+    [{ warnings: ['Shard 4 of logs-7 timed out'] }],
     [{ diagnostics: { results_truncated: true } }],
   ])('%j claims that there is more', async (frame) => {
     expect(await beside(frame)).toEqual({ fault: null, more: true });
@@ -308,6 +310,19 @@ describe('beside records', () => {
     [{ warnings: ['Results are not truncated', 'There are no partial results'] }],
     [{ warnings: ['2 events have incomplete tags', 'parameter timeout is ignored'] }],
     [{ warnings: [{ type: 'info', message: 'results are incomplete' }] }],
+    // Of what stands beside it.
+    [{ warnings: ['Not all records have a location', 'threat intel query timed out'] }],
+    [{ warnings: ['3 requests to the GeoIP backend timed out'] }],
+    [
+      {
+        timeline: { truncated: true },
+        histogram: { partial: true },
+        related: { incomplete: true },
+      },
+    ],
+    [{ query: { status: 'timeout', start: 0, page: 1 } }],
+    [{ state: 'cancelled', order: 5 }],
+    [{ job_status: 'not throttled' }],
     [{ warnings: ['GeoIP data is incomplete', 'The license server did not respond'] }],
     [
       {

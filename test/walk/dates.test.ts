@@ -2,12 +2,14 @@
 import { expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
-import { freshStore } from '../support/store.ts';
-import { closedDays, newStream, readResults, runOnce } from './exporting.ts';
-import { ImaginedSource } from './imagined-source.ts';
+import { freshStore, hastyClock } from '../support/store.ts';
+import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from './exporting.ts';
+import { type Habits, ImaginedSource } from './imagined-source.ts';
 
 const HOUR = 3_600;
-const DAYS = closedDays(3);
+/** The hours behind the newest of them are over, whatever time it is. */
+const DAYS = closedDays(4).slice(0, 3);
+const SETTLED_MS = SETTLE_MS + 24 * HOUR * 1_000;
 const [FIRST = ''] = DAYS;
 
 let server: TestDatabase;
@@ -19,33 +21,40 @@ freshStore((store) => {
 const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000;
 const dateAt = (second: number) => new Date(second * 1_000).toISOString().slice(0, 10);
 
-/** Events each so many seconds on all days and around them; the source keeps them by the dates of a clock so many hours ahead. */
-async function exportOf(hoursAhead: number, every: number) {
+/** A source of events each so many seconds on all days and around them, and bursts; it keeps them by the dates of a clock so many hours ahead. */
+function sourceOf(hoursAhead: number, every: number, bursts: readonly number[] = []) {
   const begin = secondsOf(`${FIRST} 00:00:00`);
   const end = begin + DAYS.length * 24 * HOUR;
-  const times: number[] = [];
+  const times = bursts.map((at) => begin + at);
   for (let at = begin - 24 * HOUR + 421; at < end + 24 * HOUR; at += every) times.push(at);
-  const source = new ImaginedSource(
-    { [FIRST]: [] },
-    {
-      totals: 'exact',
-      arrange: (_, __, { from, to }) =>
-        times
-          .filter((at) => at >= secondsOf(from) && at <= secondsOf(to))
-          .filter((at) => {
-            const kept = dateAt(at + hoursAhead * HOUR);
-            return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
-          })
-          .map((at) => `{"id": ${at}}`),
-    },
-  );
+  times.sort((one, other) => one - other);
+  const arrange: Habits['arrange'] = (_, __, { from, to }) =>
+    times
+      .filter((at) => at >= secondsOf(from) && at <= secondsOf(to))
+      .filter((at) => {
+        const kept = dateAt(at + hoursAhead * HOUR);
+        return kept >= from.slice(0, 10) && kept <= to.slice(0, 10);
+      })
+      .map((at) => `{"id": ${at}}`);
+  const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange });
   const stream = newStream();
-  const exporting = { server, source, stream, since: FIRST, pageLength: 100, recheckDays: 7 };
-  for (let run = 0; run < 2; run += 1) {
-    await runOnce(exporting);
-    await letTimePass((sql, values) => server.query(sql, values), '25 hours');
-  }
-  const results = await readResults(server, stream);
+  const options = { pageLength: 100, recheckDays: 7, settleMs: SETTLED_MS };
+  return {
+    times: times.filter((at) => at >= begin && at < end),
+    last: DAYS.at(-1) ?? '',
+    run: async (clock = hastyClock) => {
+      await runOnce({ server, source, stream, since: FIRST, clock, ...options });
+      return readResults(server, stream);
+    },
+  };
+}
+
+/** Exports it twice, a day apart. */
+async function exportOf(hoursAhead: number, every: number, bursts: readonly number[] = []) {
+  const { times, run } = sourceOf(hoursAhead, every, bursts);
+  await run();
+  await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+  const results = await run();
   const shown = await server.query<{ id: number }>(
     `select (record ->> 'id')::integer as id from daywalk.events order by 1`,
   );
@@ -54,7 +63,7 @@ async function exportOf(hoursAhead: number, every: number) {
   );
   return {
     states: DAYS.map((day) => results.get(day)?.state),
-    missing: times.filter((at) => at >= begin && at < end && !shown.some(({ id }) => id === at)),
+    missing: times.filter((at) => !shown.some(({ id }) => id === at)),
     doubled: shown.length - new Set(shown.map(({ id }) => id)).size,
     learned: learned?.value,
   };
@@ -77,4 +86,23 @@ it.each([
 it('those of UTC hide none of a day of a few events', async () => {
   const { missing, doubled } = await exportOf(5, 4 * HOUR + 60);
   expect({ missing, doubled }).toEqual({ missing: [], doubled: 0 });
+});
+
+it('those of UTC hide none of a day of New York that begins with a burst', async () => {
+  const bursts = [0, 1, 2].flatMap((day) =>
+    Array.from({ length: 30 }, (_, n) => day * 24 * HOUR + 3 * n),
+  );
+  const { missing, doubled } = await exportOf(5, 1_800, bursts);
+  expect({ missing, doubled }).toEqual({ missing: [], doubled: 0 });
+});
+
+it('those of UTC show the hours behind a midnight when these are over, and before that its day waits, and says for what', async () => {
+  const { run, last } = sourceOf(-5.5, 1_800);
+  const ended = secondsOf(`${last} 23:59:59`);
+  const at = (hours: number) => ({ ...hastyClock, now: () => (ended + hours * HOUR) * 1_000 });
+  const early = await run(at(8));
+  expect(early.get(last)).toMatchObject({ state: 'failed' });
+  expect(early.get(last)?.lastError).toContain('Set settle to 16h');
+  await server.query('update daywalk.windows set due_at = clock_timestamp()');
+  expect((await run(at(16))).get(last)).toMatchObject({ state: 'complete', lastError: null });
 });

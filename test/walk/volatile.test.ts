@@ -426,34 +426,63 @@ describe('records of three versions', () => {
     seen.map((value, id) => ({ id: 7 + 5 * id, sender: { seen: value } }));
 
   it.each([
-    ['each time, all of them', [version('1a', '1b'), version('2a', '2b'), version('3a', '3b')]],
-    ['each time, half of them', [version(1, 2, 3, 4), version(5, 6, 3, 4), version(7, 8, 3, 4)]],
+    [
+      'each time, all of them',
+      [
+        version('1a', '1b', '1c', '1d'),
+        version('2a', '2b', '2c', '2d'),
+        version('3a', '3b', '3c', '3d'),
+      ],
+    ],
+    [
+      'each time, half of them',
+      [11, 21, 31].map((n) => version(n, n, n, n, 1, 2, 3, 4)) as unknown as readonly [
+        unknown[],
+        unknown[],
+        unknown[],
+      ],
+    ],
   ] as const)('differ %s', (_, versions) => {
     expect(volatileTwice(versions)).toEqual(['/sender/seen']);
   });
 
   it.each([
-    ['once only', [version(1, 2), version(3, 4), version(3, 4)]],
-    ['and are as they first were', [version(1, 2), version(3, 4), version(1, 2)]],
-    ['in words', [version('new', 'new'), version('up', 'up'), version('down', 'down')]],
-    ['fewer than half of them', [version(1, 2, 3), version(4, 2, 3), version(5, 2, 3)]],
-    ['one of two', [version(1, 2), version(3, 2), version(4, 2)]],
-    ['some the first time, others later', [version(1, 2, 3), version(4, 5, 3), version(4, 6, 7)]],
+    ['once only', [version(1, 2, 3, 4), version(5, 6, 7, 8), version(5, 6, 7, 8)]],
+    ['and are as they first were', [version(1, 2, 3, 4), version(5, 6, 7, 8), version(1, 2, 3, 4)]],
+    [
+      'in words',
+      [
+        version(...Array(4).fill('new')),
+        version(...Array(4).fill('up')),
+        version(...Array(4).fill('down')),
+      ],
+    ],
+    [
+      'fewer than half of them',
+      [
+        version(1, 2, 3, 4, 9, 9, 9, 9, 9),
+        version(5, 6, 7, 8, 9, 9, 9, 9, 9),
+        version(11, 12, 13, 14, 9, 9, 9, 9, 9),
+      ],
+    ],
+    ['three of them', [version(1, 2, 3), version(4, 5, 6), version(7, 8, 9)]],
+    [
+      'some the first time, others later',
+      [version(1, 2, 3, 4, 5), version(6, 7, 8, 9, 5), version(6, 17, 18, 19, 15)],
+    ],
     [
       'in another place later',
       [
-        version(1, 2),
-        version(3, 4),
-        [3, 4].map((seen, id) => ({ id: 7 + 5 * id, sender: { seen, at: 9 } })),
+        version(1, 2, 3, 4),
+        version(5, 6, 7, 8),
+        [5, 6, 7, 8].map((seen, id) => ({ id: 7 + 5 * id, sender: { seen, at: 9 } })),
       ],
     ],
     [
       'in what alone tells them apart',
-      [1, 3, 5].map((n) => [{ seen: n }, { seen: n + 1 }]) as unknown as readonly [
-        unknown[],
-        unknown[],
-        unknown[],
-      ],
+      [1, 11, 21].map((n) =>
+        [0, 2, 5, 7].map((more) => ({ seen: n + more })),
+      ) as unknown as readonly [unknown[], unknown[], unknown[]],
     ],
   ] as const)('differ %s: nothing is found', (_, versions) => {
     expect(volatileTwice(versions)).toEqual([]);

@@ -101,6 +101,12 @@ const padded =
     fromDate: moved(query.fromDate, -seconds),
     toDate: moved(query.toDate, seconds),
   });
+/** The part of a range that lies in the dates of UTC that it names, by a clock so many seconds ahead of UTC. */
+const within = ({ fromDate = '', toDate = '' }: SimulatedRequest['query'], ahead: number) => {
+  const first = moved(`${fromDate.slice(0, 10)} 00:00:00`, ahead);
+  const last = moved(`${toDate.slice(0, 10)} 23:59:59`, ahead);
+  return { fromDate: first > fromDate ? first : fromDate, toDate: last < toDate ? last : toDate };
+};
 const moved = (wall = '', seconds: number) => wallOf(timeOf(wall) + seconds * 1_000);
 const wallOf = (time: number) => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 const minute = (wall = '', seconds: string) => `${wall.slice(0, 17)}${seconds}`;
@@ -195,6 +201,15 @@ export const decent: readonly Case[] = [
     },
     {},
     { records: NEAR },
+  ),
+  ...[-5, 5.5].map((zone) =>
+    habitual(
+      `kept by the dates of UTC, asked by a clock of UTC${zone > 0 ? '+' : ''}${zone}`,
+      'opens the indices of those dates only that a range names',
+      { asked: ({ query }) => within(query, zone * 3_600) },
+      {},
+      { records: NEAR },
+    ),
   ),
   habitual(
     'rounding to minutes, down',
