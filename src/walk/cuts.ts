@@ -135,7 +135,7 @@ async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<W
   if (knowledge.reach === 'day') return unasked(context, window, NOTHING_IS_CUT);
   if (window.from.slice(0, 10) !== window.to.slice(0, 10)) {
     await learnHiddenByDate(context, window.from);
-    refuseUnfinished(context, spansAround(window.from, 0, context).across);
+    refuseUnfinished(context, window.from);
   }
   let since = 0;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

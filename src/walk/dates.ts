@@ -4,12 +4,13 @@
  */
 import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
-import { addDays, lastClosedDay } from '../plan/days.ts';
+import { lastClosedDay } from '../plan/days.ts';
 import { around } from '../plan/split.ts';
 import type { WindowContext } from './context.ts';
 import { orNull } from './failures.ts';
 import { LONGEST_REACH } from './knowledge.ts';
 import { question } from './questions.ts';
+import { spansAround } from './span.ts';
 
 const HOUR = 3_600;
 /** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing. */
@@ -38,11 +39,12 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
 }
 
 /** @throws {WalkError} as long as the hours behind a midnight are not over that only the cut shows. */
-export function refuseUnfinished({ clock, timeZone }: WindowContext, { to }: Span): void {
-  const lastDay = addDays(to.slice(0, 10), -1);
-  const hours = secondsOfDay(to);
-  // A cut that reaches no further is asked when its day has settled.
-  if (hours === 0 || lastClosedDay(clock.now(), timeZone, hours * 1_000) >= lastDay) return;
+export function refuseUnfinished(context: WindowContext, midnight: string): void {
+  const { clock, timeZone, knowledge } = context;
+  if (knowledge.hiddenByDate !== 'after' && knowledge.hiddenByDate !== 'both') return;
+  const { to } = spansAround(midnight, 0, context).after;
+  if (lastClosedDay(clock.now(), timeZone, secondsOfDay(to) * 1_000) >= midnight.slice(0, 10))
+    return;
   throw new WalkError(
     'unsettled',
     `only a range across midnight shows what is before ${to}, which is not yet`,
