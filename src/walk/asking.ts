@@ -215,22 +215,27 @@ export class Asking {
     const refused = { ...this.#target, start, length: largestPage };
     // It is no length that is refused; it may be the depth.
     if (await isOfRecord(this.#context, refused, error, length))
-      return (await this.#cappedBy(start, error, refused)) as Error;
+      return (await this.#cappedBy(start, error, refused, largestPage)) as Error;
     await this.#context.knowledge.learn('page_length', length, told);
     return new WalkError('learned', told, { cause: error });
   }
 
-  /** What an error behind so many records means; one that is not of the depth, or of the next record alone, is what it is. */
+  /**
+   * What an error behind so many records means; one that is not of the depth, or of the next record alone, is what it is.
+   * @param next how many records come next; of a page that cannot be shorter all of it.
+   */
   async #cappedBy(
     records: number,
     error: unknown,
     { start, length }: Pick<Page, 'start' | 'length'>,
+    next = 1,
   ): Promise<unknown> {
     if (!mayRefuseDepth(error)) return error;
     // For others shorter pages were tried, too.
     if (!refusesLength(error) && (await this.#isAnswered(start, length)))
       return new WalkError('shifted', `start ${start} was refused, and asked again it was not`);
-    const isOfNext = error instanceof PageFailedError && (await this.#isAnswered(records + 1, 1));
+    const isOfNext =
+      error instanceof PageFailedError && (await this.#isAnswered(records + next, next));
     return isOfNext ? error : this.capped(records, (error as Error).message);
   }
 

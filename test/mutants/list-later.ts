@@ -704,6 +704,13 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     LATER,
   ),
   mutant(
+    'behind a page that fails, and cannot be shorter, one record is asked for alone',
+    'src/walk/asking.ts',
+    'this.#cappedBy(start, error, refused, largestPage)',
+    'this.#cappedBy(start, error, refused)',
+    ['test/walk/broken-record.test.ts'],
+  ),
+  mutant(
     'hours that dates hide are not asked for',
     'src/walk/span.ts',
     "second.endsWith(' 23:59:59') ? knowledge.hiddenByDate : null",

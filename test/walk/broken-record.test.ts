@@ -98,6 +98,17 @@ describe('a source that answers 500', () => {
     expect(learned).toEqual([{ fact, value }]);
   });
 
+  it('to what reaches deeper than 25, where pages are counted by number, is split', async () => {
+    const { states, learned } = await exportWith(
+      LISTS,
+      { arrange: byNumber },
+      10,
+      ({ start, length }) => start + length > 25,
+    );
+    expect(states).toEqual(DAYS.map(() => 'complete'));
+    expect(learned).toEqual([{ fact: 'offset_cap', value: 20 }]);
+  });
+
   it.each([
     ['the first one', first],
     ['one behind it', second],
