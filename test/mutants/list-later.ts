@@ -587,14 +587,14 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that breaks its pages is the depth of the list',
     'src/walk/asking.ts',
-    'error instanceof PageFailedError && (await this.#isAnswered(records + 1, 1))',
+    'error instanceof PageFailedError && (await this.#isAnswered(records + next, next))',
     'records < 0',
     BROKEN,
   ),
   mutant(
     'a depth that is answered 500 is a record that breaks its pages',
     'src/walk/asking.ts',
-    'error instanceof PageFailedError && (await this.#isAnswered(records + 1, 1))',
+    'error instanceof PageFailedError && (await this.#isAnswered(records + next, next))',
     'error instanceof PageFailedError',
     BROKEN,
   ),
