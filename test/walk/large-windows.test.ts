@@ -101,6 +101,25 @@ describe('a window whose total is large', () => {
   );
 });
 
+it.each([
+  ['first', 86_303, 1, 0],
+  ['last', 86_302, 0, 1],
+])(
+  'one event beside a midnight shows how far a cut must reach, where the %s second of a window is excluded',
+  async (_, second, after, before) => {
+    const at = () => second;
+    const arrange: Habits['arrange'] = (records, __, { from, to }) =>
+      records.filter(
+        () => daySecondsOf(from) + after <= second && second <= daySecondsOf(to) - before,
+      );
+    const source = new ImaginedSource({ [day]: ['{"id": 1}'] }, { totals: 'exact', at, arrange });
+    await runOnce({ server, source, stream: newStream(), since: day, pageLength: PAGE });
+    expect(await server.query(`select value from daywalk.learned where fact = 'reach'`)).toEqual([
+      { value: 1 },
+    ]);
+  },
+);
+
 it('is walked to the end of what is shown of it on two days, where its total tells of more, and then no more', async () => {
   const three = closedDays(3);
   const [first = '', second = ''] = three;
@@ -129,3 +148,7 @@ it('is walked to the end of what is shown of it on two days, where its total tel
 
 const secondOfDay = (time: string): number =>
   (Date.parse(`${time.replace(' ', 'T')}Z`) / 1000) % 86_400;
+
+/** Seconds from the beginning of the day, also those before and behind it. */
+const daySecondsOf = (time: string): number =>
+  (Date.parse(`${time.replace(' ', 'T')}Z`) - Date.parse(`${day}T00:00:00Z`)) / 1_000;
