@@ -21,7 +21,11 @@ const distance = () => Math.round((Date.parse(dayAgo(1)) - Date.parse(LAST)) / 8
 const moved = (text: string, from: readonly string[], by: number): string =>
   from.reduce((all, day) => all.replaceAll(day, addDays(day, by)), text);
 
-const CASES = decent.filter(({ streams, rewalk }) => streams === undefined && !rewalk);
+/** The hours behind yesterday are not over that it waits for: it needs `settle` (walk/dates). */
+const WAITS = 'kept by the dates of UTC, asked by a clock of UTC+5.5';
+const CASES = decent.filter(
+  ({ streams, rewalk, name }) => streams === undefined && !rewalk && name !== WAITS,
+);
 
 test.each(CASES.map((one) => [one.name, one] as const))(
   '%s',
