@@ -568,7 +568,11 @@ begin
     left join daywalk.marks was on was.walk_id = v.walk_id and was.page_no = v.page_no and was.position = v.position;
   update daywalk.walks k set shown = 'no'
    where k.window_id = top and k.shown = 'part' and not exists (select from daywalk.marks mark where mark.walk_id = k.walk_id);
-  if marked then perform daywalk.ask_missing_again(top); end if;
+  if marked or exists (select from daywalk.walks k join daywalk.marks mark on mark.walk_id = k.walk_id
+                        where k.window_id = any (array(select daywalk.subtree(top))) and mark.state = 'missing'
+                          and mark.since + interval '1 hour' > apply_verdicts.at) then
+    perform daywalk.ask_missing_again(top);
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.ask_cuts_again(of_stream integer, on_day date)

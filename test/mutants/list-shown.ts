@@ -70,9 +70,16 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   mutant(
     'what is missing is not asked for again',
     PUBLISHING,
-    'if marked then perform daywalk.ask_missing_again(top); end if;',
-    '',
+    'perform daywalk.ask_missing_again(top);',
+    'null;',
     KEPT,
+  ),
+  mutant(
+    'what is missing is not asked for again once its day was walked in between',
+    PUBLISHING,
+    'if marked or exists (select from daywalk.walks k',
+    'if marked or false and exists (select from daywalk.walks k',
+    ['test/walk/later.test.ts'],
   ),
   mutant(
     'a complete window is not looked at',

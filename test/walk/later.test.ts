@@ -204,6 +204,28 @@ describe('records of which all were changed since', () => {
   });
 });
 
+it('a record that is missing is gone an hour later, also where its day is walked once more before', async () => {
+  const source = new ImaginedSource({ [second]: records(1, 4) }, { totals: 'exact' });
+  const stream = newStream();
+  const exporting = { server, source, stream, since: second, pageLength: 30, recheckDays: 7 };
+  await runOnce(exporting);
+  source.lists.set(`${second} 00:00:00`, records(2, 3));
+  for (let walk = 0; walk < 2; walk += 1) {
+    await server.query(
+      `update daywalk.windows set due_at = clock_timestamp(), rewalk = true where kind = 'day'`,
+    );
+    await runOnce(exporting);
+  }
+  await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+  await runOnce(exporting);
+  expect(
+    await server.query(
+      `select record ->> 'id' as id from daywalk.events where stream = $1 and gone_since is not null`,
+      [stream.name],
+    ),
+  ).toHaveLength(1);
+});
+
 describe('records into which a source joins what it knows of their senders now', () => {
   const sent = (id: number, seen: string) =>
     `{"id": ${id}, "sender": {"id": ${id % 3}, "seen": "${seen}"}}`;
