@@ -27,6 +27,7 @@ declare
   said text := case when kind in ('object', 'array', 'null') then '' else lower(btrim(value #>> '{}')) end;
   is_true boolean := said in ('true', '1', 'yes');
   is_false boolean := said in ('false', '0', 'no');
+  is_of_query boolean := name ~ '^(job|query|search|dispatch)(status|state)$';
 begin
   fault := case
     when name in ('timedout', 'istimedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true
@@ -43,12 +44,11 @@ begin
                   'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures')
       or name ~ '^(failed|unavailable|missing)(shards|nodes|clusters|partitions)$|^(shards|nodes|clusters|partitions)(failed|unavailable|missing)$' then case kind when 'number' then value <> '0' else not daywalk.says_nothing(value) end
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
-    when name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode',
-                  'jobstatus', 'jobstate', 'querystatus', 'querystate', 'searchstatus', 'searchstate', 'dispatchstatus', 'dispatchstate')
+    when is_of_query or name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
       then said = 'false'
            or said ~ 'error|fail|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
               and said !~ '^(no|0|without)\M'
-           or name ~ '^(job|query|search|dispatch)' and said ~ '^(cancel|throttl)'
+           or is_of_query and said ~ '^(cancel|throttl)'
     else false
   end;
   more := case
@@ -64,7 +64,7 @@ begin
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode') and said ~ '^206\M' then true
     -- A service runs, waits and processes, too; only what was asked is executed, or has its results gathered (QRadar, Sumo Logic).
     when name in ('status', 'state', 'result', 'completeness') then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
-    when name in ('jobstatus', 'jobstate', 'querystatus', 'querystate', 'searchstatus', 'searchstate', 'dispatchstatus', 'dispatchstate')
+    when is_of_query
       then said ~ '^(partial|incomplete|truncated|running|queued|pending|execut(e|ing)\M|in[ _-]?progress|gathering|scheduled|submitted|processing|not[ _-]?started|wait|parsing|sorting|finali[sz]ing|paused|degraded)'
     else false
   end;

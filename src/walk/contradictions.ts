@@ -67,10 +67,10 @@ async function learnCap(
     throw new WalkError('contradicted', `${reason}, and that is no depth at which lists end`, {
       hint: COUNTS_ELSE,
     });
+  const longest = Math.max(LEAST_CAP, longestList, learned.provenSize);
   if (capMet === null || stored < capMet.records) knowledge.capMet = { records: stored, windowId };
-  else if (stored === capMet.records && windowId !== capMet.windowId)
-    if (stored >= Math.max(LEAST_CAP, longestList, learned.provenSize))
-      await knowledge.learn('offset_cap', stored, `${from} to ${to}: ${reason}, as once before`);
+  else if (stored === capMet.records && windowId !== capMet.windowId && stored >= longest)
+    await knowledge.learn('offset_cap', stored, `${from} to ${to}: ${reason}, as once before`);
 }
 
 export const COUNTS_ELSE =

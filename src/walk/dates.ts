@@ -5,7 +5,7 @@
 import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { lastClosedDay } from '../plan/days.ts';
-import { around } from '../plan/split.ts';
+import { around, secondsOf } from '../plan/split.ts';
 import type { WindowContext } from './context.ts';
 import { orNull } from './failures.ts';
 import { LONGEST_REACH } from './knowledge.ts';
@@ -41,21 +41,18 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
 /** @throws {WalkError} as long as the hours behind a midnight are not over that only the cut shows. */
 export function refuseUnfinished(context: WindowContext, midnight: string): void {
   const { clock, timeZone, knowledge } = context;
-  if (knowledge.hiddenByDate !== 'after' && knowledge.hiddenByDate !== 'both') return;
-  const { to } = spansAround(midnight, 0, context).after;
-  if (lastClosedDay(clock.now(), timeZone, secondsOfDay(to) * 1_000) >= midnight.slice(0, 10))
-    return;
+  if (!knowledge.isHiddenByDate('after')) return;
+  const { after } = spansAround(midnight, 0, context);
+  const closed = lastClosedDay(clock.now(), timeZone, (secondsOf(after) - 1) * 1_000);
+  if (closed >= midnight.slice(0, 10)) return;
   throw new WalkError(
     'unsettled',
-    `only a range across midnight shows what is before ${to}, which is not yet`,
+    `only a range across midnight shows what is before ${after.to}, which is not yet`,
     {
       hint: 'The source keeps its events by the dates of another clock. Set settle to 16h: then a day is exported when those hours are over.',
     },
   );
 }
-
-const secondsOfDay = (time: string): number =>
-  (Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000) % 86_400;
 
 /**
  * Whether a range across a midnight shows more records than the same hours of one date do, and any source may show across a cut;

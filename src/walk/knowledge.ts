@@ -101,6 +101,11 @@ export class Knowledge {
     return (this.#facts.get('hidden_by_date') as HiddenByDate | undefined) ?? null;
   }
 
+  /** Whether dates are known to hide what lies on this side of a midnight. */
+  isHiddenByDate(side: 'before' | 'after'): boolean {
+    return this.hiddenByDate === side || this.hiddenByDate === 'both';
+  }
+
   /** Places in a record that are not the record, as JSON pointers. */
   get ignored(): readonly string[] {
     return (this.#facts.get('ignored') as readonly string[] | undefined) ?? [];

@@ -91,10 +91,10 @@ export function spansAround(
   reach: number,
   { timeZone, knowledge }: { timeZone: string; knowledge: Knowledge },
 ): CutSpans {
-  const hidden = second.endsWith(' 23:59:59') ? knowledge.hiddenByDate : null;
+  const isMidnight = second.endsWith(' 23:59:59');
   const seconds = reachAt(second, reach, timeZone);
-  const before = hidden === 'before' || hidden === 'both' ? BEYOND_DATES : seconds;
-  const after = hidden === 'after' || hidden === 'both' ? BEYOND_DATES : seconds;
+  const before = isMidnight && knowledge.isHiddenByDate('before') ? BEYOND_DATES : seconds;
+  const after = isMidnight && knowledge.isHiddenByDate('after') ? BEYOND_DATES : seconds;
   return {
     across: around(second, -before, 1 + after),
     before: around(second, -before, 0),

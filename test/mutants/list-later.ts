@@ -713,8 +713,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'hours that dates hide are not asked for',
     'src/walk/span.ts',
-    "second.endsWith(' 23:59:59') ? knowledge.hiddenByDate : null",
-    'null',
+    "isMidnight = second.endsWith(' 23:59:59')",
+    'isMidnight = false',
     ['test/walk/dates.test.ts'],
   ),
   mutant(
