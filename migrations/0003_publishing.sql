@@ -36,52 +36,61 @@ $$;
 
 -- What stands for a window now: the parts at the ends of its splits and the cuts between them, or the window itself.
 create function daywalk.leaves(top bigint) returns setof daywalk.windows
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable rows 10 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
   with recursive tree as (
     select * from daywalk.windows where window_id = top
      union all
     select part.* from tree join daywalk.windows part on part.split_from = tree.window_id
      where tree.split_by is not null and part.state <> 'replaced'
   )
-  select * from tree where split_by is null
-$$;
+  select * from tree where split_by is null;
+end $$;
 
 -- A window and all that was ever split from it.
 create function daywalk.subtree(top bigint) returns setof bigint
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable rows 10 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
   with recursive tree as (
     select top as window_id
      union all
     select part.window_id from tree join daywalk.windows part on part.split_from = tree.window_id
   )
-  select window_id from tree
-$$;
+  select window_id from tree;
+end $$;
 
 -- The walks that the newest proofs of the leaves of a window rest on. place: which copies of a record are copies of one
 -- another: those of a page in a union, whose order did not hold from page to page; else those of the walk.
 create function daywalk.proven_walks(top bigint)
 returns table (window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], id_path text[], united boolean)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
   select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path,
          leaf.kind <> 'cut' and leaf.proof ? 'unites' or count(*) over (partition by leaf.window_id, k.role) > 1
     from daywalk.leaves(top) as leaf
     join daywalk.walks k on k.walk_id = any (
            array[(leaf.proof ->> 'walk')::bigint, (leaf.proof ->> 'across')::bigint, (leaf.proof ->> 'before')::bigint,
                  (leaf.proof ->> 'after')::bigint]
-           || array(select value::bigint from jsonb_array_elements_text(coalesce(leaf.proof -> 'unites', '[]'))))
-$$;
+           || array(select value::bigint from jsonb_array_elements_text(coalesce(leaf.proof -> 'unites', '[]'))));
+end $$;
 
 -- What is ignored in the records of a window, as its newest walk says.
 create function daywalk.ignored_now(top bigint) returns text[]
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select coalesce((select k.ignored from daywalk.walks k
-                    where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}')
-$$;
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return coalesce((select k.ignored from daywalk.walks k
+                    where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}');
+end $$;
 
 -- The records of which a window may hold other copies than its newest proof says: those of walks that are not both shown as a
 -- whole and what is proven, and those that are marked. All others stand where the proof has them, millions of them on some days.
 create function daywalk.touched(top bigint, under text[]) returns bigint[]
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return (
   with proven as materialized (
     select walk_id, role = 'whole' and not united as whole from daywalk.proven_walks(top)
   ), walk as materialized (
@@ -100,8 +109,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from (select h.hash from page cross join lateral unnest(page.hashes) as h (hash) where not page.is_proof
            union all
           select page.hashes[mark.position]
-            from page join daywalk.marks mark on mark.walk_id = page.walk_id and mark.page_no = page.page_no where page.is_proof) as record
-$$;
+            from page join daywalk.marks mark on mark.walk_id = page.walk_id and mark.page_no = page.page_no where page.is_proof) as record);
+end $$;
 
 -- How often each record, or each of some, stands in a window by its newest proof: in its parts, and by the corrections of the
 -- cuts between them (or, of a cut, by its own): what the walk across shows, less what those before and behind it show.
@@ -339,7 +348,7 @@ end $$;
 
 -- Notes what is shown of a day now, if it changed, as a publication; and that the ledger is to be looked at.
 create function daywalk.note_day(of_stream integer, on_day date, at timestamptz, appeared bigint, gone bigint) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   lost_before bigint := coalesce((select d.lost from daywalk.days d where d.stream_id = of_stream and d.day = on_day), 0);
   noted daywalk.days;
@@ -408,7 +417,7 @@ end $$;
 
 -- Notes what several streams of one resource show of a day, so that its views show it once.
 create function daywalk.share_day(of_resource text, on_day date) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   walks bigint[];
 begin
@@ -430,7 +439,9 @@ end $$;
 -- What is shown of a day, added up anew.
 create function daywalk.contents_of(of_stream integer, on_day date)
 returns table (records bigint, gone bigint, lost bigint, pages bigint, bytes bigint, proof text)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
   select coalesce(sum(case k.shown when 'whole' then k.records - m.unseen else m.seen end), 0)::bigint, coalesce(sum(m.gone), 0)::bigint,
          (select coalesce(sum(greatest(g.gone - coalesce(g.appeared, 0), 0)), 0)::bigint
             from (select count(*) as gone,
@@ -452,23 +463,24 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                               count(*) filter (where mark.state in ('shown', 'missing', 'gone')) as seen,
                               count(*) filter (where mark.state = 'gone') as gone
                          from daywalk.marks mark where mark.walk_id = k.walk_id) as m on true
-   where w.stream_id = of_stream and w.day = on_day
-$$;
+   where w.stream_id = of_stream and w.day = on_day;
+end $$;
 
 -- Whether a day is shown, and here.
 create function daywalk.is_shown(of_stream integer, on_day date) returns boolean
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select exists (select from daywalk.windows w
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return exists (select from daywalk.windows w
                    join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null
-                  where w.stream_id = of_stream and w.day = on_day and w.kind = 'day')
-$$;
+                  where w.stream_id = of_stream and w.day = on_day and w.kind = 'day');
+end $$;
 
 -- Hides of the day behind a midnight cut what both days show of one record, while both are shown; and takes that back
 -- where it does not hold any more. Returns the days that look different now.
 create function daywalk.hide_twins(cut bigint, at timestamptz) returns setof date
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  under constant text[] := daywalk.ignored_now(cut);
+  under text[];
   me daywalk.windows;
   before bigint;
   behind bigint;
@@ -481,6 +493,7 @@ begin
   select max(w.window_id) filter (where w.day = me.midnight), max(w.window_id) filter (where w.day = me.midnight + 1) into before, behind
     from daywalk.windows w
    where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1) and daywalk.is_shown(me.stream_id, w.day);
+  under := daywalk.ignored_now(cut);
   select array_agg(hash) into hashes from daywalk.proven_counts(cut, under) where correction < 0 and before is not null and behind is not null;
   return query
   with beside as materialized (
@@ -661,7 +674,7 @@ end $$;
 
 -- Shows what the newest proof of a window says, a day or a midnight cut; nothing that it showed before goes.
 create function daywalk.show(top bigint) returns void
-language plpgsql set search_path = pg_catalog, pg_temp set jit = off as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off as $$
 declare
   at constant timestamptz := clock_timestamp();
   family constant bigint[] := array(select daywalk.subtree(top));
@@ -768,7 +781,9 @@ $$;
 
 -- Whether the stored pages of a walk are a whole chain, as long as its checkpoint says.
 create function daywalk.is_whole(walk bigint) returns boolean
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return (
   select k.pages = chain.pages and k.next_start = chain.records and chain.unbroken
     from daywalk.walks k
    cross join lateral (
@@ -778,13 +793,13 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
                     coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected,
                     row_number() over (order by page_no) - 1 as ordinal
                from daywalk.pages_of(array[k.walk_id])) as p) as chain
-   where k.walk_id = walk
-$$;
+   where k.walk_id = walk);
+end $$;
 
 -- The window, if this lease holds it; locked, behind the lock of its stream, so that two that are proven at once wait
 -- for each other in one order.
 create function daywalk.hold(target bigint, lease uuid) returns daywalk.windows
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   me daywalk.windows;
 begin
@@ -812,7 +827,7 @@ $$;
 -- Completes a window on this evidence, and shows it, or lets the window that it is a part of be closed. The first look is
 -- due after an hour; none of a part of a calibrated total, which is looked at as a whole.
 create function daywalk.complete_window(me daywalk.windows, evidence jsonb) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   proven timestamptz := clock_timestamp();
 begin
@@ -867,7 +882,7 @@ $$;
 -- Returns proven, lost (another worker holds the window) or broken (the pages do not add up). May be repeated.
 create function daywalk.prove_window(target bigint, lease uuid, walk bigint, at_start bigint, at_page integer,
                                      evidence jsonb, more_claims jsonb, more_requests integer) returns text
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   me daywalk.windows := daywalk.hold(target, lease);
 begin
@@ -901,7 +916,7 @@ end $$;
 -- Proves a cut by the walks that the evidence names: across, and before and after where there was anything across, with those that
 -- they are united with.
 create function daywalk.prove_cut(target bigint, lease uuid, evidence jsonb) returns text
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   me daywalk.windows := daywalk.hold(target, lease);
   named constant bigint[] := array_remove(array[(evidence ->> 'across')::bigint, (evidence ->> 'before')::bigint, (evidence ->> 'after')::bigint], null)

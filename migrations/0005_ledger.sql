@@ -108,23 +108,29 @@ end $$;
 
 -- What the ledger says about walks: their seals, their numbers and windows, and which of their records are shown.
 create function daywalk.seals_digest(of_walks bigint[]) returns bytea
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return (
   select daywalk.text_digest(coalesce(string_agg(s.walk_id || ':' || s.page_no || ':' || encode(s.digest, 'hex'), ',' order by s.walk_id, s.page_no), ''))
-    from daywalk.seals s where s.walk_id = any (of_walks)
-$$;
+    from daywalk.seals s where s.walk_id = any (of_walks));
+end $$;
 -- SHA-256 over walks and their windows.
 create function daywalk.walks_digest(of_walks bigint[]) returns bytea
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return (
   select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(
            k.walk_id, w.stream_id, w.window_id, w.kind, k.day, k.from_time, k.to_time, k.level_from, k.level_to, k.number, k.role, k.ignored, k.id_path,
            k.page_length, k.records_path, k.total_path, k.relation_path, k.pages, k.records, k.bytes, k.first_total,
            k.last_total, k.proof)::text, ',' order by k.walk_id), ''))
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-   where k.walk_id = any (of_walks)
-$$;
+   where k.walk_id = any (of_walks));
+end $$;
 -- Of walks whether they are shown whole or in part, and of marks what readers see of them: a record that is missing is shown like any other.
 create function daywalk.marks_digest(of_walks bigint[]) returns bytea
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return (
   select daywalk.text_digest(coalesce((select string_agg(k.walk_id || ':' || k.shown, ',' order by k.walk_id) from daywalk.walks k where k.walk_id = any (of_walks)), '')
            || ';' || coalesce(string_agg(jsonb_build_array(mark.walk_id, mark.page_no, mark.position, seen.state, mark.revision,
            case when seen.state = 'gone' then extract(epoch from mark.since) end, extract(epoch from mark.first_seen))::text, ','
@@ -133,8 +139,8 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     join daywalk.walks k on k.walk_id = mark.walk_id
    cross join lateral (select case mark.state when 'missing' then 'shown' else mark.state end as state) as seen
    where mark.walk_id = any (of_walks)
-     and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null)
-$$;
+     and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null));
+end $$;
 
 -- The first link of a stream's chain.
 create function daywalk.ledger_origin(stream integer) returns bytea
@@ -187,7 +193,7 @@ comment on column daywalk.ledger_due.unsealed_pages is 'Pages without a seal. No
 -- Appends a complete day to the ledger, if it is not there as it is now; the pages left are sealed with it. Returns the
 -- entry; null: nothing to append.
 create function daywalk.append_to_ledger(of_stream integer, on_day date) returns bigint
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   due daywalk.ledger_due;
   line daywalk.ledger;

@@ -495,6 +495,7 @@ CREATE OR REPLACE FUNCTION daywalk.append_to_ledger(of_stream integer, on_day da
  RETURNS bigint
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   due daywalk.ledger_due;
@@ -937,6 +938,7 @@ CREATE OR REPLACE FUNCTION daywalk.complete_window(me daywalk.windows, evidence 
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   proven timestamptz := clock_timestamp();
@@ -979,10 +981,13 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.contents_of(of_stream integer, on_day date)
  RETURNS TABLE(records bigint, gone bigint, lost bigint, pages bigint, bytes bigint, proof text)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
+  return query
   select coalesce(sum(case k.shown when 'whole' then k.records - m.unseen else m.seen end), 0)::bigint, coalesce(sum(m.gone), 0)::bigint,
          (select coalesce(sum(greatest(g.gone - coalesce(g.appeared, 0), 0)), 0)::bigint
             from (select count(*) as gone,
@@ -1004,8 +1009,8 @@ AS $function$
                               count(*) filter (where mark.state in ('shown', 'missing', 'gone')) as seen,
                               count(*) filter (where mark.state = 'gone') as gone
                          from daywalk.marks mark where mark.walk_id = k.walk_id) as m on true
-   where w.stream_id = of_stream and w.day = on_day
-$function$;
+   where w.stream_id = of_stream and w.day = on_day;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.day_states(of_stream integer, from_day date, to_day date)
  RETURNS TABLE(day date, state text)
@@ -1523,7 +1528,7 @@ CREATE OR REPLACE FUNCTION daywalk.hide_twins(cut bigint, at timestamp with time
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  under constant text[] := daywalk.ignored_now(cut);
+  under text[];
   me daywalk.windows;
   before bigint;
   behind bigint;
@@ -1536,6 +1541,7 @@ begin
   select max(w.window_id) filter (where w.day = me.midnight), max(w.window_id) filter (where w.day = me.midnight + 1) into before, behind
     from daywalk.windows w
    where w.stream_id = me.stream_id and w.kind = 'day' and w.day in (me.midnight, me.midnight + 1) and daywalk.is_shown(me.stream_id, w.day);
+  under := daywalk.ignored_now(cut);
   select array_agg(hash) into hashes from daywalk.proven_counts(cut, under) where correction < 0 and before is not null and behind is not null;
   return query
   with beside as materialized (
@@ -1585,6 +1591,7 @@ CREATE OR REPLACE FUNCTION daywalk.hold(target bigint, lease uuid)
  RETURNS daywalk.windows
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   me daywalk.windows;
@@ -1655,13 +1662,15 @@ $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.ignored_now(top bigint)
  RETURNS text[]
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
-  select coalesce((select k.ignored from daywalk.walks k
-                    where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}')
-$function$;
+begin
+  return coalesce((select k.ignored from daywalk.walks k
+                    where k.walk_id = (select max(proven.walk_id) from daywalk.proven_walks(top) as proven)), '{}');
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.in_one_form(value jsonb)
  RETURNS jsonb
@@ -1680,14 +1689,16 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.is_shown(of_stream integer, on_day date)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
-  select exists (select from daywalk.windows w
+begin
+  return exists (select from daywalk.windows w
                    join daywalk.walks k on k.window_id in (select daywalk.subtree(w.window_id)) and k.shown <> 'no' and k.pruning is null
-                  where w.stream_id = of_stream and w.day = on_day and w.kind = 'day')
-$function$;
+                  where w.stream_id = of_stream and w.day = on_day and w.kind = 'day');
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.is_upheld(cut bigint)
  RETURNS boolean
@@ -1712,10 +1723,13 @@ $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.is_whole(walk bigint)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
+  return (
   select k.pages = chain.pages and k.next_start = chain.records and chain.unbroken
     from daywalk.walks k
    cross join lateral (
@@ -1725,8 +1739,8 @@ AS $function$
                     coalesce(sum(records) over (order by page_no rows between unbounded preceding and 1 preceding), 0) as expected,
                     row_number() over (order by page_no) - 1 as ordinal
                from daywalk.pages_of(array[k.walk_id])) as p) as chain
-   where k.walk_id = walk
-$function$;
+   where k.walk_id = walk);
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.keep_pruned_day(id integer)
  RETURNS boolean
@@ -1830,18 +1844,21 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.leaves(top bigint)
  RETURNS SETOF daywalk.windows
- LANGUAGE sql
- STABLE
+ LANGUAGE plpgsql
+ STABLE ROWS 10
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
+  return query
   with recursive tree as (
     select * from daywalk.windows where window_id = top
      union all
     select part.* from tree join daywalk.windows part on part.split_from = tree.window_id
      where tree.split_by is not null and part.state <> 'replaced'
   )
-  select * from tree where split_by is null
-$function$;
+  select * from tree where split_by is null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.ledger_digest(l daywalk.ledger)
  RETURNS bytea
@@ -2123,10 +2140,13 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.marks_digest(of_walks bigint[])
  RETURNS bytea
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
+  return (
   select daywalk.text_digest(coalesce((select string_agg(k.walk_id || ':' || k.shown, ',' order by k.walk_id) from daywalk.walks k where k.walk_id = any (of_walks)), '')
            || ';' || coalesce(string_agg(jsonb_build_array(mark.walk_id, mark.page_no, mark.position, seen.state, mark.revision,
            case when seen.state = 'gone' then extract(epoch from mark.since) end, extract(epoch from mark.first_seen))::text, ','
@@ -2135,8 +2155,8 @@ AS $function$
     join daywalk.walks k on k.walk_id = mark.walk_id
    cross join lateral (select case mark.state when 'missing' then 'shown' else mark.state end as state) as seen
    where mark.walk_id = any (of_walks)
-     and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null)
-$function$;
+     and (seen.state <> 'shown' or k.shown = 'part' or mark.revision > 1 or mark.first_seen is not null));
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.matches_seal(p daywalk.pages)
  RETURNS boolean
@@ -2207,6 +2227,7 @@ CREATE OR REPLACE FUNCTION daywalk.note_day(of_stream integer, on_day date, at t
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   lost_before bigint := coalesce((select d.lost from daywalk.days d where d.stream_id = of_stream and d.day = on_day), 0);
@@ -2402,6 +2423,7 @@ CREATE OR REPLACE FUNCTION daywalk.prove_cut(target bigint, lease uuid, evidence
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   me daywalk.windows := daywalk.hold(target, lease);
@@ -2424,6 +2446,7 @@ CREATE OR REPLACE FUNCTION daywalk.prove_window(target bigint, lease uuid, walk 
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   me daywalk.windows := daywalk.hold(target, lease);
@@ -2497,18 +2520,21 @@ $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.proven_walks(top bigint)
  RETURNS TABLE(window_id bigint, kind text, role text, walk_id bigint, day date, records_path text[], ignored text[], id_path text[], united boolean)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
+  return query
   select leaf.window_id, leaf.kind, k.role, k.walk_id, k.day, k.records_path, k.ignored, k.id_path,
          leaf.kind <> 'cut' and leaf.proof ? 'unites' or count(*) over (partition by leaf.window_id, k.role) > 1
     from daywalk.leaves(top) as leaf
     join daywalk.walks k on k.walk_id = any (
            array[(leaf.proof ->> 'walk')::bigint, (leaf.proof ->> 'across')::bigint, (leaf.proof ->> 'before')::bigint,
                  (leaf.proof ->> 'after')::bigint]
-           || array(select value::bigint from jsonb_array_elements_text(coalesce(leaf.proof -> 'unites', '[]'))))
-$function$;
+           || array(select value::bigint from jsonb_array_elements_text(coalesce(leaf.proof -> 'unites', '[]'))));
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.prunable_walks(of_stream integer, on_day date, which text)
  RETURNS SETOF daywalk.walks
@@ -2767,13 +2793,16 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.seals_digest(of_walks bigint[])
  RETURNS bytea
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
+  return (
   select daywalk.text_digest(coalesce(string_agg(s.walk_id || ':' || s.page_no || ':' || encode(s.digest, 'hex'), ',' order by s.walk_id, s.page_no), ''))
-    from daywalk.seals s where s.walk_id = any (of_walks)
-$function$;
+    from daywalk.seals s where s.walk_id = any (of_walks));
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.search(value text, from_day date DEFAULT NULL::date, to_day date DEFAULT NULL::date, in_stream text DEFAULT NULL::text)
  RETURNS TABLE(stream text, day date, paths text[], record jsonb, walk_id bigint, page_no integer, "position" bigint, fetched_at timestamp with time zone, first_seen timestamp with time zone, gone_since timestamp with time zone, revision integer)
@@ -2819,6 +2848,7 @@ CREATE OR REPLACE FUNCTION daywalk.share_day(of_resource text, on_day date)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   walks bigint[];
@@ -2892,6 +2922,7 @@ CREATE OR REPLACE FUNCTION daywalk.show(top bigint)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
  SET jit TO 'off'
 AS $function$
 declare
@@ -3097,17 +3128,20 @@ end $procedure$;
 
 CREATE OR REPLACE FUNCTION daywalk.subtree(top bigint)
  RETURNS SETOF bigint
- LANGUAGE sql
- STABLE
+ LANGUAGE plpgsql
+ STABLE ROWS 10
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
+  return query
   with recursive tree as (
     select top as window_id
      union all
     select part.window_id from tree join daywalk.windows part on part.split_from = tree.window_id
   )
-  select window_id from tree
-$function$;
+  select window_id from tree;
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.superseded(of_stream integer, of_state text, marked_in bigint[], shown_by bigint[])
  RETURNS TABLE(walk_id bigint, page_no integer, "position" integer)
@@ -3273,10 +3307,13 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.touched(top bigint, under text[])
  RETURNS bigint[]
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
+  return (
   with proven as materialized (
     select walk_id, role = 'whole' and not united as whole from daywalk.proven_walks(top)
   ), walk as materialized (
@@ -3295,8 +3332,8 @@ AS $function$
     from (select h.hash from page cross join lateral unnest(page.hashes) as h (hash) where not page.is_proof
            union all
           select page.hashes[mark.position]
-            from page join daywalk.marks mark on mark.walk_id = page.walk_id and mark.page_no = page.page_no where page.is_proof) as record
-$function$;
+            from page join daywalk.marks mark on mark.walk_id = page.walk_id and mark.page_no = page.page_no where page.is_proof) as record);
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.verdicts(top bigint, at timestamp with time zone)
  RETURNS TABLE(verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamp with time zone, first_seen timestamp with time zone, revision integer)
@@ -3437,17 +3474,20 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.walks_digest(of_walks bigint[])
  RETURNS bytea
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
+  return (
   select daywalk.text_digest(coalesce(string_agg(jsonb_build_array(
            k.walk_id, w.stream_id, w.window_id, w.kind, k.day, k.from_time, k.to_time, k.level_from, k.level_to, k.number, k.role, k.ignored, k.id_path,
            k.page_length, k.records_path, k.total_path, k.relation_path, k.pages, k.records, k.bytes, k.first_total,
            k.last_total, k.proof)::text, ',' order by k.walk_id), ''))
     from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-   where k.walk_id = any (of_walks)
-$function$;
+   where k.walk_id = any (of_walks));
+end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.warns_of_more(warning text)
  RETURNS boolean

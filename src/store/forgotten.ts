@@ -27,28 +27,34 @@ export async function readShownBefore(
   day: string,
 ): Promise<ShownBefore | null> {
   const [row] = await database.persist<ShownBefore>(
-    `select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo",
-            d.retired_since is not null as retired,
-            (d.retired_since is not null or d.gone > 0) and clock_timestamp() - $2::date > w.shown_at - w.day as "sinceThatAge",
+    `with before as (
+       select w.day, w.from_time, w.to_time, w.shown_at, d.retired_since, d.gone
+         from daywalk.days d
+         join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.proof is not null
+        -- A day of which a cut alone has shown something is no evidence: its window never did.
+        where d.stream_id = $1 and w.shown_at is not null and greatest(d.records, (w.proof ->> 'records')::bigint) > 0
+          and (d.day < $2::date or (d.day = $2::date and d.retired_since is not null))
+        order by d.day desc limit 1
+     )
+     select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo",
+            w.retired_since is not null as retired,
+            (w.retired_since is not null or w.gone > 0) and clock_timestamp() - $2::date > w.shown_at - w.day as "sinceThatAge",
             clock_timestamp() - $2::date <= w.shown_at - w.day as "seenAsOld",
             clock_timestamp() - $2::date + interval '1 day' <= w.shown_at - w.day as "seenOlder",
             coalesce(later.empty_at - $2::date <= w.shown_at - w.day, false) as "keptThatLong",
             coalesce(later.asked_at <= s.accepted_at, false) as accepted
-       from daywalk.days d
-       join daywalk.streams s on s.stream_id = d.stream_id
-       join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.proof is not null
+       from before w
+       join daywalk.streams s on s.stream_id = $1
       -- What showed nothing while it was young is not empty because it was forgotten; unless nothing was to be believed then, as
       -- known answers of less than a week ago were not what they were.
       cross join lateral (select coalesce(min(p.fetched_at) filter (where k.next_start = 0 and p.fetched_at > w.shown_at + interval '7 days'),
                                           case when clock_timestamp() > w.shown_at + interval '7 days' then clock_timestamp() end) as empty_at,
                                  min(p.fetched_at) as asked_at
                             from daywalk.windows asked
-                            join daywalk.walks k on k.window_id = any (array(select daywalk.subtree(asked.window_id)))
+                           cross join lateral daywalk.subtree(asked.window_id) as part (window_id)
+                            join daywalk.walks k on k.window_id = part.window_id
                             join daywalk.pages p on p.walk_id = k.walk_id and p.day = $2::date and p.page_no = 0
-                           where asked.stream_id = $1 and asked.day = $2::date and asked.kind = 'day' and k.role = 'whole') as later
-      -- A day of which a cut alone has shown something is no evidence: its window never did.
-      where d.stream_id = $1 and w.shown_at is not null and greatest(d.records, (w.proof ->> 'records')::bigint) > 0 and (d.day < $2::date or (d.day = $2::date and d.retired_since is not null))
-      order by d.day desc limit 1`,
+                           where asked.stream_id = $1 and asked.day = $2::date and asked.kind = 'day' and k.role = 'whole') as later`,
     [streamId, day],
   );
   return row ?? null;

@@ -24,12 +24,10 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
     if (knowledge.hiddenByDate !== null || knowledge.lastGood === null) return;
     if (knowledge.datesTried >= MOST_TRIES) return;
     knowledge.datesTried += 1;
-    const before = await orNull(
-      hides(context, (reach, beyond) => around(midnight, -reach, beyond ? 2 : 0)),
-    );
-    const after = await orNull(
-      hides(context, (reach, beyond) => around(midnight, beyond ? -1 : 1, 1 + reach)),
-    );
+    const [before, after] = await Promise.all([
+      orNull(hides(context, (reach, beyond) => around(midnight, -reach, beyond ? 2 : 0))),
+      orNull(hides(context, (reach, beyond) => around(midnight, beyond ? -1 : 1, 1 + reach))),
+    ]);
     if (!before && !after && (before === null || after === null)) return;
     const hidden = before && after ? 'both' : before ? 'before' : after ? 'after' : 'nothing';
     const shows = hidden === 'nothing' ? 'no more' : 'more';
