@@ -2,6 +2,7 @@
 
 import { RequestError, WalkError } from '../errors.ts';
 import type { Day, Span } from '../model.ts';
+import { addDays } from '../plan/days.ts';
 import { around, type Split, secondsOf, splitByTime } from '../plan/split.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { readCanaries } from '../store/proven.ts';
@@ -88,19 +89,27 @@ export async function learnIgnoresTime(context: WindowContext, span: Span): Prom
   return true;
 }
 
-/** Two spans of a minute, far apart, with the very records of the whole day: what lasts for long may be in both, and is not all. */
+/**
+ * Two spans of a minute, far apart, show the very records of the whole day, and one of them stands on no day beside it: what lasts for
+ * days is in any minute of them.
+ */
 async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boolean> {
   const length = context.knowledge.pageLength(context.pageLength);
   const least = Math.min(length, Math.max(2, length - 2));
+  const hashesOf = async (span: Span, asked: number) =>
+    (await orNull(question(context, span, 0, asked)))?.hashes ?? [];
   const shown = new Set<string>();
+  let own: readonly string[] = [];
   for (const [less, span] of [minuteOf(day, '03'), minuteOf(day, '15'), dayOf(day)].entries()) {
     // Each with a length of its own, so that no cache answers that takes them for one.
-    const asked = Math.max(least, length - less);
-    const hashes = (await orNull(question(context, span, 0, asked)))?.hashes ?? [];
-    if (hashes.length === 0) return false;
-    shown.add(JSON.stringify(hashes.slice(0, least)));
+    own = (await hashesOf(span, Math.max(least, length - less))).slice(0, least);
+    if (own.length === 0) return false;
+    shown.add(JSON.stringify(own));
   }
-  return shown.size === 1;
+  if (shown.size > 1) return false;
+  const beside = [-1, 1].map((days) => hashesOf(dayOf(addDays(day, days)), length));
+  const others = new Set((await Promise.all(beside)).flat());
+  return own.some((hash) => !others.has(hash));
 }
 
 const minuteOf = (day: Day, hour: string): Span => ({

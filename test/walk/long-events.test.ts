@@ -103,3 +103,14 @@ it('one that lasts for most of each day is not all that the day has', async () =
   expect(states).toEqual(COMPLETE);
   expect(shown).toEqual(idsOf(all));
 });
+
+it('days that show nothing but what lasts for longer ignore no time of day', async () => {
+  const long = [71, 72, 73].map((id) => ({ id, first: (id - 72.3) * DAY, last: 4.2 * DAY }));
+  const all = [
+    ...long,
+    ...[0.51, 2.7].map((day, id) => ({ id, first: day * DAY, last: day * DAY })),
+  ];
+  const { states, shown } = await exportOf(all);
+  expect(states).toEqual(COMPLETE);
+  expect(shown).toEqual(idsOf(all));
+});
