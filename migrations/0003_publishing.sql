@@ -262,7 +262,8 @@ end $$;
 -- What is to be done with single records so that a window shows what its newest proof says, and nothing that it ever
 -- showed goes: verdict is show (a copy that is not shown yet), back, missing, gone, old, hide, or drop (the day beside it
 -- shows it now). A copy that is lacked is missing; gone, when a proof an hour or more later lacks it too; old, where the
--- proof has another record with its identity, and no list held both.
+-- proof has another record with its identity, and no list held both; hidden, where it has an identity and is shown once more with it:
+-- then it was one record that a list showed twice, as it moved from one tier to another.
 create function daywalk.verdicts(top bigint, at timestamptz)
 returns table (verdict text, walk_id bigint, page_no integer, "position" integer, day date, since timestamptz,
                first_seen timestamptz, revision integer)
@@ -286,7 +287,7 @@ begin
            count(*) over (partition by h.hash) as copies
       from daywalk.held(top, hashes, under) as h where h.state <> 'hidden' or h.hidden_by is not null
   ), lacked as materialized (
-    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins as twin,
+    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins or (h.id_hash is not null and want.wanted > 0) as twin,
            row_number() over (partition by h.hash order by h.rank desc) as newest
       from held h join want on want.hash = h.hash where h.rank <= h.copies - want.wanted
   ), leaf as materialized (

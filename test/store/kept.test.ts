@@ -320,6 +320,22 @@ describe('an edited record', () => {
     expect(await told()).toMatchObject({ gone: 1 });
   });
 
+  it('that its list showed twice for a while, as it moved between tiers, is shown as often as it is now', async () => {
+    const streamId = await planDays(database, [DAY], { idPath: ['id'] });
+    await publishNext(database, streamId, [[1, 2, 2, 3, 3]]);
+    await walkAgain(streamId, textsOf([1, 2, 3, 3]));
+    expect(await shown()).toEqual(textsOf([1, 2, 3, 3]));
+    await walkAgain(streamId, textsOf([1, 2, 3]));
+    expect(await shown()).toEqual(textsOf([1, 2, 3]));
+    expect(await told()).toMatchObject({ gone: 0, lost: 0 });
+    await walkAgain(streamId, textsOf([1, 2, 2, 3]));
+    expect(await shown()).toEqual(textsOf([1, 2, 2, 3]));
+    await walkAgain(streamId, textsOf([1, 3]));
+    await walkAgain(streamId, textsOf([1, 3]));
+    expect(await shown()).toEqual(['{"id": 1}', '{"id": 2} gone', '{"id": 2} gone', '{"id": 3}']);
+    expect(await audit(server)).toEqual([]);
+  });
+
   it('is recognised though its first version came when records were not identified', async () => {
     const streamId = await planDays(database);
     await proveTexts(database, await windowOf(database, streamId, DAY), [before]);
