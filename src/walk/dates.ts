@@ -23,13 +23,15 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
   await knowledge.reachLearning.run(async () => {
     if (knowledge.hiddenByDate !== null || knowledge.lastGood === null) return;
     if (knowledge.datesTried >= MOST_TRIES) return;
-    knowledge.datesTried += 1;
     const [before, after] = await Promise.all([
-      orNull(hides(context, (reach, beyond) => around(midnight, -reach, beyond ? 2 : 0))),
-      orNull(hides(context, (reach, beyond) => around(midnight, beyond ? -1 : 1, 1 + reach))),
+      orNull(hides(context, (reach, beyond) => around(midnight, 1 - reach, beyond ? 2 : 0))),
+      orNull(hides(context, (reach, beyond) => around(midnight, beyond ? -1 : 1, reach))),
     ]);
-    if (!before && !after && (before === null || after === null)) return;
-    const hidden = before && after ? 'both' : before ? 'before' : after ? 'after' : 'nothing';
+    if (before !== 'no records' || after !== 'no records') knowledge.datesTried += 1;
+    const isHidden = before === true || after === true;
+    if (!isHidden && (before !== false || after !== false)) return;
+    const side = before === true ? 'before' : 'after';
+    const hidden = !isHidden ? 'nothing' : before === after ? 'both' : side;
     const shows = hidden === 'nothing' ? 'no more' : 'more';
     const evidence = `a range across the midnight behind ${midnight} shows ${shows} than ranges of one date beside it`;
     await knowledge.learn('hidden_by_date', hidden, evidence);
@@ -56,27 +58,34 @@ export function refuseUnfinished(context: WindowContext, midnight: string): void
  * Whether a range across a midnight shows more records than the same hours of one date do, and any source may show across a cut;
  * asked before those and behind. Of the nearest hour they show none at all then.
  * @param rangeOf the hours of one date, or as far as two seconds beyond.
- * @returns null: there are none, or too few to tell.
+ * @returns 'no records': there are none; 'too few': they do not tell.
  */
 async function hides(
   context: WindowContext,
   rangeOf: (reach: number, beyond: boolean) => Span,
-): Promise<boolean | null> {
+): Promise<boolean | 'no records' | 'too few'> {
   const { knowledge, pageLength } = context;
   const length = knowledge.pageLength(pageLength);
-  const countIn = async (span: Span, less = 0) =>
-    (await question(context, span, 0, Math.max(2, length - less))).came;
+  const shownIn = async (span: Span, less = 0) =>
+    (await question(context, span, 0, Math.max(2, length - less))).hashes;
   for (const hours of HOURS) {
-    const across = () => countIn(rangeOf(hours * HOUR, true), 1);
+    const across = () => shownIn(rangeOf(hours * HOUR, true), 1);
+    const countAlone = async (less = 0) =>
+      (await shownIn(rangeOf(hours * HOUR, false), less)).length;
     const shown = await across();
-    if (shown === 0) continue;
-    let alone = await countIn(rangeOf(hours * HOUR, false));
-    if (alone >= (hours === 1 ? 1 : shown)) return false;
-    const near = await countIn(rangeOf(LONGEST_REACH, true));
+    if (shown.length === 0) continue;
+    let alone = await countAlone();
+    if (alone >= (hours === 1 ? 1 : shown.length)) return false;
+    const near = await shownIn(rangeOf(LONGEST_REACH, true));
+    // Where a page holds no more than what is near, other records than those tell.
+    const further = (list: readonly string[]) =>
+      near.length < list.length
+        ? list.length - near.length
+        : list.filter((hash) => !near.includes(hash)).length;
     for (let time = 1; time < knowledge.repeats; time += 1)
-      alone = Math.max(alone, await countIn(rangeOf(hours * HOUR, false), time));
-    if (shown <= alone + near) return null;
-    return (hours > 1 || alone === 0) && (await across()) > alone + near;
+      alone = Math.max(alone, await countAlone(time));
+    if (further(shown) <= alone) return 'too few';
+    return (hours > 1 || alone === 0) && further(await across()) > alone;
   }
-  return null;
+  return 'no records';
 }

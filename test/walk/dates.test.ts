@@ -7,9 +7,10 @@ import { closedDays, newStream, readResults, runOnce, SETTLE_MS } from './export
 import { type Habits, ImaginedSource } from './imagined-source.ts';
 
 const HOUR = 3_600;
+const DAY = 24 * HOUR;
 /** The hours behind the newest of them are over, whatever time it is. */
 const DAYS = closedDays(4).slice(0, 3);
-const SETTLED_MS = SETTLE_MS + 24 * HOUR * 1_000;
+const SETTLED_MS = SETTLE_MS + DAY * 1_000;
 const [FIRST = ''] = DAYS;
 
 let server: TestDatabase;
@@ -21,13 +22,18 @@ freshStore((store) => {
 const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000;
 const dateAt = (second: number) => new Date(second * 1_000).toISOString().slice(0, 10);
 
-/** A source of events each so many seconds on all days and around them, and bursts; it keeps them by the dates of a clock so many hours ahead. */
-function sourceOf(hoursAhead: number, every: number, bursts: readonly number[] = []) {
+/** An event each so many seconds on all days and around them. */
+const steadily = (every: number, first = 421): number[] =>
+  Array.from(
+    { length: Math.ceil(((DAYS.length + 2) * DAY) / every) },
+    (_, n) => first - DAY + n * every,
+  );
+
+/** A source of events so many seconds after the first day began; it keeps them by the dates of a clock so many hours ahead. */
+function sourceOf(hoursAhead: number, seconds: readonly number[], pageLength = 100) {
   const begin = secondsOf(`${FIRST} 00:00:00`);
-  const end = begin + DAYS.length * 24 * HOUR;
-  const times = bursts.map((at) => begin + at);
-  for (let at = begin - 24 * HOUR + 421; at < end + 24 * HOUR; at += every) times.push(at);
-  times.sort((one, other) => one - other);
+  const end = begin + DAYS.length * DAY;
+  const times = seconds.map((at) => begin + at).sort((one, other) => one - other);
   const arrange: Habits['arrange'] = (_, __, { from, to }) =>
     times
       .filter((at) => at >= secondsOf(from) && at <= secondsOf(to))
@@ -38,7 +44,7 @@ function sourceOf(hoursAhead: number, every: number, bursts: readonly number[] =
       .map((at) => `{"id": ${at}}`);
   const source = new ImaginedSource({ [FIRST]: [] }, { totals: 'exact', arrange });
   const stream = newStream();
-  const options = { pageLength: 100, recheckDays: 7, settleMs: SETTLED_MS };
+  const options = { pageLength, recheckDays: 7, settleMs: SETTLED_MS };
   return {
     times: times.filter((at) => at >= begin && at < end),
     last: DAYS.at(-1) ?? '',
@@ -50,8 +56,8 @@ function sourceOf(hoursAhead: number, every: number, bursts: readonly number[] =
 }
 
 /** Exports it twice, a day apart. */
-async function exportOf(hoursAhead: number, every: number, bursts: readonly number[] = []) {
-  const { times, run } = sourceOf(hoursAhead, every, bursts);
+async function exportOf(hoursAhead: number, seconds: readonly number[], pageLength?: number) {
+  const { times, run } = sourceOf(hoursAhead, seconds, pageLength);
   await run();
   await letTimePass((sql, values) => server.query(sql, values), '25 hours');
   const results = await run();
@@ -75,7 +81,7 @@ it.each([
   ['Berlin', -1, 'after'],
   ['its own', 0, 'nothing'],
 ])('those of UTC hide none of a day of %s', async (_, hoursAhead, learned) => {
-  expect(await exportOf(hoursAhead, 1_800)).toEqual({
+  expect(await exportOf(hoursAhead, steadily(1_800))).toEqual({
     states: DAYS.map(() => 'complete'),
     missing: [],
     doubled: 0,
@@ -84,20 +90,48 @@ it.each([
 });
 
 it('those of UTC hide none of a day of a few events', async () => {
-  const { missing, doubled } = await exportOf(5, 4 * HOUR + 60);
+  const { missing, doubled } = await exportOf(5, steadily(4 * HOUR + 60));
   expect({ missing, doubled }).toEqual({ missing: [], doubled: 0 });
 });
 
 it('those of UTC hide none of a day of New York that begins with a burst', async () => {
   const bursts = [0, 1, 2].flatMap((day) =>
-    Array.from({ length: 30 }, (_, n) => day * 24 * HOUR + 3 * n),
+    Array.from({ length: 30 }, (_, n) => day * DAY + 3 * n),
   );
-  const { missing, doubled } = await exportOf(5, 1_800, bursts);
+  const { missing, doubled } = await exportOf(5, [...steadily(1_800), ...bursts]);
   expect({ missing, doubled }).toEqual({ missing: [], doubled: 0 });
 });
 
+it('those of UTC hide none of a day of New York that ends with more than a page in its last two minutes', async () => {
+  const bursts = [0, 1, 2, 3].flatMap((day) =>
+    Array.from({ length: 30 }, (_, n) => day * DAY - 90 + 3 * n),
+  );
+  const { missing, learned } = await exportOf(5, [...steadily(1_800), ...bursts], 20);
+  expect({ missing, learned }).toEqual({ missing: [], learned: 'before' });
+});
+
+it.each([
+  ['Berlin', -1, 0, 'after'],
+  ['the Azores', 1, -1, 'before'],
+])(
+  'those of UTC hide none of a day of %s with an event at each full hour',
+  async (_, hoursAhead, first, learned) => {
+    expect(await exportOf(hoursAhead, steadily(1_800, first))).toMatchObject({
+      missing: [],
+      doubled: 0,
+      learned,
+    });
+  },
+);
+
+it('those of UTC are looked for at every midnight until something stands beside one', async () => {
+  const busy = steadily(1_800).filter((at) => at > 2 * DAY + 10 * HOUR);
+  const { missing, learned } = await exportOf(5, [2 * HOUR, ...busy]);
+  expect({ missing, learned }).toEqual({ missing: [], learned: 'before' });
+});
+
 it('those of UTC show the hours behind a midnight when these are over, and before that its day waits, and says for what', async () => {
-  const { run, last } = sourceOf(-5.5, 1_800);
+  const { run, last } = sourceOf(-5.5, steadily(1_800));
   const ended = secondsOf(`${last} 23:59:59`);
   const at = (hours: number) => ({ ...hastyClock, now: () => (ended + hours * HOUR) * 1_000 });
   const early = await run(at(8));
