@@ -86,7 +86,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
               and (w.state = 'replaced'
                    or coalesce(w.proof ->> 'walk' <> k.walk_id::text, true) and coalesce(w.proof ->> 'across' <> k.walk_id::text, true)
                   and coalesce(w.proof ->> 'before' <> k.walk_id::text, true) and coalesce(w.proof ->> 'after' <> k.walk_id::text, true)
-                  and not coalesce(w.proof -> 'unites' @> to_jsonb(k.walk_id), false))))
+                  and not coalesce(w.proof -> 'unites' @> to_jsonb(k.walk_id), false)
+                  and not coalesce(w.proof -> 'halves' @> to_jsonb(k.walk_id), false))))
 $$;
 
 -- Empties the partition of a month at once, if nothing that is kept has pages in it, and gives its space back. False:
