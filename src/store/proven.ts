@@ -15,6 +15,7 @@ const IS_PROOF = `k.window_id = w.window_id
 export interface ProvenWalk extends Span {
   readonly walkId: number;
   readonly records: number;
+  readonly pages: number;
   readonly proof: Proof;
   readonly pageLength: number;
   /** Places in a record that were known then not to be the record. */
@@ -31,7 +32,7 @@ export async function readProvenWalk(
   windowId: number,
 ): Promise<ProvenWalk | null> {
   const [row] = await database.persist<ProvenWalk>(
-    `select k.walk_id as "walkId", k.records, w.proof, k.page_length as "pageLength", k.ignored, ${spanColumns('k')},
+    `select k.walk_id as "walkId", k.records, k.pages, w.proof, k.page_length as "pageLength", k.ignored, ${spanColumns('k')},
             exists (select from daywalk.walks shown join daywalk.marks mark on mark.walk_id = shown.walk_id
                      where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted,
             exists (select from daywalk.walks other

@@ -12,7 +12,8 @@ import { question } from './questions.ts';
 
 /** The walk that a look is compared with; without a proof it is no union. */
 export interface LookedAt extends Pick<ProvenWalk, 'walkId' | 'records'> {
-  readonly proof?: Pick<Proof, 'kind' | 'unites'>;
+  readonly pages?: number;
+  readonly proof?: Pick<Proof, 'kind' | 'unites' | 'records'>;
 }
 
 /**
@@ -32,11 +33,14 @@ export async function lookAtEnd(
   const { knowledge } = context;
   const byNumber = knowledge.paging === 'number' && records > 0;
   const start = Math.max(0, records - 1);
-  const answer = await askForLook(context, window, start, byNumber ? 1 : length, walk);
+  // What is too long may come empty.
+  const most = byNumber ? 1 : records === 0 ? Math.min(length, 2 + (length % 3)) : length;
+  const answer = await askForLook(context, window, start, most, walk);
   if (typeof answer === 'string') return answer;
   const { came, total } = answer;
+  if (answer.more && came < most) return 'its answer says that there is more';
   if (records === 0) {
-    if (came > 0) return 'the window was empty and is not';
+    if (came > 0 || (total ?? 0) > 0) return 'the window was empty and is not';
     const { frame } = answer;
     const known = frame === null || frame.known || (await confirmFrame(frame.signature));
     return known ? null : 'an answer without records of no known kind';
@@ -44,8 +48,13 @@ export async function lookAtEnd(
   if (came === 0) return `there is no record at ${start}, where the last one was`;
   if (!answer.beginsWithLast) return `the last record, at ${start}, is another one`;
   if (came > 1) return `there are more than the ${records} records that were there`;
-  if (byNumber && (await question(context, window, records, 1)).came > 0)
-    return `there are more than the ${records} records that were there`;
+  // It came alone: a page by number is asked for so, and where there are several pages one may have no room for two.
+  if (byNumber || (total !== records && (walk.pages ?? 1) > 1)) {
+    const behind = await orNull(question(context, window, records, 1, walk.walkId));
+    const isLastAgain = behind?.beginsWithLast === true && behind.total === records;
+    if ((behind?.came ?? 0) > 0 && !isLastAgain)
+      return `there are more than the ${records} records that were there`;
+  }
   if (total !== null && total > records)
     return `the total is ${total}, and ${records} records are stored`;
   // The list is as long as it was: a total of fewer is a lower bound, or counts something else by now.
@@ -70,6 +79,9 @@ export async function lookAtUnion(
   const answer = await askForLook(context, window, 0, length, walk);
   if (typeof answer === 'string') return answer;
   if (answer.came === 0 && known.size > 0) return 'it shows nothing any more';
+  const { total } = answer;
+  const records = walk.proof?.records ?? total ?? 0;
+  if ((total ?? 0) > records) return `the total is ${total}, and ${records} records are stored`;
   return answer.hashes.some((hash) => !known.has(hash))
     ? 'a record is shown that is not stored'
     : null;

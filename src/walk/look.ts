@@ -168,6 +168,9 @@ async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<
   const shown: string[] = [];
   for (let start = 0; shown.length <= stored.length; ) {
     const answer = await askForLook(context, span, start, length, walk);
+    const isBehind = start > 0 && shown.length === stored.length;
+    // Many refuse to begin behind the last record, or answer with the last page again.
+    if (isBehind && (typeof answer === 'string' || answer.total === stored.length)) break;
     if (typeof answer === 'string') return answer;
     shown.push(...answer.hashes);
     // A page that is shorter than asked may be cut short, unless its total says that it is all.
