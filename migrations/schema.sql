@@ -2551,7 +2551,8 @@ AS $function$
               and (w.state = 'replaced'
                    or coalesce(w.proof ->> 'walk' <> k.walk_id::text, true) and coalesce(w.proof ->> 'across' <> k.walk_id::text, true)
                   and coalesce(w.proof ->> 'before' <> k.walk_id::text, true) and coalesce(w.proof ->> 'after' <> k.walk_id::text, true)
-                  and not coalesce(w.proof -> 'unites' @> to_jsonb(k.walk_id), false))))
+                  and not coalesce(w.proof -> 'unites' @> to_jsonb(k.walk_id), false)
+                  and not coalesce(w.proof -> 'halves' @> to_jsonb(k.walk_id), false))))
 $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.put_back(p daywalk.pages)
@@ -3361,7 +3362,7 @@ begin
            count(*) over (partition by h.hash) as copies
       from daywalk.held(top, hashes, under) as h where h.state <> 'hidden' or h.hidden_by is not null
   ), lacked as materialized (
-    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins as twin,
+    select h.*, row_number() over (partition by h.hash order by h.rank) <= want.twins or (h.id_hash is not null and want.wanted > 0) as twin,
            row_number() over (partition by h.hash order by h.rank desc) as newest
       from held h join want on want.hash = h.hash where h.rank <= h.copies - want.wanted
   ), leaf as materialized (

@@ -1,6 +1,7 @@
 /** Asking on behalf of a walk: lengths that the source takes, and claims of the answers that are no stored pages. */
 import { PageFailedError, WalkError } from '../errors.ts';
 import type { Claim, ListEnd, Page } from '../model.ts';
+import { countUnion } from '../store/agreement.ts';
 import type { ProbeFacts } from '../store/probes.ts';
 import type { OpenWalk } from '../store/walks.ts';
 import type { AskingContext } from './context.ts';
@@ -23,6 +24,8 @@ export interface PageDigests {
   readonly newest: string | null;
 }
 
+/** So many pages on, a walk may go round. */
+const LONG_WALK = 16;
 /** So many lengths are tried until one does not fit into a start. */
 const TRIED_LENGTHS = 4;
 
@@ -89,12 +92,15 @@ export class Asking {
   }
 
   /**
-   * The last record, which came alone, ends the list where nothing comes behind it: a page may have no room for the bytes of two.
+   * The last record, which came alone, ends the list where nothing comes behind it, or what comes there is its last record or its beginning:
+   * a page may have no room for the bytes of two.
    * @throws {WalkError} `capped` where something does.
    */
   async endsAlone(records: number): Promise<ListEnd> {
     const behind = await this.behind(records, true);
-    if (behind === null || behind.came === 0 || behind.beginsWithLast) return 'last';
+    if (behind === null || behind.came === 0) return 'last';
+    if (behind.beginsWithLast ? await this.showsLast(records) : await this.#beginsAnew(records))
+      return 'last';
     throw new WalkError(
       'capped',
       `record ${records} comes alone, and asked for by itself the next one comes, too`,
@@ -113,6 +119,24 @@ export class Asking {
     return isLast;
   }
 
+  /** Whether the list begins anew behind so many records, and shows some far behind them, where none is; then they were asked for at its beginning. */
+  async #beginsAnew(records: number): Promise<boolean> {
+    const heard = this.claims.length;
+    const [beginning, behind] = [await this.ask(0, 2), await this.ask(records, 2)];
+    this.claims.length = heard;
+    const isSame = JSON.stringify(behind.hashes) === JSON.stringify(beginning.hashes);
+    if (!isSame || ((await this.#far(records, 1))?.came ?? 0) === 0) return false;
+    this.claims.pop();
+    return true;
+  }
+
+  /** Whether most of a long walk came before in it, and there is no end of that, as the list begins anew behind its end. */
+  async #goesRound(records: number, pages: number): Promise<boolean> {
+    if (pages < LONG_WALK || !isPowerOfTwo(pages)) return false;
+    const different = await countUnion(this.#context.database, [this.#walk.walkId]);
+    return 2 * different < records && ((await this.#far(records, 1))?.came ?? 0) > 0;
+  }
+
   /**
    * Refuses a page by number that equals the first one, and one that comes for every `start`: the first one of one record, or the
    * newest by number, which comes far behind the list, too.
@@ -123,6 +147,11 @@ export class Asking {
     { records, pages, paging, first, newest }: WalkObserved & PageDigests,
     { came, digest }: Pick<ProbeFacts, 'came' | 'digest'>,
   ): Promise<void> {
+    if (await this.#goesRound(records, pages))
+      throw new WalkError(
+        'contradicted',
+        `behind ${records} records the list still shows those that came before`,
+      );
     if (came > 1 && digest === first && paging === 'number') throw ignoresStart();
     if (came === 1 && digest === first && isPowerOfTwo(pages)) {
       if ((await this.#far(records, 1))?.beginsWithLast) throw ignoresStart();

@@ -22,7 +22,9 @@ export async function learnCutOtherwise(
 ): Promise<void> {
   const { database, knowledge } = context;
   const { cutOtherwise, provenSize } = knowledge.learned;
-  if (cutOtherwise || knowledge.reach === 'day') return;
+  if (cutOtherwise)
+    return knowledge.learn('cut_otherwise', true, `${window.from} to ${window.to} shows it again`);
+  if (knowledge.reach === 'day') return;
   if (stored >= Math.max(knowledge.longestList, provenSize)) return;
   const walk = { walkId, records: stored };
   const isAsStored = async (length: number) =>

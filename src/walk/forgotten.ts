@@ -86,6 +86,9 @@ export async function refuseForgotten(
       `it shows nothing any more, and showed ${counted(held, 'record')} before it was proven: its source may have forgotten it`,
       { hint: 'If they are gone for good: daywalk accept.' },
     );
+  // Of one that was split its parts hold them.
+  if (held > 0 && window.splitBy === null)
+    throw new WalkError('contradicted', 'it was empty, and asked again it shows records');
   if (kind !== 'day') return;
   const before = await readShownBefore(database, knowledge.streamId, day);
   if (before === null || before.accepted) return;

@@ -45,6 +45,8 @@ export class Knowledge {
   readonly reachLearning = new OneAtATime();
   /** Midnights at which it was tried to learn what dates hide. */
   datesTried = 0;
+  /** Days of a stream that has shown nothing yet, so far in this run. */
+  emptyDays = 0;
   /** The first window that tells a total is proven without it, and calibrates the totals of the others. */
   readonly firstProof = new FirstAlone();
   /** The first window that is published with records, so that the others are held against it. */
@@ -61,6 +63,7 @@ export class Knowledge {
   #answers = { all: 0, empty: 0 };
   readonly #database: Database;
   readonly #facts: Map<Fact, unknown>;
+  readonly #learned = new Set<Fact>();
 
   constructor(database: Database, streamId: number, facts: readonly LearnedFact[]) {
     this.#database = database;
@@ -174,10 +177,14 @@ export class Knowledge {
     else this.#believed.set(day, records);
   }
 
-  /** Whether the day before or after it was believed to hold just as many. */
+  /** Whether the day before or after it was believed to hold just as many, or another one that was, and none more: a cap cuts all at one number. */
   isAsManyBeside(day: Day, records: number): boolean {
+    if (this.#halved.has(records)) return false;
+    const others = [...this.#believed].flatMap(([other, held]) => (other === day ? [] : held));
     const beside = [-1, 1].map((days) => this.#believed.get(addDays(day, days)));
-    return beside.includes(records) && !this.#halved.has(records);
+    return (
+      beside.includes(records) || (others.includes(records) && Math.max(...others) === records)
+    );
   }
 
   /** How many records so many seconds hold, if they are like those of the windows proven so far; 0: nothing is known. */
@@ -186,9 +193,11 @@ export class Knowledge {
     return proven.seconds === 0 ? 0 : Math.round((proven.records / proven.seconds) * seconds);
   }
 
-  /** Keeps a fact with its evidence, where it is news. */
+  /** Keeps a fact with its evidence; one that is no news is kept from now on, once a run. */
   async learn(fact: Fact, value: unknown, evidence: string): Promise<void> {
-    if (JSON.stringify(this.#facts.get(fact)) === JSON.stringify(value)) return;
+    const isNews = JSON.stringify(this.#facts.get(fact)) !== JSON.stringify(value);
+    if (!isNews && this.#learned.has(fact)) return;
+    this.#learned.add(fact);
     this.#facts.set(fact, value);
     await learn(this.#database, this.streamId, fact, value, evidence);
   }

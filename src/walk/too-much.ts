@@ -33,9 +33,12 @@ export function beginningOf(span: Part): Part {
   return { from, to };
 }
 
+/** So many days of a stream that has shown nothing yet are not believed to be empty at once. */
+const DAYS_TRIED = 2;
+
 /**
- * Called before a span is believed to be empty: a day of a source that is known to show lists of some length, and any part of
- * one that was caught so. Parts of it must show nothing, either.
+ * Called before a span is believed to be empty: a day of a source that is known to show lists of some length, or of which nothing is
+ * known, and any part of one that was caught so. Parts of it must show nothing, either.
  * @throws {WalkError} `capped` where one shows records again and again, and the whole none.
  */
 export async function refuseTooMuch(
@@ -44,16 +47,23 @@ export async function refuseTooMuch(
   { from, to, ...target }: WalkTarget,
 ): Promise<void> {
   const seconds = secondsOf({ from, to });
-  const isDay = seconds === DAY_SECONDS && knowledge.longestList >= LEAST_CAP;
+  const isDay = seconds === DAY_SECONDS && (knowledge.longestList >= LEAST_CAP || isNew(knowledge));
   if (!(isDay || (knowledge.hidesMuch && seconds > 1)) || knowledge.reach === 'day') return;
   for (const part of partsOf({ from, to }, knowledge.hidesMuch)) {
+    // A part that cannot be had tells nothing.
     const came = await asking.cameOf({ ...target, ...part });
-    if (came === null) return;
-    if (came === 0) continue;
+    if (came === null || came === 0) continue;
     for (let time = 0; time < knowledge.repeats; time += 1)
       await asking.stillNothing(await asking.ask(0, 2 + time));
     const told = `${from} to ${to} shows nothing, and ${part.from} to ${part.to} shows records`;
     await knowledge.learn('hides_much', true, told);
     throw new WalkError('capped', told);
   }
+}
+
+/** Ranges of a day may be too long for it. */
+function isNew(knowledge: Knowledge): boolean {
+  if (knowledge.longestList > 0) return false;
+  knowledge.emptyDays += 1;
+  return knowledge.emptyDays <= DAYS_TRIED;
 }

@@ -91,9 +91,8 @@ export class Walk {
   async #step(): Promise<ListEnd | null> {
     this.#context.signal.throwIfAborted();
     const { offsetCap } = this.#context.knowledge;
-    const { pageLength } = this.#walk;
-    const suffices = this.#endSuffices();
-    switch (nextStep(this.#observed, { ...this.#manner, offsetCap, pageLength, suffices })) {
+    const known = { offsetCap, pageLength: this.#walk.pageLength, suffices: this.#endSuffices() };
+    switch (nextStep(this.#observed, { ...this.#manner, ...known })) {
       case 'open':
         return this.#asking.lookBehind(this.#observed.records, this.#manner.onePage);
       case 'confirm':
@@ -206,10 +205,11 @@ export class Walk {
     return came === 1 ? this.#lastAlone() : this.#page();
   }
 
-  /** The last record came alone, which ends the list where its total says so, or where nothing comes behind it; parts are compared. */
+  /** The last record came alone, and ends the list where a calibrated total, or nothing behind it, says so; parts are compared. */
   async #lastAlone(): Promise<ListEnd> {
     const { records, lastTotal } = this.#observed;
-    if (lastTotal !== null || this.#walk.role !== 'whole') return 'last';
+    const isEnd = lastTotal === records && this.#context.knowledge.learned.calibrated > 0;
+    if (isEnd || (lastTotal ?? 0) > records || this.#walk.role !== 'whole') return 'last';
     return this.#asking.endsAlone(records);
   }
 

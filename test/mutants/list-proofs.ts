@@ -34,7 +34,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a record that comes alone ends the list, though more comes behind it',
     WALK,
-    "if (lastTotal !== null || this.#walk.role !== 'whole') return 'last';",
+    "if (isEnd || (lastTotal ?? 0) > records || this.#walk.role !== 'whole') return 'last';",
     "if (lastTotal !== -1) return 'last';",
     ODD,
   ),
@@ -55,7 +55,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   mutant(
     'a day that shows nothing is not asked for by its parts',
     'src/walk/too-much.ts',
-    'if (came === 0) continue;',
+    'if (came === null || came === 0) continue;',
     'continue;',
     ['test/walk/overlooked.test.ts'],
   ),
