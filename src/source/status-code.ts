@@ -64,7 +64,7 @@ const REFUSED =
 
 /** Without `streams` both resources are asked for, and a key may have the right to one of them. */
 const leaveOut = (url: string): string =>
-  `if it may read other streams, and not ${url.slice(url.lastIndexOf('/api/'))}, name those alone in \`streams\``;
+  `if it may read other streams, and not ${url.slice(url.lastIndexOf('/api/'))}, name those alone in \`streams\`; if it shows newer days only, set \`since\` later`;
 
 const HINTS: Readonly<Record<number, string>> = {
   400: 'the API did not take a parameter: set page_length lower, and check the filters of the stream',

@@ -83,7 +83,7 @@ describe('at once, without a second request', () => {
     };
     const { hint } = await hintOf(403);
     expect(hint).toContain(
-      'if it may read other streams, and not /api/events, name those alone in `streams`',
+      'if it may read other streams, and not /api/events, name those alone in `streams`; if it shows newer days only, set `since` later',
     );
     expect((await hintOf(401)).hint).not.toContain('streams');
   });
