@@ -3,17 +3,24 @@ import { isObject, valueAt } from './json.ts';
 
 /** Names of identities, without case and separators, the likeliest first. */
 const NAMES = ['id', 'eventid', 'alertid', 'uuid', 'guid', 'uid', 'recordid', 'docid'];
-/** Fewer records say nothing: any field may differ in them. */
-const LEAST_RECORDS = 10;
 
 /**
- * The path of a field that is named like an identity, stands in every record and is different in each.
- * @param records of one page.
- * @returns keys from the top of a record; null where there is none, or too few records to tell.
+ * The paths of the fields that are named like an identity, stand in every record and are different in each.
+ * @param records of one page; few of them may differ in any field.
+ * @returns keys from the top of a record, the likeliest first.
  */
-export function suggestIdPath(records: readonly unknown[]): readonly string[] | null {
-  if (records.length < LEAST_RECORDS) return null;
-  return named(NAMES, records).find((path) => identifies(path, records)) ?? null;
+export function identityPaths(records: readonly unknown[]): readonly (readonly string[])[] {
+  return named(NAMES, records).filter((path) => identifies(path, records));
+}
+
+/** How many records have a value at a path that none of the others has. */
+export function othersAt(
+  path: readonly string[],
+  records: readonly unknown[],
+  others: readonly unknown[],
+): number {
+  const known = new Set(others.map((record) => valueAt(record, path)));
+  return records.filter((record) => !known.has(valueAt(record, path))).length;
 }
 
 /** The fields of the first record that have one of these names, the likeliest and the nearest to its top first. */
@@ -54,7 +61,8 @@ export function hasEverywhere(path: readonly string[], records: readonly unknown
   return records.every((record) => isIdentity(valueAt(record, path)));
 }
 
-function identifies(path: readonly string[], records: readonly unknown[]): boolean {
+/** Whether each of these records has a value of its own at this path. */
+export function identifies(path: readonly string[], records: readonly unknown[]): boolean {
   const values = records.map((record) => valueAt(record, path));
   return values.every(isIdentity) && new Set(values).size === records.length;
 }

@@ -14,6 +14,7 @@ import {
   expectZoneTold,
   LONG_PAGES,
   linesOf,
+  listing,
   SHORTER_PAGES,
   SUGGESTED_TOTAL,
 } from './examined.ts';
@@ -130,6 +131,15 @@ test('a refused key is told of the stream that was asked for', async () => {
   expect(ended.stdout).toMatch(
     /^- stream smart-event +not asked for, because the API refused the key$/m,
   );
+});
+
+test('an id_path that numbers the rows of an answer is told, and one that stays with its record is not', async () => {
+  const respond = listing(({ row, number }) => ({ id: row, key: 48_211 + number }));
+  const scene = await setScene({ respond });
+  const told = /^! identity events +id is another for the same records.*\n.*→ Take id_path out/m;
+  expect((await scene.succeed(['doctor'], { DAYWALK_ID_PATH: 'id' })).stdout).toMatch(told);
+  const { stdout } = await scene.succeed(['doctor'], { DAYWALK_ID_PATH: 'key' });
+  expect(stdout).not.toMatch(/identity/);
 });
 
 describe('a number that may be a total', () => {

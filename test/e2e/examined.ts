@@ -1,6 +1,6 @@
 /** Sources that `daywalk doctor` examines, and what it is to say of them. */
 import { expect } from 'vitest';
-import type { Fault, SimulatorOptions } from '../../simulator/simulator.ts';
+import type { Fault, Hook, SimulatorOptions } from '../../simulator/simulator.ts';
 import { dayAgo } from '../support/days.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -45,4 +45,33 @@ export async function expectNothingTold(answer: Fault): Promise<void> {
   const { stdout } = await scene.succeed(['doctor']);
   expect(stdout).toMatch(/^! stream smart-event +API reached, key accepted.*no records from/m);
   expect(stdout).toMatch(/^ +→ .*an empty list comes and no word beside it, and wait otherwise/m);
+}
+
+/** A record of a day, and where it stands in an answer. */
+export interface Placed {
+  readonly number: number;
+  readonly row: number;
+  readonly place: number;
+  readonly total: number;
+}
+
+/** A source of days with so many records, of which this makes fields from where they stand in an answer. */
+export function listing(fields: (placed: Placed) => object, count = 60): Hook {
+  return ({ query: { fromDate = '', toDate = '', start, length } }) => {
+    const all = Array.from({ length: count }, (_, number) => {
+      const at = new Date(Date.parse(`${fromDate.slice(0, 10)}T00:10:00Z`) + number * 1_430_000);
+      return { number, timestamp: at.toISOString() };
+    }).filter(({ timestamp }) => {
+      const time = timestamp.slice(0, 19).replace('T', ' ');
+      return time >= fromDate && time <= toDate;
+    });
+    const data = all
+      .slice(Number(start), Number(start) + Number(length))
+      .map(({ number, timestamp }, row) => ({
+        ...fields({ number, row, place: Number(start) + row, total: all.length }),
+        timestamp,
+        user: `u${number}`,
+      }));
+    return { body: JSON.stringify({ total: all.length, data }) };
+  };
 }

@@ -1,9 +1,12 @@
 /** The first contact: a settings file from flags and environment, examined at once, and never written over by accident. */
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Hook } from '../../simulator/simulator.ts';
 import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
+import { listing, type Placed } from './examined.ts';
 
 test('init writes what was given, has it examined, and a run with nothing but the secrets works', async () => {
   const scene = await setScene();
@@ -67,4 +70,67 @@ test('what identifies the records of one stream says nothing of one that did not
   expect(ended.stdout).toMatch(/^✓ identity smart-event +id /m);
   expect(ended.stdout).not.toMatch(/has id_path|Next:/);
   expect(await readFile(join(folder, 'daywalk.yaml'), 'utf8')).not.toMatch(/^id_path:/m);
+});
+
+/** What `init` writes as id_path; null: nothing. */
+async function writtenFor(respond: Hook): Promise<string | null> {
+  const scene = await setScene({ respond });
+  const folder = temporaryFolder();
+  const ended = await runProgram(['init'], { folder, environment: scene.environment });
+  expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+  const text = await readFile(join(folder, 'daywalk.yaml'), 'utf8');
+  return /^id_path: (.*)$/m.exec(text)?.[1] ?? null;
+}
+
+describe('what a source makes for each answer identifies no record', () => {
+  test.each<[string, (placed: Placed) => object]>([
+    ['the number of the row, from 1', ({ row }) => ({ id: row + 1 })],
+    ['the number of the row, counted down', ({ row }) => ({ id: 60 - row })],
+    ['a number that begins with the offset', ({ place }) => ({ id: place + 1 })],
+    [
+      'one that is counted down to the end of the list',
+      ({ place, total }) => ({ id: total - place }),
+    ],
+    ['one behind a word', ({ place }) => ({ id: `row ${place}` })],
+    ['a new UUID each time', () => ({ uuid: randomUUID() })],
+    [
+      'a new UUID for half of them',
+      ({ number }) => ({ id: number % 2 === 0 ? `e${number}` : randomUUID() }),
+    ],
+  ])('%s', async (_, fields) => {
+    expect(await writtenFor(listing(fields))).toBeNull();
+  });
+
+  test.each<[number, string, (placed: Placed) => object]>([
+    [60, 'row number', ({ row }) => ({ id: row + 1 })],
+    [4, 'row number', ({ row }) => ({ id: row + 1 })],
+    [4, 'new UUID', () => ({ id: randomUUID() })],
+  ])('nor where another stream has better: of %i records a %s', async (count, _, fields) => {
+    const poor = listing(fields, count);
+    const better = listing(({ number }) => ({ id: `e${number}` }));
+    const respond: Hook = (request) => (request.resource === 'events' ? better : poor)(request);
+    expect(await writtenFor(respond)).toBeNull();
+  });
+});
+
+test.each<[string, string, (placed: Placed) => object]>([
+  ['a growing number', 'id', ({ number }) => ({ id: 48_211 + number })],
+  ['_id', '_id', ({ number }) => ({ _id: `e${number}` })],
+  [
+    'a UUID, beside a row number',
+    'uuid',
+    ({ number, row }) => ({ id: row, uuid: `0b5d7c1e-0000-4000-8000-0000000000${number + 10}` }),
+  ],
+])('what a record bears however it is asked for is written: %s', async (_, path, fields) => {
+  expect(await writtenFor(listing(fields))).toBe(path);
+});
+
+test('also where pages are counted by number', async () => {
+  const honest = listing(({ number }) => ({ id: 48_211 + number }));
+  const byNumber: Hook = (request) => {
+    const { start, length } = request.query;
+    const page = Math.floor(Number(start) / Number(length));
+    return honest({ ...request, query: { ...request.query, start: `${page * Number(length)}` } });
+  };
+  expect(await writtenFor(byNumber)).toBe('id');
 });

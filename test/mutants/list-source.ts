@@ -188,4 +188,11 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
     'void rewalked;',
     ['test/walk/lost-wishes.test.ts'],
   ),
+  mutant(
+    'what numbers the rows of each answer identifies records',
+    'src/cli/doctor/identity.ts',
+    'isKept(each) && isOfRecords',
+    'isOfRecords',
+    ['test/e2e/init.test.ts'],
+  ),
 ];

@@ -5,13 +5,14 @@ import { addDays, dayWindow, offsetAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
 import { formatJsonPath } from '../../settings/values/json-path.ts';
 import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/find-contract.ts';
-import { hasEverywhere, suggestIdPath, suggestTimePath } from '../../source/identity.ts';
+import { hasEverywhere, suggestTimePath } from '../../source/identity.ts';
 import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';
 import { readFault } from '../../store/probes.ts';
 import { formatCount } from '../../text.ts';
 import { mayRefuseDepth, refusesLength } from '../../walk/failures.ts';
 import type { Examination } from './examination.ts';
+import { examineIdentity } from './identity.ts';
 import { type Answered, formatOffset, offsetsShown } from './time-zone.ts';
 
 /** Records that are looked at. */
@@ -64,11 +65,15 @@ async function examineStream(asking: Asking, stream: Stream): Promise<void> {
   examination.ok(check, `${reached(page.durationMs)}; ${whereThingsAre(contract)}`);
   const records = recordsIn(page.body, contract.recordsPath);
   examination.records.set(stream.name, records);
-  examineIdentity(stream, records, examination);
   examineTime(stream, records, examination);
   if (contract.totalPath === null && stream.totalPath === undefined)
     await examineTotal({ ...asking, day }, stream, page, contract);
-  if (records.length > 0) await examineZone({ ...asking, day }, stream, contract);
+  if (records.length === 0) return;
+  const edges = await examineZone({ ...asking, day }, stream, contract);
+  await examineIdentity(stream, { records, edges }, examination, async (start, length) => {
+    const again = await ask(asking, stream, dayWindow(day), start, length);
+    return recordsIn(again.body, contract.recordsPath);
+  });
 }
 
 /** An answer in which list and total are found, and the day that it is of. */
@@ -159,31 +164,6 @@ async function askLong(asking: Asking, stream: Stream, span: { from: string; to:
     }
 }
 
-/** Whether records are identified, as far as those of one page tell. */
-function examineIdentity(
-  { name, idPath }: Stream,
-  records: readonly unknown[],
-  examination: Examination,
-): void {
-  const check = `identity ${name}`;
-  if (idPath !== undefined) {
-    if (hasEverywhere(idPath, records)) return;
-    const found = `some of ${records.length} records have nothing at ${formatJsonPath(idPath)}`;
-    const remedy = 'Those count by their content. Is id_path right?';
-    examination.warn(check, found, remedy);
-    return;
-  }
-  const path = suggestIdPath(records);
-  if (path === null) return;
-  examination.identities.set(name, path);
-  const spelled = formatJsonPath(path);
-  examination.ok(
-    check,
-    `${spelled} is in each of ${records.length} records, and different in each`,
-    `Set id_path: ${spelled} if it identifies an event for good: a changed one is shown once then, not twice.`,
-  );
-}
-
 /** Whether the views can tell when an event happened, as far as the records of one page tell. */
 function examineTime(
   { name, timePath }: Stream,
@@ -235,12 +215,15 @@ async function examineTotal(
   );
 }
 
-/** Whether the first and the last hour of the day, as the source counts it, are those of the zone that is set. */
+/**
+ * Whether the first and the last hour of the day, as the source counts it, are those of the zone that is set.
+ * @returns the records of these hours.
+ */
 async function examineZone(
   asking: Asking,
   stream: Stream,
   { recordsPath }: Contract,
-): Promise<void> {
+): Promise<readonly unknown[]> {
   const { day, settings, examination } = asking;
   const { timezone } = settings;
   const answers: Answered[] = [];
@@ -262,7 +245,8 @@ async function examineZone(
     answers,
     stream.timePath ? [stream.timePath] : (settings.archiveFields.time ?? []),
   );
-  if (offsets === null) return;
+  const edges = answers.flatMap(({ records }) => records);
+  if (offsets === null) return edges;
   const set = ['00:30', '23:30'].map((time) => offsetAt(Date.parse(`${day}T${time}Z`), timezone));
   const check = `time zone ${stream.name}`;
   if (set.some((offset) => offset >= offsets.least && offset <= offsets.most))
@@ -273,4 +257,5 @@ async function examineZone(
       `the source counts ${day} by about ${formatOffset(offsets)}, by the times in its records, and timezone is ${timezone}`,
       `Set timezone to the zone of the source${formatOffset(offsets) === 'UTC+00:00' ? ' (UTC, if it has no summer time)' : ''}; with a wrong one days begin and close at the wrong time.`,
     );
+  return edges;
 }

@@ -16,8 +16,8 @@ export interface Finding {
 /** Collects findings; what throws is a bad one. */
 export class Examination {
   readonly findings: Finding[] = [];
-  /** Paths that look like an identity, by the name of the stream. */
-  readonly identities = new Map<string, readonly string[]>();
+  /** Paths that look like an identity, by the name of the stream; null: what is named like one is none for sure. */
+  readonly identities = new Map<string, readonly string[] | null>();
   /** Paths that look like the time of an event, by the name of the stream. */
   readonly times = new Map<string, readonly string[]>();
   /** The longest page that was given, by the name of the stream. */

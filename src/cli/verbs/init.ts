@@ -81,7 +81,8 @@ function found(
   const answered = !findings.some(
     ({ check, state }) => check.startsWith('stream ') && (state === 'bad' || state === 'skipped'),
   );
-  const same = (paths: Examination['times']) => (answered ? sameOf([...paths.values()]) : null);
+  const same = (paths: Examination['identities']) =>
+    answered ? sameOf([...paths.values()]) : null;
   const idPath = note('id_path', same(identities), 'does not identify an event');
   const timePath = note('time_path', same(times), 'is not when it happened');
   const tables = settings.streams.flatMap(({ name }) => {
@@ -145,7 +146,7 @@ async function keepDatabase(
 }
 
 /** The path that all of them are; null where they differ, or there is none. */
-function sameOf(paths: readonly (readonly string[])[]): readonly string[] | null {
+function sameOf(paths: readonly (readonly string[] | null)[]): readonly string[] | null {
   const [first = null] = paths;
   return paths.every((path) => JSON.stringify(path) === JSON.stringify(first)) ? first : null;
 }
