@@ -5,7 +5,7 @@ import type { Contract } from '../model.ts';
 import { excerpt } from '../redactor.ts';
 import { framed, frameOf, utf16Of } from './body-scan.ts';
 import { describe, follow, isObject, spell, valueAt } from './json.ts';
-import { chooseList, holdsRecords, listsIn, tellLists } from './lists.ts';
+import { chooseList, holdsRecords, type ListFound, listsIn, tellLists } from './lists.ts';
 import { POSSIBLE_NAMES, parseTotal, relationBeside, totalCandidates } from './total.ts';
 
 /** What the settings say about the contract; a stream fits. */
@@ -120,14 +120,20 @@ function findList(document: unknown, refuse: Refuse): readonly string[] {
     if (Array.isArray(value) && value.every(isObject)) return path;
   }
   const lists = listsIn(document);
-  const choice = chooseList(lists, (path) => totalBeside(document, path));
+  const possible = lists.filter((list) => mayBeRecords(document, list));
+  const choice = chooseList(possible, (path) => totalBeside(document, path));
   if ('path' in choice) return choice.path;
+  const isOther = possible.length === 0 && lists.length > 0;
   throw refuse(
-    `found ${choice.why}. The body is ${describe(document)}. Lists: ${tellLists(lists)}`,
+    `found ${isOther ? 'only a list beside a total of 0' : choice.why}. The body is ${describe(document)}. Lists: ${tellLists(lists)}`,
     lists.length === 0 ? NO_LIST : SAY_WHICH,
-    lists.some(holdsRecords) ? EnvelopeError : NoRecordsError,
+    possible.some(holdsRecords) ? EnvelopeError : NoRecordsError,
   );
 }
+
+/** A total of 0 counts no list that has objects, so that one is of something else; under a known name the total is wrong. */
+const mayBeRecords = (document: unknown, { kind, named, path }: ListFound): boolean =>
+  kind !== 'objects' || named || totalBeside(document, path) !== 0;
 
 /** Elasticsearch's `hits.hits`, and DataTables' `data` beside its counts. */
 function shapePaths(document: Readonly<Record<string, unknown>>): (readonly string[])[] {
@@ -153,10 +159,11 @@ function checkList(document: unknown, path: readonly string[], refuse: Refuse): 
     ? `${spell(path)} is ${describe(value)}, not a list of objects`
     : `there is no ${spell(path)}: ${spell(reached)} is ${describe(value)}`;
   const lists = listsIn(document);
+  const possible = lists.filter((list) => mayBeRecords(document, list));
   throw refuse(
     `${what}. Lists: ${tellLists(lists)}`,
     'records_path has to name a list of objects; without it, daywalk looks for the list',
-    (whole && value !== null) || lists.some(holdsRecords) ? EnvelopeError : NoRecordsError,
+    (whole && value !== null) || possible.some(holdsRecords) ? EnvelopeError : NoRecordsError,
   );
 }
 

@@ -195,4 +195,11 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
     'isOfRecords',
     ['test/e2e/init.test.ts'],
   ),
+  mutant(
+    'objects beside a total of 0 are the records',
+    'src/source/find-contract.ts',
+    ' || totalBeside(document, path) !== 0',
+    ' || path.length > 0',
+    ['test/source/contract.test.ts'],
+  ),
 ];

@@ -132,6 +132,8 @@ describe('found: any other with one list', () => {
       { items: R, meta: { pagination: { total_count: 9 } } },
       ['items', 'meta.pagination.total_count', null],
     ],
+    ['a known name beside a wrong total', { data: R, total: 0 }, ['data', 'total', null]],
+    ['an empty one beside another', { total: 0, a: [], b: R }, ['a', 'total', null]],
     ['a total one level up', { body: { items: R }, Total: 9 }, ['body.items', 'Total', null]],
     [
       'two that agree: the nearest',
@@ -210,8 +212,9 @@ describe('refused: the list', () => {
     ],
     ['two unknown ones, one of them empty', { a: [], b: R }, 'no name says which'],
     ['warnings only', { warnings: [{ code: 1 }] }, 'not the records'],
-    ['links only', { links: [{ rel: 'next' }], total: 0 }, 'not the records'],
+    ['links only', { links: [{ rel: 'next' }], total: 0 }, 'only a list beside a total of 0'],
     ['links beside an unknown list', { links: [{ rel: 'next' }], tags: R }, 'more than one'],
+    ['objects beside a total of 0', { total: 0, things: R }, 'only a list beside a total of 0'],
     ['too deep', { a: { b: { c: { d: { e: R } } } } }, 'deeper than 4 keys'],
     [
       'a lesser list beside one that is too deep',
@@ -236,6 +239,8 @@ describe('no records: it may be an empty window, once other answers are known', 
     ['no total where the settings say', { data: [] }, { totalPath: ['total'] }],
     ['totals that differ', { items: [], total: 0, meta: { total: 9 } }],
     ['links only', { data: null, links: [{ rel: 'self' }] }],
+    ['a list of something else', { total: 0, managers: R }],
+    ['one elsewhere than the settings say', { total: 0, managers: R }, { recordsPath: ['data'] }],
   ])('%s', (_, value, hints) => {
     expect(() => look(value, hints)).toThrow(NoRecordsError);
   });

@@ -888,6 +888,40 @@ describe('a day without records that came first, in words that nobody knows', ()
     ]);
   });
 
+  it.each<[string, string, readonly string[] | undefined]>([
+    ['of words', '["a","b"]', undefined],
+    ['of objects', '[{"name":"a"},{"name":"b"}]', ['data']],
+    ['of objects, only where there are no records', '', undefined],
+  ])('does not show the list of records in another one: %s', async (_, managers, recordsPath) => {
+    const [before = '', after = ''] = closedDays(2);
+    const beside = managers === '' ? '' : `,"managers":${managers}`;
+    const source = new ImaginedSource(
+      { [after]: records(1, 5) },
+      {
+        totals: 'exact',
+        wrap: (page, total) =>
+          total === 0
+            ? `{"total":0,"managers":${managers || '[{"name":"a"}]'}}`
+            : `{"total":${total}${beside},"data":[${page.join(',')}]}`,
+      },
+    );
+    const exporting = {
+      server,
+      source,
+      stream: { ...newStream(), ...(recordsPath && { recordsPath }) },
+      since: before,
+    };
+    await runOnce({ ...exporting, settleMs: SETTLE_MS + 86_400_000 });
+    expect((await readResults(server, exporting.stream)).get(before)?.state).toBe('failed');
+    expect(await server.query('select from daywalk.contracts')).toEqual([]);
+    await runOnce(exporting);
+    const results = [...(await readResults(server, exporting.stream)).values()];
+    expect(results.map(({ state, published }) => [state, published.length])).toEqual([
+      ['complete', 0],
+      ['complete', 5],
+    ]);
+  });
+
   it('is walked again, too, where a process was killed behind the first page of another day', async () => {
     const days = closedDays(3);
     const [before = '', middle = ''] = days;
