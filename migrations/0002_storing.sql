@@ -3,14 +3,19 @@
 
 -- Functions that are called for every answer are plpgsql, whose plans are kept.
 
--- Whether a value beside `error` and the like tells of none: null, false, 0 (Wazuh), 0000, '', '-', 'ok', 'Success.', '成功', 'no
--- error', or nothing else within it.
+-- Whether a value beside `error` and the like tells of none: null, false, 0 (Wazuh), 0000, 0x0, '', '-', 'ok', 'Success.', '成功', 'no
+-- error', ERROR_SUCCESS, or nothing else within it. A sentence of success has no word that could say that there was none, or of what.
 create function daywalk.says_nothing(value jsonb) returns boolean
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
   return not exists (
     select from jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') as leaf
-     where coalesce(lower(btrim(leaf #>> '{}', E' \t\n.!')), '') !~ '^(|-+|0+(\.0+)?|false|none|null|nil|n/a|ok|success(ful|fully)?|.*成功|no|(no|without) (errors?|faults?|failures?|exceptions?)\M.*)$');
+     where coalesce(lower(btrim(translate(leaf #>> '{}', '_:-', '   '), E' \t\n.!')), '') !~ concat(
+       '^(|0+(x0+|\.0+)?|false|null|nil|n/a|.*成功|no|(no *|without )(errors?|faults?|failures?|exceptions?)\M.*',
+       '|((err(or)?|[es]|status|rc) +)?(ok|success|none)',
+       '|(kein|aucune|sans|sin|ning[uú]n|sem|nenhum|nessun|geen|inget) (fehler|erreur|error|erro|errore|fout|fel)(e?s)?',
+       '|((the|this|your|all|operation|request|query|search|command|call|action|job|task|was|were|is|has|have|been|complete|completed|processed|executed|finished|performed|with) +)*',
+         '(ok|success|successful|successfully|succeeded)( +(completed|processed|executed|finished|performed))?)$'));
 end $$;
 
 -- What one key of a frame says: that the answer failed, or that there is more than came. Names are compared without case,
@@ -46,15 +51,15 @@ begin
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
     when is_of_query or name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
       then said = 'false'
-           or said ~ 'error|fail|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
-              and said !~ '^(no|0|without)\M'
+           or said ~ 'error|fail(?!ed over|[ _-]?(over|back|safe))|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
+              and said !~ '^(no|0|without)\M' and not daywalk.says_nothing(value)
            or is_of_query and said ~ '^(cancel|throttl)'
     else false
   end;
   more := case
     when said = '' or kind = 'number' and said not in ('1', '206') then false
     -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable; Splunk: preview.
-    when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' then is_true or said = 'omitted'
+    when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' and name !~ '(allow|enabl|accept|support)(ed)?$|^(is)?partialmatch$|more(info|information|details)$' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
     when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$'
@@ -117,6 +122,9 @@ begin
   for name in select jsonb_object_keys(place) loop
     continue when name = onward;
     plain := translate(lower(name), '_- ', '');
+    -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
+    continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
+      and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
     if plain ~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany|(unavailable|missing)?(shards|nodes|clusters|partitions))|partial|incomplete|truncated|(reached|exceeded|hit)$' then
       said := daywalk.key_says(case when plain in ('status', 'state') then about || plain else plain end, place -> name, status, with_records);
       more := more or said.more;

@@ -65,6 +65,15 @@ describe('a failure', () => {
     [{ failed: 5, succeeded: 7, data: [] }],
     [{ errors: ['x'], failed: 'two shards', data: R }],
     [{ failed: true, data: R }],
+    // No success, though they speak of it.
+    [{ errorMessage: 'The operation was not completed successfully', data: R }],
+    [{ error: '2 of 3 shards succeeded', data: R }],
+    [{ error: 'Partially successful', errmsg: 'unsuccessful', data: R }],
+    [{ error: 'ok, but the index is away', data: R }],
+    [{ errorCode: '0x80004005', data: R }],
+    [{ error: 'Fehler', data: R }],
+    [{ state: 'failover failed', data: R }],
+    [{ status: 'NOT_OK', data: R }],
     [{ meta: { status_code: 500 }, data: [] }],
     [{ status: { code: 500 }, data: [] }],
     [{ timed_out: true, hits: { hits: R } }, ['hits', 'hits']],
@@ -104,6 +113,15 @@ describe('a failure', () => {
     [{ meta: { errors: 3 }, failures: '2', data: R }],
     [{ code: 10000, msg: 'success', data: R }],
     [{ code: 1000, data: R }],
+    // Success in other words, also after the words of its own list of errors.
+    [{ status: 'NO_ERROR', state: 'no_failures', result: 'NoError', data: R }],
+    [{ code: 'ERROR_SUCCESS', statusText: 'error: none', data: R }],
+    [{ errorCode: '0x0', errorMessage: 'The operation completed successfully.', data: R }],
+    [{ errcode: '0x00000000', errmsg: 'request:ok', error: 'ERROR_SUCCESS', data: [] }],
+    [{ error: 'S_OK', errorMessage: 'Successfully processed', errmsg: 'no-error', data: [] }],
+    [{ error: { code: '0', text: 'The request has succeeded' }, data: [] }],
+    [{ errorMessage: 'Kein Fehler', errormsg: 'Aucune erreur', err: 'sin errores', data: [] }],
+    [{ state: 'failover', status: 'FAIL_SAFE', data: R }],
     [R, []],
     [null],
     ['error'],
@@ -188,6 +206,11 @@ it('has_more: false, or a link to a next page, does not', async () => {
     stats: { files_truncated: 1 },
     search: 'running',
     info: 'done',
+    partialMatch: true,
+    partialResultsAllowed: true,
+    is_partial_enabled: true,
+    has_more_info: true,
+    moreDetails: true,
   };
   expect((await says({ ...none, ...others, data: [] })).more).toBe(false);
 });
@@ -346,6 +369,9 @@ describe('beside records', () => {
     [{ status: 'Scheduled', state: 'executed' }],
     [{ jobStatus: 'COMPLETED', queryState: 'DONE GATHERING RESULTS' }],
     [{ status: 'complete', search_metadata: { status: 'Success' } }],
+    // Of a thing that runs itself, or is tried out.
+    [{ service: 'collector', uptime: 3600, running: true, preview: true }],
+    [{ info: { name: 'api', version: '2.0', preview: true, is_running: true, degraded: true } }],
     // What was asked for, and options.
     [{ request: { partial: true, truncated: true, status: 'partial' } }],
     [{ params: { status: 'incomplete', partial: true } }],
