@@ -223,7 +223,7 @@ begin
              when kind = 'string' then regexp_replace(regexp_replace(lower(value #>> '{}'),
                '\S*[0-9]\S*|\m(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\M,?', '#', 'g'),
                '#(\s+#)+', '#', 'g')
-             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ 'code|status|errno|^[_ -]*(errors|failed|failures|succeeded)$' then value::text
+             when kind = 'boolean' or kind = 'number' and lower(path[cardinality(path)]) ~ '((?<!en|de)code|status|errno|^[_ -]*(errors|failed|failures|succeeded))$' then value::text
              else kind
            end,
            kind = 'string' and path is distinct from total_path

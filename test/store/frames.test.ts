@@ -565,6 +565,22 @@ describe('the frame of an answer without records', () => {
     expect(await signature({ code: 0, data: [] }, ['data'], 404)).not.toEqual(one);
   });
 
+  it('differs by no number whose name merely holds the word of a code', async () => {
+    const timed = (n: number) => ({
+      decode_ms: n,
+      status_at: n,
+      encoder_time: n,
+      timing: { decode: n },
+    });
+    expect(await signature({ ...timed(3), data: [] })).toEqual(
+      await signature({ ...timed(77), data: [] }),
+    );
+    for (const key of ['status', 'http_status', 'errorCode', 'retcode', 'Errno', '_errors'])
+      expect(await signature({ [key]: 3, data: [] }), key).not.toEqual(
+        await signature({ [key]: 77, data: [] }),
+      );
+  });
+
   it('is the same on every day and for every request', async () => {
     const at = (date: string, id: string) => ({ date, request: id, data: [] });
     expect(await signature(at('Mon, 02 Mar 2026 10:00:00 GMT', 'a8f3-00e1'))).toEqual(
