@@ -712,14 +712,14 @@ begin
   end if;
   for key in select jsonb_object_keys(place) loop
     plain := translate(lower(key), '_- ', '');
-    continue when plain !~ 'partial|incomplete|truncated|^((is)?(complete|timedout)|status|state)$' or jsonb_typeof(place -> key) not in ('boolean', 'string');
+    continue when plain !~ 'partial|incomplete|truncated|^hasmore|^((is)?(complete|timedout)|status|state)$' or jsonb_typeof(place -> key) not in ('boolean', 'string');
     of_answer := name ~ '^(query|search|job|execution|response|results?|summary|statistics)(info|meta|metadata)?$';
     if name ~ 'request|param|option|setting|config|filter|criteria|argument|input|feature|capabilit|permission|default|facet|agg|schema'
        or place ?| '{name,title,from,to,fromDate,toDate,start,end,since,until,limit,offset,page,per_page,length,size,filter,filters,q,sort,order}'
        or (not of_answer or name ~ '^(job|exec)') and place ?| '{id,_id,uuid,key}' then return; end if;
     said := lower(place ->> key);
     more := more or (of_answer or plain ~ 'result|record|event|hits|rows|response')
-        and plain ~ '^(is|has)?(results?|records|events|hits|rows|data|response|search)?(partial|incomplete|truncated)(results?|data|response)?$' and said in ('true', 'yes')
+        and plain ~ '^(is|has)?(results?|records|events|hits|rows|data|response|search)?(partial|incomplete|truncated)(results?|data|response)?$|^hasmore(results|records|events|hits|rows)$' and said in ('true', 'yes')
       or of_answer and (plain in ('complete', 'iscomplete') and said = 'false' or plain in ('status', 'state') and said ~ '^(partial|incomplete|truncated)');
     if of_answer and (plain in ('timedout', 'istimedout') and said in ('true', 'yes') or plain in ('status', 'state') and said ~ '^timed?[ _-]?out') then
       fault := coalesce(fault, format('%s: %s', key, place -> key));
@@ -1796,35 +1796,42 @@ begin
                   'interrupted', 'isinterrupted', 'throttled', 'isthrottled', 'ratelimited', 'isratelimited') then said in ('true', 'yes')
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
          and said ~ case when with_records then '^[45][0-9]{2,}\M' else '^([4-9][0-9]{2}|[13-9][0-9]{3,})\M' end then status <> 404 or said !~ '^404'
-    when name in ('shards', 'clusters') and kind = 'object'
-         and jsonb_typeof(value -> 'successful') = 'number' and jsonb_typeof(value -> 'total') = 'number'
-      then value -> 'successful' < value -> 'total'
+    when name in ('shards', 'partitions', 'indices', 'indexes', 'indexers', 'replicas', 'nodes', 'searchnodes', 'clusters', 'remoteclusters',
+                  'peers', 'searchpeers', 'managers', 'sources', 'datasources', 'servers', 'regions') then kind = 'object' and daywalk.lacks_parts(name, value)
     when status = 404 then false
     when with_records and name in ('errors', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
     when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage',
-                  'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures')
-      or name ~ '^(failed|unavailable|missing)(shards|nodes|clusters|partitions)$|^(shards|nodes|clusters|partitions)(failed|unavailable|missing)$' then case kind when 'number' then value <> '0' else not daywalk.says_nothing(value) end
+                  'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures') then case kind when 'number' then value <> '0' else not daywalk.says_nothing(value) end
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
     when is_of_query or name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
       then said = 'false'
            or said ~ 'error|fail(?!ed over|[ _-]?(over|back|safe))|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
               and said !~ '^(no|0|without)\M' and not daywalk.says_nothing(value)
            or is_of_query and said ~ '^(cancel|throttl)'
+    -- Parts of the source that are away, one of them maybe number 0. A mere number of errors may be anybody's.
+    when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered))?$'
+      then not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]'
+    when name ~ '^unreachable$|^(shard|partition|index|indexer|replica|node|cluster|peer|manager|(data)?source|server|region)(errors|failures)$'
+      then not daywalk.says_nothing(value) and (kind in ('array', 'object') or name ~ '^(shard|partition|datasource)')
     else false
   end;
   more := case
+    when name in ('partialfailure', 'partialfailures', 'partialerror', 'partialerrors') then not daywalk.says_nothing(value)
+    -- Of a hundred, or of one.
+    when name like '%percent%' and name ~ '^percent(age)?(completed?|done|finished)$|^(completed?|completion|done)percent(age)?$'
+      then said ~ '^[0-9]{1,2}(\.[0-9]+)? *%?$' and said !~ '^1(\.0+)?$'
     when said = '' or kind = 'number' and said not in ('1', '206') then false
     -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable; Splunk: preview.
     when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' and name !~ '(allow|enabl|accept|support)(ed)?$|^(is)?partialmatch$|more(info|information|details)$' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.
     when name ~ 'allow|includ|enabl|accept|support|match|^(api|rate|quota|usage)' then false
-    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$'
+    when name ~ '^(is)?(preview|degraded|running)$|partial|incomplete|truncated|(limit|max(results|events|records|rows|hits|size|count)?)(reached|exceeded|hit)$|^(reached|exceeded|hit)(limit|max)$|^toomany(events|results|records|rows|hits)$|^(is)?(results?|records|events|hits|rows|response|output)?capped$'
       then said in ('true', 'yes')
     -- BigQuery: jobComplete; Salesforce: done.
     when name ~ '^((is|job|query|search)?(complete|completed|done|finished)|(is)?final|searche?d?completely)$' then said = 'false'
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode') and said ~ '^206\M' then true
     -- A service runs, waits and processes, too; only what was asked is executed, or has its results gathered (QRadar, Sumo Logic).
-    when name in ('status', 'state', 'result', 'completeness') then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
+    when name in ('status', 'state', 'result', 'completeness') or name ~ '^(results?|response)(status|state)$' then said ~ '^(partial|incomplete|truncated|gathering results|execut(e|ing)\M)'
     when is_of_query
       then said ~ '^(partial|incomplete|truncated|running|queued|pending|execut(e|ing)\M|in[ _-]?progress|gathering|scheduled|submitted|processing|not[ _-]?started|wait|parsing|sorting|finali[sz]ing|paused|degraded)'
     else false
@@ -1840,6 +1847,37 @@ AS $function$
 begin
   return of_frame is not null and exists (
     select from daywalk.frames f where f.stream_id = of_stream and f.signature = of_frame and f.confirmed_at is not null);
+end $function$;
+
+CREATE OR REPLACE FUNCTION daywalk.lacks_parts(name text, parts jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  key text;
+  plain text;
+  amount numeric;
+  total numeric;
+  asked numeric;
+  answered numeric;
+  skipped numeric := 0;
+  away boolean := false;
+begin
+  for key in select jsonb_object_keys(parts) loop
+    amount := case jsonb_typeof(parts -> key) when 'number' then (parts -> key)::numeric when 'array' then jsonb_array_length(parts -> key) end;
+    continue when amount is null;
+    plain := translate(lower(key), '_- ', '');
+    if plain = 'total' then total := amount;
+    elsif plain in ('successful', 'succeeded', 'answered', 'responded', 'replied') then answered := amount;
+    elsif plain in ('queried', 'asked', 'requested', 'contacted') then asked := amount;
+    elsif amount > 0 and plain in ('failed', 'failures', 'missing', 'timedout', 'unavailable', 'unreachable', 'unresponsive', 'unanswered') then away := true;
+    elsif plain in ('skipped', 'pruned', 'excluded', 'filtered', 'disabled') and name not in ('shards', 'clusters') then skipped := skipped + amount;
+    end if;
+  end loop;
+  return coalesce(answered + skipped < coalesce(asked, total), false)
+      or away and (coalesce(asked, answered) is not null or name in ('shards', 'partitions', 'indices', 'indexes', 'indexers', 'replicas'));
 end $function$;
 
 CREATE OR REPLACE FUNCTION daywalk.leaves(top bigint)
@@ -2278,8 +2316,12 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany|(unavailable|missing)?(shards|nodes|clusters|partitions))|partial|incomplete|truncated|(reached|exceeded|hit)$' then
-      said := daywalk.key_says(case when plain in ('status', 'state') then about || plain else plain end, place -> name, status, with_records);
+    if plain ~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|shards|partitions|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|unreachable|(reached|exceeded|hit|capped|errors|failures)$' then
+      said := daywalk.key_says(
+        case when plain in ('status', 'state') then about || plain
+             -- FortiAnalyzer: beside what identifies a search stands how far it is.
+             when plain in ('percent', 'percentage') and place ?| '{tid,sid,jobId,job_id,taskId,task_id,searchId,search_id,queryId,query_id}' then 'percentcomplete'
+             else plain end, place -> name, status, with_records);
       more := more or said.more;
       if said.fault then fault := coalesce(fault, format('%s: %s', name, left((place -> name)::text, 300))); end if;
     end if;

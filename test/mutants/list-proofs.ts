@@ -365,6 +365,20 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
     ['test/store/frames.test.ts'],
   ),
   mutant(
+    'nodes of which fewer answered than were asked are all there',
+    STORING,
+    'coalesce(answered + skipped < coalesce(asked, total), false)',
+    'coalesce(answered + skipped < 0, false)',
+    ['test/store/frames.test.ts'],
+  ),
+  mutant(
+    'servers that are watched are parts of the source',
+    STORING,
+    'away and (coalesce(asked, answered) is not null or',
+    'away and (true or',
+    ['test/store/frames.test.ts'],
+  ),
+  mutant(
     'a message that tells of an error says nothing',
     STORING,
     "if level ~ '(?n)^(error|fatal)\\M' then fault",
