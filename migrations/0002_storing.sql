@@ -79,7 +79,7 @@ begin
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
     when is_of_query or name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
       then said = 'false'
-           or said ~ 'error|fail(?!ed over|[ _-]?(over|back|safe))|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
+           or regexp_replace(said, '\m(no|0|zero|without)[ _-]+(any )?(errors?|fail(ed|ures?)?|faults?|exceptions?)\M', '', 'g') ~ 'error|fail(?!ed over|[ _-]?(over|back|safe))|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
               and said !~ '^(no|0|without)\M' and not daywalk.says_nothing(value)
            or is_of_query and said ~ '^(cancel|throttl)'
     -- Parts of the source that are away, one of them maybe number 0. A mere number of errors may be anybody's.
@@ -95,6 +95,8 @@ begin
     when name like '%percent%' and name ~ '^percent(age)?(completed?|done|finished)$|^(completed?|completion|done)percent(age)?$'
       then said ~ '^[0-9]{1,2}(\.[0-9]+)? *%?$' and said !~ '^1(\.0+)?$'
     when said = '' or kind = 'number' and said not in ('1', '206') then false
+    -- What is cut within a record.
+    when name ~ 'field|column|attribut|payload|descript' then false
     -- Solr: partialResults, also "omitted"; GitHub: incomplete_results; SharePoint, Exchange: MoreDataAvailable; Splunk: preview.
     when name ~ '^((is|has)?(partial|incomplete|truncated|more)|hasnext|terminatedearly|exceededtransferlimit)' and name !~ '(allow|enabl|accept|support)(ed)?$|^(is)?partialmatch$|more(info|information|details)$' then is_true or said = 'omitted'
     -- Within other names a number counts something, and some name an option.

@@ -122,6 +122,9 @@ describe('a failure', () => {
     [{ error: { code: '0', text: 'The request has succeeded' }, data: [] }],
     [{ errorMessage: 'Kein Fehler', errormsg: 'Aucune erreur', err: 'sin errores', data: [] }],
     [{ state: 'failover', status: 'FAIL_SAFE', data: R }],
+    [{ status: 'completed without errors', result: 'finished, 0 errors', data: R }],
+    // What is cut within a record.
+    [{ fields_truncated: true, payloadTruncated: true, has_partial_payloads: true, data: R }],
     [R, []],
     [null],
     ['error'],
