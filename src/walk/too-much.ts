@@ -47,7 +47,8 @@ export async function refuseTooMuch(
   { from, to, ...target }: WalkTarget,
 ): Promise<void> {
   const seconds = secondsOf({ from, to });
-  const isDay = seconds === DAY_SECONDS && (knowledge.longestList >= LEAST_CAP || isNew(knowledge));
+  const isDay =
+    seconds === DAY_SECONDS && (knowledge.longestList >= LEAST_CAP || isTriedAsNew(knowledge));
   if (!(isDay || (knowledge.hidesMuch && seconds > 1)) || knowledge.reach === 'day') return;
   for (const part of partsOf({ from, to }, knowledge.hidesMuch)) {
     // A part that cannot be had tells nothing.
@@ -61,8 +62,8 @@ export async function refuseTooMuch(
   }
 }
 
-/** Ranges of a day may be too long for it. */
-function isNew(knowledge: Knowledge): boolean {
+/** Whether this is one of the first days of a stream that has shown nothing yet: ranges of a day may be too long for its source. */
+function isTriedAsNew(knowledge: Knowledge): boolean {
   if (knowledge.longestList > 0) return false;
   knowledge.emptyDays += 1;
   return knowledge.emptyDays <= DAYS_TRIED;
