@@ -2815,7 +2815,7 @@ begin
   return not exists (
     select from jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') as leaf
      where coalesce(lower(btrim(translate(leaf #>> '{}', '_:-', '   '), E' \t\n.!')), '') !~ concat(
-       '^(|0+(x0+|\.0+)?|false|null|nil|n/a|.*成功|no|(no *|without )(errors?|faults?|failures?|exceptions?)\M.*',
+       '^(|0+(x0+|\.0+)?|false|null|nil|n/a|[^不未没無无]*成功|no|(no *|without )(errors?|faults?|failures?|exceptions?)\M.*',
        '|((err(or)?|[es]|status|rc) +)?(ok|success|none)',
        '|(kein|aucune|sans|sin|ning[uú]n|sem|nenhum|nessun|geen|inget) (fehler|erreur|error|erro|errore|fout|fel)(e?s)?',
        '|((the|this|your|all|operation|request|query|search|command|call|action|job|task|was|were|is|has|have|been|complete|completed|processed|executed|finished|performed|with) +)*',

@@ -54,6 +54,7 @@ describe('a failure', () => {
     [{ Success: 'false', data: R }],
     [{ OK: 0, data: R }],
     [{ status: 'error', data: R }],
+    [{ errmsg: '查询未成功', data: [] }],
     [{ status: 'Search_Failed', data: [] }],
     [{ status: '503 Service Unavailable', data: [] }],
     [{ status: false, message: 'limit', data: [] }],
