@@ -207,7 +207,7 @@ describe('what is wrong with the folder', () => {
   }) => {
     const scene = await stored();
     const folder = temporaryFolder();
-    // A file system of 160 kB of our own, in a mount namespace that ends with the program.
+    // A file system of our own, with less room than the files take, in a mount namespace that ends with the program.
     const inSmall = (size: string, then: string) =>
       run(
         'unshare',
@@ -221,7 +221,7 @@ describe('what is wrong with the folder', () => {
     const main = join(process.cwd(), 'dist/main.js');
     const daywalk = `"${process.execPath}" "${main}" export --out "$0" --format ndjson ${RANGE.join(' ')}`;
     const ended = await inSmall(
-      '400k',
+      '150k',
       `{ ${daywalk}; echo "code $?"; find "$0" -name '.*half'; mount -o remount,size=9m "$0"; ${daywalk}; }`,
     );
     expect(ended.stderr).toMatch(

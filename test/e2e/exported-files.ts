@@ -11,12 +11,13 @@ import { difference, recordTexts } from '../support/multiset.ts';
 import type { Ended } from '../support/program.ts';
 import { type Scene, setExported } from '../support/scene.ts';
 
-export const RANGE = ['--from', '2026-03-01', '--to', '2026-03-03'];
+const DAYS = { from: '2026-03-01', to: '2026-03-03' };
+export const RANGE = ['--from', DAYS.from, '--to', DAYS.to];
 export const SETTINGS = { DAYWALK_STREAMS: 'events' };
 
 /** Three days of events, exported into the database. */
 export const stored = (): Promise<Scene> =>
-  setExported(['backfill', ...RANGE], SETTINGS, { envelope: 'hits', eventsPerDay: 400 });
+  setExported(DAYS, SETTINGS, { envelope: 'hits', eventsPerDay: 150 });
 
 /** Exports them into a folder. */
 export const exportTo = (

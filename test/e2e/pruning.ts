@@ -40,8 +40,7 @@ export const prunings = ({ database }: Scene) =>
   );
 
 /** The days, exported. */
-export const exported = (): Promise<Scene> =>
-  setExported(['backfill', ...DAYS], EVENTS, { eventsPerDay: 90 });
+export const exported = (): Promise<Scene> => setExported(RANGE, EVENTS, { eventsPerDay: 90 });
 
 /** A record comes late, so that the day looks different from what it was. */
 export async function showMore({ api, succeed }: Scene, day: string): Promise<void> {

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { backfillHere } from '../support/backfill-here.ts';
 import { atNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { setExported, setScene } from '../support/scene.ts';
@@ -15,7 +16,7 @@ const ALL_FIELDS = {
 /** Three days of events. */
 const stored = () =>
   setExported(
-    ['backfill', '--from', '2026-03-01', '--to', '2026-03-03'],
+    { from: '2026-03-01', to: '2026-03-03' },
     { DAYWALK_STREAMS: 'events' },
     { eventsPerDay: 150 },
   );
@@ -23,7 +24,7 @@ const stored = () =>
 test('daywalk exports the archive from the archive: a bare array without totals, exact comparison of fractions', () =>
   expectSameCopied(
     { envelope: 'array', subSecond: 'exact' },
-    { stored: ['2026-03-01', '2026-03-03'], copied: ['2026-03-02'] },
+    { stored: ['2026-03-01', '2026-03-03'], copied: ['2026-03-02'], views: ['events'] },
   ));
 
 describe('filters', () => {
@@ -85,8 +86,8 @@ describe('filters', () => {
       'streams:\n  labs:\n    resource: events\n    filters:\n      manager_tags: lab\n',
     );
     const settings = { DAYWALK_CONFIG: file };
-    const day = ['--from', '2026-03-01', '--to', '2026-03-01'];
-    await scene.succeed(['backfill', ...day], settings);
+    const day = { from: '2026-03-01', to: '2026-03-01' };
+    await backfillHere(scene, day, { environment: settings });
     const { url } = await serve(scene, settings);
     const sent = scene.api.listed({
       resource: 'events',

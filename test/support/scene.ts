@@ -6,8 +6,10 @@ import {
   startSimulator,
 } from '../../simulator/simulator.ts';
 import { ask } from './ask.ts';
+import { backfillHere } from './backfill-here.ts';
 import { copyOf, createTestDatabase, server, type TestDatabase } from './database.ts';
 import { inEveryFile } from './hooks.ts';
+import type { Days } from './multiset.ts';
 import { API_KEY, type Ended, type Program, runProgram, startProgram } from './program.ts';
 
 /** Environment variables of one program; undefined takes one away. */
@@ -65,31 +67,33 @@ export async function setScene(
   };
 }
 
-/** What was exported in this file, by how and from what. */
+/** What was exported in this file, by which days, how and from what. */
 const exported = new Map<string, Promise<TestDatabase>>();
 
 /**
- * Sets a scene in which a command has exported from the same API before: in each file the command runs once, and what it
- * stored is copied for every further scene.
+ * Sets a scene in which days of the same API have been exported before: in each file once, and what came of it is copied for
+ * every further scene.
  */
 export async function setExported(
-  args: readonly string[],
-  environment: Environment = {},
+  days: Days,
+  environment: Readonly<Record<string, string>> = {},
   options: SimulatorOptions = {},
 ): Promise<Scene> {
-  const key = JSON.stringify([args, environment, options]);
-  const first = exported.get(key) ?? exportOnce(args, environment, options);
+  const key = JSON.stringify([days, environment, options]);
+  const first = exported.get(key) ?? exportOnce(days, environment, options);
   exported.set(key, first);
   return setScene(options, await copyOf(await first));
 }
 
 async function exportOnce(
-  args: readonly string[],
-  environment: Environment,
+  days: Days,
+  environment: Readonly<Record<string, string>>,
   options: SimulatorOptions,
 ): Promise<TestDatabase> {
-  const { database, succeed } = await setScene(options);
-  await succeed(args, environment);
+  const scene = await setScene(options);
+  const { database } = scene;
+  const { gaps } = await backfillHere(scene, days, { environment });
+  expect(gaps).toEqual([]);
   // Whoever is connected, as PgBouncer stays for a while, would be in the way of a copy.
   await ask(
     server().adminUrl,

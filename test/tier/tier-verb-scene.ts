@@ -1,32 +1,16 @@
 /** Five days in Postgres, a bucket with its keys in files, and the program with settings for both. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
-import { copyOf, type TestDatabase } from '../support/database.ts';
-import { inEveryFile } from '../support/hooks.ts';
+import { expect } from 'vitest';
 import { recordTexts } from '../support/multiset.ts';
 import { temporaryFolder } from '../support/program.ts';
-import { setScene } from '../support/scene.ts';
+import { setExported } from '../support/scene.ts';
 import { KEYS, newServer } from './s3-store-scene.ts';
 
 export const RANGE = { from: '2026-01-30', to: '2026-02-03' };
 export const DAYS = ['--from', RANGE.from, '--to', RANGE.to];
 export const EVENTS = { DAYWALK_STREAMS: 'events' };
-const API = { eventsPerDay: 90 };
-
-/** The days, exported once in this file. */
-let exported: Promise<TestDatabase> | undefined;
-inEveryFile(() =>
-  afterAll(() => {
-    exported = undefined;
-  }),
-);
-
-async function exportDays(): Promise<TestDatabase> {
-  const scene = await setScene(API);
-  await scene.succeed(['backfill', ...DAYS], EVENTS);
-  return scene.database;
-}
+const API = { eventsPerDay: 60 };
 
 /** Moves all five days; none of their records is here then, and each has its two objects in the bucket. */
 export async function moveAll({
@@ -45,8 +29,7 @@ export async function moveAll({
 
 /** A scene of its own, whose API shows what was exported. */
 export async function stage() {
-  exported ??= exportDays();
-  const scene = await setScene(API, await copyOf(await exported));
+  const scene = await setExported(RANGE, EVENTS, API);
   const bucket = await newServer();
   const folder = temporaryFolder();
   const [key, secret] = [join(folder, 'key'), join(folder, 'secret')];
