@@ -100,6 +100,7 @@ test('a database that is newer than the code is refused with exit code 2', () =>
 
 test('what is no page fails its window, not the run, and says what came (exit code 3)', async () => {
   const scene = await setScene({
+    eventsPerDay: 60,
     faults: [{ kind: 'html', when: ({ query }) => inDay(query) }],
   });
   const ended = await scene.run(BACKFILL, EVENTS);

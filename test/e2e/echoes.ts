@@ -6,7 +6,8 @@ import type { HookAnswer } from '../../simulator/hook.ts';
 import { API_KEY, type Ended, formsOf, runProgram, temporaryFolder } from '../support/program.ts';
 import { type Scene, secretsIn, setScene } from '../support/scene.ts';
 
-export const BACKFILL = ['backfill', '--from', '2026-03-01', '--to', '2026-03-01'];
+export const DAY = { from: '2026-03-01', to: '2026-03-01' };
+export const BACKFILL = ['backfill', '--from', DAY.from, '--to', DAY.to];
 
 /** Every text and json value of every table, with the columns in which the key or the database password is found. */
 export async function columnsWithSecret({ database }: Scene, key = API_KEY): Promise<string[]> {

@@ -10,7 +10,10 @@ const BACKFILL = ['backfill', '--from', DAYS.from, '--to', DAYS.to];
 test('three workers that share a rate are not refused', async () => {
   const perSecond = 25;
   // All twelve that may be under way come at once when the server stands still for a moment, and a few that are late.
-  const scene = await setScene({ rateLimit: { perSecond, burst: 16, retryAfter: 'none' } });
+  const scene = await setScene({
+    eventsPerDay: 90,
+    rateLimit: { perSecond, burst: 16, retryAfter: 'none' },
+  });
   const rate = { DAYWALK_RATE: `${perSecond * 60}/m` };
   const [{ now } = {}] = await scene.database.query('select clock_timestamp()::text as now');
   const workers = Array.from({ length: 3 }, () => scene.start(BACKFILL, rate));

@@ -2,12 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { atNight } from '../support/night.ts';
+import { backfillHere } from '../support/backfill-here.ts';
+import { andAtNight, atNight } from '../support/night.ts';
 import { API_KEY, formsOf } from '../support/program.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import {
   BACKFILL,
   columnsWithSecret,
+  DAY,
   ENDING,
   FIRST,
   keyThatIsRotated,
@@ -28,7 +30,7 @@ const streamsWithFailures = async ({ database }: Scene) =>
 
 test('a secret in any column would be found', async () => {
   const scene = await setScene();
-  await scene.succeed(BACKFILL, EVENTS);
+  await backfillHere(scene, DAY, { environment: EVENTS });
   expect(await columnsWithSecret(scene)).toEqual([]);
   await scene.database.query(`update daywalk.walks set reason = $1 where walk_id = 1`, [API_KEY]);
   await scene.database.query(`update daywalk.pages set body = $1`, [
@@ -48,18 +50,18 @@ test('the key comes back in answers that fail a window, to another stream in eac
   expect(await streamsWithFailures(scene)).toBe(Object.keys({ ...LATER, ...FIRST }).length);
   // What reads the database can say nothing that is not in it.
   expect(await columnsWithSecret(scene)).toEqual([]);
-  await scene.run(['doctor'], settings);
 });
 
 test('the key comes back in answers that end a run', async () => {
   const scene = await setScene();
-  for (const [name, echo] of Object.entries(ENDING)) {
-    scene.api.set({ respond: () => echo(API_KEY) });
+  for (const name of andAtNight(['a 401', 'a redirect'], ['a 404', 'a 500'])) {
+    const echo = ENDING[name];
+    scene.api.set({ respond: () => echo?.(API_KEY) });
     const ended = await scene.run(BACKFILL, {
       ...EVENTS,
       DAYWALK_RETRY_TIME: '0s',
       DAYWALK_LOG_LEVEL: 'trace',
-      DAYWALK_LOG_FORMAT: name === 'a 500' ? 'pretty' : 'json',
+      DAYWALK_LOG_FORMAT: name === 'a redirect' ? 'pretty' : 'json',
     });
     expect(ended.code, ended.stderr).not.toBe(1);
     expect(ended.stderr, name).toMatch(/^daywalk: http/m);
@@ -91,17 +93,16 @@ atNight(
 
 test('the key comes back in the records of a day: that day fails, and nothing of it is stored', async () => {
   const scene = await setScene({
+    eventsPerDay: 60,
     respond: ({ query }) =>
       query.fromDate === '2026-03-02 00:00:00'
         ? { body: JSON.stringify({ data: [{ log: `X-API-Key: ${API_KEY}` }], total: 1 }) }
         : undefined,
   });
-  expect(
-    await scene.run(['backfill', '--from', '2026-03-01', '--to', '2026-03-02'], EVENTS),
-  ).toMatchObject({ code: 3 });
+  const ended = await scene.run(['backfill', '--from', '2026-03-01', '--to', '2026-03-02'], EVENTS);
+  expect(ended).toMatchObject({ code: 3 });
+  expect(ended.stdout).toContain('the answer holds the API key');
   expect(await columnsWithSecret(scene)).toEqual([]);
-  const { stdout } = await scene.run(['gaps'], EVENTS);
-  expect(stdout).toContain('the answer holds the API key');
 });
 
 test('a key that was rotated comes back, in answers that fail a window and in one that ends a run', async () => {

@@ -2,6 +2,7 @@
 import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startStopwatch } from '../support/awake.ts';
+import { backfillHere } from '../support/backfill-here.ts';
 import { until } from '../support/condition.ts';
 import { daysAgo } from '../support/days.ts';
 import { closeGate } from '../support/gate.ts';
@@ -50,9 +51,9 @@ async function stop(program: ReturnType<Scene['start']>): Promise<string> {
 }
 
 test('catches up at the start with all that a downtime left out; SIGTERM while it waits: 143', async () => {
-  const scene = await setScene();
+  const scene = await setScene({ eventsPerDay: 90 });
   // Before the downtime: the first day only.
-  await scene.succeed(['backfill', '--from', DAYS.from, '--to', DAYS.from], SETTINGS);
+  await backfillHere(scene, { from: DAYS.from, to: DAYS.from }, { environment: SETTINGS });
   const before = scene.api.counts.requests;
   const worker = scene.start(['worker'], { ...SETTINGS, DAYWALK_SCHEDULE: '0 0 1 1 *' });
   await worker.saying(/waiting for the next tick/);
@@ -160,7 +161,7 @@ const twoPasses = (scene: Scene) =>
   );
 
 async function goesOnWhenTheApiIsBack(): Promise<void> {
-  const scene = await setScene({ faults: [{ kind: 'status', status: 503 }] });
+  const scene = await setScene({ eventsPerDay: 60, faults: [{ kind: 'status', status: 503 }] });
   const worker = scene.start(['worker'], {
     ...SETTINGS,
     ...minuteSoon(),
@@ -180,6 +181,7 @@ async function isNotOverlapped(): Promise<void> {
   const days = daysAgo(4, 1);
   const gate = closeGate();
   const scene = await setScene({
+    eventsPerDay: 60,
     respond: async ({ number }) => {
       if (number > 5) await gate.passed;
       return undefined;
