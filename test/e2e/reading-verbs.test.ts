@@ -3,13 +3,15 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { backfillHere } from '../support/backfill-here.ts';
 import { until } from '../support/condition.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { dayAgo } from '../support/days.ts';
 import { violations } from '../support/json-schemas.ts';
 import { expectExact } from '../support/multiset.ts';
+import { atNight } from '../support/night.ts';
 import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
-import { setScene } from '../support/scene.ts';
+import { setExported, setScene } from '../support/scene.ts';
 
 const SINCE = {
   get DAYWALK_SINCE() {
@@ -33,6 +35,7 @@ describe('status and gaps', () => {
 
   test('gaps lists what is missing with the command that fills it; run, it is filled; a day is walked, and no more, where a midnight is to be checked', async () => {
     const scene = await setScene({
+      eventsPerDay: 60,
       faults: [
         {
           kind: 'html',
@@ -42,9 +45,8 @@ describe('status and gaps', () => {
       ],
     });
     const settings = { ...SINCE, DAYWALK_STREAMS: 'events' };
-    await scene.succeed(['backfill', '--from', dayAgo(4), '--to', dayAgo(4)], settings);
-    const failed = await scene.run(['backfill', '--from', dayAgo(3), '--to', dayAgo(3)], settings);
-    expect(failed.code).toBe(3);
+    for (const day of [dayAgo(4), dayAgo(3)])
+      await backfillHere(scene, { from: day, to: day }, { environment: settings });
     scene.api.set({ faults: [] });
     const status = await scene.succeed(['status'], settings);
     expect(status.stdout).toMatch(/events: 1 of 4 days complete/);
@@ -76,13 +78,6 @@ describe('status and gaps', () => {
     expect(whole.streams).toMatchObject([{ stream: 'events', closed: 4, complete: 4 }]);
     expect(whole.lastRun).toMatchObject({ trigger: 'backfill', outcome: 'done' });
 
-    // Colours where they are asked for, and a calendar in ASCII where a terminal has no UTF-8.
-    const plain = { ...settings, FORCE_COLOR: '1', NO_COLOR: '1', LANG: 'C' };
-    const coloured = (await scene.succeed(['status'], plain)).stdout;
-    expect(coloured).toContain(GREEN);
-    expect(stripVTControlCharacters(coloured)).toMatch(/^\d{4}-\d\d +[#o]+/m);
-    expect(stripVTControlCharacters(coloured)).not.toMatch(/[^\n -~]/);
-
     // A day of which only a midnight is to be checked is walked, and says so.
     await scene.database.query(
       `update daywalk.windows set state = 'pending', due_at = clock_timestamp()
@@ -94,9 +89,23 @@ describe('status and gaps', () => {
     expect((await scene.run(['gaps'], settings)).stdout).toMatch(
       new RegExp(`^events: ${dayAgo(1)} ${words}$`, 'm'),
     );
-    await scene.succeed(['run'], settings);
+    await backfillHere(scene, { from: dayAgo(4), to: dayAgo(1) }, { environment: settings });
     await expectExact(scene, { from: dayAgo(4), to: dayAgo(1) }, ['events']);
   });
+
+  atNight(
+    'status has colours where they are asked for, and letters of ASCII where a terminal has no others',
+    async () => {
+      const settings = { ...SINCE, DAYWALK_STREAMS: 'events' };
+      const days = { from: dayAgo(4), to: dayAgo(1) };
+      const scene = await setExported(days, settings, { eventsPerDay: 60 });
+      const plain = { ...settings, FORCE_COLOR: '1', NO_COLOR: '1', LANG: 'C' };
+      const coloured = (await scene.succeed(['status'], plain)).stdout;
+      expect(coloured).toContain(GREEN);
+      expect(stripVTControlCharacters(coloured)).toMatch(/^\d{4}-\d\d +[#o]+/m);
+      expect(stripVTControlCharacters(coloured)).not.toMatch(/[^\n -~]/);
+    },
+  );
 
   test('status shows what runs now, and who runs it', async () => {
     const scene = await setScene({
@@ -158,7 +167,7 @@ describe('config', () => {
   });
 });
 
-test('doctor: green', async () => {
+atNight('doctor: green', async () => {
   const scene = await setScene();
   const shown = await scene.succeed(['doctor']);
   expect(shown.stdout).toMatch(/^✓ database +PostgreSQL \d+/m);
