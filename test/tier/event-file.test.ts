@@ -8,6 +8,7 @@ import { ObjectStoreError } from '../../src/errors.ts';
 import type { ShownRecord } from '../../src/store/shown-records.ts';
 import { eventsKey, readBackEvents, readEvents, writeEvents } from '../../src/tier/event-file.ts';
 import { changedStore, MemoryStore } from '../support/memory-store.ts';
+import { tries } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
 
 const signal = new AbortController().signal;
@@ -93,7 +94,7 @@ describe('an object of records', () => {
           );
         },
       ),
-      { numRuns: 50 },
+      { numRuns: tries(20, 50) },
     );
   });
 
