@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { backfillHere } from '../support/backfill-here.ts';
-import { atNight } from '../support/night.ts';
+import { andAtNight, atNight } from '../support/night.ts';
 import { runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 import { testWith } from '../support/tool.ts';
 import { expectSlipTold } from './slips.ts';
 
-test.each([['version'], ['-v'], ['--version']])('daywalk %s', async (word) => {
+test.each(andAtNight(['version'], ['-v', '--version']))('daywalk %s', async (word) => {
   const ended = await runProgram([word]);
   expect(ended).toMatchObject({ code: 0, stderr: '' });
   expect(ended.stdout).toMatch(/^(daywalk )?\d+\.\d+\.\d+( on Node\.js \d+\.\d+\.\d+)?\n$/);
@@ -69,24 +69,33 @@ test('--help-all is help, also where something is missing on the line', async ()
 });
 
 /** Slips of people at a keyboard, and what they are told. */
-test.each([
-  [['backfill', '2026-10-01', '2026-10-05'], /for example: daywalk backfill --from/],
-  [['why'], /for example: daywalk why yesterday/],
-  [['completion'], /for example: daywalk completion bash/],
-  [['export'], /for example: daywalk export --out archive/],
-  [['--json', 'status'], /options stand behind the verb: daywalk status --json/],
-  [['help', 'backfil'], /there is no verb "backfil"; did you mean backfill\?/],
-  [['run', '--sicne', '2026-11-20'], /Did you mean --since\?/],
-  [['run', '--api-key', 'k'], /no flag --api-key: .*\n {2}Set DAYWALK_API_KEY in the env.* file/],
-  [['status', '--stream', 'event'], /flag --stream: "event" is not a stream/],
-  [['status', '--month', '3'], /Did you mean --months\?/],
-  [['stats'], /Did you mean status\?/],
-  [['why', '2026-11'], /"2026-11" is a month; name one day of it/],
-  [
-    ['prune', '--older-than', '1y'],
-    /"1y" is no age of at least a day\n {2}Give days, such as 400d/,
-  ],
-])('%j', async (args, words) => {
+test.each(
+  andAtNight<[args: string[], words: RegExp]>(
+    [
+      [['backfill', '2026-10-01', '2026-10-05'], /for example: daywalk backfill --from/],
+      [['--json', 'status'], /options stand behind the verb: daywalk status --json/],
+      [['help', 'backfil'], /there is no verb "backfil"; did you mean backfill\?/],
+      [
+        ['run', '--api-key', 'k'],
+        /no flag --api-key: .*\n {2}Set DAYWALK_API_KEY in the env.* file/,
+      ],
+      [['status', '--month', '3'], /Did you mean --months\?/],
+      [['why', '2026-11'], /"2026-11" is a month; name one day of it/],
+    ],
+    [
+      [['why'], /for example: daywalk why yesterday/],
+      [['completion'], /for example: daywalk completion bash/],
+      [['export'], /for example: daywalk export --out archive/],
+      [['run', '--sicne', '2026-11-20'], /Did you mean --since\?/],
+      [['status', '--stream', 'event'], /flag --stream: "event" is not a stream/],
+      [['stats'], /Did you mean status\?/],
+      [
+        ['prune', '--older-than', '1y'],
+        /"1y" is no age of at least a day\n {2}Give days, such as 400d/,
+      ],
+    ],
+  ),
+)('%j', async (args, words) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
   const ended = await runProgram(args, { environment });
   expect(ended).toMatchObject({ code: 2, stdout: '' });

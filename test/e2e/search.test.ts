@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { backfillHere } from '../support/backfill-here.ts';
 import { violations } from '../support/json-schemas.ts';
+import { andAtNight } from '../support/night.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 const RANGE = ['--from', '2026-03-01', '--to', '2026-03-03'];
@@ -111,13 +112,17 @@ test('hits and the coverage; exit code 0 where all days are proven, else 3', asy
 });
 
 test('what it does not understand is exit code 2', async () => {
-  for (const [args, message] of [
-    [['search', ''], /the value to search for is empty/],
-    [['search'], /missing required argument 'value'/],
-    [['search', 'x', '--limit', '0'], /--limit: "0" is not a whole number from 1 to 999999999/],
-    [['search', 'x', '--from', '2026-03-02', '--to', '2026-03-01'], /is after --to/],
-    [['search', 'x', '--stream', 'nobody'], /there is no stream "nobody"/],
-  ] as const) {
+  for (const [args, message] of andAtNight<[args: string[], message: RegExp]>(
+    [
+      [['search', ''], /the value to search for is empty/],
+      [['search', 'x', '--limit', '0'], /--limit: "0" is not a whole number from 1 to 999999999/],
+    ],
+    [
+      [['search'], /missing required argument 'value'/],
+      [['search', 'x', '--from', '2026-03-02', '--to', '2026-03-01'], /is after --to/],
+      [['search', 'x', '--stream', 'nobody'], /there is no stream "nobody"/],
+    ],
+  )) {
     const ended = await scene.run(args);
     expect(ended, args.join(' ')).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(message);

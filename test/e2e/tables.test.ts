@@ -50,10 +50,8 @@ beforeAll(async () => {
 });
 
 test('a run makes a table that is not there, and fills it; status tells how far it is', async () => {
-  const listed = await scene.succeed(['tables'], settings);
   const rows = events.toLocaleString('en-US');
   const line = `daywalk.alerts (stream events): ${rows} rows of 2 days, 2026-03-01 to 2026-03-02; in step`;
-  expect(listed.stdout.trim()).toBe(line);
   expect((await scene.succeed(['status'], settings)).stdout).toContain(line);
   const status = JSON.parse((await scene.succeed(['status', '--json'], settings)).stdout);
   expect(status.tables).toMatchObject([{ table: 'alerts', records: events, behind: 0 }]);
@@ -108,22 +106,21 @@ test('what is suggested can be put into the settings as it stands', async () => 
   await writeFile(own.DAYWALK_CONFIG, stdout);
   const applied = await scene.succeed(['tables', '--apply'], own);
   expect(applied.stdout).toMatch(/^daywalk\.events_table .*; in step$/m);
-  const { tables: made } = JSON.parse((await scene.succeed(['tables', '--json'], own)).stdout);
-  expect(made.filter(({ table }: { table: string }) => table !== 'alerts')).toMatchObject([
+  const { tables: made }: { tables: { table: string }[] } = JSON.parse(
+    (await scene.succeed(['tables', '--json'], own)).stdout,
+  );
+  expect(made.filter(({ table }) => table !== 'alerts')).toMatchObject([
     { table: 'events_table', faults: 0, behind: 0 },
     { table: 'smart_event_table', faults: 0, behind: 0 },
   ]);
   // The other one is in the settings of somebody else, and stays.
-  expect((await scene.succeed(['tables'], own)).stdout).toMatch(
-    /^alerts: the settings do not define it any more/m,
-  );
+  expect(made.map(({ table }) => table)).toContain('alerts');
   expect((await scene.succeed(['tables', '--drop', 'alerts'], own)).stdout).toMatch(
     /daywalk\.alerts is gone/,
   );
 });
 
 test.each([
-  ['tables:\n  alerts:\n    columns:\n      a: {}\n', /has no stream; write stream: events/],
   [
     'tables:\n  alerts:\n    stream: events\n    columns:\n      a: { type: float8 }\n',
     /numeric keeps every digit/,
