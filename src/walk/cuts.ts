@@ -11,7 +11,7 @@ import { type EndedWalk, type Part, partOf } from '../store/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import { type Neighbour, readNeighbours } from '../store/proven.ts';
 import { BrokenChainError, discardWalk, proveCut } from '../store/walks.ts';
-import { askNeighboursAgain } from '../store/windows.ts';
+import { askMidnightsAgain, askNeighboursAgain } from '../store/windows.ts';
 import type { WindowContext, WindowEnd } from './context.ts';
 import { learnHiddenByDate, refuseUnfinished } from './dates.ts';
 import { LONGEST_REACH } from './knowledge.ts';
@@ -207,7 +207,7 @@ const totalTells = ({ knowledge }: WindowContext, { from, to }: LeasedWindow, er
 
 const timeIsIgnored = ({ knowledge }: WindowContext): boolean => knowledge.reach === 'day';
 
-function proved(
+async function proved(
   context: WindowContext,
   window: LeasedWindow,
   { across, before, after }: CutWalks,
@@ -220,7 +220,12 @@ function proved(
   const sides = { before: before?.walkId ?? null, after: after?.walkId ?? null };
   const others = [across, before, after].flatMap((walk) => walk?.unites ?? []);
   const walks = { across: across.walkId, ...sides, ...(others.length > 0 && { unites: others }) };
-  return publish(context, window, { records: more, removed: less, why, ...walks });
+  const end = await publish(context, window, { records: more, removed: less, why, ...walks });
+  const least = spansAround(window.from, 0, context).across;
+  // It was learned meanwhile that dates hide what is farther away.
+  if (across.from > least.from || across.to < least.to)
+    await askMidnightsAgain(context.database, context.knowledge.streamId);
+  return end;
 }
 
 const unasked = (context: WindowContext, window: LeasedWindow, why: string): Promise<WindowEnd> =>

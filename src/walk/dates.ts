@@ -6,6 +6,7 @@ import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { lastClosedDay } from '../plan/days.ts';
 import { around, secondsOf } from '../plan/split.ts';
+import { askMidnightsAgain } from '../store/windows.ts';
 import type { WindowContext } from './context.ts';
 import { orNull } from './failures.ts';
 import { LONGEST_REACH } from './knowledge.ts';
@@ -13,7 +14,7 @@ import { question } from './questions.ts';
 import { spansAround } from './span.ts';
 
 const HOUR = 3_600;
-/** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing. */
+/** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing, or too little. */
 const HOURS = [1, 12];
 const MOST_TRIES = 3;
 
@@ -21,7 +22,7 @@ const MOST_TRIES = 3;
 export async function learnHiddenByDate(context: WindowContext, midnight: string): Promise<void> {
   const { knowledge } = context;
   await knowledge.reachLearning.run(async () => {
-    if (knowledge.hiddenByDate !== null || knowledge.lastGood === null) return;
+    if (knowledge.hiddenByDate !== null || knowledge.longestList === 0) return;
     if (knowledge.datesTried >= MOST_TRIES) return;
     const [before, after] = await Promise.all([
       orNull(hides(context, (reach, beyond) => around(midnight, 1 - reach, beyond ? 2 : 0))),
@@ -35,6 +36,7 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
     const shows = hidden === 'nothing' ? 'no more' : 'more';
     const evidence = `a range across the midnight behind ${midnight} shows ${shows} than ranges of one date beside it`;
     await knowledge.learn('hidden_by_date', hidden, evidence);
+    if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
   });
 }
 
@@ -68,6 +70,7 @@ async function hides(
   const length = knowledge.pageLength(pageLength);
   const shownIn = async (span: Span, less = 0) =>
     (await question(context, span, 0, Math.max(2, length - less))).hashes;
+  let found: 'no records' | 'too few' = 'no records';
   for (const hours of HOURS) {
     const across = () => shownIn(rangeOf(hours * HOUR, true), 1);
     const countAlone = async (less = 0) =>
@@ -84,8 +87,9 @@ async function hides(
         : list.filter((hash) => !near.includes(hash)).length;
     for (let time = 1; time < knowledge.repeats; time += 1)
       alone = Math.max(alone, await countAlone(time));
-    if (further(shown) <= alone) return 'too few';
+    found = 'too few';
+    if (further(shown) <= alone) continue;
     return (hours > 1 || alone === 0) && further(await across()) > alone;
   }
-  return 'no records';
+  return found;
 }

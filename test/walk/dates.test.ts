@@ -140,3 +140,13 @@ it('those of UTC show the hours behind a midnight when these are over, and befor
   await server.query('update daywalk.windows set due_at = clock_timestamp()');
   expect((await run(at(16))).get(last)).toMatchObject({ state: 'complete', lastError: null });
 });
+
+it('those of UTC hide none of a day beside whose midnight too little stands to tell of them at once', async () => {
+  const later = steadily(1_800).filter((at) => at > DAY);
+  const { run, times } = sourceOf(5, [10 * HOUR, 20 * HOUR, DAY - 60, ...later]);
+  await run();
+  const shown = await server.query<{ id: number }>(
+    `select (record ->> 'id')::integer as id from daywalk.events`,
+  );
+  expect(times.filter((at) => !shown.some(({ id }) => id === at))).toEqual([]);
+});
