@@ -107,6 +107,19 @@ export async function walkAnewBySize(database: Database, streamId: number): Prom
   );
 }
 
+/** Has the cuts at midnights asked anew that were proven in that time, with the same exceptions: they were asked for less than it takes. */
+export async function askMidnightsAgain(database: Database, streamId: number): Promise<void> {
+  await database.persist(
+    `update daywalk.windows w
+        set rewalk = true, due_at = clock_timestamp()
+      where stream_id = $1 and midnight is not null and state = 'complete' and lease_id is null
+        and proven_at > clock_timestamp() - make_interval(days => $2)
+        and not ${isPruned('w.stream_id', 'w.day')}
+        and not ${isRetired('w.stream_id', 'w.day')}`,
+    [streamId, KEPT_DAYS],
+  );
+}
+
 /** How many records days hold that were believed by that number, in the time for which facts are kept. */
 export function readBelievedDays(
   database: Database,

@@ -217,16 +217,6 @@ export async function askNeighboursAgain(
   );
 }
 
-/** Has the cuts at all midnights of a stream asked anew, but for those of pruned days: they were asked for less than it takes. */
-export async function askMidnightsAgain(database: Database, streamId: number): Promise<void> {
-  await database.persist(
-    `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
-      where w.stream_id = $1 and w.midnight is not null and w.state = 'complete' and w.lease_id is null
-        and not ${isPruned('w.stream_id', 'w.day')}`,
-    [streamId],
-  );
-}
-
 /**
  * A person says that the source is right as it is: what was proven before is no known answer any more, and what failed is due.
  * @returns whether anything failed, or is gone.

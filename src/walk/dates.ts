@@ -6,7 +6,7 @@ import { WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
 import { lastClosedDay } from '../plan/days.ts';
 import { around, secondsOf } from '../plan/split.ts';
-import { askMidnightsAgain } from '../store/windows.ts';
+import { askMidnightsAgain } from '../store/learned.ts';
 import type { WindowContext } from './context.ts';
 import { orNull } from './failures.ts';
 import { LONGEST_REACH } from './knowledge.ts';
