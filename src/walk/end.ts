@@ -79,9 +79,11 @@ export async function lookAtUnion(
   const answer = await askForLook(context, window, 0, length, walk);
   if (typeof answer === 'string') return answer;
   if (answer.came === 0 && known.size > 0) return 'it shows nothing any more';
+  // The proof of a cut speaks of what it adds.
+  const records = walk.proof?.kind === 'union' ? walk.proof.records : walk.records;
   const { total } = answer;
-  const records = walk.proof?.records ?? total ?? 0;
-  if ((total ?? 0) > records) return `the total is ${total}, and ${records} records are stored`;
+  if (total !== null && total > records)
+    return `the total is ${total}, and ${records} records are stored`;
   return answer.hashes.some((hash) => !known.has(hash))
     ? 'a record is shown that is not stored'
     : null;

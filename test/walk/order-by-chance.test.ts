@@ -51,10 +51,19 @@ describe('more than a page around a midnight, in an order by chance', () => {
         server.query(
           "update daywalk.windows set due_at = clock_timestamp() where state = 'complete' and due_at is not null",
         );
+      const across = async () =>
+        (
+          await server.query(
+            "select k.walk_id from daywalk.walks k join daywalk.windows w using (window_id) where w.kind = 'cut' and w.midnight = $1",
+            [first],
+          )
+        ).length;
+      const walked = await across();
       await look();
       const asked = source.asked.length;
       for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
       expect(source.asked.length - asked).toBeLessThan(120);
+      expect(await across()).toBe(walked);
       // One more of the last fraction, which the cut alone shows.
       source.lists.set(`${first} 00:00:00`, [
         ...(lists[first] ?? []),
