@@ -170,7 +170,7 @@ export function sourceOf(drawn: Imagined, day: string): ImaginedSource {
 const recordOf = (id: number): string => `{"id": ${id}}`;
 
 /** Another order for every number, the same for the same one. */
-function shuffle(list: readonly string[], number: number): string[] {
+export function shuffle(list: readonly string[], number: number): string[] {
   const keyed = list.map((record, index) => ({
     record,
     key: Math.sin((index + 1) * (number + 1) * 12.9898),

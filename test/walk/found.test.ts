@@ -11,6 +11,7 @@ import {
   resultsOf,
   runOnce,
   SETTLE_MS,
+  teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
 import { Killed, killedAt } from './perils.ts';
@@ -405,13 +406,7 @@ describe('a source that is known to answer one question in different ways', () =
   it('is not believed by its first pages, where they are shorter than was asked for', async () => {
     const source = new ImaginedSource({ [second]: records(100, 24) }, { clamp: 5 });
     const exporting = exportingOf(source, { since: second, pageLength: 20 });
-    // A run that is stopped at once: the stream is there.
-    await runOnce({ ...exporting, signal: AbortSignal.abort() }).catch(() => {});
-    await server.query(
-      `insert into daywalk.learned (stream_id, fact, value, evidence)
-       select stream_id, 'restless', 'true', 'another day' from daywalk.streams where name = $1`,
-      [exporting.stream.name],
-    );
+    await teach(exporting, { restless: true });
     expect((await exported(exporting)).get(second)).toMatchObject({ state: 'complete' });
   });
 });

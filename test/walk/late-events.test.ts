@@ -3,14 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore, records } from '../support/store.ts';
-import { closedDays, type Exporting, newStream, readResults, runOnce } from './exporting.ts';
+import { shuffle } from './any-source.ts';
+import { closedDays, type Exporting, newStream, readResults, runOnce, teach } from './exporting.ts';
 import { type Habits, ImaginedSource } from './imagined-source.ts';
-
-const shuffled = (list: readonly string[], number: number) =>
-  list
-    .map((record, index) => ({ record, key: Math.sin((index + 1) * (number + 1) * 12.9898) }))
-    .sort((a, b) => a.key - b.key)
-    .map(({ record }) => record);
 
 let server: TestDatabase;
 const [first = '', second = ''] = closedDays(2);
@@ -127,7 +122,7 @@ it('a look at a day that single pages have proven hears the total', async () => 
     { [first]: records(100, 9), [second]: records(200, 6) },
     {
       totals: 'exact',
-      arrange: shuffled,
+      arrange: shuffle,
       wrap: (list, total, { from, to }) =>
         body(
           looks && from.startsWith(second) && to.startsWith(second)
@@ -145,12 +140,7 @@ it('a look at a day that single pages have proven hears the total', async () => 
     pageLength: 30,
     recheckDays: 7,
   };
-  await runOnce({ ...exporting, signal: AbortSignal.abort() }).catch(() => {});
-  for (const [fact, value] of Object.entries({ restless: true, calibrated: 50 }))
-    await server.query(
-      `insert into daywalk.learned (stream_id, fact, value, evidence) select stream_id, $1, $2::jsonb, 'another day' from daywalk.streams`,
-      [fact, JSON.stringify(value)],
-    );
+  await teach(exporting, { restless: true, calibrated: 50 });
   await runOnce(exporting);
   expect((await readResults(server, exporting.stream)).get(second)).toMatchObject({
     state: 'complete',

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { letTimePass } from '../support/pass-time.ts';
 import { freshStore } from '../support/store.ts';
-import { closedDays, type Exporting, newStream, readResults, runOnce } from './exporting.ts';
+import { closedDays, type Exporting, newStream, readResults, runOnce, teach } from './exporting.ts';
 import { ImaginedSource } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -52,13 +52,7 @@ async function exportOf(events: readonly Lasting[], reach: number | null = null)
       recheckDays: 7,
     },
   };
-  if (reach !== null) {
-    await runOnce({ ...exporting, signal: AbortSignal.abort() }).catch(() => {});
-    await server.query(
-      `insert into daywalk.learned (stream_id, fact, value, evidence) select stream_id, 'reach', $1::jsonb, 'another day' from daywalk.streams`,
-      [String(reach)],
-    );
-  }
+  if (reach !== null) await teach(exporting, { reach });
   for (let run = 0; run < 3; run += 1) {
     await runOnce(exporting);
     await letTimePass((sql, values) => server.query(sql, values), '25 hours');

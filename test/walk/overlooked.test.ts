@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EnvelopeError, RequestError, UnavailableError } from '../../src/errors.ts';
 import type { PageRequest } from '../../src/model.ts';
 import { around, secondsOf } from '../../src/plan/split.ts';
+import { planPruning, prune } from '../../src/retention/prune.ts';
 import { backfill } from '../../src/walk/run.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { exporterParts, OPTIONS } from '../support/exporter.ts';
@@ -18,6 +19,7 @@ import {
   runOnce,
   SETTLE_MS,
   sharedDatabase,
+  teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 import type { Gate } from './perils.ts';
@@ -31,18 +33,6 @@ freshStore((store) => {
 
 const body = (list: readonly string[], total: number | null) =>
   `{${total === null ? '' : `"total":${total},`}"data":[${list.join(',')}]}`;
-
-/** Teaches a stream something, as if a day before had shown it. */
-async function teach(exporting: Exporting, facts: Readonly<Record<string, unknown>>) {
-  // A run that is stopped at once: the stream is there.
-  await runOnce({ ...exporting, signal: AbortSignal.abort() }).catch(() => {});
-  for (const [fact, value] of Object.entries(facts))
-    await server.query(
-      `insert into daywalk.learned (stream_id, fact, value, evidence)
-       select stream_id, $1, $2::jsonb, 'another day' from daywalk.streams where name = $3`,
-      [fact, JSON.stringify(value), exporting.stream.name],
-    );
-}
 
 describe('a split whose cuts nobody asked for', () => {
   /** In the fraction behind each hour's last second stands a record, which no window that ends there shows. */
@@ -884,34 +874,52 @@ describe('a source whose lists are cut otherwise than by their number', () => {
     ]);
   });
 
-  it('is looked at by its halves, too, which alone may show what comes late', async () => {
-    const [whole = '', part = ''] = closedDays(2);
-    const early = records(3_000, 150).filter((record) => secondOf(record) < 20_000);
-    const lists = { [whole]: records(1_000, 61), [part]: early };
-    const isLate = (record: string) => idOf(record) >= 5_000;
-    const source = new ImaginedSource(lists, {
-      arrange: (list, _, request) =>
-        secondsOf(request) > 43_200 ? list.filter((record) => !isLate(record)) : list,
-    });
-    const exporting = {
-      server,
-      source,
-      stream: newStream(),
-      since: whole,
-      pageLength: 100,
-      recheckDays: 7,
-    };
-    await teach(exporting, { cut_otherwise: true });
-    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
-    for (const [index, day] of [whole, part].entries()) {
-      const late = records(5_000 + index, 1);
-      source.lists.set(`${day} 00:00:00`, [...(lists[day] ?? []), ...late]);
-    }
-    await server.query(
-      'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
-    );
-    for (const { state } of (await exported(exporting, 2)).values()) expect(state).toBe('complete');
-  });
+  it.each([
+    ['', false],
+    [', when superseded walks were pruned', true],
+  ])(
+    'is looked at by its halves, too, which alone may show what comes late%s',
+    async (_, pruned) => {
+      const [whole = '', part = ''] = closedDays(2);
+      const early = records(3_000, 150).filter((record) => secondOf(record) < 20_000);
+      const lists = { [whole]: records(1_000, 61), [part]: early };
+      const isLate = (record: string) => idOf(record) >= 5_000;
+      const source = new ImaginedSource(lists, {
+        arrange: (list, _, request) =>
+          secondsOf(request) > 43_200 ? list.filter((record) => !isLate(record)) : list,
+      });
+      const exporting = {
+        server,
+        source,
+        stream: newStream(),
+        since: whole,
+        pageLength: 100,
+        recheckDays: 7,
+      };
+      await teach(exporting, { cut_otherwise: true });
+      for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
+      if (pruned) {
+        const database = sharedDatabase(server);
+        const { signal } = new AbortController();
+        const limits = [{ stream: exporting.stream.name, olderThanMs: 0 }];
+        const plan = await planPruning(
+          database,
+          { kind: 'superseded', limits, exported: null },
+          signal,
+        );
+        expect((await prune(database, 'superseded', plan, signal)).days.length).toBeGreaterThan(0);
+      }
+      for (const [index, day] of [whole, part].entries()) {
+        const late = records(5_000 + index, 1);
+        source.lists.set(`${day} 00:00:00`, [...(lists[day] ?? []), ...late]);
+      }
+      await server.query(
+        'update daywalk.windows set due_at = clock_timestamp() where due_at is not null',
+      );
+      for (const { state } of (await exported(exporting, 2)).values())
+        expect(state).toBe('complete');
+    },
+  );
 
   it('has days walked again that were believed by their size', async () => {
     const [third = '', whole = '', part = ''] = closedDays(3);

@@ -12,6 +12,7 @@ import {
   readResults,
   runOnce,
   SETTLE_MS,
+  teach,
 } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf } from './imagined-source.ts';
 
@@ -22,16 +23,6 @@ freshStore((store) => {
   ({ server } = store);
 });
 const secondsOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`) / 1_000;
-
-async function teach(exporting: Exporting, facts: Readonly<Record<string, unknown>>) {
-  await runOnce({ ...exporting, signal: AbortSignal.abort() }).catch(() => {});
-  for (const [fact, value] of Object.entries(facts))
-    await server.query(
-      `insert into daywalk.learned (stream_id, fact, value, evidence)
-       select stream_id, $1, $2::jsonb, 'another day' from daywalk.streams where name = $3`,
-      [fact, JSON.stringify(value), exporting.stream.name],
-    );
-}
 
 it.each(andAtNight([4, 5], [3, 6, 7, 8]))(
   'a day that shows two records, then %i times nothing, then all of them again, is not complete and empty',
