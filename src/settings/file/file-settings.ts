@@ -2,7 +2,6 @@
 import type { Raw } from '../origin.ts';
 import type { Problems } from '../problems.ts';
 import { ROWS, type SettingKey, type SettingRow } from '../table/table.ts';
-import { fieldsText } from '../values/field-map.ts';
 import { didYouMean, nearest } from '../values/spelling.ts';
 import { type Entry, joined, type Mapping } from './yaml-tree.ts';
 
@@ -85,6 +84,14 @@ function rawOf(
   }
   return undefined;
 }
+
+/** Fields of records, a name a line, as the one text that they are elsewhere; commas between paths are as good as spaces. */
+const fieldsText = (entries: readonly Entry[]): string =>
+  `{${entries
+    .map(
+      ({ key, value }) => `${key}: ${value.is === 'text' ? value.text.replaceAll(',', ' ') : ''}`,
+    )
+    .join(', ')}}`;
 
 function elsewhere(row: SettingRow): string {
   const file = ROWS.find((other) => other.name === `${row.name}_file`);

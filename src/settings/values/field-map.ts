@@ -1,6 +1,5 @@
 /** Fields of records by name: `{agent: agent.name agent.id, rule_level: rule.level}`, in the file also a name a line. */
 import { FILTER_NAMES } from '../../model.ts';
-import type { Entry } from '../file/yaml-tree.ts';
 import { shown, Wrong } from '../problems.ts';
 import { formatJsonPath, parseJsonPath } from './json-path.ts';
 import { didYouMean } from './spelling.ts';
@@ -38,12 +37,4 @@ export function parseFields(text: string): FieldMap | Wrong {
 export const formatFields = (fields: FieldMap): string =>
   `{${Object.entries(fields)
     .map(([name, paths]) => `${name}: ${paths.map(formatJsonPath).join(' ')}`)
-    .join(', ')}}`;
-
-/** A block of the file as one text; commas between fields are as good as spaces. */
-export const fieldsText = (entries: readonly Entry[]): string =>
-  `{${entries
-    .map(
-      ({ key, value }) => `${key}: ${value.is === 'text' ? value.text.replaceAll(',', ' ') : ''}`,
-    )
     .join(', ')}}`;
