@@ -1,7 +1,7 @@
 /** The export that most cases run: so many days of so many pages, and the floors of the same pages. */
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { isRound } from '../src/walk/verdict.ts';
+import { isRound } from '../src/walk/rules/verdict.ts';
 import type { Bench } from './case.ts';
 import { type Compression, type Scratch, withDatabase } from './databases.ts';
 import { type Exported, type ExportOrder, exportRange } from './exporter.ts';

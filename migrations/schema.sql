@@ -4121,7 +4121,7 @@ comment on column daywalk.lateness.found_at is 'When they were found.';
 
 comment on table daywalk.learned is 'What was learned about the API in a stream, with its evidence; everything expires.';
 comment on column daywalk.learned.stream_id is 'The stream.';
-comment on column daywalk.learned.fact is 'What: src/store/learned.ts lists them.';
+comment on column daywalk.learned.fact is 'What: src/store/evidence/learned.ts lists them.';
 comment on column daywalk.learned.value is 'Its value.';
 comment on column daywalk.learned.evidence is 'What showed it.';
 comment on column daywalk.learned.learned_at is 'When; old facts are learned again.';

@@ -1,6 +1,6 @@
 /** Sources that answer one question in different ways, as replicas do that disagree. */
 import type { Database } from '../store/database.ts';
-import { readLearned } from '../store/learned.ts';
+import { readLearned } from '../store/evidence/learned.ts';
 import { readStreams } from '../store/streams.ts';
 
 /** Those of the streams whose source was seen to do so of late. */

@@ -1,16 +1,16 @@
 /** `verify --deep`: every page of every proven walk is asked for again and compared record by record. Nothing is changed. */
 import { EnvelopeError, ObjectStoreError, RequestError } from '../errors.ts';
-import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
-import { compareProbe } from '../store/probes.ts';
+import { compareProbe } from '../store/evidence/probes.ts';
 import {
   type AskedPage,
   type PublishedWalk,
   type PublishedWindow,
   readAskedPage,
-} from '../store/proven.ts';
+} from '../store/evidence/proven.ts';
+import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
 import { askPage } from '../walk/answers.ts';
-import type { AskingContext } from '../walk/context.ts';
-import { targetOf } from '../walk/span.ts';
+import type { AskingContext } from '../walk/questions/context.ts';
+import { targetOf } from '../walk/questions/span.ts';
 import { eachBy, PAGES_WENT, type WindowVerdict } from './verify-source.ts';
 
 /** How many places of records are told for each window. */

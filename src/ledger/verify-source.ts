@@ -1,16 +1,16 @@
 /** `verify`: complete windows against the source, with one request each. Nothing is changed. */
 import { isNoAnswer } from '../errors.ts';
 import type { Stream } from '../model.ts';
-import { readLearned } from '../store/learned.ts';
-import type { PublishedWindow } from '../store/proven.ts';
+import { readLearned } from '../store/evidence/learned.ts';
+import type { PublishedWindow } from '../store/evidence/proven.ts';
 import { listGoneWalks } from '../store/stored.ts';
 import { readStreams } from '../store/streams.ts';
 import { mapConcurrent } from '../walk/concurrency.ts';
-import type { AskingContext } from '../walk/context.ts';
 import { StreamContract } from '../walk/contract.ts';
 import type { WalkParts } from '../walk/due.ts';
-import { lookAtEnd } from '../walk/end.ts';
-import { Knowledge } from '../walk/knowledge.ts';
+import type { AskingContext } from '../walk/questions/context.ts';
+import { lookAtEnd } from '../walk/questions/end.ts';
+import { Knowledge } from '../walk/questions/knowledge.ts';
 
 /** What a comparison with the source needs; the wiring fills it. */
 export type SourceCheckParts = Pick<WalkParts, 'database' | 'fetchPage' | 'reader' | 'clock'>;

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../clock.ts';
 import type { Day, DayRange } from '../model.ts';
+import { StatementError } from '../store/connection/sqlstate.ts';
 import type { Database } from '../store/database.ts';
-import { StatementError } from '../store/sqlstate.ts';
 import {
   type CheckedPage,
   checkPages,

@@ -3,7 +3,6 @@
 import { defined } from './defined.ts';
 import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
-import { type ReadFile, readAgain } from './file/file.ts';
 import {
   checkSelection,
   definedStreams,
@@ -22,6 +21,7 @@ import {
   readSecrets,
 } from './rules.ts';
 import type { ApiSettings, Settings } from './settings.ts';
+import { type ReadFile, readAgain } from './small-files.ts';
 import { ROWS, SETTINGS, type SettingRow } from './table/table.ts';
 import { type FieldMap, parseFields } from './values/field-map.ts';
 import type { SettingValues } from './values/value.ts';

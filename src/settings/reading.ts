@@ -1,7 +1,8 @@
 /** Reading is turning what the places say into one value for each setting. */
-import type { ReadFile } from './file/file.ts';
+
 import type { Raw } from './origin.ts';
 import { Problems, Wrong } from './problems.ts';
+import type { ReadFile } from './small-files.ts';
 import { SETTINGS, type SettingKey } from './table/table.ts';
 import { Secret } from './values/secret.ts';
 import { passwordsIn } from './values/url.ts';

@@ -4,16 +4,16 @@ import { type Clock, orAborted } from '../clock.ts';
 import { TransientError, UnavailableError } from '../errors.ts';
 import { type Host, hostsOf, mustTakeWrites } from '../hosts.ts';
 import type { Logger } from '../log.ts';
-import { cancelStatement } from './cancel.ts';
-import { Client } from './client.ts';
-import { types } from './column-values.ts';
+import { cancelStatement } from './connection/cancel.ts';
+import { Client } from './connection/client.ts';
+import { types } from './connection/column-values.ts';
 import {
   describeRefusals,
   firstThatTakesWrites,
   type RefusedHost,
   requireWrites,
-} from './primary.ts';
-import { namedConnectError, namedError, OutcomeUnknownError } from './sqlstate.ts';
+} from './connection/primary.ts';
+import { namedConnectError, namedError, OutcomeUnknownError } from './connection/sqlstate.ts';
 
 /** What the store needs to reach its database. */
 export interface DatabaseOptions {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { SettingsError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { withClient } from './one-client.ts';
+import { withClient } from './connection/one-client.ts';
 
 const FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
 const NAME = /^\d{4}_[a-z_]+\.sql$/;

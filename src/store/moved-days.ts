@@ -1,7 +1,7 @@
 /** Days that moved to a folder or bucket: where Postgres says that they are, and what rooms read of them that do not know the tier. */
 import type { Day, DayRange } from '../model.ts';
 import type { Database, Query } from './database.ts';
-import type { AskedPage } from './proven.ts';
+import type { AskedPage } from './evidence/proven.ts';
 import type { ShownRecord } from './shown-records.ts';
 
 /** What an object is. */

@@ -1,9 +1,7 @@
 /** Commits a page: parse, count, fence, move the checkpoint and store, in one statement, all or nothing (I1, I2, I3, I5). */
 import { leaseLost } from '../errors.ts';
 import type { Claim, Contract, Page } from '../model.ts';
-import type { Repaired } from './body-repair.ts';
-import type { Database } from './database.ts';
-import type { Lease } from './leases.ts';
+import type { Repaired } from './bodies/body-repair.ts';
 import {
   type ClaimRow,
   claimOf,
@@ -11,7 +9,9 @@ import {
   factsOf,
   type PageFacts,
   readAsJsonb,
-} from './page-facts.ts';
+} from './bodies/page-facts.ts';
+import type { Database } from './database.ts';
+import type { Lease } from './leases.ts';
 import type { WalkedSoFar } from './walks.ts';
 
 /** Where the walk stands before the page, as far as the worker knows. */

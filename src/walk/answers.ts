@@ -1,7 +1,7 @@
 /** Asking: a page is fetched, judged by what its frame says, and asked for again where it is no page. */
 import { EnvelopeError, type TransientError } from '../errors.ts';
 import type { Page, PageRequest, Priority } from '../model.ts';
-import type { PageFacts } from '../store/page-facts.ts';
+import type { PageFacts } from '../store/bodies/page-facts.ts';
 import type { Facts, Read, StreamContract } from './contract.ts';
 
 /** Fetches one page, when the limiter says that it may; see source/. */

@@ -2,15 +2,15 @@
 import { type DaywalkError, EnvelopeError, NoRecordsError, WalkError } from '../errors.ts';
 import type { Contract, Page, Stream } from '../model.ts';
 import type { ContractHints, FoundContract } from '../source/find-contract.ts';
+import type { PageFacts } from '../store/bodies/page-facts.ts';
+import type { Database } from '../store/database.ts';
 import {
   learnLaterTotal,
   readContract,
   recogniseFrame,
   rememberContract,
-} from '../store/contracts.ts';
-import type { Database } from '../store/database.ts';
-import type { PageFacts } from '../store/page-facts.ts';
-import { readFault } from '../store/probes.ts';
+} from '../store/evidence/contracts.ts';
+import { readFault } from '../store/evidence/probes.ts';
 import { FirstAlone } from './concurrency.ts';
 
 /** Who looks through a first page, and shows texts of the source without its key; a source fits. */

@@ -13,16 +13,10 @@ import {
   releaseLease,
 } from '../store/leases.ts';
 import type { FetchPage } from './answers.ts';
-import { blaming } from './blame.ts';
-import { closeWindow } from './closing.ts';
 import { startWorkers } from './concurrency.ts';
-import type { WindowContext, WindowEnd } from './context.ts';
 import type { Reader } from './contract.ts';
-import { walkCut } from './cuts.ts';
 import type { WalkEvent, WindowName } from './events.ts';
 import { windowFailure } from './failures.ts';
-import { isForgotten } from './forgotten.ts';
-import { KnownAnswers } from './known-answers.ts';
 import {
   afterFirstAnswer,
   isMisaddressed,
@@ -33,8 +27,14 @@ import {
   type StreamState,
 } from './known-streams.ts';
 import { whileLeased } from './lease-keeper.ts';
-import { learnWhatDiffers, lookAgain } from './look.ts';
 import { PrefetchBudget } from './prefetch/budget.ts';
+import { closeWindow } from './proof/closing.ts';
+import { walkCut } from './proof/cuts.ts';
+import { isForgotten } from './proof/forgotten.ts';
+import { learnWhatDiffers, lookAgain } from './proof/look.ts';
+import { blaming } from './questions/blame.ts';
+import type { WindowContext, WindowEnd } from './questions/context.ts';
+import { KnownAnswers } from './questions/known-answers.ts';
 import { walkWindow } from './window.ts';
 
 /** What running windows needs; the wiring fills it. */

@@ -1,6 +1,6 @@
 /** What happens while windows are run, for those who watch. */
 import type { WindowKind } from '../model.ts';
-import type { WindowEnd } from './context.ts';
+import type { WindowEnd } from './questions/context.ts';
 
 /** One event. */
 export type WalkEvent =

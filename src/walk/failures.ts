@@ -8,7 +8,7 @@ import {
   UnavailableError,
   WalkError,
 } from '../errors.ts';
-import { BodyRefusedError } from '../store/sqlstate.ts';
+import { BodyRefusedError } from '../store/connection/sqlstate.ts';
 import { BrokenChainError } from '../store/walks.ts';
 
 /** Answers with which services refuse a length; deep in a list the same ones may refuse the start. */

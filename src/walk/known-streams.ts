@@ -2,12 +2,12 @@
 import { RequestError, SettingsError, UnavailableError, WalkError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import type { Database } from '../store/database.ts';
-import { readBelievedDays, readLearned, walkAnewBySize } from '../store/learned.ts';
+import { readBelievedDays, readLearned, walkAnewBySize } from '../store/evidence/learned.ts';
+import { readLargest } from '../store/evidence/proven.ts';
 import { listFailed, unfail } from '../store/leases.ts';
-import { readLargest } from '../store/proven.ts';
 import { FirstAlone } from './concurrency.ts';
 import { type Reader, StreamContract } from './contract.ts';
-import { Knowledge } from './knowledge.ts';
+import { Knowledge } from './questions/knowledge.ts';
 
 /** Redirects, and paths that are not there. */
 const MISADDRESSED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 404, 405, 410]);

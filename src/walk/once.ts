@@ -2,7 +2,7 @@
 
 import { leaseLost, WalkError } from '../errors.ts';
 import type { Span } from '../model.ts';
-import type { EndedWalk } from '../store/evidence.ts';
+import type { EndedWalk } from '../store/evidence/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
 import {
   BrokenChainError,
@@ -13,9 +13,9 @@ import {
   readOpenWalk,
   type WalkRole,
 } from '../store/walks.ts';
-import type { WalkEnd, WindowContext } from './context.ts';
-import { sameSpan, spanOf, targetOf } from './span.ts';
-import type { WalkManner } from './steps.ts';
+import type { WalkEnd, WindowContext } from './questions/context.ts';
+import { sameSpan, spanOf, targetOf } from './questions/span.ts';
+import type { WalkManner } from './rules/steps.ts';
 import { Walk } from './walk.ts';
 
 /** One window in so many is asked for its end even where its total would do. */

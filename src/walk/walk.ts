@@ -1,20 +1,20 @@
 /** One walk: page after page from the checkpoint to the end of the list (I1, I5). It collects claims; it judges nothing. */
 import { WalkError } from '../errors.ts';
 import type { Claim, ListEnd, PageRequest } from '../model.ts';
+import type { ProbeFacts } from '../store/evidence/probes.ts';
 import type { Lease } from '../store/leases.ts';
 import { listPagesObserved, storePage } from '../store/pages.ts';
-import type { ProbeFacts } from '../store/probes.ts';
 import { BrokenChainError, type OpenWalk } from '../store/walks.ts';
 import { askPage } from './answers.ts';
-import { Asking, beginsPage, claimOf, type PageDigests } from './asking.ts';
-import type { WalkEnd, WindowContext } from './context.ts';
-import { nothingObserved, skipOf, type WalkObserved, withPage } from './observed.ts';
-import { learnPaging } from './paging.ts';
+import { learnPaging } from './learning/paging.ts';
 import { Prefetch } from './prefetch/prefetch.ts';
-import type { WalkTarget } from './span.ts';
-import { nextStep, pageAfter, type WalkManner } from './steps.ts';
-import { refuseTooMuch } from './too-much.ts';
-import { verdict } from './verdict.ts';
+import { Asking, beginsPage, claimOf, type PageDigests } from './questions/asking.ts';
+import type { WalkEnd, WindowContext } from './questions/context.ts';
+import type { WalkTarget } from './questions/span.ts';
+import { refuseTooMuch } from './questions/too-much.ts';
+import { nothingObserved, skipOf, type WalkObserved, withPage } from './rules/observed.ts';
+import { nextStep, pageAfter, type WalkManner } from './rules/steps.ts';
+import { verdict } from './rules/verdict.ts';
 
 /** Walks a window, or a span beside it, from where the walk stands to the end of its list. */
 export class Walk {

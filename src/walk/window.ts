@@ -2,22 +2,22 @@
 import { RequestError, WalkError } from '../errors.ts';
 import type { Claim } from '../model.ts';
 import { secondsOf } from '../plan/split.ts';
-import { type EndedWalk, readWalks } from '../store/evidence.ts';
+import { type EndedWalk, readWalks } from '../store/evidence/evidence.ts';
 import type { LeasedWindow } from '../store/leases.ts';
-import type { WindowContext, WindowEnd } from './context.ts';
-import { learnLowTotals, refuseForeignTotal, settleContradiction } from './contradictions.ts';
-import { learnCutOtherwise } from './cut-otherwise.ts';
 import { orNull, refusesLength } from './failures.ts';
-import { compareHalves, isLongerShown, sumTotalsOfHalves } from './halves.ts';
+import { learnCutOtherwise } from './learning/cut-otherwise.ts';
 import { isAudited, noteEnd, walkToEnd } from './once.ts';
-import { publish } from './publishing.ts';
-import { isRestless, question, totalsCount } from './questions.ts';
-import { lacksWhatWasHeard, orderOf, PASSING } from './settle.ts';
-import { spanOf, splitSpan } from './span.ts';
-import { splitUp } from './splitting.ts';
-import { beginningOf } from './too-much.ts';
-import { proveByUnion, walkOnePage } from './union.ts';
-import { type Evidence, type HalvesObserved, verdict } from './verdict.ts';
+import { learnLowTotals, refuseForeignTotal, settleContradiction } from './proof/contradictions.ts';
+import { compareHalves, isLongerShown, sumTotalsOfHalves } from './proof/halves.ts';
+import { publish } from './proof/publishing.ts';
+import { lacksWhatWasHeard, orderOf, PASSING } from './proof/settle.ts';
+import { splitUp } from './proof/splitting.ts';
+import { proveByUnion, walkOnePage } from './proof/union.ts';
+import type { WindowContext, WindowEnd } from './questions/context.ts';
+import { isRestless, question, totalsCount } from './questions/questions.ts';
+import { spanOf, splitSpan } from './questions/span.ts';
+import { beginningOf } from './questions/too-much.ts';
+import { type Evidence, type HalvesObserved, verdict } from './rules/verdict.ts';
 
 /** A window that no worker can get past is left alone after this many leases without a stored page. */
 const FRUITLESS_LEASES = 10;

@@ -7,7 +7,7 @@ import { readRestless } from '../../src/days/restless.ts';
 import { readDayStory } from '../../src/days/story-rows.ts';
 import { describeStory } from '../../src/days/story-text.ts';
 import type { Database } from '../../src/store/database.ts';
-import { learn } from '../../src/store/learned.ts';
+import { learn } from '../../src/store/evidence/learned.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { endedWalk, leaseWindow, textsOf, walkPages, windowOf } from '../support/publishing.ts';
 import { DAY, expireLeases, freshStore, planDays } from '../support/store.ts';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
-import { mayGrow, repair } from '../../src/store/body-repair.ts';
-import { beginningOf } from '../../src/store/json-scan.ts';
+import { mayGrow, repair } from '../../src/store/bodies/body-repair.ts';
+import { beginningOf } from '../../src/store/bodies/json-scan.ts';
 import { isJson } from '../support/is-json.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';
 import { fuzz } from './fuzzing.ts';

@@ -1,7 +1,7 @@
 /** `verify` beside a worker that moves days: what went meanwhile is not what the source changed. */
 import { afterEach, expect, it } from 'vitest';
 import { verifyWindows } from '../../src/ledger/verify-source.ts';
-import { listPublishedWindows } from '../../src/store/proven.ts';
+import { listPublishedWindows } from '../../src/store/evidence/proven.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
 import { moveAll, partsOf, sealAll } from '../tier/moving-scene.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { SimulatorOptions } from '../../simulator/simulator.ts';
 import { verifyPages } from '../../src/ledger/verify-deep.ts';
 import { verifyWindows, type WindowVerdict } from '../../src/ledger/verify-source.ts';
-import { listPublishedWindows } from '../../src/store/proven.ts';
+import { listPublishedWindows } from '../../src/store/evidence/proven.ts';
 import { StoredRecords, UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';

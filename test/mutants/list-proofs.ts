@@ -3,7 +3,7 @@ import { type Mutant, mutant } from './mutant.ts';
 
 const PAGES = 'src/store/pages.ts';
 const STORING = 'migrations/0002_storing.sql';
-const VERDICT = 'src/walk/verdict.ts';
+const VERDICT = 'src/walk/rules/verdict.ts';
 const WALK = 'src/walk/walk.ts';
 const VERDICT_TESTS = ['test/walk/verdict.test.ts'];
 const OVERLOOKED = ['test/walk/overlooked.test.ts'];
@@ -19,7 +19,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a short page is the end',
-    'src/walk/steps.ts',
+    'src/walk/rules/steps.ts',
     "return full || lastCame >= known.pageLength ? 'page' : 'probe';",
     "return full || lastCame >= known.pageLength ? 'page' : 'open';",
     ODD,
@@ -54,35 +54,35 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a day that shows nothing is not asked for by its parts',
-    'src/walk/too-much.ts',
+    'src/walk/questions/too-much.ts',
     'if (came === null || came === 0) continue;',
     'continue;',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
     'a part that is too much is nothing where the day was split for that',
-    'src/walk/too-much.ts',
+    'src/walk/questions/too-much.ts',
     'isDay || (knowledge.hidesMuch && seconds > 1)',
     'isDay',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
     'days with the same records are published at once',
-    'src/walk/publishing.ts',
+    'src/walk/proof/publishing.ts',
     'walk.stored === 0 || knowledge.expected(DAY_SECONDS) > 0',
     'true',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
     'the records of another day are believed',
-    'src/walk/contradictions.ts',
+    'src/walk/proof/contradictions.ts',
     'if (same === null) return;',
     'if (same !== undefined) return;',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
     'no cut that was asked passes for cuts that were told',
-    'src/walk/closing.ts',
+    'src/walk/proof/closing.ts',
     '(split.cuts.length > 0 && split.cuts.every(({ told }) => told));',
     'split.cuts.every(({ told }) => told);',
     OVERLOOKED,
@@ -96,7 +96,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'two empty answers make a day empty where one question is answered in different ways',
-    'src/walk/knowledge.ts',
+    'src/walk/questions/knowledge.ts',
     'Math.max(this.#emptyShare ?? 0, this.restless ? UNKNOWN_SHARE : 0);',
     'this.#emptyShare ?? 0;',
     OVERLOOKED,
@@ -222,7 +222,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'rows that are numbered from elsewhere on are the same',
-    'src/walk/volatile.ts',
+    'src/walk/rules/volatile.ts',
     'numbers.every(numbersRows) && first === other',
     'numbers.every(numbersRows)',
     ['test/walk/volatile.test.ts'],
@@ -236,7 +236,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'records too near to be halved are believed whatever longer lists show',
-    'src/walk/halves.ts',
+    'src/walk/proof/halves.ts',
     "answer !== null && typeof answer !== 'string' && answer.beginsWithLast",
     'answer !== null',
     ['test/walk/odd-sources.test.ts'],
@@ -264,14 +264,14 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'lists are cut otherwise, and days that were believed by their size stay so',
-    'src/walk/cut-otherwise.ts',
+    'src/walk/learning/cut-otherwise.ts',
     'await walkAnewBySize(database, knowledge.streamId);',
     '',
     ['test/walk/overlooked.test.ts'],
   ),
   mutant(
     'what two parts of a day show is all of it',
-    'src/walk/reach.ts',
+    'src/walk/learning/reach.ts',
     "minuteOf(day, '15'), dayOf(day)].entries()",
     "minuteOf(day, '15')].entries()",
     ['test/walk/long-events.test.ts'],
@@ -422,7 +422,7 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'two events of one template are one record',
-    'src/walk/volatile.ts',
+    'src/walk/rules/volatile.ts',
     'left === distinct(pairs, 0, new Set(rows)) &&',
     '',
     ['test/walk/volatile.test.ts'],
@@ -471,14 +471,14 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'dates are shifted by the zone of the process',
-    'src/store/column-values.ts',
+    'src/store/connection/column-values.ts',
     'if (oid === pg.types.builtins.DATE || oid === pg.types.builtins.TIMESTAMP)\n      return (text: string) => text;',
     '',
     ['test/store/fidelity.test.ts'],
   ),
   mutant(
     'a bigint is a text',
-    'src/store/column-values.ts',
+    'src/store/connection/column-values.ts',
     'if (oid === int8) return Number;',
     '',
     ['test/store/fidelity.test.ts', 'test/store/commit.test.ts'],

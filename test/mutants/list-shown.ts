@@ -125,7 +125,7 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a cut is asked for without its reach',
-    'src/walk/span.ts',
+    'src/walk/questions/span.ts',
     'across: around(second, -before, 1 + after),',
     'across: around(second, 0, 1),',
     ASKED_CUTS,
@@ -153,7 +153,7 @@ export const SHOWN_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'parts need not add up',
-    'src/walk/closing.ts',
+    'src/walk/proof/closing.ts',
     '} else if (!addsUp)',
     '} else if (!addsUp && records < 0)',
     ['test/walk/found.test.ts'],

@@ -1,6 +1,6 @@
 /** Bodies that `jsonb` refuses: what is changed in them, how that is told, and that large ones take little time. */
 import { describe, expect, test } from 'vitest';
-import { repair } from '../../src/store/body-repair.ts';
+import { repair } from '../../src/store/bodies/body-repair.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';
 import { expectDeepTaken, expectWithin, largeBodies } from './large-bodies.ts';
 

@@ -3,7 +3,7 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
+import { OutcomeUnknownError } from '../../src/store/connection/sqlstate.ts';
 import { makeCertificates } from '../source/certificates.ts';
 import { CLUSTER, startCluster } from '../support/cluster.ts';
 import { until } from '../support/condition.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { UnavailableError } from '../../src/errors.ts';
+import { OutcomeUnknownError } from '../../src/store/connection/sqlstate.ts';
 import type { Database } from '../../src/store/database.ts';
-import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
 import { until } from '../support/condition.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { handDeadlines } from '../support/hand-deadlines.ts';

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EnvelopeError, LeaseLostError } from '../../src/errors.ts';
+import type { PageFacts } from '../../src/store/bodies/page-facts.ts';
 import type { Database } from '../../src/store/database.ts';
-import { readWalks } from '../../src/store/evidence.ts';
-import type { PageFacts } from '../../src/store/page-facts.ts';
+import { readWalks } from '../../src/store/evidence/evidence.ts';
+import { compareProbe } from '../../src/store/evidence/probes.ts';
 import { listPagesObserved, storePage } from '../../src/store/pages.ts';
-import { compareProbe } from '../../src/store/probes.ts';
 import { endWalk } from '../../src/store/walks.ts';
 import { databaseNow } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';

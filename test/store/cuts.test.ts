@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LeaseLostError } from '../../src/errors.ts';
 import { dayWindow } from '../../src/plan/days.ts';
 import type { Database } from '../../src/store/database.ts';
-import { readNeighbours } from '../../src/store/proven.ts';
+import { readNeighbours } from '../../src/store/evidence/proven.ts';
 import { BrokenChainError, proveCut } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
 import { audit } from '../support/audit.ts';

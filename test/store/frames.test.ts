@@ -1,7 +1,7 @@
 /** What the frame of an answer says, in Postgres: failures in any spelling, claims of more, and what empty answers are recognised by. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sharesRecords } from '../../src/walk/volatile.ts';
+import { sharesRecords } from '../../src/walk/rules/volatile.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let server: TestDatabase;

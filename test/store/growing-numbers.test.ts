@@ -1,7 +1,7 @@
 /** Numbers of a few bytes that Postgres writes out in thousands: stored exactly while the table stays readable, else marked beside their bytes. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mayGrow } from '../../src/store/body-repair.ts';
+import { mayGrow } from '../../src/store/bodies/body-repair.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';

@@ -1,7 +1,7 @@
 /** Every body of the corpus against a real Postgres: taken as it is, or after the named changes, or refused as no JSON. */
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
-import { repair } from '../../src/store/body-repair.ts';
+import { repair } from '../../src/store/bodies/body-repair.ts';
 import { isJson } from '../support/is-json.ts';
 import { REFUSED, TAKEN } from '../support/json-corpus.ts';
 import { CHANGED } from '../support/jsonb-corpus.ts';

@@ -1,7 +1,7 @@
 /** Kept: what later walks lack stays shown, is told, and comes back; what they change is shown once where records are identified. */
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { retireDay } from '../../src/store/forgotten.ts';
+import { retireDay } from '../../src/store/evidence/forgotten.ts';
 import { noteLooked } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { readGone } from '../../src/store/publications.ts';

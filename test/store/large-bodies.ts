@@ -1,7 +1,7 @@
 /** Bodies of megabytes in which everything is wrong, and what their repair may cost. */
 import { expect } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
-import { repair } from '../../src/store/body-repair.ts';
+import { repair } from '../../src/store/bodies/body-repair.ts';
 
 const UNIT = Buffer.concat([
   Buffer.from(

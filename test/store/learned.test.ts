@@ -1,7 +1,7 @@
 /** What was learned about the API: by stream and fact, the newest at a time, and never for ever. */
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { forget, learn, readLearned, readLearnedByName } from '../../src/store/learned.ts';
+import { forget, learn, readLearned, readLearnedByName } from '../../src/store/evidence/learned.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, registerEvents } from '../support/store.ts';
 

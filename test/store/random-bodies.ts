@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EnvelopeError } from '../../src/errors.ts';
-import { type Change, repair } from '../../src/store/body-repair.ts';
+import { type Change, repair } from '../../src/store/bodies/body-repair.ts';
 import { isJson } from '../support/is-json.ts';
 import { jsonbTaster } from '../support/jsonb-taster.ts';
 import { DEPTH, poisonedPage } from '../support/poisoned.ts';

@@ -1,7 +1,7 @@
 /** Snapshots: reads that see one state, and a connection that serves again unless its own end is unknown. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { OutcomeUnknownError, StatementError } from '../../src/store/connection/sqlstate.ts';
 import type { Database, Query } from '../../src/store/database.ts';
-import { OutcomeUnknownError, StatementError } from '../../src/store/sqlstate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { handDeadlines } from '../support/hand-deadlines.ts';
 import { openDatabase } from '../support/store.ts';

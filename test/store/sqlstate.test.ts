@@ -9,7 +9,7 @@ import {
   namedError,
   OutcomeUnknownError,
   StatementError,
-} from '../../src/store/sqlstate.ts';
+} from '../../src/store/connection/sqlstate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openDatabase, planDays } from '../support/store.ts';
 

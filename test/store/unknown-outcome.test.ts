@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { LeaseLostError, UnavailableError } from '../../src/errors.ts';
+import { OutcomeUnknownError } from '../../src/store/connection/sqlstate.ts';
 import type { Database } from '../../src/store/database.ts';
 import { acquireLease, failWindow, releaseLease } from '../../src/store/leases.ts';
 import { storePage } from '../../src/store/pages.ts';
 import { closeSplit, splitWindow } from '../../src/store/splits.ts';
-import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
 import { openWalk, proveCut, proveWindow, readOpenWalk } from '../../src/store/walks.ts';
 import { audit } from '../support/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 /** Whether the program takes a body for JSON. */
 import { EnvelopeError } from '../../src/errors.ts';
-import { repair } from '../../src/store/body-repair.ts';
+import { repair } from '../../src/store/bodies/body-repair.ts';
 
 /**
  * Whether `repair` takes the body for JSON: whether `JSON.parse` accepts it once a decoder has taken off a byte order

@@ -1,6 +1,6 @@
 /** Bodies that are JSON and that `jsonb` refuses, written down by hand, with what has to be changed in them. */
 import { createHash } from 'node:crypto';
-import type { Fault } from '../../src/store/body-repair.ts';
+import type { Fault } from '../../src/store/bodies/body-repair.ts';
 import { type Body, bytes, nested, objects } from './json-corpus.ts';
 
 /** What is put behind a key of a record that was changed. */

@@ -1,7 +1,7 @@
 /** Random pages with poison in known places: what is received, and what is to become of it, written side by side. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import type { Fault } from '../../src/store/body-repair.ts';
+import type { Fault } from '../../src/store/bodies/body-repair.ts';
 
 /** A change that has to be told. */
 export interface Expected {

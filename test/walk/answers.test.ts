@@ -6,11 +6,11 @@ import { EnvelopeError, NoRecordsError, RequestError, WalkError } from '../../sr
 import type { Contract, Page, PageRequest } from '../../src/model.ts';
 import { excerpt } from '../../src/redactor.ts';
 import { findContract } from '../../src/source/find-contract.ts';
-import { confirmFrame, forgetContract, noteFrame } from '../../src/store/contracts.ts';
 import type { Database } from '../../src/store/database.ts';
-import { readHashes } from '../../src/store/evidence.ts';
+import { confirmFrame, forgetContract, noteFrame } from '../../src/store/evidence/contracts.ts';
+import { readHashes } from '../../src/store/evidence/evidence.ts';
+import { compareProbe } from '../../src/store/evidence/probes.ts';
 import { type Checkpoint, listPagesObserved, storePage } from '../../src/store/pages.ts';
-import { compareProbe } from '../../src/store/probes.ts';
 import { type AnswerContext, askPage } from '../../src/walk/answers.ts';
 import { StreamContract } from '../../src/walk/contract.ts';
 import type { TestDatabase } from '../support/database.ts';

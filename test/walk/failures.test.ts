@@ -14,7 +14,7 @@ import {
   WalkError,
 } from '../../src/errors.ts';
 import type { Proof } from '../../src/model.ts';
-import { BodyRefusedError, StatementError } from '../../src/store/sqlstate.ts';
+import { BodyRefusedError, StatementError } from '../../src/store/connection/sqlstate.ts';
 import { windowFailure } from '../../src/walk/failures.ts';
 import { nextPageLength } from '../../src/walk/once.ts';
 import { Tally } from '../../src/walk/tally.ts';

@@ -1,7 +1,7 @@
 /** Perils of a run: every statement and every request passes a gate that can end the process, cut the connection, or call a thief. */
 import { silentLogger } from '../../src/log.ts';
+import { OutcomeUnknownError } from '../../src/store/connection/sqlstate.ts';
 import { Database, type DatabaseOptions, type SqlValues } from '../../src/store/database.ts';
-import { OutcomeUnknownError } from '../../src/store/sqlstate.ts';
 import { keptPlans } from '../support/kept-plans.ts';
 import { hastyClock } from '../support/store.ts';
 

@@ -4,10 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { RefusedError, UnavailableError } from '../../src/errors.ts';
 import type { Page, PageRequest, Priority } from '../../src/model.ts';
 import type { FetchPage } from '../../src/walk/answers.ts';
-import { nothingObserved, skipOf, type WalkObserved, withPage } from '../../src/walk/observed.ts';
 import { PrefetchBudget } from '../../src/walk/prefetch/budget.ts';
-import { following, PAGES_PER_GUESS, Trust } from '../../src/walk/prefetch/following.ts';
 import { Prefetch } from '../../src/walk/prefetch/prefetch.ts';
+import { following, PAGES_PER_GUESS, Trust } from '../../src/walk/rules/following.ts';
+import {
+  nothingObserved,
+  skipOf,
+  type WalkObserved,
+  withPage,
+} from '../../src/walk/rules/observed.ts';
 
 const request = (start: number, length = 10): PageRequest => ({
   resource: 'events',

@@ -8,7 +8,7 @@ import {
   volatilePaths,
   volatileSince,
   volatileTwice,
-} from '../../src/walk/volatile.ts';
+} from '../../src/walk/rules/volatile.ts';
 
 const paths = (ones: readonly unknown[], others: readonly unknown[]) =>
   volatilePaths(ones.map((one, index) => [one, others[index]] as const));

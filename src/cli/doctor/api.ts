@@ -8,7 +8,7 @@ import { type FoundContract, looksLikeTotal, recordsIn } from '../../source/find
 import { hasEverywhere, suggestTimePath } from '../../source/identity.ts';
 import type { Source } from '../../source/source.ts';
 import type { Database } from '../../store/database.ts';
-import { readFault } from '../../store/probes.ts';
+import { readFault } from '../../store/evidence/probes.ts';
 import { formatCount } from '../../text.ts';
 import { mayRefuseDepth, refusesLength } from '../../walk/failures.ts';
 import type { Examination } from './examination.ts';

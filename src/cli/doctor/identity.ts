@@ -4,7 +4,7 @@ import { formatJsonPath } from '../../settings/values/json-path.ts';
 import { hasEverywhere, identifies, identityPaths, othersAt } from '../../source/identity.ts';
 import { valueAt } from '../../source/json.ts';
 import { orNull } from '../../walk/failures.ts';
-import { tellsItself } from '../../walk/volatile.ts';
+import { tellsItself } from '../../walk/rules/volatile.ts';
 import type { Examination } from './examination.ts';
 
 /** Fewer records suggest nothing: any field may differ in them. */

@@ -1,6 +1,6 @@
 /** `daywalk accept`: a person says that a source is right where it contradicts what it showed before. */
 import { EXIT } from '../../errors.ts';
-import { forgetContract } from '../../store/contracts.ts';
+import { forgetContract } from '../../store/evidence/contracts.ts';
 import { readStreams } from '../../store/streams.ts';
 import { acceptSource } from '../../store/windows.ts';
 import { chosen } from '../flags.ts';

@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import { shownPath, Wrong } from '../problems.ts';
 import type { Reading } from '../reading.ts';
-import { textOf } from './file.ts';
+import { textOf } from '../small-files.ts';
 import { type FileSettings, fileSettings } from './file-settings.ts';
 import { parseYaml } from './yaml-tree.ts';
 

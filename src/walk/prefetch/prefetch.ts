@@ -2,9 +2,9 @@
 import { RefusedError } from '../../errors.ts';
 import type { Page, PageRequest, Priority } from '../../model.ts';
 import type { FetchPage } from '../answers.ts';
-import type { WalkObserved } from '../observed.ts';
+import { following, type Trust } from '../rules/following.ts';
+import type { WalkObserved } from '../rules/observed.ts';
 import type { PrefetchBudget, PrefetchingWalk } from './budget.ts';
-import { following, type Trust } from './following.ts';
 
 /** What fetching ahead needs. */
 export interface PrefetchContext {

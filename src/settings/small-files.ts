@@ -1,0 +1,68 @@
+/** Small files that settings name, read whole but never without a bound. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { codeOf } from '../rooted-files.ts';
+import { Wrong } from './problems.ts';
+
+/** No settings, key or certificate file is larger (a bundle of authorities has 220 KiB); a device like /dev/zero would have no end. */
+const LIMIT = 1024 * 1024;
+
+/** Reads the file at a path; it throws as Node.js does. */
+export type ReadFile = (path: string) => Uint8Array;
+
+/** Reads up to one byte more than a file may have. Works for pipes too: `<(vault read key)`. */
+export const readSmallFile: ReadFile = (path) => {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(LIMIT + 1);
+    let length = 0;
+    for (;;) {
+      const got = readSync(file, buffer, length, buffer.length - length, null);
+      length += got;
+      if (got === 0 || length === buffer.length) return buffer.subarray(0, length);
+    }
+  } finally {
+    closeSync(file);
+  }
+};
+
+const pipes = new Map<string, Uint8Array>();
+
+/** The same for settings that are loaded more than once: a pipe can be read only once, and is remembered. */
+export const readAgain: ReadFile = (path) => {
+  const known = pipes.get(path);
+  if (known !== undefined) return known;
+  const isFile = statSync(path).isFile();
+  const bytes = readSmallFile(path);
+  if (!isFile) pipes.set(path, bytes);
+  return bytes;
+};
+
+/** The text of the file, or what is wrong with it; undefined if there is none and that may be. */
+export function textOf(path: string, readFile: ReadFile): string | Wrong;
+export function textOf(path: string, readFile: ReadFile, mayMiss: true): string | Wrong | undefined;
+export function textOf(
+  path: string,
+  readFile: ReadFile,
+  mayMiss = false,
+): string | Wrong | undefined {
+  try {
+    const bytes = readFile(path);
+    if (bytes.length > LIMIT) return new Wrong(`is larger than ${LIMIT / 1024} KiB`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    const code = codeOf(error) ?? 'unknown reason';
+    if (mayMiss && code === 'ENOENT') return undefined;
+    return new Wrong(REASONS.get(code) ?? `cannot be read (${code})`);
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'does not exist'],
+  ['ENOTDIR', 'does not exist: part of its path is a file'],
+  ['EISDIR', 'is a folder, not a file'],
+  ['EACCES', 'may not be read by this user'],
+  ['EPERM', 'may not be read by this user'],
+  ['ELOOP', 'is a link that leads back to itself'],
+  ['ENAMETOOLONG', 'has too long a name'],
+  ['ERR_ENCODING_INVALID_ENCODED_DATA', 'is not UTF-8 text'],
+]);

@@ -1,0 +1,194 @@
+/** Comparing walks record by record, by the hashes that are stored with their pages. */
+import type { Day } from '../../model.ts';
+import type { Database } from '../database.ts';
+import type { Part } from './evidence.ts';
+
+/**
+ * The records of some walks, on their pages. All are read alike, as the newest of these walks: what is not the record may have
+ * been learned since the others.
+ * @param ids an array of the ids, in SQL.
+ */
+const recordsOf = (ids: string): string => `
+  daywalk.pages_of(${ids}) as page
+  join daywalk.walks as walk on walk.walk_id = page.walk_id
+  cross join (select ignored from daywalk.walks where walk_id = (select max(id) from unnest(${ids}) as id)) as newest
+  cross join lateral unnest(
+    case when walk.ignored = newest.ignored or page.records = 0 then page.record_hashes
+         else (daywalk.hashes_of(page.body #> walk.records_path, newest.ignored))[page.skip + 1 :] end) as record (hash)`;
+
+/** Whether a content stands on more than one page of the walk: a sign that the order may not hold. */
+export async function isRepeated(database: Database, walkId: number): Promise<boolean> {
+  const rows = await database.persist(
+    `select from daywalk.pages_of(array[$1::bigint]) as page cross join lateral unnest(page.record_hashes) as record (hash)
+      group by record.hash having min(page.page_no) < max(page.page_no)
+      limit 1`,
+    [walkId],
+  );
+  return rows.length > 0;
+}
+
+/** Whether two parts hold the same records, each as often. */
+export async function walksAgree(database: Database, one: Part, other: Part): Promise<boolean> {
+  const { more, less } = await compareSums(database, [one], [other]);
+  return more === 0 && less === 0;
+}
+
+/**
+ * How many records the walks hold together: each as often as the page that holds it most often. A page is one answer,
+ * so what stands on it twice is there twice; what stands on two pages may be one record that moved.
+ */
+export async function countUnion(database: Database, walkIds: readonly number[]): Promise<number> {
+  const [row] = await database.persist<{ records: number }>(
+    `select coalesce(sum(most), 0)::bigint as records
+       from (select max(copies) as most
+               from (select record.hash, count(*) as copies
+                       from ${recordsOf('$1::bigint[]')}
+                      group by record.hash, page.walk_id, page.page_no) as by_page
+              group by hash) as by_record`,
+    [walkIds],
+  );
+  return row?.records ?? 0;
+}
+
+/** How two sums of records differ. */
+export interface Difference {
+  /** Records that the second sum holds and the first does not. */
+  readonly more: number;
+  /** Records that the first sum holds and the second does not. */
+  readonly less: number;
+}
+
+const RECORDS_OF_PARTS = `of_part join (${recordsOf('$1::bigint[]')}) on page.walk_id = of_part.walk_id`;
+
+const OF_PARTS_OF_SEVERAL_WALKS = `
+  union all
+  select part, hash, max(copies)
+    from (select of_part.part, record.hash, count(*) as copies
+            from ${RECORDS_OF_PARTS} where of_part.united
+           group by of_part.part, record.hash, page.walk_id, page.page_no) as by_page
+   group by part, hash`;
+
+/**
+ * The records of some parts, given as arrays of walks and of the part that each belongs to, to be added up. Of several walks a record is
+ * there as often as the page that holds it most often has it, as in {@link countUnion}. Most parts are one walk, which may have
+ * millions: they are not grouped here.
+ */
+const copiesIn = (parts: readonly Part[]): string => `
+  with of_part as (
+    select walk_id, part, count(*) over (partition by part) > 1 as united from unnest($1::bigint[], $2::integer[]) as given (walk_id, part)
+  ), copy (part, hash, copies) as (
+    select of_part.part, record.hash, 1 from ${RECORDS_OF_PARTS} where not of_part.united
+    ${parts.some(({ length }) => length > 1) ? OF_PARTS_OF_SEVERAL_WALKS : ''}
+  )`;
+
+const partsAsArrays = (parts: readonly Part[]) => [
+  parts.flat(),
+  parts.flatMap((part, index) => part.map(() => index)),
+];
+
+/**
+ * Compares the records of some parts with those of others, added and taken away.
+ * @param minus parts whose records are taken away from the second sum.
+ */
+export async function compareSums(
+  database: Database,
+  first: readonly Part[],
+  second: readonly Part[],
+  minus: readonly Part[] = [],
+): Promise<Difference> {
+  const parts = [...first, ...second, ...minus];
+  const factors = [...first.map(() => -1), ...second.map(() => 1), ...minus.map(() => -1)];
+  const [row] = await database.persist<Difference>(
+    `${copiesIn(parts)}, difference as (
+       select hash, sum(copies * ($3::integer[])[part + 1]) as copies from copy group by hash
+     )
+     select coalesce(sum(copies) filter (where copies > 0), 0)::bigint as more,
+            coalesce(-sum(copies) filter (where copies < 0), 0)::bigint as less
+       from difference`,
+    [...partsAsArrays(parts), factors],
+  );
+  return row ?? { more: 0, less: 0 };
+}
+
+/** Whether what a cut adds and takes away can be so: neighbours whose walks are not there are not asked. */
+export async function isCorrectionPlausible(
+  database: Database,
+  across: Part,
+  sides: readonly [Part, Part],
+  before: Part | null,
+  after: Part | null,
+): Promise<boolean> {
+  const parts = [across, ...sides, before ?? [], after ?? []];
+  const rows = await database.persist(
+    `${copiesIn(parts)}, counted as (
+       select coalesce(sum(copies) filter (where part = 0), 0) as across,
+              coalesce(sum(copies) filter (where part in (1, 2)), 0) as sides,
+              coalesce(sum(copies) filter (where part = 3), 0) as before,
+              coalesce(sum(copies) filter (where part = 4), 0) as after
+         from copy group by hash
+     )
+     select from counted
+      where (across > sides and before + after >= across)
+         or (across < sides and (($3::boolean and before = 0) or ($4::boolean and after = 0)))
+      limit 1`,
+    [...partsAsArrays(parts), before !== null, after !== null],
+  );
+  return rows.length === 0;
+}
+
+/** A record that a walk stored, and the request for its page. */
+export interface StoredRecord {
+  readonly start: number;
+  readonly length: number;
+  readonly hash: string;
+}
+
+/** Records of a walk that none of some others holds, those of its first pages first. */
+export function findUnheld(
+  database: Database,
+  walkId: number,
+  others: readonly number[],
+): Promise<StoredRecord[]> {
+  const all = '($1::bigint || $2::bigint[])';
+  return database.persist<StoredRecord>(
+    `select (array_agg(page.start order by page.page_no))[1] as start,
+            (array_agg(page.length order by page.page_no))[1] as length, record.hash::text as hash
+       from ${recordsOf(all)}
+      group by record.hash having bool_and(page.walk_id = $1)
+      order by 1
+      limit 100`,
+    [walkId, others],
+  );
+}
+
+/**
+ * The nearest proven day on either side whose first page shows half of the records that the first page of a walk shows, or of its
+ * own; null: none does. Records that are all alike are not told from one another, and one may stand at the midnight between.
+ */
+export async function findSameDay(
+  database: Database,
+  streamId: number,
+  day: Day,
+  walkId: number,
+): Promise<{ readonly day: Day; readonly hashes: readonly string[] } | null> {
+  const [row] = await database.persist<{ day: Day; hashes: string[] }>(
+    `with beside as (
+       (select day, (proof ->> 'walk')::bigint as walk_id from daywalk.windows
+         where stream_id = $1 and day < $2 and kind = 'day' and (proof ->> 'records')::bigint > 0 order by day desc limit 1)
+       union all
+       (select day, (proof ->> 'walk')::bigint from daywalk.windows
+         where stream_id = $1 and day > $2 and kind = 'day' and (proof ->> 'records')::bigint > 0 order by day limit 1)
+     )
+     select beside.day, page.record_hashes::text[] as hashes
+       from daywalk.walks k
+       cross join lateral daywalk.pages_of(array[k.walk_id], 0) as mine
+      cross join beside
+       cross join lateral daywalk.pages_of(array[beside.walk_id], 0) as page
+      where k.walk_id = $3
+        and (select count(*) from (select unnest(mine.record_hashes) intersect select unnest(page.record_hashes)) as shared)
+            >= greatest(1, least(mine.records, page.records) / 2.0)
+      limit 1`,
+    [streamId, day, walkId],
+  );
+  return row ?? null;
+}

@@ -1,0 +1,136 @@
+/** Contracts and frames in the database: how the answers of a stream look, and which of them mean that there is nothing. */
+import type { Contract } from '../../model.ts';
+import type { Database } from '../database.ts';
+
+/** Where list and total are in a stream's answers; null: not known under these settings. */
+export async function readContract(
+  database: Database,
+  streamId: number,
+  hints: string,
+): Promise<Contract | null> {
+  const [row] = await database.persist<Contract>(
+    `select records_path as "recordsPath", total_path as "totalPath", relation_path as "relationPath"
+       from daywalk.contracts where stream_id = $1 and hints = $2`,
+    [streamId, hints],
+  );
+  return row ?? null;
+}
+
+/**
+ * Keeps a contract, unless another worker has found one meanwhile.
+ * @param hints the settings under which it was found: under others it is found anew.
+ * @returns the one that holds.
+ */
+export async function rememberContract(
+  database: Database,
+  streamId: number,
+  hints: string,
+  { recordsPath, totalPath, relationPath }: Contract,
+): Promise<Contract> {
+  await database.persist(
+    `insert into daywalk.contracts as c (stream_id, hints, records_path, total_path, relation_path)
+     values ($1, $2, $3, $4, $5)
+     on conflict (stream_id) do update
+       set hints = excluded.hints, records_path = excluded.records_path, total_path = excluded.total_path,
+           relation_path = excluded.relation_path, total_later = null, learned_at = clock_timestamp()
+     where c.hints <> excluded.hints`,
+    [streamId, hints, recordsPath, totalPath, relationPath],
+  );
+  const held = await readContract(database, streamId, hints);
+  return held ?? { recordsPath, totalPath, relationPath };
+}
+
+/** Keeps whether pages after the first tell the total: what the first of them that has records shows. */
+export async function learnLaterTotal(
+  database: Database,
+  streamId: number,
+  told: boolean,
+): Promise<void> {
+  await database.persist(
+    'update daywalk.contracts set total_later = $2 where stream_id = $1 and total_later is null',
+    [streamId, told],
+  );
+}
+
+/** Forgets how the answers of a stream look: a person has accepted that they changed. */
+export async function forgetContract(database: Database, streamId: number): Promise<void> {
+  await database.persist(
+    `with gone as (delete from daywalk.contracts where stream_id = $1)
+     delete from daywalk.frames where stream_id = $1`,
+    [streamId],
+  );
+}
+
+/**
+ * Whether answers with records have this frame, as those that are stored show: then an empty answer may have it, too,
+ * and it is known from now on.
+ */
+export async function recogniseFrame(
+  database: Database,
+  streamId: number,
+  signature: string,
+  example: string,
+): Promise<boolean> {
+  const rows = await database.persist(
+    `with walks as materialized (
+       select k.walk_id, k.day, k.pages, k.records_path, k.total_path, k.relation_path
+         from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
+        where w.stream_id = $1 and k.next_start > 0 and k.records_path is not null
+        order by k.walk_id desc limit 3
+     )
+     insert into daywalk.frames as f (stream_id, signature, example, confirmed_at)
+     select $1, $2, $3, clock_timestamp()
+      where exists (select from daywalk.frames k where k.stream_id = $1 and k.signature = $2 and k.confirmed_at is not null)
+         or exists (
+        select from walks k
+          join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no in (0, k.pages - 1) and p.records > 0
+         where (daywalk.frame_of(p.body, k.records_path, k.total_path, k.relation_path, 200)).signature = $2)
+     on conflict (stream_id, signature) do update set confirmed_at = coalesce(f.confirmed_at, excluded.confirmed_at)
+     returning 1`,
+    [streamId, signature, example],
+  );
+  return rows.length === 1;
+}
+
+/** Notes the frame of an empty answer that is not known yet. */
+export async function noteFrame(
+  database: Database,
+  streamId: number,
+  signature: string,
+  example: string,
+): Promise<void> {
+  await database.persist(
+    `insert into daywalk.frames (stream_id, signature, example) values ($1, $2, $3) on conflict do nothing`,
+    [streamId, signature, example],
+  );
+}
+
+/**
+ * A look at a window that was believed to be empty has found this frame: it is known from now on where it is the one that
+ * was believed.
+ * @returns whether it is; otherwise the look has found an answer of no known kind.
+ */
+export async function confirmFrame(
+  database: Database,
+  windowId: number,
+  signature: string,
+): Promise<boolean> {
+  const rows = await database.persist(
+    `with believed as materialized (
+       select w.stream_id, p.body, k.records_path, k.total_path, k.relation_path
+         from daywalk.windows w
+         join daywalk.walks k on k.window_id = w.window_id and k.outcome = 'proven'
+         join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0 and p.records = 0
+        where w.window_id = $1
+        order by k.number desc limit 1
+     )
+     insert into daywalk.frames as f (stream_id, signature, example, confirmed_at)
+     select b.stream_id, $2, left(b.body::text, 200), clock_timestamp()
+       from believed b cross join unnest('{200,204,404}'::integer[]) as status
+      where (daywalk.frame_of(b.body, b.records_path, b.total_path, b.relation_path, status)).signature = $2
+     on conflict (stream_id, signature) do update set confirmed_at = coalesce(f.confirmed_at, excluded.confirmed_at)
+     returning 1`,
+    [windowId, signature],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,130 @@
+/** Walks as evidence: what those of a window have shown since it was last proven or given up. */
+import type { Claim, ListEnd, Span } from '../../model.ts';
+import { type ClaimRow, claimOf } from '../bodies/page-facts.ts';
+import type { Database } from '../database.ts';
+import type { Lease } from '../leases.ts';
+import { spanColumns } from '../span-columns.ts';
+import type { WalkRole } from '../walks.ts';
+
+/** A walk that has ended. */
+export interface EndedWalk extends Span {
+  readonly walkId: number;
+  readonly role: WalkRole;
+  readonly outcome: 'ended' | 'shifted' | 'failed';
+  /** Why it did not end well. */
+  readonly reason: string | null;
+  readonly stored: number;
+  readonly pages: number;
+  readonly pageLength: number;
+  readonly firstPage: number;
+  readonly largestPage: number;
+  readonly end: ListEnd | null;
+  /** Of its pages, and of the other answers since it began. */
+  readonly claims: readonly Claim[];
+  /** Other walks of the same span, with which it holds all of its records; absent: it holds them alone. */
+  readonly unites?: readonly number[];
+}
+
+/** The walks that hold the records of a span: one, or several of which none shows all. */
+export type Part = readonly number[];
+
+/** The walks that hold what a settled walk stands for. */
+export const partOf = ({ walkId, unites = [] }: Pick<EndedWalk, 'walkId' | 'unites'>): Part => [
+  walkId,
+  ...unites,
+];
+
+/** The walks of a window since it was last proven or given up, oldest first. */
+export async function readWalks(database: Database, lease: Lease): Promise<EndedWalk[]> {
+  const walks = await database.persist<EndedWalk & { pageClaims: ClaimRow[] }>(
+    `select walk.walk_id as "walkId", walk.role, walk.outcome, walk.reason,
+            walk.next_start as stored, walk.pages, walk.page_length as "pageLength",
+            ${spanColumns('walk')},
+            coalesce(seen.first_page, 0) as "firstPage", coalesce(seen.largest_page, 0) as "largestPage",
+            walk.proof ->> 'end' as "end", coalesce(seen.claims, '[]') as "pageClaims", walk.claims
+       from daywalk.walks as walk
+       join daywalk.windows as owner using (window_id)
+      cross join lateral (
+        select max(page.records) filter (where page.page_no = 0) as first_page,
+               max(page.records + page.skip) as largest_page,
+               jsonb_agg(jsonb_build_object(
+                 'start', page.start, 'length', page.length, 'came', page.records + page.skip, 'total', page.total,
+                 'relation', page.relation, 'totalMissing', page.total_missing, 'more', page.more) order by page.page_no) as claims
+          from daywalk.pages_of(array[walk.walk_id]) as page) as seen
+      where walk.window_id = $1 and walk.outcome in ('ended', 'shifted', 'failed')
+        and walk.number > owner.judged
+      order by walk.number`,
+    [lease.windowId],
+  );
+  return walks.map(({ pageClaims, claims, ...walk }) => ({
+    ...walk,
+    claims: [...pageClaims.map(claimOf), ...claims],
+  }));
+}
+
+/** The walks of the halves that a window was compared with for its newest proof, without halves that were halved in turn. */
+export function readHalves(
+  database: Database,
+  windowId: number,
+): Promise<(Span & { readonly walkId: number; readonly records: number })[]> {
+  return database.persist(
+    `select k.walk_id as "walkId", k.next_start as records, ${spanColumns('k')}
+       from daywalk.windows w
+       join daywalk.walks k on k.window_id = w.window_id and k.role = 'half' and w.proof -> 'halves' @> to_jsonb(k.walk_id)
+      where w.window_id = $1 and k.pruning is null`,
+    [windowId],
+  );
+}
+
+/** The walk that a window was proven by before the given one; null: there is none whose pages are here. */
+export async function readProofBefore(database: Database, walkId: number): Promise<number | null> {
+  const [row] = await database.persist<{ walkId: number }>(
+    `select former.walk_id as "walkId"
+       from daywalk.walks k
+       join daywalk.walks former on former.window_id = k.window_id and former.role = k.role
+      where k.walk_id = $1 and former.walk_id < k.walk_id and former.outcome = 'proven' and former.pruning is null
+      order by former.walk_id desc limit 1`,
+    [walkId],
+  );
+  return row?.walkId ?? null;
+}
+
+/** The hashes of the records of a walk, in order. */
+export async function readHashes(database: Database, walkId: number): Promise<string[]> {
+  const rows = await database.persist<{ hash: string }>(
+    `select record.hash::text as hash
+       from daywalk.pages_of(array[$1::bigint]) as page
+      cross join lateral unnest(page.record_hashes) with ordinality as record (hash, position)
+      order by page.page_no, record.position`,
+    [walkId],
+  );
+  return rows.map((row) => row.hash);
+}
+
+/** Hashes of the records of the first page of a walk, in order, without what is ignored. */
+export async function readFirstHashes(
+  database: Database,
+  walkId: number,
+  ignored: readonly string[],
+): Promise<readonly string[]> {
+  const [row] = await database.persist<{ hashes: string[] }>(
+    `select daywalk.hashes_of(page.body #> walk.records_path, $2)::text[] as hashes
+       from daywalk.walks as walk
+       cross join lateral daywalk.pages_of(array[walk.walk_id], 0) as page
+      where walk.walk_id = $1 and page.records > 0`,
+    [walkId, ignored],
+  );
+  return row?.hashes ?? [];
+}
+
+/** The records of the first page of a walk, parsed: for a look at their fields. */
+export async function readFirstRecords(database: Database, walkId: number): Promise<unknown[]> {
+  const [row] = await database.persist<{ records: string | null }>(
+    `select (page.body #> walk.records_path)::text as records
+       from daywalk.walks as walk
+       cross join lateral daywalk.pages_of(array[walk.walk_id], 0) as page
+      where walk.walk_id = $1 and page.records > 0`,
+    [walkId],
+  );
+  return JSON.parse(row?.records ?? '[]');
+}

@@ -1,0 +1,134 @@
+/** What a source may have forgotten: days that were shown before, and days that were retired because it shows nothing of them any more. */
+import type { Day, Span } from '../../model.ts';
+import type { Database } from '../database.ts';
+import type { Lease, LeasedWindow } from '../leases.ts';
+
+/** A day with records before another one. */
+export interface ShownBefore extends Span {
+  readonly day: Day;
+  /** Its source was found to have forgotten it. */
+  readonly retired: boolean;
+  /** The other one is as old now as this one was then. */
+  readonly sinceThatAge: boolean;
+  /** This one was seen when it was as old as the other one is. */
+  readonly seenAsOld: boolean;
+  /** This one was seen when it was a day older than the other one is: by the hour, its source keeps days for that long. */
+  readonly seenOlder: boolean;
+  /** This one was seen when it was as old as the other one was when it showed nothing. */
+  readonly keptThatLong: boolean;
+  /** A person has accepted the source since the other one was asked for. */
+  readonly accepted: boolean;
+}
+
+/** The newest proven day before another one that holds records, or that one itself where its source has forgotten it; null: none. */
+export async function readShownBefore(
+  database: Database,
+  streamId: number,
+  day: string,
+): Promise<ShownBefore | null> {
+  const [row] = await database.persist<ShownBefore>(
+    `with before as (
+       select w.day, w.from_time, w.to_time, w.shown_at, d.retired_since, d.gone
+         from daywalk.days d
+         join daywalk.windows w on w.stream_id = d.stream_id and w.day = d.day and w.kind = 'day' and w.proof is not null
+        -- A day of which a cut alone has shown something is no evidence: its window never did.
+        where d.stream_id = $1 and w.shown_at is not null and greatest(d.records, (w.proof ->> 'records')::bigint) > 0
+          and (d.day < $2::date or (d.day = $2::date and d.retired_since is not null))
+        order by d.day desc limit 1
+     )
+     select w.day, w.from_time as "from", w.to_time as "to", null::integer as "levelFrom", null::integer as "levelTo",
+            w.retired_since is not null as retired,
+            (w.retired_since is not null or w.gone > 0) and clock_timestamp() - $2::date > w.shown_at - w.day as "sinceThatAge",
+            clock_timestamp() - $2::date <= w.shown_at - w.day as "seenAsOld",
+            clock_timestamp() - $2::date + interval '1 day' <= w.shown_at - w.day as "seenOlder",
+            coalesce(later.empty_at - $2::date <= w.shown_at - w.day, false) as "keptThatLong",
+            coalesce(later.asked_at <= s.accepted_at, false) as accepted
+       from before w
+       join daywalk.streams s on s.stream_id = $1
+      -- What showed nothing while it was young is not empty because it was forgotten; unless nothing was to be believed then, as
+      -- known answers of less than a week ago were not what they were.
+      cross join lateral (select coalesce(min(p.fetched_at) filter (where k.next_start = 0 and p.fetched_at > w.shown_at + interval '7 days'),
+                                          case when clock_timestamp() > w.shown_at + interval '7 days' then clock_timestamp() end) as empty_at,
+                                 min(p.fetched_at) as asked_at
+                            from daywalk.windows asked
+                           cross join lateral daywalk.subtree(asked.window_id) as part (window_id)
+                            join daywalk.walks k on k.window_id = part.window_id
+                            join daywalk.pages p on p.walk_id = k.walk_id and p.day = $2::date and p.page_no = 0
+                           where asked.stream_id = $1 and asked.day = $2::date and asked.kind = 'day' and k.role = 'whole') as later`,
+    [streamId, day],
+  );
+  return row ?? null;
+}
+
+/**
+ * The most records that a walk of a window, or of a part of it, has brought since the source was last accepted; 0 where its day
+ * was proven: what is shown of that stays.
+ */
+export async function countHeldBefore(
+  database: Database,
+  { windowId, day }: Pick<LeasedWindow, 'windowId' | 'day'>,
+  streamId: number,
+): Promise<number> {
+  const [row] = await database.persist<{ held: number }>(
+    `select coalesce(max(k.next_start), 0) as held
+       from daywalk.walks k join daywalk.streams s on s.stream_id = $2
+      where k.window_id = any (array(select daywalk.subtree($1))) and k.role = 'whole'
+        and k.started_at > coalesce(s.accepted_at, '-infinity')
+        and not exists (select from daywalk.windows w
+                         where w.stream_id = $2 and w.day = $3 and w.kind = 'day' and w.proof is not null)`,
+    [windowId, streamId, day],
+  );
+  return row?.held ?? 0;
+}
+
+/** How many records are shown of a day; 0: it is not shown. */
+export async function countShown(database: Database, streamId: number, day: Day): Promise<number> {
+  const [row] = await database.persist<{ records: number }>(
+    'select records from daywalk.days where stream_id = $1 and day = $2',
+    [streamId, day],
+  );
+  return row?.records ?? 0;
+}
+
+/**
+ * Notes that the source has forgotten a day, of which the window is one, and gives the window back. What is shown of the
+ * day stays, and it stays complete, with the cuts at its ends. It is looked at for as long as other days are: what was away
+ * for a while comes back.
+ */
+export async function retireDay(
+  database: Database,
+  lease: Lease,
+  streamId: number,
+  recheckDays: number,
+): Promise<void> {
+  await database.persist(
+    `with held as (
+       select w.day, d.retired_since is null
+                     and exists (select from daywalk.windows o
+                                  where o.stream_id = w.stream_id and o.day = w.day and o.kind <> 'cut' and o.proof is not null and o.state <> 'replaced'
+                                    and (o.state <> 'complete' or o.rewalk)) as doubted
+         from daywalk.windows w left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
+        where w.window_id = $1 and w.lease_id = $2::uuid
+     ), retired as (
+       update daywalk.days d set retired_since = coalesce(d.retired_since, clock_timestamp())
+         from held where d.stream_id = $3 and d.day = held.day
+     ), unproven as materialized (
+       -- Parts that it was split into since say nothing of what was proven before.
+       select daywalk.replace_parts(array(select part.window_id from daywalk.windows part
+                                           where part.stream_id = $3 and part.day = held.day and part.split_from is not null
+                                             and part.proof is null and part.state <> 'replaced')) from held
+     )
+     update daywalk.windows w
+        set due_at = case w.kind when 'day' then coalesce(
+              daywalk.next_look(daywalk.closed_at(w.day, s.time_zone, s.settle), $4),
+              case when held.doubted then clock_timestamp() + interval '1 day' end) end,
+            rewalk = false, attempts = 0, failures = 0, last_error = null, last_failed_at = null,
+            state = 'complete',
+            -- What another worker finds out about its midnights or parts now is nothing any more.
+            lease_id = null, lease_owner = null, lease_expires = null
+       from held join daywalk.streams s on s.stream_id = $3 cross join unproven
+      where w.stream_id = $3 and w.proof is not null and w.state <> 'replaced'
+        and (w.day = held.day or w.midnight in (held.day - 1, held.day))`,
+    [lease.windowId, lease.leaseId, streamId, recheckDays],
+  );
+}

@@ -1,0 +1,135 @@
+/** What was learned about the API in a stream, kept with its evidence; all of it expires (docs/completeness.md). */
+import type { Day } from '../../model.ts';
+import type { Database } from '../database.ts';
+import { isPruned, isRetired } from '../shown.ts';
+
+/** What can be learned. */
+export type Fact =
+  | 'page_length'
+  | 'offset_cap'
+  | 'proven_size'
+  | 'calibrated'
+  | 'lower_bound'
+  | 'paging'
+  | 'reach'
+  | 'hidden_by_date'
+  | 'ignored'
+  | 'restless'
+  | 'empties'
+  | 'hides_much'
+  | 'cut_otherwise';
+
+/** One thing learned. */
+export interface LearnedFact {
+  readonly streamId: number;
+  readonly fact: Fact;
+  readonly value: unknown;
+  readonly evidence: string;
+  readonly learnedAt: Date;
+}
+
+/** A source may change: after so many days a fact is learned anew. */
+const KEPT_DAYS = 30;
+/** What dates hide is kept: with it more is asked for than without. */
+const IS_KEPT = `(fact = 'hidden_by_date' and value <> '"nothing"')`;
+/** What a bad hour teaches is kept for a day. */
+const BRIEF: readonly Fact[] = ['page_length', 'restless'];
+
+/** A window that was believed by its size or total, or to be empty, as a condition. */
+const BELIEVED = `proof ->> 'kind' in ('empty', 'probe', 'total') and not proof ? 'halves'`;
+
+/** What is known of these streams. */
+export function readLearned(
+  database: Database,
+  streamIds: readonly number[],
+): Promise<LearnedFact[]> {
+  return database.persist(
+    `select stream_id as "streamId", fact, value, evidence, learned_at as "learnedAt"
+       from daywalk.learned
+      where stream_id = any ($1::integer[])
+        and (${IS_KEPT} or learned_at > clock_timestamp() - make_interval(days => case when fact = any ($3::text[]) then 1 else $2 end))
+      order by stream_id, fact`,
+    [streamIds, KEPT_DAYS, BRIEF],
+  );
+}
+
+/** All that was learned in these streams, with the stream's name; for people. */
+export function readLearnedByName(
+  database: Database,
+  streamNames: readonly string[],
+): Promise<(Omit<LearnedFact, 'streamId'> & { readonly name: string })[]> {
+  return database.persist(
+    `select s.name, l.fact, l.value, l.evidence, l.learned_at as "learnedAt"
+       from daywalk.learned l join daywalk.streams s on s.stream_id = l.stream_id
+      where s.name = any ($1::text[])
+      order by s.name, l.fact`,
+    [streamNames],
+  );
+}
+
+/** Keeps a fact, in the place of what was known before. */
+export async function learn(
+  database: Database,
+  streamId: number,
+  fact: Fact,
+  value: unknown,
+  evidence: string,
+): Promise<void> {
+  await database.persist(
+    `insert into daywalk.learned (stream_id, fact, value, evidence) values ($1, $2, $3::jsonb, $4)
+     on conflict (stream_id, fact) do update
+       set value = excluded.value, evidence = excluded.evidence, learned_at = clock_timestamp()`,
+    [streamId, fact, JSON.stringify(value), evidence],
+  );
+}
+
+/** Forgets a fact that is in doubt; where it holds it is learned again. */
+export async function forget(database: Database, streamId: number, fact: Fact): Promise<void> {
+  await database.persist('delete from daywalk.learned where stream_id = $1 and fact = $2', [
+    streamId,
+    fact,
+  ]);
+}
+
+/**
+ * Has the windows walked again that were believed by their size or total, or to be empty, in the time for which facts are kept; not those
+ * of days that are pruned, or that their source has forgotten.
+ */
+export async function walkAnewBySize(database: Database, streamId: number): Promise<void> {
+  await database.persist(
+    `update daywalk.windows w
+        set rewalk = true, state = 'pending', due_at = clock_timestamp()
+      where stream_id = $1 and kind <> 'cut' and split_by is null and state = 'complete' and lease_id is null
+        and ${BELIEVED} and proven_at > clock_timestamp() - make_interval(days => $2)
+        and not ${isPruned('w.stream_id', 'w.day')}
+        and not ${isRetired('w.stream_id', 'w.day')}`,
+    [streamId, KEPT_DAYS],
+  );
+}
+
+/** Has the cuts at midnights asked anew that were proven in that time, with the same exceptions: they were asked for less than it takes. */
+export async function askMidnightsAgain(database: Database, streamId: number): Promise<void> {
+  await database.persist(
+    `update daywalk.windows w
+        set rewalk = true, due_at = clock_timestamp()
+      where stream_id = $1 and midnight is not null and state = 'complete' and lease_id is null
+        and proven_at > clock_timestamp() - make_interval(days => $2)
+        and not ${isPruned('w.stream_id', 'w.day')}
+        and not ${isRetired('w.stream_id', 'w.day')}`,
+    [streamId, KEPT_DAYS],
+  );
+}
+
+/** How many records days hold that were believed by that number, in the time for which facts are kept. */
+export function readBelievedDays(
+  database: Database,
+  streamIds: readonly number[],
+): Promise<{ readonly streamId: number; readonly day: Day; readonly records: number }[]> {
+  return database.persist(
+    `select stream_id as "streamId", day, (proof ->> 'records')::integer as records
+       from daywalk.windows
+      where stream_id = any ($1::integer[]) and kind = 'day' and split_by is null and state = 'complete'
+        and ${BELIEVED} and not proof ? 'summed' and proven_at > clock_timestamp() - make_interval(days => $2)`,
+    [streamIds, KEPT_DAYS],
+  );
+}

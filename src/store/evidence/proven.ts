@@ -1,0 +1,297 @@
+/** What is proven, as looks, cuts and comparisons with the source need it: walks, neighbours, known answers. */
+import type { Day, DayRange, Proof, Span } from '../../model.ts';
+import type { Database } from '../database.ts';
+import type { Lease } from '../leases.ts';
+import { isTiered } from '../shown.ts';
+import { spanColumns } from '../span-columns.ts';
+import { IS_NEIGHBOUR } from '../windows.ts';
+import type { Part } from './evidence.ts';
+
+/** The walks that the newest proof of a window `w` rests on, as a condition on a walk `k`: its own, and those united with it. */
+const IS_PROOF = `k.window_id = w.window_id
+        and (k.walk_id = (w.proof ->> 'walk')::bigint or w.proof -> 'unites' @> to_jsonb(k.walk_id))`;
+
+/** The walk that a newest proof rests on; of a cut the one across it. */
+export interface ProvenWalk extends Span {
+  readonly walkId: number;
+  readonly records: number;
+  readonly pages: number;
+  readonly proof: Proof;
+  readonly pageLength: number;
+  /** Places in a record that were known then not to be the record. */
+  readonly ignored: readonly string[];
+  /** Its window holds records that a later walk lacked. */
+  readonly doubted: boolean;
+  /** Other walks of the same span are united with it. */
+  readonly united: boolean;
+}
+
+/** The newest proven walk of a window; null where there is none, and of a window that is split. */
+export async function readProvenWalk(
+  database: Database,
+  windowId: number,
+): Promise<ProvenWalk | null> {
+  const [row] = await database.persist<ProvenWalk>(
+    `select k.walk_id as "walkId", k.records, k.pages, w.proof, k.page_length as "pageLength", k.ignored, ${spanColumns('k')},
+            exists (select from daywalk.walks shown join daywalk.marks mark on mark.walk_id = shown.walk_id
+                     where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted,
+            exists (select from daywalk.walks other
+                     where other.window_id = w.window_id and other.role = k.role and w.proof -> 'unites' @> to_jsonb(other.walk_id)) as united
+       from daywalk.windows w
+       join daywalk.walks k on k.walk_id = coalesce((w.proof ->> 'walk')::bigint, (w.proof ->> 'across')::bigint)
+      where w.window_id = $1`,
+    [windowId],
+  );
+  return row ?? null;
+}
+
+/** The newest walk of another window that stored more records, proven or not; null: there is none whose pages are here. */
+export async function findLonger(
+  database: Database,
+  { streamId, windowId }: { readonly streamId: number; readonly windowId: number },
+  records: number,
+): Promise<(Span & Pick<ProvenWalk, 'walkId' | 'records'>) | null> {
+  const [row] = await database.persist<Span & Pick<ProvenWalk, 'walkId' | 'records'>>(
+    `select k.walk_id as "walkId", k.next_start as records, ${spanColumns('k')}
+       from daywalk.windows w
+       join daywalk.walks k on k.window_id = w.window_id and k.role = 'whole' and k.next_start > $3 and k.pruning is null
+      where w.stream_id = $1 and w.window_id <> $2 and w.kind <> 'cut' and k.outcome <> 'shifted'
+      order by k.walk_id desc limit 1`,
+    [streamId, windowId, records],
+  );
+  return row ?? null;
+}
+
+/** A window beside a cut, with the walks that it is proven by. */
+export interface Neighbour extends Span {
+  readonly walks: Part;
+}
+
+/** The windows on both sides of a cut; null: it is not complete, or was cut by level. */
+export async function readNeighbours(
+  database: Database,
+  { windowId }: Pick<Lease, 'windowId'>,
+): Promise<{ readonly before: Neighbour | null; readonly after: Neighbour | null }> {
+  const rows = await database.persist<Span & { isBefore: boolean; walks: string[] }>(
+    `select ${spanColumns('w')}, w.to_time = cut.from_time as "isBefore", array_agg(k.walk_id::text) as walks
+       from daywalk.windows cut
+       join daywalk.windows w on ${IS_NEIGHBOUR} and w.level_from is null and w.level_to is null
+       join daywalk.walks k on k.pruning is null and ${IS_PROOF}
+      where cut.window_id = $1
+      group by w.window_id, cut.window_id`,
+    [windowId],
+  );
+  const beside = (before: boolean): Neighbour | null => {
+    const row = rows.find(({ isBefore }) => isBefore === before);
+    if (row === undefined) return null;
+    const { from, to, levelFrom, levelTo, walks } = row;
+    return { from, to, levelFrom, levelTo, walks: walks.map(Number) };
+  };
+  return { before: beside(true), after: beside(false) };
+}
+
+/** Walks among which fourteen days are looked for; a backfill that made more in fewer days made no known answer old. */
+const RECENT_WALKS = 2_000;
+
+/** Of which days known answers are asked for. */
+export interface CanaryDays {
+  /** None of these, which are in question themselves. */
+  readonly except?: readonly Day[];
+  /** Newer ones than this. */
+  readonly after?: Day;
+}
+
+/** A window that was proven and held records: what is known of the source. */
+export interface Canary extends Span {
+  readonly day: Day;
+  readonly windowId: number;
+  /** The walk that proved it. */
+  readonly walkId: number;
+  readonly records: number;
+  /** It was proven and seen less than a week before known answers were not what they were: an older one may have been forgotten by its source. */
+  readonly fresh: boolean;
+  /**
+   * Against what it speaks where it shows nothing: against all that is new where it is fresh, or its source has lately shown a
+   * day as old as it is; for fourteen days against what is empty; later against nothing.
+   */
+  readonly speaks: 'against all' | 'against what is empty' | 'not';
+}
+
+/**
+ * Two windows with records of the newest different days among those that were seen since the source was last accepted: proven in
+ * the last fourteen days on which pages came, however long the worker rested or the API was away between, or failed since, or being
+ * walked again, of two weeks before the stream's last proof; a source that shows nothing any more is not believed because it was
+ * asked for long. Where there are no two such, also older ones. A database clock that was set back makes no window too new.
+ * @param days of which days; absent: of all.
+ */
+export function readCanaries(
+  database: Database,
+  streamId: number,
+  days: CanaryDays = {},
+): Promise<Canary[]> {
+  return database.persist(
+    `with proved as materialized (
+       select least(clock_timestamp(), max(proven_at)) as at from daywalk.windows where stream_id = $1 and kind <> 'cut'
+     ), walked as materialized (
+       select k.started_at
+         from daywalk.windows w join daywalk.walks k on k.window_id = w.window_id and k.pages > 0
+        where w.stream_id = $1 and w.kind <> 'cut' order by k.walk_id desc limit ${RECENT_WALKS}
+     ), fetched as materialized (
+       select (select started_at::date from walked group by 1 order by 1 desc offset 13 limit 1) as since
+     ), asked as materialized (
+       -- As long as nothing new is believed, known answers count with their age of when that began.
+       select coalesce(distrusted_since, clock_timestamp()) as at from daywalk.streams where stream_id = $1
+     ), kept as materialized (
+       select max(w.shown_at - w.day) as age from asked, daywalk.windows w join daywalk.streams s on s.stream_id = w.stream_id
+        where w.stream_id = $1 and w.shown_at > greatest(s.accepted_at, asked.at - interval '30 days')
+     ), newest as (
+       select distinct on (w.day) w.day, w.window_id as "windowId", k.walk_id as "walkId", ${spanColumns('w')},
+              s.accepted_at,
+              least(w.proven_at, w.shown_at) > asked.at - interval '7 days' as fresh,
+              w.state = 'complete' and w.proven_at <= coalesce(fetched.since, '-infinity') as is_old
+         from daywalk.windows w
+         join daywalk.streams s on s.stream_id = w.stream_id
+         join daywalk.walks k on k.walk_id = (w.proof ->> 'walk')::bigint and k.records > 0
+         left join daywalk.days d on d.stream_id = w.stream_id and d.day = w.day
+        cross join proved cross join fetched cross join asked
+        where w.stream_id = $1 and w.day <> all ($2::date[]) and ($3::date is null or w.day > $3) and w.kind <> 'cut' and w.split_by is null
+          and w.state <> 'replaced'
+          and (w.state = 'complete' or w.proven_at > proved.at - interval '14 days')
+          and w.shown_at > coalesce(s.accepted_at, '-infinity')
+          and d.retired_since is null
+        order by w.day, w.state, w.proven_at desc
+     )
+     select day, "windowId", "walkId", "from", "to", "levelFrom", "levelTo", fresh,
+            -- As many as any proof of it had: the newest may be of what is left.
+            (select max(k.records) from daywalk.walks k
+              where k.window_id = "windowId" and k.outcome = 'proven' and k.role = 'whole'
+                and (k.walk_id = "walkId" or k.finished_at > coalesce(accepted_at, '-infinity'))) as records,
+            case when fresh or asked.at - day <= kept.age then 'against all' when is_old then 'not' else 'against what is empty' end as speaks
+       from newest cross join asked cross join kept
+      order by is_old, day desc limit 2`,
+    [streamId, days.except ?? [], days.after ?? null],
+  );
+}
+
+/** Notes that known answers are not what they were, the first time, or that they are again. */
+export async function noteTrust(
+  database: Database,
+  streamId: number,
+  trusted: boolean,
+): Promise<void> {
+  await database.persist(
+    `update daywalk.streams set distrusted_since = case when not $2 then clock_timestamp() end
+      where stream_id = $1 and (distrusted_since is null) <> $2`,
+    [streamId, trusted],
+  );
+}
+
+/** Notes that a known answer shows records still: its source keeps days of that age. */
+export async function noteShown(
+  database: Database,
+  { windowId }: Pick<Canary, 'windowId'>,
+): Promise<void> {
+  await database.persist(
+    'update daywalk.windows set shown_at = clock_timestamp() where window_id = $1',
+    [windowId],
+  );
+}
+
+/** Walks of a stream whose pages are looked at for the largest answer. */
+const NEWEST_WALKS = 50;
+
+/** The most records that one answer to the walks of the newest days had, in the last 30 days, and one walk; 0: there are none. */
+export function readLargest(
+  database: Database,
+  streamIds: readonly number[],
+): Promise<{ readonly streamId: number; readonly answer: number; readonly list: number }[]> {
+  return database.persist(
+    `select s.stream_id as "streamId", coalesce(max(p.records + p.skip), 0)::integer as answer, coalesce(max(newest.next_start), 0) as list
+       from unnest($1::integer[]) as s (stream_id)
+       left join lateral (
+         select k.walk_id, k.day, k.next_start
+           from daywalk.windows w
+           join daywalk.walks k on k.window_id = w.window_id
+          where w.stream_id = s.stream_id and w.kind <> 'cut' and k.role = 'whole' and k.started_at > clock_timestamp() - interval '30 days'
+          order by w.day desc limit ${NEWEST_WALKS}) as newest on true
+       left join daywalk.pages p on p.walk_id = newest.walk_id and p.day = newest.day
+      group by s.stream_id`,
+    [streamIds],
+  );
+}
+
+/** A complete window with the walks that its newest proof rests on. */
+export interface PublishedWindow extends Span {
+  readonly windowId: number;
+  readonly stream: string;
+  readonly day: Day;
+  /** Where its pages are; tiered: in the tier. */
+  readonly place: 'here' | 'tiered' | 'pruned';
+  /** Oldest first; more than one where only their union is whole. */
+  readonly walks: readonly PublishedWalk[];
+}
+
+/** A walk that a proof rests on. */
+export interface PublishedWalk {
+  readonly walkId: number;
+  readonly records: number;
+  readonly proof: Proof;
+  readonly pages: number;
+  /** The pages before its own in the object of its day, where that moved. */
+  readonly pagesBefore: number;
+}
+
+/** The complete windows of these streams, by day, without cuts; those of a window that was split are its parts. */
+export async function listPublishedWindows(
+  database: Database,
+  streamNames: readonly string[],
+  range: DayRange | null,
+): Promise<PublishedWindow[]> {
+  const rows = await database.persist<Omit<PublishedWindow, 'walks'> & PublishedWalk>(
+    `select w.window_id as "windowId", s.name as stream, w.day, ${spanColumns('w')}, k.walk_id as "walkId", k.records,
+            w.proof, k.pages,
+            case when k.pruning is null then 'here' when ${isTiered('w.stream_id', 'w.day')} then 'tiered' else 'pruned' end as place,
+            (select coalesce(sum(b.pages), 0)::bigint from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)
+              where g.pruning_id = k.pruning and b.walk_id < k.walk_id) as "pagesBefore"
+       from daywalk.streams s
+       join daywalk.windows w on w.stream_id = s.stream_id and w.state = 'complete' and w.kind <> 'cut' and w.split_by is null
+       join daywalk.walks k on ${IS_PROOF}
+      where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
+      order by w.day, array_position($1::text[], s.name), w.from_time, w.window_id, k.number`,
+    [streamNames, range?.from ?? null, range?.to ?? null],
+  );
+  const windows = new Map<number, PublishedWindow & { walks: PublishedWalk[] }>();
+  for (const row of rows) {
+    const { walkId, records, proof, pages, pagesBefore, ...named } = row;
+    const window = windows.get(row.windowId) ?? { ...named, walks: [] };
+    window.walks.push({ walkId, records, proof, pages, pagesBefore });
+    windows.set(row.windowId, window);
+  }
+  return [...windows.values()];
+}
+
+/** How a page was asked for, and what it holds. */
+export interface AskedPage {
+  readonly pageNo: number;
+  readonly start: number;
+  readonly length: number;
+  /** Records at its beginning that the page before holds already. */
+  readonly skip: number;
+  /** Of its records without those, in order. */
+  readonly hashes: readonly string[];
+}
+
+/** A page of a walk; null: it is not here any more. */
+export async function readAskedPage(
+  database: Database,
+  walkId: number,
+  pageNo: number,
+): Promise<AskedPage | null> {
+  const [row] = await database.persist<AskedPage>(
+    `select p.page_no as "pageNo", p.start, p.length, p.skip, p.record_hashes::text[] as hashes
+       from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
+      where k.walk_id = $1 and p.page_no = $2`,
+    [walkId, pageNo],
+  );
+  return row ?? null;
+}

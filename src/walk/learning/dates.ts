@@ -1,0 +1,95 @@
+/**
+ * Sources that keep their events by the dates of another clock, in an index or a table for each, and look only where the dates of a
+ * request point: what lies within hours of a midnight shows in ranges that reach across it alone (docs/completeness.md C8).
+ */
+import { WalkError } from '../../errors.ts';
+import type { Span } from '../../model.ts';
+import { lastClosedDay } from '../../plan/days.ts';
+import { around, secondsOf } from '../../plan/split.ts';
+import { askMidnightsAgain } from '../../store/evidence/learned.ts';
+import { orNull } from '../failures.ts';
+import type { WindowContext } from '../questions/context.ts';
+import { LONGEST_REACH } from '../questions/knowledge.ts';
+import { question } from '../questions/questions.ts';
+import { spansAround } from '../questions/span.ts';
+
+const HOUR = 3_600;
+/** Hours beside a midnight that are looked at: the nearest one, which shows most, and more of them where it holds nothing, or too little. */
+const HOURS = [1, 12];
+const MOST_TRIES = 3;
+
+/** Learns it at a midnight with records around it. One cut learns it, and the others wait for that. */
+export async function learnHiddenByDate(context: WindowContext, midnight: string): Promise<void> {
+  const { knowledge } = context;
+  await knowledge.reachLearning.run(async () => {
+    if (knowledge.hiddenByDate !== null || knowledge.longestList === 0) return;
+    if (knowledge.datesTried >= MOST_TRIES) return;
+    const [before, after] = await Promise.all([
+      orNull(hides(context, (reach, beyond) => around(midnight, 1 - reach, beyond ? 2 : 0))),
+      orNull(hides(context, (reach, beyond) => around(midnight, beyond ? -1 : 1, reach))),
+    ]);
+    if (before !== 'no records' || after !== 'no records') knowledge.datesTried += 1;
+    const isHidden = before === true || after === true;
+    if (!isHidden && (before !== false || after !== false)) return;
+    const side = before === true ? 'before' : 'after';
+    const hidden = !isHidden ? 'nothing' : before === after ? 'both' : side;
+    const shows = hidden === 'nothing' ? 'no more' : 'more';
+    const evidence = `a range across the midnight behind ${midnight} shows ${shows} than ranges of one date beside it`;
+    await knowledge.learn('hidden_by_date', hidden, evidence);
+    if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
+  });
+}
+
+/** @throws {WalkError} as long as the hours behind a midnight are not over that only the cut shows. */
+export function refuseUnfinished(context: WindowContext, midnight: string): void {
+  const { clock, timeZone, knowledge } = context;
+  if (!knowledge.isHiddenByDate('after')) return;
+  const { after } = spansAround(midnight, 0, context);
+  const closed = lastClosedDay(clock.now(), timeZone, (secondsOf(after) - 1) * 1_000);
+  if (closed >= midnight.slice(0, 10)) return;
+  throw new WalkError(
+    'unsettled',
+    `only a range across midnight shows what is before ${after.to}, which is not yet`,
+    {
+      hint: 'The source keeps its events by the dates of another clock. Set settle to 16h: then a day is exported when those hours are over.',
+    },
+  );
+}
+
+/**
+ * Whether a range across a midnight shows more records than the same hours of one date do, and any source may show across a cut;
+ * asked before those and behind. Of the nearest hour they show none at all then.
+ * @param rangeOf the hours of one date, or as far as two seconds beyond.
+ * @returns 'no records': there are none; 'too few': they do not tell.
+ */
+async function hides(
+  context: WindowContext,
+  rangeOf: (reach: number, beyond: boolean) => Span,
+): Promise<boolean | 'no records' | 'too few'> {
+  const { knowledge, pageLength } = context;
+  const length = knowledge.pageLength(pageLength);
+  const shownIn = async (span: Span, less = 0) =>
+    (await question(context, span, 0, Math.max(2, length - less))).hashes;
+  let found: 'no records' | 'too few' = 'no records';
+  for (const hours of HOURS) {
+    const across = () => shownIn(rangeOf(hours * HOUR, true), 1);
+    const countAlone = async (less = 0) =>
+      (await shownIn(rangeOf(hours * HOUR, false), less)).length;
+    const shown = await across();
+    if (shown.length === 0) continue;
+    let alone = await countAlone();
+    if (alone >= (hours === 1 ? 1 : shown.length)) return false;
+    const near = await shownIn(rangeOf(LONGEST_REACH, true));
+    // Where a page holds no more than what is near, other records than those tell.
+    const further = (list: readonly string[]) =>
+      near.length < list.length
+        ? list.length - near.length
+        : list.filter((hash) => !near.includes(hash)).length;
+    for (let time = 1; time < knowledge.repeats; time += 1)
+      alone = Math.max(alone, await countAlone(time));
+    found = 'too few';
+    if (further(shown) <= alone) continue;
+    return (hours > 1 || alone === 0) && further(await across()) > alone;
+  }
+  return found;
+}

@@ -1,0 +1,210 @@
+/** How a source pages, and what in a record is not the record: learned by asking, where a page does not continue the one before. */
+import type { PageRequest, Span } from '../../model.ts';
+import { readFirstRecords } from '../../store/evidence/evidence.ts';
+import type { ProbeFacts } from '../../store/evidence/probes.ts';
+import type { AskingContext } from '../questions/context.ts';
+import type { Knowledge } from '../questions/knowledge.ts';
+import { learnOneForm } from '../questions/one-form.ts';
+import { askRecords, inOtherWords } from '../questions/questions.ts';
+import { spanOf, targetOf } from '../questions/span.ts';
+import {
+  pairsOf,
+  rowNumberPlace,
+  sharesRecords,
+  tellsItself,
+  volatileInOne,
+  volatilePaths,
+  volatilePlace,
+} from '../rules/volatile.ts';
+
+/**
+ * Asks for the first page at offsets 0, 1 and 2, and at 0 again.
+ * @param first the request for the first page.
+ * @param walkId the walk whose pages are to be understood.
+ * @returns what was learned, as a sentence; null: nothing, so the list has moved.
+ */
+export async function learnPaging(
+  context: AskingContext,
+  first: PageRequest,
+  walkId: number,
+): Promise<string | null> {
+  const { knowledge } = context;
+  const at = (start: number) => askRecords(context, { ...first, start }, walkId);
+  const [zero, one] = [await at(0), await at(1)];
+  // A list of nothing but one record's copies looks the same from everywhere.
+  if (new Set(zero.facts.hashes).size < 2)
+    return zero.facts.came === 1 ? learnIgnoredAnyOrder(context, first) : null;
+  if (knowledge.paging !== 'number' && beginAlike(zero, one)) {
+    if (!beginAlike(zero, await at(first.length > 2 ? 2 : 1))) return null;
+    // With a record more at each request a list shows the same, too.
+    if (!beginAlike(zero, await at(0))) return null;
+    const evidence = 'starts 1 and 2 show the page that start 0 shows: pages are counted by number';
+    await knowledge.learn('paging', 'number', evidence);
+    return evidence;
+  }
+  if (beginAlike({ facts: { hashes: zero.facts.hashes.slice(1) } }, one)) {
+    await knowledge.learn('paging', 'offset', 'start 1 shows the second record first');
+    return null;
+  }
+  return (
+    (await learnOneForm(context, zero.page, one.page, 1)) ??
+    learnIgnored(context, first, [zero.list, one.list])
+  );
+}
+
+/** Whether two answers show the same records, as far as the shorter goes; equal ones among them make no difference. */
+function beginAlike(one: Hashed, other: Hashed): boolean {
+  const [a, b] = [one.facts.hashes, other.facts.hashes];
+  const length = Math.min(a.length, b.length);
+  return length > 0 && a.slice(0, length).every((hash, index) => hash === b[index]);
+}
+
+interface Hashed {
+  readonly facts: Pick<ProbeFacts, 'hashes'>;
+}
+
+/** Records that differ from one offset to another, and alike in a window of their own, differ in what is not the record. */
+async function learnIgnored(
+  context: AskingContext,
+  first: PageRequest,
+  [zero, one]: readonly [readonly unknown[], readonly unknown[]],
+): Promise<string | null> {
+  const paths = volatilePaths(pairsOf(zero.slice(1), one));
+  if (paths === null || paths.length === 0) return learnIgnoredAnyOrder(context, first);
+  const two = (await askRecords(context, { ...first, start: 2 }, 0)).list;
+  const same = volatilePaths(pairsOf(zero.slice(2), two));
+  if (zero.length > 2 && JSON.stringify(same) !== JSON.stringify(paths)) return null;
+  const evidence = `records differ from one offset to another in ${paths.join(', ')} only`;
+  return (await context.knowledge.ignore(paths, evidence)) ? evidence : null;
+}
+
+/** The same where the order does not hold: one question, asked three times, shows the same records but for one place in them. */
+export async function learnIgnoredAnyOrder(
+  context: AskingContext,
+  first: PageRequest,
+): Promise<string | null> {
+  const { list: one, page } = await askRecords(context, first, 0);
+  if (one.length >= first.length) return null;
+  const again = await askRecords(context, inOtherWords(first, one, 1), 0);
+  const last = await askRecords(context, inOtherWords(first, one, 2), 0);
+  const learned =
+    (await learnOneForm(context, page, again.page)) ??
+    (await learnOneForm(context, page, last.page));
+  if (learned !== null) return learned;
+  const [other, third] = [again.list, last.list];
+  const lists = [one, other, third];
+  const path = one.length === 1 ? volatileInOne(lists) : volatilePlace(one, other);
+  if (path === null) return null;
+  // What comes back as it was may be an edit that one of two replicas does not know.
+  const apart =
+    one.length === 1 || [one, other].every((list) => volatilePlace(list, third) === path);
+  if (!apart && !tellsItself(path, lists)) return null;
+  const evidence = `asked again, the records are the same but for ${path}`;
+  return (await context.knowledge.ignore([path], evidence)) ? evidence : null;
+}
+
+/**
+ * A list of records held against others, which are another list from several places of it on: where they are the same, the
+ * fewest places in the records differ. None: nothing differs, or nothing alike.
+ */
+function fewestPlaces(
+  part: readonly unknown[],
+  others: readonly (readonly unknown[])[],
+  ignored: readonly string[],
+): readonly string[] {
+  const shared = others.findIndex((other) => sharesRecords(part, other, ignored));
+  const found = others
+    .slice(Math.max(0, shared))
+    .map((other) => volatilePaths(pairsOf(part, other), shared !== -1) ?? [])
+    .filter((places) => places.length > 0);
+  return found.sort((one, other) => one.length - other.length)[0] ?? [];
+}
+
+/**
+ * Records that come otherwise in a part of a span than in the whole of it, alike in every one of them, differ in what is not
+ * the record: a number of the row, say.
+ * @param whole the span that is asked for now.
+ * @param parts walks of its parts.
+ * @returns whether something was learned; then walks before do not compare.
+ */
+export async function learnIgnoredInParts(
+  context: AskingContext,
+  whole: Span,
+  parts: readonly (Span & { readonly walkId: number; readonly stored: number })[],
+): Promise<boolean> {
+  for (const part of parts) {
+    const stored = await readFirstRecords(context.database, part.walkId);
+    if (stored.length < 2) continue;
+    const lists: (readonly unknown[])[] = [];
+    // Where the part begins in the whole, whichever part comes first.
+    for (const start of new Set([0, ...parts.map((other) => other.stored)])) {
+      // A page by number begins nowhere but at a multiple of its length.
+      const before = context.knowledge.paging === 'number' ? start : 0;
+      const length = before + stored.length;
+      const first = { ...targetOf(context.stream, spanOf(whole)), start: start - before, length };
+      const { list, page } = await askRecords(context, first, 0);
+      if ((await learnOneForm(context, part.walkId, page)) !== null) return true;
+      lists.push(list.slice(before));
+    }
+    const places = fewestPlaces(stored, lists, context.knowledge.ignored);
+    const evidence = `records of ${part.from} to ${part.to} differ from those of ${whole.from} to ${whole.to} in ${places.join(', ')} only`;
+    if (await context.knowledge.ignore(places, evidence)) return true;
+  }
+  return false;
+}
+
+/**
+ * The same for what lies across a cut and its sides, by the walks of them.
+ * @param steady it was so twice: then numbers of the rows will do.
+ */
+export async function learnIgnoredAcross(
+  context: AskingContext,
+  across: number,
+  sides: readonly number[],
+  steady: boolean,
+): Promise<void> {
+  const { database, knowledge } = context;
+  const whole = await readFirstRecords(database, across);
+  const parts: (readonly unknown[])[] = [];
+  for (const walkId of sides) {
+    if ((await learnOneForm(context, walkId, across)) !== null) return;
+    const part = await readFirstRecords(database, walkId);
+    parts.push(part);
+    // Records that no side shows may lie between.
+    const starts = Math.max(0, whole.length - part.length + 1);
+    const lists = Array.from({ length: starts }, (_, at) => whole.slice(at));
+    const places = fewestPlaces(part, lists, knowledge.ignored);
+    const evidence = `on one side of a cut, records differ from those across it in ${places.join(', ')} only`;
+    if (await knowledge.ignore(places, evidence)) return;
+  }
+  if (steady) await ignoreRowNumber(knowledge, parts, whole);
+}
+
+/** The same for a span that fits into a page, and its halves: all are asked for now, the span before and after them. */
+export async function learnIgnoredInHalves(
+  context: AskingContext,
+  first: PageRequest,
+  halves: readonly Span[],
+): Promise<void> {
+  const before = await askRecords(context, first, 0);
+  if (before.list.length < 2 || before.list.length >= first.length) return;
+  const parts: (readonly unknown[])[] = [];
+  for (const half of halves) {
+    const request = { ...first, ...targetOf(context.stream, spanOf(half)) };
+    parts.push((await askRecords(context, request, 0)).list);
+  }
+  const after = await askRecords(context, first, 0);
+  if (JSON.stringify(after.list) === JSON.stringify(before.list))
+    await ignoreRowNumber(context.knowledge, parts, after.list);
+}
+
+async function ignoreRowNumber(
+  knowledge: Knowledge,
+  parts: readonly (readonly unknown[])[],
+  whole: readonly unknown[],
+): Promise<void> {
+  const place = rowNumberPlace(parts, whole);
+  if (place === null) return;
+  const evidence = `asked for in parts of a span, records are the same as in the whole but for ${place}`;
+  await knowledge.ignore([place], evidence);
+}

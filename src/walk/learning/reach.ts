@@ -1,0 +1,176 @@
+/** How far a request must reach beyond a cut, and the division of a span by what is known of that (docs/completeness.md C8). */
+
+import { RequestError, WalkError } from '../../errors.ts';
+import type { Day, Span } from '../../model.ts';
+import { addDays } from '../../plan/days.ts';
+import { around, type Split, secondsOf, splitByTime } from '../../plan/split.ts';
+import { readCanaries } from '../../store/evidence/proven.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import { orNull } from '../failures.ts';
+import type { WindowContext } from '../questions/context.ts';
+import { newestDay } from '../questions/elsewhere.ts';
+import { LONGEST_REACH } from '../questions/knowledge.ts';
+import { question } from '../questions/questions.ts';
+import { dayOf, MOST_HALVINGS, SHORTEST_CUT, splitSpan } from '../questions/span.ts';
+
+const REACH_ATTEMPTS = 3;
+/** Seconds to whose multiples a source may round; nobody rounds to fewer and loses what a reach of one second would show. */
+const ROUNDED_TO = 5;
+/** Seconds with records that are tried from either side. */
+const SECONDS_TRIED = 5;
+
+/** The error of a source whose windows cannot be cut. */
+export const ignoresTime = (): WalkError =>
+  new WalkError('capped', 'the source ignores the time of day: it shows no part of a day alone');
+
+/** As {@link splitSpan}; where the parts would be short, it is learned first how short they may be. */
+export async function divide(
+  context: WindowContext,
+  window: LeasedWindow,
+  span: Span,
+  parts: number,
+): Promise<Split | null> {
+  if (context.knowledge.reach === null && secondsOf(span) < parts * SHORTEST_CUT)
+    await learnReach(context, span);
+  return splitSpan(span, window, context, parts);
+}
+
+/**
+ * Learns how far a request must reach: the first and the last second of a span are found that bring a record, and that one must
+ * show when it is asked for a second around them, and not two seconds beside them; then a second will do. A round time is not
+ * asked for: what happened then shows however a source rounds. One window learns it, and the others wait for that.
+ * @throws {WalkError} where the source ignores the time of day.
+ */
+export async function learnReach(context: WindowContext, span: Span): Promise<void> {
+  const { knowledge } = context;
+  await knowledge.reachLearning.run(async () => {
+    if (knowledge.reach === null && knowledge.reachTried < REACH_ATTEMPTS)
+      await tryReach(context, span);
+  });
+  if (knowledge.reach === 'day') throw ignoresTime();
+}
+
+async function tryReach(context: WindowContext, span: Span): Promise<void> {
+  const { knowledge } = context;
+  knowledge.reachTried += 1;
+  try {
+    if (await learnIgnoresTime(context, span)) return;
+    if (!(await isExact(context, span, 'first')) || !(await isExact(context, span, 'last'))) return;
+  } catch (error) {
+    // Short windows are refused: nothing can be learned from them.
+    if (!(error instanceof RequestError)) throw error;
+    await knowledge.learn('reach', LONGEST_REACH, error.message);
+    return;
+  }
+  await knowledge.learn(
+    'reach',
+    1,
+    `single seconds of ${span.from} to ${span.to} show their records, and the seconds beside them do not`,
+  );
+}
+
+/**
+ * Learns that the source ignores the time of day, where the day of this span and the newest one with records do: older days may be kept
+ * otherwise.
+ * @returns whether its own day does.
+ */
+export async function learnIgnoresTime(context: WindowContext, span: Span): Promise<boolean> {
+  const { database, knowledge } = context;
+  const day = span.from.slice(0, 10);
+  if (!(await ignoresTimeOfDay(context, day))) return false;
+  const canaries = await readCanaries(database, knowledge.streamId);
+  for (const { from } of [await newestDay(context, null), ...canaries]) {
+    const newer = from.slice(0, 10);
+    if (newer <= day || !(await showsAny(context, newer))) continue;
+    if (!(await ignoresTimeOfDay(context, newer))) return true;
+    break;
+  }
+  await knowledge.learn('reach', 'day', `parts of ${day} show the same records`);
+  return true;
+}
+
+/**
+ * Two spans of a minute, far apart, show the very records of the whole day, and one of them stands on no day beside it: what lasts for
+ * days is in any minute of them.
+ */
+async function ignoresTimeOfDay(context: WindowContext, day: Day): Promise<boolean> {
+  const length = context.knowledge.pageLength(context.pageLength);
+  const least = Math.min(length, Math.max(2, length - 2));
+  const hashesOf = async (span: Span, asked: number) =>
+    (await orNull(question(context, span, 0, asked)))?.hashes ?? [];
+  const shown = new Set<string>();
+  let own: readonly string[] = [];
+  for (const [less, span] of [minuteOf(day, '03'), minuteOf(day, '15'), dayOf(day)].entries()) {
+    // Each with a length of its own, so that no cache answers that takes them for one.
+    own = (await hashesOf(span, Math.max(least, length - less))).slice(0, least);
+    if (own.length === 0) return false;
+    shown.add(JSON.stringify(own));
+  }
+  if (shown.size > 1) return false;
+  const beside = [-1, 1].map((days) => hashesOf(dayOf(addDays(day, days)), length));
+  const others = new Set((await Promise.all(beside)).flat());
+  return own.some((hash) => !others.has(hash));
+}
+
+const minuteOf = (day: Day, hour: string): Span => ({
+  ...dayOf(day),
+  from: `${day} ${hour}:30:00`,
+  to: `${day} ${hour}:30:59`,
+});
+
+const showsAny = async (context: WindowContext, day: Day): Promise<boolean> =>
+  ((await orNull(question(context, dayOf(day), 0, 1)))?.came ?? 0) > 0;
+
+/** Whether single seconds near one end of a span are shown exactly; not, where that cannot be told soon. */
+async function isExact(
+  context: WindowContext,
+  span: Span,
+  side: 'first' | 'last',
+): Promise<boolean> {
+  let left: Span = span;
+  for (let time = 0; time < SECONDS_TRIED && left.from <= left.to; time += 1) {
+    const second = await findSecond(context, left, side);
+    if (second === null) return false;
+    const found = pastRound(second) === 0 ? null : await isExactAround(context, second);
+    if (found !== null) return found;
+    left =
+      side === 'first'
+        ? { ...left, from: around(second, 1, 1).from }
+        : { ...left, to: around(second, -1, -1).to };
+  }
+  return false;
+}
+
+/**
+ * The first second up to which a span shows a record, or the last one from which on it does, by halving. The other end stays where it
+ * is: a source that leaves out an edge would show a record beside it in neither half.
+ */
+async function findSecond(
+  context: WindowContext,
+  span: Span,
+  side: 'first' | 'last',
+): Promise<string | null> {
+  let left: Span = span;
+  for (let halving = 0; halving < MOST_HALVINGS && secondsOf(left) > 1; halving += 1) {
+    const [one, other] = splitByTime(left, 2, [], 0)?.parts ?? [];
+    if (one === undefined || other === undefined) return null;
+    const [tried, rest] = side === 'first' ? [one, other] : [other, one];
+    const asked = side === 'first' ? { ...tried, from: span.from } : { ...tried, to: span.to };
+    left = (await question(context, asked, 0, 1)).came > 0 ? tried : rest;
+  }
+  return left.from;
+}
+
+/** Whether what shows around a second does not show beside it; null: nothing shows, as an edge is left out. */
+async function isExactAround(context: WindowContext, second: string): Promise<boolean | null> {
+  const length = context.knowledge.pageLength(context.pageLength);
+  const hashesOf = async (before: number, after: number) =>
+    (await question(context, around(second, before, after), 0, length)).hashes;
+  const past = pastRound(second);
+  const near = await hashesOf(past === 1 ? 0 : -1, past === ROUNDED_TO - 1 ? 0 : 1);
+  if (near.length === 0) return null;
+  const beside = new Set([...(await hashesOf(-4, -2)), ...(await hashesOf(2, 4))]);
+  return near.every((hash) => !beside.has(hash));
+}
+
+const pastRound = (second: string): number => Number(second.slice(-2)) % ROUNDED_TO;

@@ -1,0 +1,196 @@
+/** Closing a split: its parts and their cuts must add up to its total, asked again at the end (docs/completeness.md C9). */
+import { WalkError } from '../../errors.ts';
+import type { Proof } from '../../model.ts';
+import { findUnheld } from '../../store/evidence/agreement.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import {
+  closeSplit,
+  readSplit,
+  readSplitWalks,
+  replanParts,
+  type SplitParts,
+} from '../../store/splits.ts';
+import { counted, formatCount } from '../../text.ts';
+import { orNull } from '../failures.ts';
+import { learnIgnoredInParts } from '../learning/paging.ts';
+import type { WindowContext, WindowEnd } from '../questions/context.ts';
+import { question } from '../questions/questions.ts';
+import { COUNTS_ELSE } from './contradictions.ts';
+import { asOldest, refuseForgotten, showsNothing } from './forgotten.ts';
+
+const SHOWN_AND_LACKING = 'it shows one that none of them holds';
+/** Leases of a split window that did not close it; then it has failed. */
+const ATTEMPTS = 4;
+
+/**
+ * Closes a split window whose parts are complete, or says which of them are walked again.
+ * @throws {WalkError} with the numbers, where they do not add up: then none of it is complete.
+ */
+export async function closeWindow(
+  context: WindowContext,
+  window: LeasedWindow,
+): Promise<WindowEnd> {
+  const { database, knowledge } = context;
+  const split = await readSplit(database, window);
+  if (split === null)
+    throw new WalkError('contradicted', 'it was split, and its parts are not there');
+  const all = split.parts.map(({ windowId }) => windowId);
+  // What a look found otherwise is in one of the parts, whatever their sum is; in which is not told where no total moved.
+  if (window.state === 'complete' || window.rewalk) {
+    const moved = await movedParts(context, split);
+    const parts = moved.length > 0 ? moved : all;
+    return again(context, window, split, 'a look found it otherwise', parts);
+  }
+  const { isEmpty, came, total: shown, totalMissing } = await askWhole(context, window);
+  // What shows nothing now may have been forgotten before its last part was walked.
+  if (came > 0 || (isEmpty && split.parts.some((part) => part.records === 0)))
+    await refuseForgotten(context, window, came);
+  const { calibrated, lowerBoundFrom } = knowledge.learned;
+  const records = sumOf(split);
+  // What was accepted as forgotten since its parts were walked, or is too much to be shown whole, adds up to what it told when it was split.
+  const isUntold =
+    isEmpty && records > 0 && (knowledge.hidesMuch || (await showsNothing(context, window)));
+  if (knowledge.hidesMuch && came === 0 && records === 0 && !(await showsNothing(context, window)))
+    throw new WalkError(
+      'contradicted',
+      'it was split, and its parts show nothing of what it shows',
+    );
+  const total = isUntold ? split.total : shown;
+  const exact =
+    calibrated > 0 && total !== null && (lowerBoundFrom === null || total < lowerBoundFrom);
+  // Where the total was to tell, no cut was asked: that nothing was asked for shows nothing.
+  const isTold =
+    split.by === 'level' || (split.cuts.length > 0 && split.cuts.every(({ told }) => told));
+  // Of a window that was split because none was told, its parts tell them.
+  const lacksTotal =
+    totalMissing && (split.total !== null || (await movedParts(context, split)).length > 0);
+  const isCovered = isTold && !lacksTotal && (total === null || total <= records);
+  const addsUp = exact ? total === records : isCovered;
+  if (exact && came > 0 && total < records && split.by === 'time' && isTold) {
+    // Records may have gone from the source since a part was walked.
+    const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split, total) : [];
+    if (moved.length > 0)
+      return again(context, window, split, numbersOf(split, total, records), moved);
+    // Parts that still hold more than the total: it is a lower bound from there on.
+    await knowledge.learnLowerBound(
+      total,
+      `${window.from} to ${window.to} told ${total}, and its parts hold ${records}`,
+    );
+  } else if (!addsUp) return notYet(context, window, split, total, records);
+  const isCounted = exact && total === records;
+  if (!isCounted && (await lacksWhatItShows(context, window, split, records)))
+    return again(context, window, split, SHOWN_AND_LACKING, all);
+  await context.checkKnown({ except: [window.day] });
+  const proof: Proof = {
+    kind: 'parts',
+    rule: 'C9',
+    records,
+    why: `${counted(split.parts.length, 'part')}${split.cuts.length === 0 ? '' : ` and ${counted(split.cuts.length, 'cut')}`} hold ${counted(records, 'record')}${total === null ? '' : `, and the total says ${exact ? '' : 'at least '}${formatCount(total)}`}`,
+    ...(total === null ? {} : { total }),
+    calibrated: isCounted,
+  };
+  await closeSplit(database, window, await asOldest(context, window, proof));
+  return { kind: 'complete', proof };
+}
+
+/** What the window tells; nothing where it is refused again, and so cannot be had whole. */
+async function askWhole(context: WindowContext, window: LeasedWindow) {
+  const whole =
+    (await orNull(question(context, window, 0, 1))) ??
+    (await orNull(question(context, window, 0, 2)));
+  return {
+    isEmpty: whole?.came === 0,
+    ...(whole ?? { came: 0, total: null, totalMissing: false }),
+  };
+}
+
+/**
+ * Where no exact total says that the parts are all: whether the whole showed a record, and shows it still, that none of them holds.
+ * @throws {WalkError} where they were walked again for that, and lack it still; by level.
+ */
+async function lacksWhatItShows(
+  context: WindowContext,
+  window: LeasedWindow,
+  { by, parts: { length } }: SplitParts,
+  records: number,
+): Promise<boolean> {
+  const { database } = context;
+  if (by === 'level')
+    throw new WalkError(
+      'contradicted',
+      `split by level, its parts hold ${records} records, and nothing shows that no record lacks a level`,
+    );
+  const { whole, parts, all } = await readSplitWalks(database, window);
+  if (whole === null) return false;
+  let unheld = await findUnheld(database, whole, all);
+  if (unheld.length > 0 && (await learnIgnoredInParts(context, window, parts)))
+    unheld = await findUnheld(database, whole, all);
+  const [first] = unheld;
+  if (first === undefined) return false;
+  const shown = await orNull(question(context, window, first.start, first.length, whole));
+  if (!unheld.some(({ hash }) => shown?.hashes.includes(hash))) return false;
+  if (window.attempts === 1) return true;
+  throw new WalkError(
+    'contradicted',
+    `split by time, its ${length} parts hold ${records} records, and ${SHOWN_AND_LACKING}`,
+  );
+}
+
+/** What the parts and the corrections of their cuts hold. */
+function sumOf({ parts, cuts }: SplitParts): number {
+  const corrections = cuts.reduce((sum, { added, removed }) => sum + added - removed, 0);
+  return parts.reduce((sum, { records }) => sum + records, corrections);
+}
+
+/** Cuts that were not asked are; parts whose own totals moved are walked again; where neither is left, it has failed. */
+async function notYet(
+  context: WindowContext,
+  window: LeasedWindow,
+  split: SplitParts,
+  total: number | null,
+  records: number,
+): Promise<WindowEnd> {
+  const numbers = numbersOf(split, total, records);
+  if (split.by === 'time' && split.cuts.length === 0) {
+    const cuts = split.parts.slice(0, -1).map(({ to }) => to);
+    return again(context, window, split, numbers, [], cuts);
+  }
+  const moved = window.attempts <= ATTEMPTS ? await movedParts(context, split) : [];
+  if (moved.length > 0) return again(context, window, split, numbers, moved);
+  // Parts by level may lack what has none: a total is then the only one to tell.
+  const hint = split.by === 'time' && total !== null ? COUNTS_ELSE : undefined;
+  throw new WalkError('contradicted', `split by ${split.by}, ${numbers}`, { hint });
+}
+
+const numbersOf = ({ parts }: SplitParts, total: number | null, records: number): string =>
+  `its ${parts.length} parts hold ${records} records, and ${total === null ? 'there is no total' : `the total says ${total}`}`;
+
+/**
+ * Parts that tell another total than they hold.
+ * @param whole the total of the whole; a part that tells the same, and holds more, is no sign that it moved.
+ */
+async function movedParts(
+  context: WindowContext,
+  { parts }: SplitParts,
+  whole: number | null = null,
+): Promise<number[]> {
+  const moved: number[] = [];
+  for (const part of parts) {
+    const { total } = await question(context, part, 0, 1);
+    if (total !== part.records && total !== whole) moved.push(part.windowId);
+  }
+  return moved;
+}
+
+/** Has parts walked, and cuts asked, before the window is closed. */
+async function again(
+  { database }: WindowContext,
+  window: LeasedWindow,
+  { by, parts: { length } }: SplitParts,
+  reason: string,
+  parts: readonly number[],
+  cuts: readonly string[] = [],
+): Promise<WindowEnd> {
+  await replanParts(database, window, { parts, cuts });
+  return { kind: 'split', by, parts: length, reason };
+}

@@ -1,0 +1,141 @@
+/** What follows where something speaks against an end: another walk, a split, or the window's failure with the numbers. */
+import { WalkError } from '../../errors.ts';
+import type { Claim, Span } from '../../model.ts';
+import { addDays, dayAt } from '../../plan/days.ts';
+import { findSameDay } from '../../store/evidence/agreement.ts';
+import type { EndedWalk } from '../../store/evidence/evidence.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import { orNull } from '../failures.ts';
+import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
+import { isRestless, question, totalsCount } from '../questions/questions.ts';
+import { dayOf, spanOf, splitSpan } from '../questions/span.ts';
+import { partsOf } from '../questions/too-much.ts';
+import { LEAST_CAP, type Verdict } from '../rules/verdict.ts';
+import { splitUp } from './splitting.ts';
+
+const CONTRADICTIONS_BEFORE_SPLIT = 2;
+
+/** An end that something speaks against is walked again; then a cap is split, and anything else has failed. */
+export async function settleContradiction(
+  context: WindowContext,
+  window: LeasedWindow,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+  said: Extract<Verdict, { kind: 'against' }>,
+): Promise<WindowEnd | 'again'> {
+  const times = wholes.filter(({ outcome }) => outcome === 'ended').length;
+  if (await isRestless(context, window)) return 'again';
+  if (times < CONTRADICTIONS_BEFORE_SPLIT) return 'again';
+  if (said.rule === 'C2' && (await tellsOfParts(context, window)))
+    return splitUp(context, window, { reason: said.reason, total: null, size: null });
+  if (said.least <= newest.stored) {
+    if (times <= context.walkAttempts) return 'again';
+    const hint = said.rule === 'C2' ? LACKS_TOTAL : undefined;
+    throw new WalkError('contradicted', `${said.reason}, in ${times} walks (${said.rule})`, {
+      hint,
+    });
+  }
+  await refuseForeignTotal(context, window, newest, `${said.reason} (${said.rule})`);
+  const shown = newest.claims.some(({ start, came }) => came > 0 && start + came > newest.stored);
+  if (!shown) await learnCap(context, window, newest, said.reason);
+  return splitUp(context, window, { reason: said.reason, total: said.least, size: newest.stored });
+}
+
+/** Whether the source, which tells no total of a window, does of a part of it: there may be too many to count. */
+async function tellsOfParts(context: WindowContext, window: LeasedWindow): Promise<boolean> {
+  if (splitSpan(window, window, context, 2)?.by !== 'time') return false;
+  for (const part of partsOf(window, true)) {
+    const { came, total } = await question(context, { ...spanOf(window), ...part }, 0, 2);
+    if (came > 0 && total !== null) return true;
+  }
+  return false;
+}
+
+/**
+ * A cap cuts every list at the same length: a shorter one, which a total also calls too short, was not cut by it. A second window that
+ * ends at just that length, and longer than any list that was shown, was, and what is longer need not be walked to it any more.
+ * @throws {WalkError} where no split would help.
+ */
+async function learnCap(
+  { knowledge }: WindowContext,
+  { windowId, from, to }: LeasedWindow,
+  { stored }: EndedWalk,
+  reason: string,
+): Promise<void> {
+  const { capMet, longestList, learned } = knowledge;
+  if (capMet !== null && stored < capMet.records / 2)
+    throw new WalkError('contradicted', `${reason}, and that is no depth at which lists end`, {
+      hint: COUNTS_ELSE,
+    });
+  const longest = Math.max(LEAST_CAP, longestList, learned.provenSize);
+  if (capMet === null || stored < capMet.records) knowledge.capMet = { records: stored, windowId };
+  else if (stored === capMet.records && windowId !== capMet.windowId && stored >= longest)
+    await knowledge.learn('offset_cap', stored, `${from} to ${to}: ${reason}, as once before`);
+}
+
+export const COUNTS_ELSE =
+  'If this total counts something else than the records of the window, set total_path (or switch it off: none).';
+
+const LACKS_TOTAL =
+  'If its source tells none any more: daywalk accept. If it tells them of some days only: total_path: none.';
+
+/** @throws {WalkError} where small parts of the window show less than they tell: the total counts something else. */
+export async function refuseForeignTotal(
+  context: WindowContext,
+  window: LeasedWindow,
+  { claims }: EndedWalk,
+  reason: string,
+): Promise<void> {
+  const totals = claims.flatMap(({ total }) => total ?? []);
+  if (totals.length === 0 || (await totalsCount(context, window, Math.max(...totals)))) return;
+  throw new WalkError('contradicted', `${reason}, and so it is in small parts of the window`, {
+    hint: COUNTS_ELSE,
+  });
+}
+
+/** Days from now that have no records: one is not yet, and may show none; the other was long before, where an archive may begin. */
+const NO_DAYS = [7, -3_650];
+
+/**
+ * A source that does not heed which day it is asked for shows the records of another day, and shows them of one that cannot have
+ * any, too.
+ * @throws {WalkError} where it does.
+ */
+export async function refuseSameDay(
+  context: WindowContext,
+  { kind, day }: LeasedWindow,
+  { walkId, stored }: WalkToPublish,
+): Promise<void> {
+  const { clock, database, knowledge, timeZone } = context;
+  if (kind !== 'day' || stored === 0) return;
+  const same = await findSameDay(database, knowledge.streamId, day, walkId);
+  if (same === null) return;
+  const today = dayAt(clock.now(), timeZone);
+  const length = knowledge.pageLength(context.pageLength);
+  for (const other of NO_DAYS.map((days) => addDays(today, days))) {
+    const hashes = (await orNull(question(context, dayOf(other), 0, length, walkId)))?.hashes ?? [];
+    const shows = (hash: string) => other > today || same.hashes.includes(hash);
+    if (!hashes.some(shows)) continue;
+    throw new WalkError(
+      'contradicted',
+      `${day} shows the records of ${same.day}, and ${other}, which cannot have any, shows some, too`,
+      {
+        hint: 'The source does not heed which day it is asked for: is it asked as its API wants it?',
+      },
+    );
+  }
+}
+
+/** An answer that shows more records than its own total tells says that totals from that one on are too low. */
+export async function learnLowTotals(
+  { knowledge }: WindowContext,
+  { from, to }: Span,
+  heard: readonly Claim[],
+): Promise<void> {
+  for (const { start, came, total } of heard)
+    if (total !== null && total >= LEAST_CAP && came > 0 && start + came > total)
+      await knowledge.learnLowerBound(
+        total,
+        `${from} to ${to} told ${total}, and showed record ${start + came} beside it`,
+      );
+}

@@ -1,0 +1,253 @@
+/**
+ * Cuts: what two neighbouring windows show in neither or in both (docs/completeness.md C8). Between a window that ends at
+ * second s and one that begins at s + 1 the source is asked for the span across, J, and for what each of them shows of it,
+ * K1 and K2; the correction is J - K1 - K2, record by record and signed.
+ */
+import { WalkError } from '../../errors.ts';
+import type { Proof, Span } from '../../model.ts';
+import { around, secondsOf } from '../../plan/split.ts';
+import { compareSums, isCorrectionPlausible, walksAgree } from '../../store/evidence/agreement.ts';
+import { type EndedWalk, type Part, partOf } from '../../store/evidence/evidence.ts';
+import { askMidnightsAgain } from '../../store/evidence/learned.ts';
+import { type Neighbour, readNeighbours } from '../../store/evidence/proven.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import { BrokenChainError, discardWalk, proveCut } from '../../store/walks.ts';
+import { askNeighboursAgain } from '../../store/windows.ts';
+import { learnHiddenByDate, refuseUnfinished } from '../learning/dates.ts';
+import {
+  learnIgnoredAcross,
+  learnIgnoredAnyOrder,
+  learnIgnoredInHalves,
+  learnIgnoredInParts,
+} from '../learning/paging.ts';
+import { ignoresTime, learnReach } from '../learning/reach.ts';
+import type { WindowContext, WindowEnd } from '../questions/context.ts';
+import { LONGEST_REACH } from '../questions/knowledge.ts';
+import { firstPageOf, spansAround } from '../questions/span.ts';
+import { isPowerOfTwo, LEAST_CAP } from '../rules/verdict.ts';
+import { settleSpan } from './settle.ts';
+
+/** The walks around a cut; the sides are null where nothing lies across. */
+export interface CutWalks {
+  readonly across: EndedWalk;
+  readonly before: EndedWalk | null;
+  readonly after: EndedWalk | null;
+}
+
+const ATTEMPTS = 3;
+/** Why a cut adds and takes away nothing, though nobody could tell what lies across it. */
+const NOTHING_IS_CUT = 'the source ignores the time of day: nothing is cut';
+const TOTAL_TELLS =
+  'more lies across it than can be told: the total of the window tells whether any is missing';
+
+/**
+ * Walks J, and where it holds anything K1 and K2, and J again: all at one state of the source.
+ * @param second the last one before the cut.
+ * @param after only walks newer than this one count.
+ */
+export async function askCut(
+  context: WindowContext,
+  window: LeasedWindow,
+  second: string,
+  after: number,
+): Promise<CutWalks> {
+  let since = after;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const learned = await reachFor(context, window, second, since);
+    const spans = spansAround(second, learned, context);
+    const across = await settleSpan(context, window, 'across', spans.across, since);
+    if (across.stored === 0) return { across, before: null, after: null };
+    const before = await settleSpan(context, window, 'before', spans.before, across.walkId);
+    const behind = await settleSpan(context, window, 'after', spans.after, across.walkId);
+    refuseCapped(context, across, [before, behind]);
+    const again = await settleSpan(context, window, 'across', spans.across, behind.walkId);
+    const isSteady = await walksAgree(context.database, partOf(across), partOf(again));
+    if (isSteady && (await holdsSides(context, partOf(again), [partOf(before), partOf(behind)])))
+      return { across: again, before, after: behind };
+    const sides = [before.walkId, behind.walkId];
+    if (!isSteady) await learnIgnoredAnyOrder(context, firstPageOf(context, spans.across));
+    else await learnIgnoredAcross(context, again.walkId, sides, attempt > 0);
+    since = again.walkId;
+  }
+  throw new WalkError('unsettled', `what lies across ${second} is different each time`);
+}
+
+/** A side shows nothing that the span across does not: whatever is done at an edge, the edges of the span lie further out. */
+async function holdsSides(
+  { database }: WindowContext,
+  across: Part,
+  sides: readonly Part[],
+): Promise<boolean> {
+  for (const side of sides)
+    if ((await compareSums(database, [across], [side])).more > 0) return false;
+  return true;
+}
+
+/** As far as is known; learned where something lies across a cut that was asked for with the longest. */
+async function reachFor(
+  context: WindowContext,
+  window: LeasedWindow,
+  second: string,
+  after: number,
+): Promise<number> {
+  const { knowledge } = context;
+  if (knowledge.reach === 'day') throw ignoresTime();
+  if (knowledge.reach !== null) return knowledge.reach;
+  const span = around(second, -LONGEST_REACH, 1 + LONGEST_REACH);
+  const across = await settleSpan(context, window, 'across', span, after);
+  if (across.stored > 0) await learnReach(context, span);
+  return knowledge.reach ?? LONGEST_REACH;
+}
+
+/**
+ * As many records as the longest list may be a cap, which would cut J and its sides alike; where both sides show records, and fewer,
+ * J would lack some of one of them.
+ */
+function refuseCapped(
+  { knowledge }: WindowContext,
+  across: EndedWalk,
+  sides: readonly EndedWalk[],
+): void {
+  const { stored } = across;
+  if (sides.every((side) => side.stored > 0 && side.stored < stored)) return;
+  const counted = across.end === 'open' && across.unites === undefined;
+  const { provenSize } = knowledge.learned;
+  if (counted || stored < LEAST_CAP || stored < provenSize || stored < knowledge.longestList)
+    return;
+  throw new WalkError(
+    'capped',
+    `${stored} records stand within ${secondsOf(across)} seconds, as many as any list has shown`,
+  );
+}
+
+/** Asks a cut that is a window of its own, and publishes its correction; once more where its walks are gone by then. */
+export async function walkCut(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
+  try {
+    return await walkOnce(context, window);
+  } catch (error) {
+    if (!(error instanceof BrokenChainError)) throw error;
+    context.log.error({ err: error, window: window.from }, 'the walks of a cut are discarded');
+    return walkOnce(context, window);
+  }
+}
+
+async function walkOnce(context: WindowContext, window: LeasedWindow): Promise<WindowEnd> {
+  const { database, knowledge } = context;
+  if (knowledge.reach === 'day') return unasked(context, window, NOTHING_IS_CUT);
+  if (window.from.slice(0, 10) !== window.to.slice(0, 10)) {
+    await learnHiddenByDate(context, window.from);
+    refuseUnfinished(context, window.from);
+  }
+  let since = 0;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    let walks: CutWalks;
+    try {
+      walks = await askCut(context, window, window.from, since);
+    } catch (error) {
+      // Learned just now: there are no cuts in such a source.
+      if (timeIsIgnored(context)) return unasked(context, window, NOTHING_IS_CUT);
+      if (totalTells(context, window, error)) return unasked(context, window, TOTAL_TELLS);
+      throw error;
+    }
+    const { across, before, after } = walks;
+    if (before === null || after === null)
+      return proved(context, window, walks, { more: 0, less: 0 });
+    const sides = [partOf(before), partOf(after)] as const;
+    const neighbours = await readNeighbours(database, window);
+    const lacking = await lackingOf(context, neighbours, before, after);
+    const beside = [neighbours.before?.walks ?? null, neighbours.after?.walks ?? null] as const;
+    if (
+      lacking.length === 0 &&
+      (await isCorrectionPlausible(database, partOf(across), sides, ...beside))
+    )
+      return proved(context, window, walks, await compareSums(database, sides, [partOf(across)]));
+    const known = knowledge.ignored.length;
+    await learnIgnoredInParts(context, across, [before, after]);
+    for (const { whole, parts } of lacking)
+      await learnIgnoredInHalves(context, firstPageOf(context, whole), parts);
+    // The windows are to be walked again, and not the cut.
+    if (lacking.length > 0 && knowledge.ignored.length === known) break;
+    since = across.walkId;
+  }
+  // What one of them holds was edited, or came late. At growing distances, since it may differ for ever.
+  if (isPowerOfTwo(window.failures + 1)) await askNeighboursAgain(database, window);
+  throw new WalkError(
+    'unsettled',
+    `what lies across ${window.from} is not what the windows on both sides hold of it`,
+    {
+      hint: 'The records around it have changed: the windows are walked again, and then the cut.',
+    },
+  );
+}
+
+/** The windows beside a cut that do not hold what a side of it shows, as far as they reach; in parts, of which the side is one. */
+async function lackingOf(
+  { database }: WindowContext,
+  neighbours: { readonly before: Neighbour | null; readonly after: Neighbour | null },
+  before: EndedWalk,
+  after: EndedWalk,
+): Promise<{ readonly whole: Span; readonly parts: readonly Span[] }[]> {
+  const lacks = async ({ walks }: Neighbour, side: EndedWalk) =>
+    (await compareSums(database, [walks], [partOf(side)])).more > 0;
+  const one = neighbours.before;
+  const other = neighbours.after;
+  const lacking = [];
+  if (one !== null && one.from < before.from && (await lacks(one, before)))
+    lacking.push({ whole: one, parts: [{ ...one, to: around(before.from, -1, 0).from }, before] });
+  if (other !== null && other.to > after.to && (await lacks(other, after)))
+    lacking.push({ whole: other, parts: [after, { ...other, from: around(after.to, 0, 1).to }] });
+  return lacking;
+}
+
+/** Too much lies across a cut within a split, whose parts must add up to a calibrated total. */
+const totalTells = ({ knowledge }: WindowContext, { from, to }: LeasedWindow, error: unknown) =>
+  error instanceof WalkError &&
+  (error.fault === 'capped' || error.fault === 'beyond-known-cap') &&
+  from.slice(0, 10) === to.slice(0, 10) &&
+  knowledge.learned.calibrated > 0;
+
+const timeIsIgnored = ({ knowledge }: WindowContext): boolean => knowledge.reach === 'day';
+
+async function proved(
+  context: WindowContext,
+  window: LeasedWindow,
+  { across, before, after }: CutWalks,
+  { more, less }: { readonly more: number; readonly less: number },
+): Promise<WindowEnd> {
+  const why =
+    before === null
+      ? 'nothing lies across it'
+      : `${more} shown by neither neighbour, ${less} by both`;
+  const sides = { before: before?.walkId ?? null, after: after?.walkId ?? null };
+  const others = [across, before, after].flatMap((walk) => walk?.unites ?? []);
+  const walks = { across: across.walkId, ...sides, ...(others.length > 0 && { unites: others }) };
+  const end = await publish(context, window, { records: more, removed: less, why, ...walks });
+  const least = spansAround(window.from, 0, context).across;
+  // It was learned meanwhile that dates hide what is farther away.
+  if (across.from > least.from || across.to < least.to)
+    await askMidnightsAgain(context.database, context.knowledge.streamId);
+  return end;
+}
+
+const unasked = (context: WindowContext, window: LeasedWindow, why: string): Promise<WindowEnd> =>
+  publish(context, window, { records: 0, removed: 0, why, before: null, after: null });
+
+async function publish(
+  context: WindowContext,
+  window: LeasedWindow,
+  found: Omit<Proof, 'kind' | 'rule'>,
+): Promise<WindowEnd> {
+  const proof: Proof = { kind: 'cut', rule: 'C8', ...found };
+  await context.checkKnown({ except: [window.from, window.to].map((time) => time.slice(0, 10)) });
+  try {
+    await proveCut(context.database, window, proof);
+  } catch (error) {
+    // A failover took some of them away; what is left of them is of another state of the source.
+    if (error instanceof BrokenChainError)
+      for (const walk of [found.across, found.before, found.after, ...(found.unites ?? [])])
+        if (typeof walk === 'number')
+          await discardWalk(context.database, window, walk, error.message);
+    throw error;
+  }
+  return { kind: 'complete', proof };
+}

@@ -1,0 +1,132 @@
+/** Proof by halves: without a calibrated total a hole or a cap is invisible from inside a window (docs/completeness.md C6). */
+
+import { WalkError } from '../../errors.ts';
+import type { Span } from '../../model.ts';
+import { compareSums, walksAgree } from '../../store/evidence/agreement.ts';
+import { type EndedWalk, partOf } from '../../store/evidence/evidence.ts';
+import { findLonger } from '../../store/evidence/proven.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import { orNull } from '../failures.ts';
+import { learnIgnoredInParts } from '../learning/paging.ts';
+import { divide, learnIgnoresTime } from '../learning/reach.ts';
+import type { WindowContext } from '../questions/context.ts';
+import { askForLook } from '../questions/end.ts';
+import { question } from '../questions/questions.ts';
+import { MOST_HALVINGS, spanOf } from '../questions/span.ts';
+import { type HalvesObserved, LEAST_CAP } from '../rules/verdict.ts';
+import { askCut } from './cuts.ts';
+import { settleSpan } from './settle.ts';
+
+/**
+ * Compares the records of a walk with those of its halves and the cut between them. A half that shows as many as the whole
+ * proves nothing, because a cap would cut both alike: it is halved in turn, down to a second.
+ * @throws {WalkError} `learned` where the whole is to be walked anew; `unsettled` or `capped` where a part of it cannot be told; `dense` where all of it
+ * stands in a span that cannot be halved, so that no split would tell more.
+ */
+export async function compareHalves(
+  context: WindowContext,
+  window: LeasedWindow,
+  whole: EndedWalk,
+): Promise<HalvesObserved> {
+  const { database } = context;
+  let span: Span = spanOf(window);
+  let unseen: WalkError | null = null;
+  /** Of what was halved in turn, the other half. */
+  const beside: number[] = [];
+  for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
+    const halves = await divide(context, window, span, 2);
+    const [one, other] = halves?.parts ?? [];
+    if (halves === null || one === undefined || other === undefined) throw dense(whole, span);
+    const first = await settleSpan(context, window, 'half', one, whole.walkId);
+    const second = await settleSpan(context, window, 'half', other, whole.walkId);
+    const inOneHalf = Math.max(first.stored, second.stored) >= whole.stored;
+    // A cap would cut each of them otherwise.
+    if (
+      halves.by === 'time' &&
+      whole.stored > 0 &&
+      Math.min(first.stored, second.stored) >= whole.stored &&
+      (await walksAgree(database, partOf(first), partOf(second))) &&
+      (await learnIgnoresTime(context, span))
+    )
+      throw dense(whole, span);
+    const cut =
+      halves.by === 'level'
+        ? null
+        : await askCut(context, window, one.to, whole.walkId).catch((error: unknown) => {
+            // What stands in one half is halved in turn, and at last in a span that cannot be.
+            if (!inOneHalf || !(error instanceof WalkError) || error.fault !== 'capped')
+              throw error;
+            unseen = error;
+            return null;
+          });
+    const sides = [cut?.before, cut?.after].flatMap((walk) => (walk ? [partOf(walk)] : []));
+    const plus = [first, second, ...(cut === null ? [] : [cut.across])].map(partOf);
+    const { more, less } = await compareSums(database, [partOf(whole)], plus, sides);
+    // Records without a level are in no half.
+    if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
+    const across = cut?.across.stored ?? 0;
+    const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || across >= whole.stored);
+    if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))
+      throw new WalkError('learned', 'what is not the record was learned from the halves');
+    const observed = { more, less, oneSided, walks: [...plus.flat(), ...sides.flat(), ...beside] };
+    if (unseen !== null && more === 0 && !oneSided) throw unseen;
+    if (more > 0 || less > 0 || !oneSided) return observed;
+    const inFirst = first.stored >= whole.stored;
+    span = inFirst ? one : other;
+    beside.push(inFirst ? second.walkId : first.walkId);
+  }
+  throw new WalkError(
+    'dense',
+    `all ${whole.stored} records of ${window.from} to ${window.to} stand in one second`,
+  );
+}
+
+const dense = ({ stored }: EndedWalk, { from, to }: Span): WalkError =>
+  new WalkError('dense', `all ${stored} records stand in ${from} to ${to}, which cannot be halved`);
+
+/**
+ * The sum of the totals of both halves and of the correction of the cut between them.
+ * @returns null where that cannot be told.
+ */
+export async function sumTotalsOfHalves(
+  context: WindowContext,
+  window: LeasedWindow,
+  whole: EndedWalk,
+): Promise<number | null> {
+  let span: Span = spanOf(window);
+  for (let halving = 0; halving < MOST_HALVINGS; halving += 1) {
+    const halves = await divide(context, window, span, 2);
+    const [one, other] = halves?.parts ?? [];
+    if (halves?.by !== 'time' || one === undefined || other === undefined) return null;
+    const ask = async (half: Span) => (await question(context, half, 0, 1)).total;
+    const [first, second] = await Promise.all([ask(one), ask(other)]);
+    if (first === null || second === null) return null;
+    const larger = Math.max(first, second);
+    if (larger >= whole.stored) {
+      if (larger > whole.stored || Math.min(first, second) > 0) return null;
+      span = first > second ? one : other;
+      continue;
+    }
+    const { across, before, after } = await askCut(context, window, one.to, whole.walkId);
+    return first + second + across.stored - (before?.stored ?? 0) - (after?.stored ?? 0);
+  }
+  return null;
+}
+
+/**
+ * Whether the newest longer list of the stream shows the last of its records where it was: then a cap on results is no lower
+ * (C6). It says nothing where lists are cut otherwise than by their number.
+ */
+export async function isLongerShown(
+  context: WindowContext,
+  window: LeasedWindow,
+  records: number,
+): Promise<boolean> {
+  const { database, knowledge } = context;
+  if (knowledge.learned.cutOtherwise) return false;
+  const longer = await findLonger(database, window, records);
+  if (longer === null) return false;
+  const length = knowledge.paging === 'number' ? 1 : 2;
+  const answer = await orNull(askForLook(context, longer, longer.records - 1, length, longer));
+  return answer !== null && typeof answer !== 'string' && answer.beginsWithLast;
+}

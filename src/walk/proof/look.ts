@@ -1,0 +1,187 @@
+/**
+ * Looks: later, independent questions whether a complete window is still what is stored. One that differs is walked again,
+ * unless its source forgets its oldest day first: then the day stays shown, and is not walked for nothing.
+ */
+import { RequestError } from '../../errors.ts';
+import type { Span } from '../../model.ts';
+import { around, secondsOf } from '../../plan/split.ts';
+import { confirmFrame } from '../../store/evidence/contracts.ts';
+import { readHalves, readHashes } from '../../store/evidence/evidence.ts';
+import { type ProvenWalk, readProvenWalk } from '../../store/evidence/proven.ts';
+import { type LeasedWindow, noteDifferent, noteLooked, postponeLook } from '../../store/leases.ts';
+import { readSplit } from '../../store/splits.ts';
+import { isRefused, orNull } from '../failures.ts';
+import { learnIgnoredSince } from '../learning/differing-since.ts';
+import { learnIgnoredInHalves } from '../learning/paging.ts';
+import type { WindowContext } from '../questions/context.ts';
+import { askForLook, lookAtEnd, lookAtUnion } from '../questions/end.ts';
+import { LONGEST_REACH } from '../questions/knowledge.ts';
+import { question } from '../questions/questions.ts';
+import { firstPageOf, spanOf, spansAround, splitSpan } from '../questions/span.ts';
+import { isForgotten } from './forgotten.ts';
+
+const LEARNED_SINCE = 'something was learned since that it is to be walked with';
+
+/** @returns how the window was found; unless it is different it is noted so, and given back. */
+export async function lookAgain(
+  context: WindowContext,
+  window: LeasedWindow,
+): Promise<'as stored' | 'forgotten' | 'not looked at' | 'different'> {
+  const { database, log, recheckDays } = context;
+  let difference: string | null;
+  try {
+    difference =
+      window.kind === 'cut'
+        ? await lookAtCut(context, window)
+        : window.splitBy !== null
+          ? await lookAtTotals(context, window)
+          : await lookAtList(context, window);
+    // That says nothing against it either, as long as there is nobody to ask.
+    if (difference === LEARNED_SINCE) await question(context, window, 0, 1);
+    else if (difference !== null) {
+      await noteDifferent(database, window);
+      if (await isForgotten(context, window)) return 'forgotten';
+    }
+  } catch (error) {
+    // Nothing was said against the window: it is looked at later.
+    if (!isRefused(error)) throw error;
+    if (error instanceof RequestError && (await isForgotten(context, window))) return 'forgotten';
+    log.warn({ window: window.from, to: window.to }, `not looked at: ${(error as Error).message}`);
+    await postponeLook(database, window, recheckDays);
+    return 'not looked at';
+  }
+  if (difference !== null) {
+    await learnWhatDiffers(context, window);
+    log.info({ window: window.from, to: window.to }, `walked again: ${difference}`);
+    return 'different';
+  }
+  await noteLooked(database, window, recheckDays);
+  return 'as stored';
+}
+
+/** Whether records that one walk lacked are to be read anew: they may be those of another walk, but for what was learned since. */
+const isReadAnew = ({ knowledge }: WindowContext, { doubted, ignored }: ProvenWalk): boolean =>
+  doubted && knowledge.ignored.some((place) => !ignored.includes(place));
+
+/** All records may differ in the same places, which then are not the record; a number of the row differs in a half, too. */
+export async function learnWhatDiffers(
+  context: WindowContext,
+  window: LeasedWindow,
+): Promise<void> {
+  const { database, knowledge } = context;
+  const walk = window.splitBy === null ? await readProvenWalk(database, window.windowId) : null;
+  if (walk === null || walk.records === 0) return;
+  const first = firstPageOf(context, walk);
+  const known = knowledge.ignored.length;
+  try {
+    const asWalked = { ...first, length: knowledge.pageLength(walk.pageLength) };
+    await learnIgnoredSince(context, asWalked, walk.walkId);
+    const halves = knowledge.ignored.length > known ? null : splitSpan(walk, window, context, 2);
+    if (halves?.by === 'time') await learnIgnoredInHalves(context, first, halves.parts);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+}
+
+async function lookAtList(context: WindowContext, window: LeasedWindow): Promise<string | null> {
+  const walk = await readProvenWalk(context.database, window.windowId);
+  if (walk === null) return 'its walk is not there';
+  if (isReadAnew(context, walk)) return LEARNED_SINCE;
+  const length = otherLength(context, window);
+  const difference = await lookAtEnd(context, window, walk, length, (signature) =>
+    confirmFrame(context.database, window.windowId, signature),
+  );
+  // It serves as a known answer.
+  if (difference === null && walk.records > 0 && !walk.doubted)
+    context.knowledge.knownAt = context.clock.monotonic();
+  return difference ?? lookAtHalves(context, window, length);
+}
+
+/** Where lists are cut otherwise than by their number, what a window does not show itself may come to be shown by its halves. */
+async function lookAtHalves(
+  context: WindowContext,
+  { windowId }: LeasedWindow,
+  length: number,
+): Promise<string | null> {
+  if (!context.knowledge.learned.cutOtherwise) return null;
+  for (const half of await readHalves(context.database, windowId)) {
+    const difference = await lookAtEnd(context, half, half, length, async () => true);
+    if (difference !== null) return `${half.from} to ${half.to}: ${difference}`;
+  }
+  return null;
+}
+
+/**
+ * The total must be the one that was calibrated. Those of two parts, cut at a second that was not used before, may add up to
+ * less, where fractions of a second are compared, and to more only by what padded windows both show. Without a calibrated total
+ * the parts have looks of their own.
+ */
+async function lookAtTotals(context: WindowContext, window: LeasedWindow): Promise<string | null> {
+  const { database, knowledge, clock } = context;
+  const split = await readSplit(database, window);
+  if (split === null) return 'its parts are not there';
+  const asked = question(context, window, 0, 2 + (window.looks % 3));
+  if (!split.calibrated) {
+    // What cannot be had whole tells nothing.
+    const holds = split.parts.some(({ records }) => records > 0);
+    return (await orNull(asked))?.came === 0 && holds ? 'it shows nothing any more' : null;
+  }
+  const { total } = await asked;
+  if (total === null || total !== split.total)
+    return `its total is ${total ?? 'missing'}, and was ${split.total}`;
+  const totalOf = async (span: Span) => (await question(context, span, 0, 1)).total ?? 0;
+  const second = Math.floor(secondsOf(window) * (0.25 + 0.5 * clock.random()));
+  const whole = spanOf(window);
+  const { to } = around(window.from, 0, second);
+  const { from } = around(to, 1, 1);
+  const sum = (await totalOf({ ...whole, to })) + (await totalOf({ ...whole, from }));
+  if (sum <= total) return null;
+  if (knowledge.reach !== 1) {
+    // Where windows are padded, this one shows what both parts do.
+    const both = await orNull(question(context, { ...whole, from: to, to: from }, 0, 1));
+    if (both === null || sum - total <= (both.total ?? both.came)) return null;
+  }
+  const difference = `the totals of its parts are ${sum} together, and that of the whole is ${total}`;
+  await knowledge.learnLowerBound(total, difference);
+  return difference;
+}
+
+/** What lies across the cut, page by page. */
+async function lookAtCut(context: WindowContext, window: LeasedWindow): Promise<string | null> {
+  const { database, knowledge } = context;
+  const { reach, paging } = knowledge;
+  if (reach === 'day') return null;
+  const walk = await readProvenWalk(database, window.windowId);
+  if (walk === null) return 'its walk is not there';
+  if (isReadAnew(context, walk)) return LEARNED_SINCE;
+  const span = spansAround(window.from, reach ?? LONGEST_REACH, context).across;
+  if (walk.from !== span.from || walk.to !== span.to) return LEARNED_SINCE;
+  if (walk.united) {
+    const difference = await lookAtUnion(context, span, walk, otherLength(context, window));
+    const behind = difference ?? (await askForLook(context, span, walk.records, 1, walk));
+    if (typeof behind === 'string') return behind;
+    if (behind.came === 0 && (behind.total ?? 0) <= walk.records) return null;
+    return `more than ${walk.records} records lie across it`;
+  }
+  const stored = await readHashes(database, walk.walkId);
+  const length = otherLength(context, window);
+  const shown: string[] = [];
+  for (let start = 0; shown.length <= stored.length; ) {
+    const answer = await askForLook(context, span, start, length, walk);
+    const isBehind = start > 0 && shown.length === stored.length;
+    // Many refuse to begin behind the last record, or answer with the last page again.
+    if (isBehind && (typeof answer === 'string' || answer.total === stored.length)) break;
+    if (typeof answer === 'string') return answer;
+    shown.push(...answer.hashes);
+    // A page that is shorter than asked may be cut short, unless its total says that it is all.
+    const isAll = shown.length >= stored.length && answer.total === shown.length;
+    if (answer.came === 0 || isAll) break;
+    start += paging === 'number' ? length : answer.came;
+  }
+  const same = JSON.stringify(shown.sort()) === JSON.stringify(stored.sort());
+  return same ? null : `${shown.length} records lie across it, and ${stored.length} are stored`;
+}
+
+function otherLength({ knowledge, pageLength }: WindowContext, { looks }: LeasedWindow): number {
+  return Math.max(2, knowledge.pageLength(pageLength) - 1 - (looks % 3));
+}

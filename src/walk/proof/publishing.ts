@@ -1,0 +1,116 @@
+/** A proven walk is published, and teaches what it shows of the source. */
+import { WalkError } from '../../errors.ts';
+import type { Proof } from '../../model.ts';
+import { secondsOf } from '../../plan/split.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import {
+  BrokenChainError,
+  discardWalk,
+  endWalk,
+  proveWindow,
+  readWithheld,
+  type WalkEnding,
+} from '../../store/walks.ts';
+import type { WalkToPublish, WindowContext, WindowEnd } from '../questions/context.ts';
+import { calibrate } from '../questions/questions.ts';
+import { DAY_SECONDS, spanOf } from '../questions/span.ts';
+import { LEAST_CAP } from '../rules/verdict.ts';
+import { refuseSameDay } from './contradictions.ts';
+import { asOldest, refuseForgotten } from './forgotten.ts';
+
+/**
+ * Publishes a walk. One that was not believed before a person accepted the source is published in its place where it holds
+ * more: the source may have forgotten records meanwhile.
+ * @param requests requests that are not noted with the walk yet.
+ * @returns null: its pages are not those that were walked, so it proves nothing.
+ */
+export async function publish(
+  context: WindowContext,
+  window: LeasedWindow,
+  walk: WalkToPublish,
+  proof: Proof,
+  requests: number,
+): Promise<WindowEnd | null> {
+  const { knowledge } = context;
+  // As long as none is proven with records, one goes first, and the others are held against it.
+  const isFree = () => walk.stored === 0 || knowledge.expected(DAY_SECONDS) > 0;
+  const end = await knowledge.firstShown.begin(isFree);
+  return publishInTurn(context, window, walk, proof, requests).finally(end);
+}
+
+async function publishInTurn(
+  context: WindowContext,
+  window: LeasedWindow,
+  walk: WalkToPublish,
+  proof: Proof,
+  requests: number,
+): Promise<WindowEnd | null> {
+  const { database, knowledge } = context;
+  const refuse = async (error: unknown, ending: Pick<WalkEnding, 'outcome' | 'end'>) => {
+    if (!(error instanceof WalkError)) throw error;
+    const reason = ending.outcome === 'failed' ? error.message : null;
+    const note = { ...ending, reason, claims: walk.claims, requests };
+    await endWalk(database, window, walk.walkId, note);
+    throw error;
+  };
+  try {
+    await refuseSameDay(context, window, walk);
+  } catch (error) {
+    await refuse(error, { outcome: 'failed', end: null });
+  }
+  try {
+    await refuseForgotten(context, window, walk.stored);
+    await context.checkKnown({ except: [window.day] });
+  } catch (error) {
+    await refuse(error, { outcome: 'ended', end: { withheld: proof } });
+  }
+  const newest = { walkId: walk.walkId, nextStart: walk.stored, pages: walk.pages };
+  const withheld =
+    window.walked && !window.proven ? await readWithheld(database, window, walk.walkId) : null;
+  const shown = withheld ?? { ...newest, proof: await asOldest(context, window, proof) };
+  try {
+    const [claims, more] = withheld === null ? [walk.claims, requests] : [[], 0];
+    await proveWindow(database, window, shown, shown.proof, claims, more);
+  } catch (error) {
+    if (!(error instanceof BrokenChainError)) throw error;
+    context.log.error({ err: error, window: window.from }, 'a walk is discarded');
+    await discardWalk(database, window, shown.walkId, error.message, requests);
+    return null;
+  }
+  if (withheld !== null) return { kind: 'complete', proof: withheld.proof };
+  if (window.levelFrom === null && window.levelTo === null)
+    knowledge.proved(walk.stored, secondsOf(window));
+  await learnFrom(context, window, walk, proof);
+  return { kind: 'complete', proof };
+}
+
+/** What a proof teaches of the source. */
+async function learnFrom(
+  context: WindowContext,
+  window: LeasedWindow,
+  walk: WalkToPublish,
+  proof: Proof,
+): Promise<void> {
+  const { knowledge } = context;
+  const halved = proof.kind === 'halves' || proof.summed === true;
+  if (window.kind === 'day') knowledge.dayHolds(window.day, walk.stored, halved);
+  const span = `${window.from} to ${window.to}`;
+  const { provenSize, calibrated, cutOtherwise } = knowledge.learned;
+  if (cutOtherwise) return;
+  if (halved && walk.stored > provenSize)
+    await knowledge.learn(
+      'proven_size',
+      walk.stored,
+      `the halves of ${span} ${proof.summed ? 'tell' : 'hold'} what the whole does`,
+    );
+  const totals = walk.heard.flatMap(({ total }) => total ?? []);
+  // The newest one: those before it may have told less than there is now.
+  const low = totals.at(-1) ?? walk.stored;
+  if (low < walk.stored && calibrated > 0 && low >= LEAST_CAP)
+    await knowledge.learnLowerBound(
+      low,
+      `${span} told ${low}, and ${walk.stored} records were proven`,
+    );
+  if (proof.kind === 'total') return;
+  if (calibrated === 0 || walk.stored > calibrated) await calibrate(context, spanOf(window), walk);
+}

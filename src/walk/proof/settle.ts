@@ -1,0 +1,168 @@
+/** A span walked until its walk can be compared with others: halves, and what lies around a cut. Walks are rows, so that a worker that takes over goes on. */
+
+import { WalkError } from '../../errors.ts';
+import type { Span } from '../../model.ts';
+import type { Database } from '../../store/database.ts';
+import { countUnion, isRepeated, walksAgree } from '../../store/evidence/agreement.ts';
+import { type EndedWalk, readWalks } from '../../store/evidence/evidence.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import type { WalkRole } from '../../store/walks.ts';
+import { walkOnce } from '../once.ts';
+import type { WindowContext } from '../questions/context.ts';
+import { sameSpan } from '../questions/span.ts';
+import { isUnlinked } from '../rules/observed.ts';
+import { type Evidence, verdict } from '../rules/verdict.ts';
+
+/** What walks for comparison are walked for. */
+export type ComparedRole = Exclude<WalkRole, 'whole'>;
+
+const ATTEMPTS = 8;
+/** Walks that are united: the last one must add nothing to those before it, of which each lacks some by chance. */
+const LEAST_UNITED = 3;
+const MOST_UNITED = 24;
+/** The list moved, or something was learned: the next walk may come to an end. */
+export const PASSING: ReadonlySet<string> = new Set(['shifted', 'learned']);
+const MOVES_BEFORE_ONE_PAGE = 2;
+
+/**
+ * Walks a span to an end against which nothing speaks, or finds the walk that did so already. Where the order does not
+ * hold, two single pages with the same records are as good: in one answer no order can hide a record. So are walks that hold together
+ * what each of them counted.
+ * @param after only walks newer than this one count.
+ * @throws {WalkError} `unsettled` where it moves, is capped or contradicts itself.
+ */
+export async function settleSpan(
+  context: WindowContext,
+  window: LeasedWindow,
+  role: ComparedRole,
+  span: Span,
+  after: number,
+): Promise<EndedWalk> {
+  for (;;) {
+    const walks = (await readWalks(context.database, window)).filter(
+      (walk) => walk.role === role && sameSpan(walk, span) && walk.walkId > after,
+    );
+    const settled = await findSettled(context, walks);
+    if (settled !== null) return settled;
+    const moves = walks.filter(({ outcome }) => outcome === 'shifted').length;
+    const onePage = context.knowledge.restless || moves >= MOVES_BEFORE_ONE_PAGE;
+    // What lies across a cut cannot be made smaller; a half can.
+    const unlinked = role !== 'half' && onePage && walks.some(goesOn);
+    if (walks.length >= (unlinked ? MOST_UNITED : ATTEMPTS))
+      throw unsettled(span, walks.at(-1)?.reason ?? null);
+    const manner = {
+      audited: false,
+      onePage: onePage ? 'first' : false,
+      unlinked,
+      mostRecords: null,
+    } as const;
+    const earlier = onePage ? [] : walks;
+    // Neither a walk that came to no end nor what it met stands for the window.
+    await walkOnce(context, window, role, span, earlier, manner).catch((error: unknown) => {
+      if (!(error instanceof WalkError) || !PASSING.has(error.fault)) throw error;
+    });
+  }
+}
+
+/** The newest walk, where it can stand for its span. */
+async function findSettled(
+  context: WindowContext,
+  walks: readonly EndedWalk[],
+): Promise<EndedWalk | null> {
+  const ended = walks.filter(({ outcome }) => outcome === 'ended');
+  const newest = ended.at(-1);
+  if (newest === undefined) return null;
+  if (newest.end === 'open' && newest.pages > 1) {
+    const united = await findUnited(context, ended, newest);
+    if (united !== null) return united;
+  }
+  const order = await orderOf(context, ended, newest);
+  if (order === 'disagree') return null;
+  const evidence = { ...newest, ...order, end: newest.end ?? 'open' };
+  const said = verdict(evidence, context.knowledge.learned);
+  if (said.kind === 'against') return null;
+  const lacks = said.kind === 'lacking' ? said.needs : null;
+  // Halves are for the window that it is compared with.
+  if (lacks !== 'end' && lacks !== 'another length') return newest;
+  if (lacks !== 'end' || !isSinglePage(newest)) return null;
+  const others = endedBeside(newest, ended).filter(isSinglePage);
+  return (await agreesWithOne(context.database, newest, others)) ? newest : null;
+}
+
+/**
+ * The newest walk with others whose pages are not linked, where together they hold as many records as each of them counted, also
+ * without the newest: then none is missing, whatever the order of each page was. No walk may have heard of more.
+ */
+async function findUnited(
+  { database, knowledge }: WindowContext,
+  ended: readonly EndedWalk[],
+  newest: EndedWalk,
+): Promise<EndedWalk | null> {
+  const { stored } = newest;
+  const isAgainst = (walk: EndedWalk) =>
+    verdict({ stored, end: 'open', claims: walk.claims }, knowledge.learned).kind === 'against';
+  if (ended.some((walk) => walk.stored > stored || mostHeard(walk) > stored)) return null;
+  const alike = ended.filter((walk) => walk.end === 'open' && walk.stored === stored);
+  const others = alike.flatMap(({ walkId }) => (walkId === newest.walkId ? [] : [walkId]));
+  if (others.length < LEAST_UNITED - 1 || alike.some(isAgainst)) return null;
+  for (const ids of [others, [...others, newest.walkId]])
+    if ((await countUnion(database, ids)) !== stored) return null;
+  return { ...newest, unites: others };
+}
+
+/** Whether the pages may not be those of one list, and another walk with other boundaries agrees all the same. */
+export async function orderOf(
+  { database, knowledge }: WindowContext,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+): Promise<Pick<Evidence, 'repeated' | 'unlinked' | 'agreed'> | 'disagree'> {
+  const unlinked = wholes.some((walk) => isUnlinked(walk, knowledge.paging));
+  const repeated = newest.pages > 1 && (await isRepeated(database, newest.walkId));
+  if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
+  const others = endedBeside(newest, wholes).filter(
+    ({ firstPage }) => firstPage !== newest.firstPage,
+  );
+  if (await agreesWithOne(database, newest, others)) return { repeated, unlinked, agreed: true };
+  return repeated && others.length > 0 ? 'disagree' : { repeated, unlinked, agreed: false };
+}
+
+/** Whether a walk before heard of more records, which may be gone, unless the newest came from a replica that lags; and no other walk agrees. */
+export async function lacksWhatWasHeard(
+  { database }: WindowContext,
+  wholes: readonly EndedWalk[],
+  newest: EndedWalk,
+): Promise<boolean> {
+  const before = wholes.filter(({ walkId }) => walkId < newest.walkId);
+  if (newest.stored === 0 || before.every((walk) => mostHeard(walk) <= newest.stored)) return false;
+  return !(await agreesWithOne(database, newest, endedBeside(newest, wholes)));
+}
+
+const endedBeside = ({ walkId }: EndedWalk, wholes: readonly EndedWalk[]) =>
+  wholes.filter((walk) => walk.walkId !== walkId && walk.outcome === 'ended');
+
+async function agreesWithOne(
+  database: Database,
+  { walkId }: EndedWalk,
+  others: readonly EndedWalk[],
+): Promise<boolean> {
+  for (const other of others) if (await walksAgree(database, [walkId], [other.walkId])) return true;
+  return false;
+}
+
+/** The most records that an answer of a walk told of. */
+const mostHeard = ({ claims }: EndedWalk): number =>
+  Math.max(0, ...claims.map(({ start, came, total }) => Math.max(start + came, total ?? 0)));
+
+/** More records than it stored were shown or told of. */
+const goesOn = (walk: EndedWalk): boolean => mostHeard(walk) > walk.stored;
+
+/** One answer, and not a full one. */
+const isSinglePage = ({ pages, stored, pageLength }: EndedWalk): boolean =>
+  pages === 1 && stored < pageLength;
+
+function unsettled({ from, to }: Span, reason: string | null): WalkError {
+  return new WalkError(
+    'unsettled',
+    `${from} to ${to} shows different records each time${reason === null ? '' : `: ${reason}`}`,
+  );
+}

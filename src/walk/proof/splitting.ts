@@ -1,0 +1,44 @@
+/** A window is split into parts, by time or by level, and into the cuts between them. */
+import { WalkError } from '../../errors.ts';
+import { partsWanted, secondsOf } from '../../plan/split.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import { splitWindow } from '../../store/splits.ts';
+import { divide } from '../learning/reach.ts';
+import type { WindowContext, WindowEnd } from '../questions/context.ts';
+
+/** Why a window is split, and what is known of its size. */
+export interface SplitReason {
+  readonly reason: string;
+  readonly total: number | null;
+  /** The most records that one part should hold. */
+  readonly size: number | null;
+}
+
+/**
+ * Splits a window; where its total is calibrated its cuts are asked for only if the parts do not add up to it.
+ * @throws {WalkError} where it can be split no further, or nothing would show that its parts add up.
+ */
+export async function splitUp(
+  context: WindowContext,
+  window: LeasedWindow,
+  { reason, total, size }: SplitReason,
+): Promise<WindowEnd> {
+  const { knowledge } = context;
+  const wanted = partsWanted(total, size, knowledge.expected(secondsOf(window)));
+  const found = await divide(context, window, window, wanted);
+  const calibrated = knowledge.learned.calibrated > 0 && total !== null;
+  if (found === null || (found.by === 'level' && !calibrated))
+    throw new WalkError('capped', `${reason}; ${whyNotSplit(found, context)}`);
+  const cuts =
+    found.by === 'time' && !calibrated ? found.parts.slice(0, -1).map(({ to }) => to) : [];
+  await splitWindow(context.database, window, { ...found, reason, total, cuts });
+  return { kind: 'split', by: found.by, parts: found.parts.length, reason };
+}
+
+function whyNotSplit(found: object | null, { knowledge }: WindowContext): string {
+  if (found !== null)
+    return 'one second can be split by level only, and without a calibrated total nothing shows that levels add up';
+  if (knowledge.reach === 'day')
+    return 'the source ignores the time of day, so nothing can be split';
+  return 'the window is too short to be split further';
+}

@@ -1,0 +1,294 @@
+/** Asking on behalf of a walk: lengths that the source takes, and claims of the answers that are no stored pages. */
+import { PageFailedError, WalkError } from '../../errors.ts';
+import type { Claim, ListEnd, Page } from '../../model.ts';
+import { countUnion } from '../../store/evidence/agreement.ts';
+import type { ProbeFacts } from '../../store/evidence/probes.ts';
+import type { OpenWalk } from '../../store/walks.ts';
+import type { Facts, Frame } from '../contract.ts';
+import { mayRefuseDepth, orNull, refusesLength } from '../failures.ts';
+import type { WalkObserved } from '../rules/observed.ts';
+import { ignoresStart, type WalkManner } from '../rules/steps.ts';
+import { isPowerOfTwo } from '../rules/verdict.ts';
+import type { AskingContext } from './context.ts';
+import { askShorter, isOfRecord, orShorter } from './questions.ts';
+import type { WalkTarget } from './span.ts';
+
+/** Records behind the newest one, so far that no list of one record a page is walked there. */
+const FAR = 1_000_000;
+/** No `start` is larger: many a source keeps it in 32 bits. */
+const FARTHEST = 2_000_000_000;
+
+/** Of the first and of the newest page of a walk; null: there is none. */
+export interface PageDigests {
+  readonly first: string | null;
+  readonly newest: string | null;
+}
+
+/** So many pages on, a walk may go round. */
+const LONG_WALK = 16;
+/** So many lengths are tried until one does not fit into a start. */
+const TRIED_LENGTHS = 4;
+
+/** Whether a page by number begins there, too: then its first record does not tell how pages are counted. */
+export const beginsPage = (start: number, length: number): boolean => start % length === 0;
+
+/** The questions of one walk, and what their answers claimed. */
+export class Asking {
+  /** Requests that stored no page. */
+  requests = 0;
+  /** Of the newest answer without records. */
+  frame: Frame | null = null;
+  readonly claims: Claim[] = [];
+  readonly #context: AskingContext;
+  readonly #target: WalkTarget;
+  readonly #walk: OpenWalk;
+
+  constructor(context: AskingContext, target: WalkTarget, walk: OpenWalk) {
+    this.#context = context;
+    this.#target = target;
+    this.#walk = walk;
+  }
+
+  /** Notes what an answer says that is no stored page. */
+  heard(page: Pick<Page, 'start' | 'length'>, facts: Facts, requests: number): void {
+    this.requests += requests;
+    this.claims.push(claimOf(page, facts));
+    this.frame = facts.frame ?? this.frame;
+  }
+
+  /** A request whose answer is looked at and not stored. */
+  async ask(start: number, length: number): Promise<Facts<ProbeFacts>> {
+    const request = { ...this.#target, start, length };
+    const { facts, page, wasted } = await askShorter(this.#context, request, this.#walk.walkId);
+    this.heard(page, facts, page.requests + wasted);
+    return facts;
+  }
+
+  /** How many of two records a part of the span shows; null: it cannot be had. Of the whole that claims nothing. */
+  async cameOf(part: WalkTarget): Promise<number | null> {
+    const answer = await orNull(askShorter(this.#context, { ...part, start: 0, length: 2 }));
+    if (answer === null) return null;
+    this.requests += answer.page.requests + answer.wasted;
+    return answer.facts.came;
+  }
+
+  /** @throws {WalkError} `capped` behind so many records where not even so few can be had there. */
+  askDeep(records: number, start: number, length: number): Promise<Facts<ProbeFacts>> {
+    return this.ask(start, length).catch(async (error: unknown) => {
+      throw await this.#cappedBy(records, error, { start, length });
+    });
+  }
+
+  /**
+   * What comes behind so many records; null: to begin there is refused.
+   * @param mayEnd how a list may end; else it is one that is capped.
+   */
+  behind(records: number, mayEnd: boolean): Promise<Facts<ProbeFacts> | null> {
+    if (!mayEnd) return this.askDeep(records, records, 1);
+    return this.ask(records, 1).catch((error: unknown) => {
+      if (mayRefuseDepth(error)) return null;
+      throw error;
+    });
+  }
+
+  /**
+   * The last record, which came alone, ends the list where nothing comes behind it, or what comes there is its last record or its beginning:
+   * a page may have no room for the bytes of two.
+   * @throws {WalkError} `capped` where something does.
+   */
+  async endsAlone(records: number): Promise<ListEnd> {
+    const behind = await this.behind(records, true);
+    if (behind === null || behind.came === 0) return 'last';
+    if (behind.beginsWithLast ? await this.showsLast(records) : await this.#beginsAnew(records))
+      return 'last';
+    throw new WalkError(
+      'capped',
+      `record ${records} comes alone, and asked for by itself the next one comes, too`,
+    );
+  }
+
+  /**
+   * Whether what came last, behind so many records, is the last of them, which is the answer far behind them, too; then it was
+   * asked for where that one stands. Two neighbours that trade places look like that once.
+   */
+  async showsLast(records: number): Promise<boolean> {
+    const claim = this.claims.pop();
+    if (claim === undefined) return false;
+    const isLast = (await this.#far(records, 1))?.beginsWithLast === true;
+    this.claims.push(isLast ? { ...claim, start: records - 1, came: 1 } : claim);
+    return isLast;
+  }
+
+  /** Whether the list begins anew behind so many records, and shows some far behind them, where none is; then they were asked for at its beginning. */
+  async #beginsAnew(records: number): Promise<boolean> {
+    const heard = this.claims.length;
+    const [beginning, behind] = [await this.ask(0, 2), await this.ask(records, 2)];
+    this.claims.length = heard;
+    const isSame = JSON.stringify(behind.hashes) === JSON.stringify(beginning.hashes);
+    if (!isSame || ((await this.#far(records, 1))?.came ?? 0) === 0) return false;
+    this.claims.pop();
+    return true;
+  }
+
+  /** Whether most of a long walk came before in it, and there is no end of that, as the list begins anew behind its end. */
+  async #goesRound(records: number, pages: number): Promise<boolean> {
+    if (pages < LONG_WALK || !isPowerOfTwo(pages)) return false;
+    const different = await countUnion(this.#context.database, [this.#walk.walkId]);
+    return 2 * different < records && ((await this.#far(records, 1))?.came ?? 0) > 0;
+  }
+
+  /**
+   * Refuses a page by number that equals the first one, and one that comes for every `start`: the first one of one record, or the
+   * newest by number, which comes far behind the list, too.
+   * @param before the walk without that page.
+   * @throws {WalkError} where the first page comes for each `start`; `capped` where the newest page does for all behind it.
+   */
+  async refuseRepeated(
+    { records, pages, paging, first, newest }: WalkObserved & PageDigests,
+    { came, digest }: Pick<ProbeFacts, 'came' | 'digest'>,
+  ): Promise<void> {
+    if (await this.#goesRound(records, pages))
+      throw new WalkError(
+        'contradicted',
+        `behind ${records} records the list still shows those that came before`,
+      );
+    if (came > 1 && digest === first && paging === 'number') throw ignoresStart();
+    if (came === 1 && digest === first && isPowerOfTwo(pages)) {
+      if ((await this.#far(records, 1))?.beginsWithLast) throw ignoresStart();
+    } else if (came > 1 && digest === newest && paging === 'number') {
+      if ((await this.#far(records, came))?.digest === digest)
+        throw new WalkError('capped', `the page behind record ${records} comes for all behind it`);
+    }
+  }
+
+  /** What comes far behind the records, where none is; null: it cannot be had. It claims nothing: a total may run along with `start`. */
+  async #far(records: number, length: number): Promise<ProbeFacts | null> {
+    const heard = this.claims.length;
+    const pages = Math.min(FAR, Math.floor(FARTHEST / length));
+    const answer = await orNull(this.ask(records + length * pages, length));
+    this.claims.length = heard;
+    return answer;
+  }
+
+  /** A page that is to be all may be cut short: what comes behind it is heard. One as large as any may be a capped list. */
+  async lookBehind(records: number, onePage: WalkManner['onePage']): Promise<ListEnd> {
+    const { largestAnswer, givesEmptiesInVain, repeats } = this.#context.knowledge;
+    const looks = onePage === 'first' || (onePage === 'another' && records >= largestAnswer);
+    const times = records === 0 || !looks ? 0 : givesEmptiesInVain ? repeats : 1;
+    for (let time = 0, came = 0; time < times && came === 0; time += 1)
+      came = (await this.behind(records, records < largestAnswer))?.came ?? 0;
+    return 'open';
+  }
+
+  /** @throws {WalkError} where an answer to what was empty before has records. */
+  async stillNothing({ came }: { readonly came: number }): Promise<ListEnd> {
+    if (came === 0) return 'nothing';
+    const { from, to } = this.#target;
+    const evidence = `start 0 of ${from} to ${to} was empty, and asked again it was not`;
+    await this.#context.knowledge.caughtEmpty(evidence);
+    throw new WalkError('shifted', 'the source shows records on one request and none on another');
+  }
+
+  /**
+   * Where a list shows records to a short page only, and nothing to longer ones again and again, those are too long.
+   * @throws {WalkError} `learned` then.
+   */
+  async refuseLength(refused: number, shown: number): Promise<void> {
+    const { knowledge } = this.#context;
+    for (let time = 0; time < knowledge.repeats; time += 1)
+      if ((await this.ask(0, refused)).came > 0) return;
+    let length = Math.floor(refused / 2);
+    while (length > shown && (await this.ask(0, length)).came === 0)
+      length = Math.floor(length / 2);
+    const told = `pages of ${refused} records are empty, where shorter ones are not`;
+    await knowledge.learn('page_length', Math.max(shown, length), told);
+    throw new WalkError('learned', told);
+  }
+
+  /**
+   * A length to ask with from the last record on: not asked for on this walk, so that no cache between answers for the source;
+   * and one of which no page begins there, as far as there is any, so that pages by number show other records.
+   */
+  otherLength(records: number, again = 0): number {
+    const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
+    const other = Math.max(2, (records + again) % 2 === 0 ? length - 1 : length);
+    const lengths = Array.from({ length: TRIED_LENGTHS }, (_, less) => other - less);
+    return lengths.find((each) => each > 1 && !beginsPage(records - 1, each)) ?? other;
+  }
+
+  /**
+   * Tries shorter pages where the source fails on the length.
+   * @throws {WalkError} `capped` where only what lies deep in the list fails; `learned` by number.
+   */
+  async withLength<T>(observed: WalkObserved, askFor: (length: number) => Promise<T>): Promise<T> {
+    const length = this.#context.knowledge.pageLength(this.#walk.pageLength);
+    const { records: start, paging } = observed;
+    const byNumber = start > 0 && paging === 'number';
+    const request = { ...this.#target, start, length };
+    try {
+      return await orShorter(this.#context, request, byNumber ? length : 1, askFor);
+    } catch (error) {
+      if (byNumber && length > 1 && refusesLength(error))
+        throw await this.#learnedShorter(observed, error as Error);
+      throw start > 0 ? await this.#cappedBy(start, error, request) : error;
+    }
+  }
+
+  /** Pages by number are of one length from the first on. */
+  async #learnedShorter(
+    { records: start, largestPage }: WalkObserved,
+    error: Error,
+  ): Promise<Error> {
+    const told = `pages by number of ${largestPage} records fail: ${error.message}`;
+    const length = Math.max(1, Math.floor(largestPage / 2));
+    const refused = { ...this.#target, start, length: largestPage };
+    // It is no length that is refused; it may be the depth.
+    if (await isOfRecord(this.#context, refused, error, length))
+      return (await this.#cappedBy(start, error, refused, largestPage)) as Error;
+    await this.#context.knowledge.learn('page_length', length, told);
+    return new WalkError('learned', told, { cause: error });
+  }
+
+  /**
+   * What an error behind so many records means; one that is not of the depth, or of the next record alone, is what it is.
+   * @param next how many records come next; of a page that cannot be shorter all of it.
+   */
+  async #cappedBy(
+    records: number,
+    error: unknown,
+    { start, length }: Pick<Page, 'start' | 'length'>,
+    next = 1,
+  ): Promise<unknown> {
+    if (!mayRefuseDepth(error)) return error;
+    // For others shorter pages were tried, too.
+    if (!refusesLength(error) && (await this.#isAnswered(start, length)))
+      return new WalkError('shifted', `start ${start} was refused, and asked again it was not`);
+    const isOfNext =
+      error instanceof PageFailedError && (await this.#isAnswered(records + next, next));
+    return isOfNext ? error : this.capped(records, (error as Error).message);
+  }
+
+  #isAnswered(start: number, length: number): Promise<boolean> {
+    return this.ask(start, length).then(
+      () => true,
+      (error: unknown) => {
+        if (mayRefuseDepth(error)) return false;
+        throw error;
+      },
+    );
+  }
+
+  /** Whether single records can be had at the start and not here: paging has an end, and the window is to be split. */
+  async capped(start: number, reason: string): Promise<WalkError> {
+    const told = `the source answers at start 0 and not at ${start}: ${reason}`;
+    const answer = await this.ask(0, 1);
+    if (answer.came > 0) await this.#context.knowledge.learn('offset_cap', start, told);
+    return new WalkError('capped', told);
+  }
+}
+
+/** What an answer says of the window. */
+export function claimOf({ start, length }: Pick<Page, 'start' | 'length'>, facts: Facts): Claim {
+  const { came, total, lowerBound, totalMissing, more } = facts;
+  return { start, length, came, total, lowerBound, totalMissing, more };
+}

@@ -1,0 +1,84 @@
+/** What proving a window needs, and what becomes of it. */
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
+import type { Claim, ListEnd, Proof, Span, Stream } from '../../model.ts';
+import type { Database } from '../../store/database.ts';
+import type { CanaryDays } from '../../store/evidence/proven.ts';
+import type { AnswerContext } from '../answers.ts';
+import type { Frame } from '../contract.ts';
+import type { PrefetchBudget } from '../prefetch/budget.ts';
+import type { Knowledge } from './knowledge.ts';
+
+/** What asking about a stream needs, and learning from the answers. */
+export interface AskingContext extends AnswerContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly stream: Stream;
+  readonly knowledge: Knowledge;
+}
+
+/** What proving a window needs, and each of its walks. */
+export interface WindowContext extends AskingContext {
+  readonly log: Logger;
+  readonly timeZone: string;
+  readonly pageLength: number;
+  /** A window whose total is larger is split before it is walked. */
+  readonly windowRecords: number;
+  /** So often a window is walked again whose walk came to no end, or was contradicted. */
+  readonly walkAttempts: number;
+  readonly recheckDays: number;
+  readonly leaseTtlMs: number;
+  readonly keepBytes: boolean;
+  /** What this walk and the others of the process share for pages ahead. */
+  readonly budget: PrefetchBudget;
+  /** Told of every page that was stored. */
+  readonly onPage: (page: { records: number; bytes: number; total: number | null }) => void;
+  /**
+   * Told of a window that showed nothing, and nothing again.
+   * @throws {WalkError} where a known answer with records is not repeated now, or the answer is of no known kind.
+   */
+  readonly believeNothing: (frame: Frame, span: Pick<Span, 'from' | 'to'>) => Promise<void>;
+  /**
+   * Called before anything new is believed.
+   * @param days of which days known answers are asked for.
+   * @returns whether a known answer is what it was; false: there is none.
+   * @throws {WalkError} where known answers are not what they were.
+   */
+  readonly checkKnown: (days?: CanaryDays) => Promise<boolean>;
+}
+
+/** What became of a window. */
+export type WindowEnd =
+  | { readonly kind: 'complete'; readonly proof: Proof }
+  | { readonly kind: 'unchanged' }
+  /** Nothing could be told of it. */
+  | { readonly kind: 'released' }
+  | {
+      readonly kind: 'split';
+      readonly by: 'time' | 'level';
+      readonly parts: number;
+      readonly reason: string;
+    };
+
+/** A walk at the end of its list. */
+export interface WalkEnd {
+  readonly end: ListEnd;
+  readonly stored: number;
+  readonly pages: number;
+  readonly largestPage: number;
+  /** Of every answer of the walk. */
+  readonly heard: readonly Claim[];
+  /** Of the answers that are no stored pages; those of pages are in their rows. */
+  readonly claims: readonly Claim[];
+}
+
+/** A walk to be published. */
+export interface WalkToPublish {
+  readonly walkId: number;
+  readonly stored: number;
+  readonly pages: number;
+  /** Of the answers that are not noted in its row yet. */
+  readonly claims: readonly Claim[];
+  /** Of every answer. */
+  readonly heard: readonly Claim[];
+}

@@ -1,0 +1,115 @@
+/** The end of a window's list at the source: one answer shows whether it is still what is stored. */
+
+import { RequestError } from '../../errors.ts';
+import type { Proof, Span } from '../../model.ts';
+import { readHashes } from '../../store/evidence/evidence.ts';
+import type { ProbeFacts } from '../../store/evidence/probes.ts';
+import type { ProvenWalk } from '../../store/evidence/proven.ts';
+import type { Facts } from '../contract.ts';
+import { isRefused, orNull } from '../failures.ts';
+import type { AskingContext } from './context.ts';
+import { question } from './questions.ts';
+
+/** The walk that a look is compared with; without a proof it is no union. */
+export interface LookedAt extends Pick<ProvenWalk, 'walkId' | 'records'> {
+  readonly pages?: number;
+  readonly proof?: Pick<Proof, 'kind' | 'unites' | 'records'>;
+}
+
+/**
+ * Asks from the last record on, with a length that was not asked for lately.
+ * @param confirmFrame whether the window was proven to be empty with an answer of this frame, which is known from now on.
+ * @returns what differs; null: nothing, as far as one answer can tell.
+ */
+export async function lookAtEnd(
+  context: AskingContext,
+  window: Span,
+  walk: LookedAt,
+  length: number,
+  confirmFrame: (signature: string) => Promise<boolean> = async () => false,
+): Promise<string | null> {
+  if (walk.proof?.kind === 'union') return lookAtUnion(context, window, walk, length);
+  const { records } = walk;
+  const { knowledge } = context;
+  const byNumber = knowledge.paging === 'number' && records > 0;
+  const start = Math.max(0, records - 1);
+  // What is too long may come empty.
+  const most = byNumber ? 1 : records === 0 ? Math.min(length, 2 + (length % 3)) : length;
+  const answer = await askForLook(context, window, start, most, walk);
+  if (typeof answer === 'string') return answer;
+  const { came, total } = answer;
+  if (answer.more && came < most) return 'its answer says that there is more';
+  if (records === 0) {
+    if (came > 0 || (total ?? 0) > 0) return 'the window was empty and is not';
+    const { frame } = answer;
+    const known = frame === null || frame.known || (await confirmFrame(frame.signature));
+    return known ? null : 'an answer without records of no known kind';
+  }
+  if (came === 0) return `there is no record at ${start}, where the last one was`;
+  if (!answer.beginsWithLast) return `the last record, at ${start}, is another one`;
+  if (came > 1) return `there are more than the ${records} records that were there`;
+  // It came alone: a page by number is asked for so, and where there are several pages one may have no room for two.
+  if (byNumber || (total !== records && (walk.pages ?? 1) > 1)) {
+    const behind = await orNull(question(context, window, records, 1, walk.walkId));
+    const isLastAgain = behind?.beginsWithLast === true && behind.total === records;
+    if ((behind?.came ?? 0) > 0 && !isLastAgain)
+      return `there are more than the ${records} records that were there`;
+  }
+  if (total !== null && total > records)
+    return `the total is ${total}, and ${records} records are stored`;
+  // The list is as long as it was: a total of fewer is a lower bound, or counts something else by now.
+  if (total !== null && total < records && knowledge.learned.calibrated > 0)
+    await knowledge.learnLowerBound(
+      total,
+      `${window.from} to ${window.to} told ${total} beside its record ${records}`,
+    );
+  return null;
+}
+
+/** One page of what is proven by a union shows nothing else. */
+export async function lookAtUnion(
+  context: AskingContext,
+  window: Span,
+  walk: LookedAt,
+  length: number,
+): Promise<string | null> {
+  const known = new Set<string>();
+  for (const walkId of [walk.walkId, ...(walk.proof?.unites ?? [])])
+    for (const hash of await readHashes(context.database, walkId)) known.add(hash);
+  const answer = await askForLook(context, window, 0, length, walk);
+  if (typeof answer === 'string') return answer;
+  if (answer.came === 0 && known.size > 0) return 'it shows nothing any more';
+  // The proof of a cut speaks of what it adds.
+  const records = walk.proof?.kind === 'union' ? walk.proof.records : walk.records;
+  const { total } = answer;
+  if (total !== null && total > records)
+    return `the total is ${total}, and ${records} records are stored`;
+  return answer.hashes.some((hash) => !known.has(hash))
+    ? 'a record is shown that is not stored'
+    : null;
+}
+
+/** An answer for a look; a list that has become shorter, or is not paged as deep any more, may answer with an error. */
+export async function askForLook(
+  context: AskingContext,
+  span: Span,
+  start: number,
+  length: number,
+  walk: LookedAt,
+): Promise<Facts<ProbeFacts> | string> {
+  const { knowledge } = context;
+  const times = knowledge.givesEmptiesInVain ? knowledge.repeats : 1;
+  try {
+    let answer = await question(context, span, start, length, walk.walkId);
+    for (let time = 1; time < times && answer.came === 0; time += 1)
+      answer = await question(context, span, start, length, walk.walkId);
+    return answer;
+  } catch (error) {
+    if (start === 0 || !isRefused(error)) throw error;
+    // A failure is of the depth, or of the last record, where the list itself can be had.
+    const isOfEnd =
+      error instanceof RequestError || (await orNull(question(context, span, 0, length))) !== null;
+    if (!isOfEnd) throw error;
+    return `the source refuses start ${start}, where the last record was: ${(error as Error).message}`;
+  }
+}

@@ -1,0 +1,233 @@
+/** What is known of a stream's source: learned facts, which outlive the process and expire, and what this process has seen. */
+import type { Day, PageRequest } from '../../model.ts';
+import { addDays } from '../../plan/days.ts';
+import type { Database } from '../../store/database.ts';
+import { type Fact, forget, type LearnedFact, learn } from '../../store/evidence/learned.ts';
+import { FirstAlone, OneAtATime } from '../concurrency.ts';
+import { Trust } from '../rules/following.ts';
+import type { Paging } from '../rules/observed.ts';
+import type { Learned } from '../rules/verdict.ts';
+
+/** Seconds that a request must reach beyond a cut to show what lies on either side; 'day': the time of day is ignored. */
+export type Reach = number | 'day';
+
+/** On which sides of a midnight windows of one date hide what ranges across it show. */
+export type HiddenByDate = 'nothing' | 'before' | 'after' | 'both';
+
+/** As long as the reach is not learned: two minutes, which covers a source that rounds or pads by one. */
+export const LONGEST_REACH = 120;
+
+/** Chance below which something that was not seen is believed not to be there. */
+export const CHANCE = 0.001;
+const MOST_REPEATS = 40;
+/** Of answers that lack something, where one question is answered in different ways: a window may be on one of two replicas only. */
+const UNKNOWN_SHARE = 0.5;
+
+/** Knowledge of one stream. */
+export class Knowledge {
+  readonly streamId: number;
+  /** How far ahead pages may be asked for. */
+  readonly trust = new Trust();
+  /** The largest answer, of this process and to the newest walks before. */
+  largestAnswer = 0;
+  /** The longest list, likewise: a cap on results lies no lower. */
+  longestList = 0;
+  /** The newest request that was answered with records: asked again, it must be again. */
+  lastGood: PageRequest | null = null;
+  /** When a known answer was last as ever, by the monotonic clock; milliseconds. */
+  knownAt: number | null = null;
+  /** Whether totals count the records of the span that is asked for; null: not looked at yet. */
+  totalsCount: boolean | null = null;
+  /** The window of the fewest records at which a total said that there are more, so that it was split; null: none was. */
+  capMet: { readonly records: number; readonly windowId: number } | null = null;
+  /** Windows that were tried in vain to learn the reach from. */
+  reachTried = 0;
+  readonly reachLearning = new OneAtATime();
+  /** Midnights at which it was tried to learn what dates hide. */
+  datesTried = 0;
+  /** Days of a stream that has shown nothing yet, so far in this run. */
+  emptyDays = 0;
+  /** The first window that tells a total is proven without it, and calibrates the totals of the others. */
+  readonly firstProof = new FirstAlone();
+  /** The first window that is published with records, so that the others are held against it. */
+  readonly firstShown = new FirstAlone();
+  /** Windows that were tried in vain to calibrate totals with. */
+  calibrationsTried = 0;
+  /** How many records days hold that were believed by that number. */
+  readonly #believed = new Map<Day, number>();
+  /** Numbers of records that lists were cut at by nothing, as halves have shown. */
+  readonly #halved = new Set<number>();
+  /** What the windows proven so far hold, and for how long: what to expect of others. */
+  #proven = { records: 0, seconds: 0 };
+  /** Answers, and those of them that were empty where records are. */
+  #answers = { all: 0, empty: 0 };
+  readonly #database: Database;
+  readonly #facts: Map<Fact, unknown>;
+  readonly #learned = new Set<Fact>();
+
+  constructor(database: Database, streamId: number, facts: readonly LearnedFact[]) {
+    this.#database = database;
+    this.streamId = streamId;
+    const own = facts.filter((fact) => fact.streamId === streamId);
+    this.#facts = new Map(own.map(({ fact, value }) => [fact, value]));
+  }
+
+  /** What a verdict needs. */
+  get learned(): Learned {
+    // Where the time of day is ignored, there are no halves to ask for.
+    const cutOtherwise = this.#facts.get('cut_otherwise') === true && this.reach !== 'day';
+    return {
+      calibrated: cutOtherwise ? 0 : (this.#number('calibrated') ?? 0),
+      lowerBoundFrom: this.#number('lower_bound'),
+      provenSize: cutOtherwise ? 0 : (this.#number('proven_size') ?? 0),
+      cutOtherwise,
+    };
+  }
+
+  /** How deep paging goes; null: not known. */
+  get offsetCap(): number | null {
+    return this.#number('offset_cap');
+  }
+
+  /** Null: not learned yet. */
+  get paging(): Paging | null {
+    return (this.#facts.get('paging') as Paging | undefined) ?? null;
+  }
+
+  /** Null: not learned yet. */
+  get reach(): Reach | null {
+    return (this.#facts.get('reach') as Reach | undefined) ?? null;
+  }
+
+  /** Null: not learned yet. */
+  get hiddenByDate(): HiddenByDate | null {
+    return (this.#facts.get('hidden_by_date') as HiddenByDate | undefined) ?? null;
+  }
+
+  /** Whether dates are known to hide what lies on this side of a midnight. */
+  isHiddenByDate(side: 'before' | 'after'): boolean {
+    return this.hiddenByDate === side || this.hiddenByDate === 'both';
+  }
+
+  /** Places in a record that are not the record, as JSON pointers. */
+  get ignored(): readonly string[] {
+    return (this.#facts.get('ignored') as readonly string[] | undefined) ?? [];
+  }
+
+  /** One question is answered in different ways: windows are proven by unions. */
+  get restless(): boolean {
+    return this.#facts.get('restless') === true;
+  }
+
+  /** What holds too much is answered with nothing. */
+  get hidesMuch(): boolean {
+    return this.#facts.get('hides_much') === true;
+  }
+
+  /** The largest page length that works, as far as is known, and not more than `wanted`. */
+  pageLength(wanted: number): number {
+    return Math.min(wanted, this.#number('page_length') ?? wanted);
+  }
+
+  /** How often an answer without records must come in a row to be believed. */
+  get repeats(): number {
+    const share = Math.max(this.#emptyShare ?? 0, this.restless ? UNKNOWN_SHARE : 0);
+    if (share === 0) return 2;
+    return Math.min(MOST_REPEATS, Math.ceil(Math.log(CHANCE) / Math.log(share)));
+  }
+
+  /** It was caught answering with nothing where there is something. */
+  get givesEmptiesInVain(): boolean {
+    return this.#emptyShare !== null;
+  }
+
+  /** Notes a request and how many records it was answered with. */
+  shown(request: PageRequest, came: number): void {
+    if (came > 0 && request.start === 0) this.lastGood = request;
+  }
+
+  /** Notes an answer: one with records, or one without where records are. */
+  answered(kind: 'records' | 'empty in vain'): void {
+    this.#answers.all += 1;
+    if (kind === 'empty in vain') this.#answers.empty += 1;
+  }
+
+  /** The source was caught answering with nothing where there is something. */
+  async caughtEmpty(evidence: string): Promise<void> {
+    this.answered('empty in vain');
+    await this.learn('empties', this.#emptyShare, evidence);
+  }
+
+  get #emptyShare(): number | null {
+    const { all, empty } = this.#answers;
+    if (empty === 0) return this.#number('empties');
+    return Math.min(0.9, Math.max(0.05, (empty + 1) / (all + 2)));
+  }
+
+  /** Notes what a proven window holds. */
+  proved(records: number, seconds: number): void {
+    this.#proven.records += records;
+    this.#proven.seconds += seconds;
+  }
+
+  /** Notes how many records a day holds, and whether its halves have shown it. */
+  dayHolds(day: Day, records: number, halved: boolean): void {
+    if (halved) this.#halved.add(records);
+    if (halved) this.#believed.delete(day);
+    else this.#believed.set(day, records);
+  }
+
+  /** Whether the day before or after it was believed to hold just as many, or another one that was, and none more: a cap cuts all at one number. */
+  isAsManyBeside(day: Day, records: number): boolean {
+    if (this.#halved.has(records)) return false;
+    const others = [...this.#believed].flatMap(([other, held]) => (other === day ? [] : held));
+    const beside = [-1, 1].map((days) => this.#believed.get(addDays(day, days)));
+    return (
+      beside.includes(records) || (others.includes(records) && Math.max(...others) === records)
+    );
+  }
+
+  /** How many records so many seconds hold, if they are like those of the windows proven so far; 0: nothing is known. */
+  expected(seconds: number): number {
+    const proven = this.#proven;
+    return proven.seconds === 0 ? 0 : Math.round((proven.records / proven.seconds) * seconds);
+  }
+
+  /** Keeps a fact with its evidence; one that is no news is kept from now on, once a run. */
+  async learn(fact: Fact, value: unknown, evidence: string): Promise<void> {
+    const isNews = JSON.stringify(this.#facts.get(fact)) !== JSON.stringify(value);
+    if (!isNews && this.#learned.has(fact)) return;
+    this.#learned.add(fact);
+    this.#facts.set(fact, value);
+    await learn(this.#database, this.streamId, fact, value, evidence);
+  }
+
+  /** Adds places in a record that are not the record. @returns whether any of them is news. */
+  async ignore(places: readonly string[], evidence: string): Promise<boolean> {
+    // A record that is no object is itself what differs.
+    const within = places.filter((place) => place !== '');
+    const all = [...new Set([...this.ignored, ...within])].sort();
+    if (all.length === this.ignored.length) return false;
+    await this.learn('ignored', all, evidence);
+    return true;
+  }
+
+  /** Totals from this one on may be too low. */
+  async learnLowerBound(total: number, evidence: string): Promise<void> {
+    const { lowerBoundFrom } = this.learned;
+    if (lowerBoundFrom === null || total < lowerBoundFrom)
+      await this.learn('lower_bound', total, evidence);
+  }
+
+  /** Forgets a fact that is in doubt; where it holds it is learned again. */
+  async doubt(fact: Fact): Promise<boolean> {
+    if (!this.#facts.delete(fact)) return false;
+    await forget(this.#database, this.streamId, fact);
+    return true;
+  }
+
+  #number(fact: Fact): number | null {
+    const value = this.#facts.get(fact);
+    return typeof value === 'number' ? value : null;
+  }
+}

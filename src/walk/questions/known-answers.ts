@@ -1,0 +1,281 @@
+/**
+ * Known answers: windows that were proven and held records, asked again. Nothing new is believed while they are not what
+ * they were (a narrowed key, a re-installed source, a broken shard), and they tell whose fault a failing request is.
+ */
+import { WalkError } from '../../errors.ts';
+import type { PageRequest, Span } from '../../model.ts';
+import { noteFrame } from '../../store/evidence/contracts.ts';
+import {
+  type Canary,
+  type CanaryDays,
+  noteShown,
+  noteTrust,
+  readCanaries,
+} from '../../store/evidence/proven.ts';
+import type { Frame } from '../contract.ts';
+import { isOfRequest, mayRefuseDepth } from '../failures.ts';
+import type { AskingContext } from './context.ts';
+import { elsewhere, newestDay } from './elsewhere.ts';
+import { askShorter } from './questions.ts';
+import { targetOf, type WalkTarget } from './span.ts';
+
+/** A known answer is good for so long. */
+const FRESH_MS = 10 * 60_000;
+/** So long another request may take that is to tell whose fault one is. */
+const BLAME_MS = 30_000;
+
+/** Pages in which one record is looked for among others, and how long they are at least. */
+const MOST_PAGES = 20;
+const LEAST_PAGE = 10;
+
+/** What a window shows that was proven: records; where they are identified, those that were proven, or others alone. */
+type Shown = 'nothing' | 'others' | 'known';
+
+/** The known answers of a stream. */
+export class KnownAnswers {
+  readonly #context: AskingContext;
+  /** Each pass begins with another length. */
+  #asked: number;
+
+  constructor(context: AskingContext) {
+    this.#context = context;
+    this.#asked = Math.floor(context.clock.random() * 3);
+  }
+
+  /**
+   * Asks for the middle of two proven windows, where none was as ever in the last ten minutes, not by a look either. One that
+   * shows its middle shows half of what it showed. Those that may have been forgotten say nothing where they show nothing at
+   * all; both of them are asked, so that it is known how long the source keeps its days.
+   * @param days of which days.
+   * @returns whether one is as ever; false: there is none to ask.
+   * @throws {WalkError} where neither does. What the API answers to both, where it answers the newest day neither.
+   */
+  async check(days: CanaryDays = {}): Promise<boolean> {
+    const { clock, database, knowledge } = this.#context;
+    const { knownAt } = knowledge;
+    // What was as ever a moment ago may be an older day.
+    const any = days.after === undefined && knownAt !== null;
+    if (any && clock.monotonic() - knownAt < FRESH_MS) return true;
+    const canaries = await readCanaries(database, knowledge.streamId, days);
+    const failures: unknown[] = [];
+    let known = false;
+    let strangers = false;
+    const turns = canaries.map((canary) => ({ canary, waits: canary === canaries.at(-1) }));
+    for (const { canary, waits } of turns) {
+      const deadline = waits ? null : clock.timeout(BLAME_MS);
+      const shows = await this.#showsMiddle(canary, deadline).catch((error: unknown) => {
+        if (this.#context.signal.aborted) throw error;
+        // One of them alone that cannot be had says nothing of the source, and is waited for when the other was asked.
+        if (deadline?.aborted === true) turns.push({ canary, waits: true });
+        else if (isOfRequest(error)) failures.push(error);
+        else throw error;
+        return 'nothing' as const;
+      });
+      strangers ||= shows === 'others';
+      if (shows !== 'known') continue;
+      known = true;
+      knowledge.knownAt = clock.monotonic();
+      if (canary.fresh) break;
+      await noteShown(database, canary);
+    }
+    if (known) {
+      await noteTrust(database, knowledge.streamId, true);
+      return true;
+    }
+    const speak = strangers || canaries.some(({ speaks }) => speaks === 'against all');
+    if (!speak && !(await this.#showAny(canaries))) return false;
+    if (failures.length === canaries.length) throw await this.#cannotBeHad(failures.at(-1));
+    throw await this.#wrong(
+      `${canaries.map(({ day }) => day).join(' and ')} show less than half of the records that were proven there`,
+    );
+  }
+
+  /**
+   * Whether pages come now: known answers, whatever they show, or the newest day.
+   * @param orNone where there is no known answer yet, nothing is asked for, and they do.
+   */
+  isThere(orNone: boolean): Promise<boolean> {
+    this.#context.knowledge.knownAt = null;
+    return this.check().then(
+      async (asked) => asked || orNone || this.#answers(await newestDay(this.#context, null)),
+      (error: unknown) => error instanceof WalkError,
+    );
+  }
+
+  /**
+   * Whether a window may be believed to be empty: a known answer with records, of another span, must be repeated now.
+   * @throws {WalkError} where none is, or where the answer is of no known kind and no record was ever shown.
+   */
+  async believeNothing(frame: Frame, span: Pick<Span, 'from' | 'to'>): Promise<void> {
+    const asked = await this.#firstShown(span);
+    if (asked === null) {
+      if (frame.known || frame.plain) return;
+      const { reason, example } = frame;
+      throw new WalkError(
+        'unknown-answer',
+        reason?.message ?? `an answer of no known kind: ${example}`,
+        { hint: reason?.hint, cause: reason ?? undefined },
+      );
+    }
+    const { database, knowledge } = this.#context;
+    if (!frame.known) await noteFrame(database, knowledge.streamId, frame.signature, frame.example);
+  }
+
+  /**
+   * The first of the known answers of other spans that shows records now; null: there is none to ask.
+   * @throws {WalkError} where none shows any. What the API answers to the last one, where it answers the newest day neither.
+   */
+  async #firstShown(span: Pick<Span, 'from' | 'to'>): Promise<PageRequest | null> {
+    let first: PageRequest | null = null;
+    let failure: unknown = null;
+    for await (const { speaks, ...request } of this.#others(span)) {
+      const shows = this.#shows({ ...request, length: this.#lengthFor(request.start) });
+      const found = await shows.catch((error: unknown) => {
+        if (!isOfRequest(error)) throw error;
+        return { error };
+      });
+      if (found === 'known') return request;
+      if (speaks === 'not') continue;
+      first ??= request;
+      failure = typeof found === 'string' ? null : found.error;
+    }
+    if (failure !== null) throw await this.#cannotBeHad(failure);
+    if (first === null) return null;
+    throw await this.#wrong(
+      `the window is empty, and so is ${first.from} to ${first.to}, which held records`,
+    );
+  }
+
+  /** What it means that no known answer can be had: of the API, or of them alone where the newest day is answered. */
+  async #cannotBeHad(failure: unknown): Promise<unknown> {
+    const answers = await this.#answers(await newestDay(this.#context, null));
+    return answers
+      ? this.#wrong(`what was proven cannot be had: ${(failure as Error).message}`)
+      : failure;
+  }
+
+  async #wrong(reason: string): Promise<WalkError> {
+    const { database, knowledge } = this.#context;
+    await noteTrust(database, knowledge.streamId, false);
+    return new WalkError('contradicted', `nothing new is believed: ${reason}`, {
+      hint: 'Was the key narrowed, or the source re-installed? If it really lost its events, or keeps them for so many days only: daywalk accept.',
+    });
+  }
+
+  /** Known answers of other spans than this one: the newest of this process, and only then those of the database. */
+  async *#others({
+    from,
+    to,
+  }: Pick<Span, 'from' | 'to'>): AsyncGenerator<PageRequest & Pick<Canary, 'speaks'>> {
+    const { database, stream, knowledge } = this.#context;
+    const isOther = (one: PageRequest) => one.from !== from || one.to !== to;
+    const { lastGood } = knowledge;
+    if (lastGood !== null && isOther(lastGood)) yield { ...lastGood, speaks: 'against all' };
+    for (const canary of await readCanaries(database, knowledge.streamId)) {
+      const request = { ...targetOf(stream, canary), start: 0, length: 1 };
+      if (isOther(request)) yield { ...request, speaks: canary.speaks };
+    }
+  }
+
+  /** Whether the API answers another question: then the fault is that of the request that fails. */
+  async answersElsewhere(failing: PageRequest): Promise<boolean> {
+    const other = await elsewhere(this.#context, failing);
+    if (await this.#answers(other)) return true;
+    // What was proven may not be had any more.
+    const newest = await newestDay(this.#context, failing.from.slice(0, 10));
+    if (newest.from !== other.from && (await this.#answers(newest))) return true;
+    // Of a new stream all of them may be empty in words that nobody knows: then it is enough that the same span is answered to another length.
+    return failing.length > 1 && this.#answers(failing, true);
+  }
+
+  /**
+   * Whether a span is answered with a page.
+   * @param inAnyWords also with an empty one in a frame of no known kind, which may say anything.
+   */
+  #answers(target: WalkTarget, inAnyWords = false): Promise<boolean> {
+    const { clock } = this.#context;
+    const signal = AbortSignal.any([this.#context.signal, clock.timeout(BLAME_MS)]);
+    return askShorter({ ...this.#context, signal }, { ...target, start: 0, length: 1 }).then(
+      ({ facts: { frame } }) => frame === null || frame.known || frame.plain || inAnyWords,
+      () => false,
+    );
+  }
+
+  /** Never the same length twice in a row, so that no cache answers, and none that a source refuses; pages by number are asked for singly. */
+  #lengthFor(start: number): number {
+    this.#asked += 1;
+    return start > 0 && this.#context.knowledge.paging === 'number' ? 1 : 1 + (this.#asked % 3);
+  }
+
+  /**
+   * Whether a window shows its middle; its first records where the source does not page as deep any more.
+   * @param deadline null: it is waited for as long as for any answer.
+   */
+  async #showsMiddle(canary: Canary, deadline: AbortSignal | null): Promise<Shown> {
+    const { knowledge } = this.#context;
+    const signal = AbortSignal.any([
+      this.#context.signal,
+      ...(deadline === null ? [] : [deadline]),
+    ]);
+    const shows = (start: number) => this.#showsAt(canary, start, signal);
+    const middle = Math.floor((canary.records - 1) / 2);
+    if (middle >= (knowledge.offsetCap ?? Number.POSITIVE_INFINITY)) return shows(0);
+    return shows(middle).catch((error: unknown) => {
+      if (middle === 0 || !mayRefuseDepth(error)) throw error;
+      return shows(0);
+    });
+  }
+
+  /** Whether one of them shows its first record. */
+  async #showAny(canaries: readonly Canary[]): Promise<boolean> {
+    for (const canary of canaries) {
+      const shows = await this.#showsAt(canary, 0).catch((error: unknown) => {
+        if (!isOfRequest(error)) throw error;
+        return 'nothing' as const;
+      });
+      if (shows === 'known') return true;
+    }
+    return false;
+  }
+
+  #showsAt(canary: Canary, start: number, signal?: AbortSignal): Promise<Shown> {
+    const target = targetOf(this.#context.stream, canary);
+    const request = { ...target, start, length: this.#lengthFor(start) };
+    return this.#shows(request, signal, canary.walkId);
+  }
+
+  /** @param walkId the walk that proved what is to be shown; 0: any records will do. */
+  async #shows(request: PageRequest, signal = this.#context.signal, walkId = 0): Promise<Shown> {
+    const { givesEmptiesInVain, repeats, largestAnswer, paging } = this.#context.knowledge;
+    let shown: Shown = 'nothing';
+    for (let time = 0; time < (givesEmptiesInVain ? repeats : 2); time += 1) {
+      const context = { ...this.#context, signal };
+      // Just the records asked for may be such as are left out of pages.
+      const length = time === 0 || paging === 'number' ? 0 : largestAnswer;
+      const asked = { ...request, length: Math.max(length, request.length) };
+      const { came, strangers } = (await askShorter(context, asked, walkId, walkId > 0)).facts;
+      if (came === 0) continue;
+      if (!strangers || (await this.#showsAnyOf(request, context, walkId))) return 'known';
+      shown = 'others';
+      if (!givesEmptiesInVain) break;
+    }
+    return shown;
+  }
+
+  /** Whether one of the records of a walk stands anywhere in a list, the first of which are others: those may have come later. */
+  async #showsAnyOf(
+    request: PageRequest,
+    context: AskingContext,
+    walkId: number,
+  ): Promise<boolean> {
+    const length = Math.max(LEAST_PAGE, context.knowledge.largestAnswer);
+    for (let start = 0, page = 0; page < MOST_PAGES; page += 1) {
+      const asked = { ...request, start, length };
+      const { came, strangers } = (await askShorter(context, asked, walkId, true)).facts;
+      if (came === 0) return false;
+      if (!strangers) return true;
+      start += context.knowledge.paging === 'number' ? length : came;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,56 @@
+/** Records that a source writes in several forms, with lists in any order or zeros behind numbers: found where answers are compared. */
+import type { Page } from '../../model.ts';
+import { readFirstHashes } from '../../store/evidence/evidence.ts';
+import { compareProbe } from '../../store/evidence/probes.ts';
+import { IN_ONE_FORM } from '../rules/places.ts';
+import type { AskingContext } from './context.ts';
+
+/** An answer that was looked at, or the walk whose first page is meant. */
+type Answer = Page | number;
+
+/**
+ * Compares two answers, one of which may show a part of the other: where all records of the shorter are among those of the
+ * longer in one form of them, and not as they came, what differs is the form. In JavaScript 5 and 5.0 are one, so Postgres compares.
+ * @param skip records at the beginning of the first answer that the other need not show.
+ * @returns what was learned, as a sentence; null: nothing.
+ */
+export async function learnOneForm(
+  context: AskingContext,
+  one: Answer,
+  other: Answer,
+  skip = 0,
+): Promise<string | null> {
+  const { ignored } = context.knowledge;
+  if (ignored.includes(IN_ONE_FORM)) return null;
+  const areAmong = async (leftOut: readonly string[]) => {
+    const hashes = (await hashesOf(context, one, leftOut)).slice(skip);
+    return isPart(hashes, await hashesOf(context, other, leftOut));
+  };
+  if ((await areAmong(ignored)) || !(await areAmong([...ignored, IN_ONE_FORM]))) return null;
+  const evidence =
+    'records are the same but for the order within their lists, or the spelling of their numbers';
+  return (await context.knowledge.ignore([IN_ONE_FORM], evidence)) ? evidence : null;
+}
+
+async function hashesOf(
+  { contract, database, knowledge }: AskingContext,
+  answer: Answer,
+  ignored: readonly string[],
+): Promise<readonly string[]> {
+  if (typeof answer === 'number') return readFirstHashes(database, answer, ignored);
+  if (contract.known === null) return [];
+  const compared = { streamId: knowledge.streamId, walkId: 0, ignored };
+  return (await compareProbe(database, compared, answer, contract.known)).hashes;
+}
+
+/** Whether the shorter of two lists is a part of the other, each copy counted. */
+function isPart(one: readonly string[], other: readonly string[]): boolean {
+  const [few, many] = one.length < other.length ? [one, other] : [other, one];
+  const left = new Map<string, number>();
+  for (const hash of many) left.set(hash, (left.get(hash) ?? 0) + 1);
+  return few.every((hash) => {
+    const copies = left.get(hash) ?? 0;
+    left.set(hash, copies - 1);
+    return copies > 0;
+  });
+}

@@ -1,0 +1,243 @@
+/** Small questions about a source, whose answers are looked at and not stored: totals, order, and records by their hashes. */
+import { PageFailedError, RequestError } from '../../errors.ts';
+import type { Claim, Page, PageRequest, Span } from '../../model.ts';
+import { recordsIn } from '../../source/find-contract.ts';
+import { compareProbe, type ProbeFacts } from '../../store/evidence/probes.ts';
+import { askPage, type PageAnswer } from '../answers.ts';
+import type { Facts } from '../contract.ts';
+import { orNull, refusesLength } from '../failures.ts';
+import type { AskingContext, WindowContext } from './context.ts';
+import { elsewhere } from './elsewhere.ts';
+import { learnOneForm } from './one-form.ts';
+import { firstPageOf, MOST_HALVINGS, spanOf, splitSpan, targetOf } from './span.ts';
+
+/** Calibrations that are tried before totals are left alone. */
+const CALIBRATIONS = 5;
+
+/**
+ * Asks for some records of a span.
+ * @param walkId the walk that the records are compared with; 0: none.
+ */
+export async function question(
+  context: AskingContext,
+  span: Span,
+  start: number,
+  length: number,
+  walkId = 0,
+): Promise<Facts<ProbeFacts>> {
+  const request = { ...targetOf(context.stream, spanOf(span)), start, length };
+  return (await askShorter(context, request, walkId)).facts;
+}
+
+/** Asks, never for one record instead of several: one alone does not show whether there is another one behind it. */
+export function askShorter(
+  context: AskingContext,
+  request: PageRequest,
+  walkId = 0,
+  identities = false,
+): Promise<PageAnswer<ProbeFacts>> {
+  return orShorter(context, request, 2, (length) =>
+    askAndCompare(context, { ...request, length }, walkId, identities),
+  );
+}
+
+/** Asks for just this length, and compares the answer with a walk; 0: with none. */
+async function askAndCompare(
+  context: AskingContext,
+  request: PageRequest,
+  walkId: number,
+  identities = false,
+): Promise<PageAnswer<ProbeFacts>> {
+  const { database, knowledge } = context;
+  const leftOut = walkId === 0 ? { ignored: knowledge.ignored } : {};
+  const compared = { streamId: knowledge.streamId, walkId, identities, ...leftOut };
+  const answer = await askPage(context, request, (page, contract) =>
+    compareProbe(database, compared, page, contract),
+  );
+  knowledge.shown(request, answer.facts.came);
+  return answer;
+}
+
+/** The same question in other words, so that no cache answers it: a list that ends before its page shows the same by a shorter one. */
+export const inOtherWords = (
+  first: PageRequest,
+  { length }: readonly unknown[],
+  time: number,
+): PageRequest => ({
+  ...first,
+  length: Math.max(first.length - time, Math.min(length + 1, first.length)),
+});
+
+/** Asks, and gives the records of the answer. */
+export async function askRecords(
+  context: AskingContext,
+  request: PageRequest,
+  walkId: number,
+): Promise<{ facts: ProbeFacts; list: readonly unknown[]; page: Page }> {
+  const { facts, page } = await askShorter(context, request, walkId);
+  return { facts, page, list: recordsIn(page.body, context.contract.known?.recordsPath ?? []) };
+}
+
+/**
+ * Asks with ever shorter lengths where the source fails on the length; what works at the beginning of a list is remembered for
+ * a day.
+ * @param request as it is asked for at first.
+ * @param least no shorter than this.
+ * @throws the last error.
+ */
+export async function orShorter<T>(
+  context: AskingContext,
+  request: PageRequest,
+  least: number,
+  ask: (length: number) => Promise<T>,
+): Promise<T> {
+  let refused: { readonly length: number; readonly error: Error } | null = null;
+  for (let { length } = request; ; length = Math.max(least, Math.floor(length / 2))) {
+    try {
+      const answer = await ask(length);
+      if (refused !== null && request.start === 0)
+        await learnLength(context, { ...request, length: refused.length }, refused.error, length);
+      return answer;
+    } catch (error) {
+      if (length <= least || !refusesLength(error)) throw error;
+      refused = { length, error: error as Error };
+    }
+  }
+}
+
+/**
+ * Remembers for a day that pages longer than `length` fail. What was refused at once is asked for again first: a refusal may
+ * be of the moment.
+ */
+async function learnLength(
+  context: AskingContext,
+  refused: PageRequest,
+  error: Error,
+  length: number,
+): Promise<void> {
+  const { fetchPage, signal, priority, knowledge } = context;
+  if (await isOfRecord(context, refused, error, length)) return;
+  if (error instanceof RequestError) {
+    const again = await fetchPage(refused, { signal, priority }).then(
+      (page) => page.release?.(),
+      (failure: unknown) => failure,
+    );
+    signal.throwIfAborted();
+    if (!refusesLength(again)) return;
+  }
+  await knowledge.learn('page_length', length, `${refused.length} was too long: ${error.message}`);
+}
+
+/**
+ * Whether a page fails by what it would show and not by its length, as one record can break all that would show it: another day
+ * shows more than `length` records at once, or what comes behind the page can be had with the length that failed.
+ */
+export async function isOfRecord(
+  context: AskingContext,
+  refused: PageRequest,
+  error: unknown,
+  length: number,
+): Promise<boolean> {
+  if (!(error instanceof PageFailedError)) return false;
+  const ask = (request: PageRequest) => orNull(askAndCompare(context, request, 0));
+  const other = await elsewhere(context, refused);
+  const answer = await ask({ ...other, start: 0, length: refused.length });
+  if (answer !== null && answer.facts.came > length) return true;
+  return (await ask({ ...refused, start: refused.start + refused.length })) !== null;
+}
+
+/**
+ * Totals are calibrated by an answer that tells more than it shows, of a window that was proven without them: a total that
+ * counts the page, or the records up to its end, fails here.
+ */
+export async function calibrate(
+  context: WindowContext,
+  span: Span,
+  { stored, heard }: { readonly stored: number; readonly heard: readonly Claim[] },
+): Promise<void> {
+  const { knowledge } = context;
+  const told = heard.filter(({ total }) => total !== null);
+  if (stored < 2 || told.length === 0 || told.some(({ total }) => total !== stored)) return;
+  if (knowledge.calibrationsTried >= CALIBRATIONS) return;
+  knowledge.calibrationsTried += 1;
+  const { total, came, lowerBound } = await question(context, span, 0, 1);
+  if (total !== stored || came !== 1 || lowerBound) return;
+  knowledge.calibrationsTried = 0;
+  const evidence = `${span.from} to ${span.to}: one record told a total of ${total}, which was proven in another way`;
+  await knowledge.learn('calibrated', stored, evidence);
+}
+
+/** Whether one question gets different records at once: an order that moves, or replicas that differ. */
+export async function isRestless(context: WindowContext, span: Span): Promise<boolean> {
+  const { knowledge } = context;
+  const request = firstPageOf(context, span);
+  const { length } = request;
+  const { facts: one, page } = await askShorter(context, request);
+  const { facts: other, page: again } = await askShorter(context, request);
+  // Nothing where something is comes by chance, whatever the order.
+  if ((one.came === 0) !== (other.came === 0)) {
+    await knowledge.caughtEmpty(`${span.from} to ${span.to} was empty once, and once it was not`);
+    return false;
+  }
+  // A full page shows a part of the list: which one may depend on the order alone.
+  if (one.came >= length || other.came >= length || one.came >= knowledge.largestAnswer)
+    return false;
+  const same =
+    JSON.stringify([...one.hashes].sort()) === JSON.stringify([...other.hashes].sort()) ||
+    (await learnOneForm(context, page, again)) !== null;
+  if (!same)
+    await knowledge.learn(
+      'restless',
+      true,
+      `${span.from} to ${span.to}: asked twice, ${one.came} and ${other.came} records came, and not the same`,
+    );
+  return !same;
+}
+
+/**
+ * Whether totals count the records of what is asked for: in ever smaller parts of the window they must become less, until one
+ * page shows as many as they tell. Others would have the window split down to its seconds. Asked once in a stream while
+ * the process lives.
+ */
+export async function totalsCount(
+  context: WindowContext,
+  window: Span & { readonly day: string },
+  total: number | null,
+): Promise<boolean> {
+  const { knowledge } = context;
+  knowledge.totalsCount ??= await countRecords(context, window, total);
+  return knowledge.totalsCount;
+}
+
+async function countRecords(
+  context: WindowContext,
+  window: Span & { readonly day: string },
+  total: number | null,
+): Promise<boolean> {
+  let span: Span = window;
+  let told = total ?? (await question(context, window, 0, 2)).total;
+  for (let halving = 0; halving < MOST_HALVINGS && told !== null; halving += 1) {
+    const halves = splitSpan(span, window, context, 2);
+    if (halves?.by !== 'time') return true;
+    const parts = [];
+    for (const half of halves.parts)
+      parts.push({ half, told: (await question(context, half, 0, 2)).total ?? 0 });
+    const [less, more] = parts.sort((one, other) => one.told - other.told);
+    if (less === undefined || more === undefined || less.told >= told) return false;
+    const part = less.told > 0 ? less : more;
+    if (part.told < Math.max(2, context.knowledge.largestAnswer))
+      return showsAsMany(context, part.half, part.told);
+    ({ half: span, told } = part);
+  }
+  return true;
+}
+
+/** Whether a part that fits into one answer shows what its total tells; one that comes empty by chance is asked again. */
+async function showsAsMany(context: WindowContext, part: Span, told: number): Promise<boolean> {
+  const { knowledge, pageLength } = context;
+  for (let time = 0; time < knowledge.repeats; time += 1) {
+    const { came, total } = await question(context, part, 0, knowledge.pageLength(pageLength));
+    if (came >= told || total !== told) return true;
+  }
+  return false;
+}

@@ -1,0 +1,115 @@
+/** From a window to requests: which span of time and levels a walk asks for, and how the window is split. */
+import type { Day, PageRequest, Span, Stream } from '../../model.ts';
+import { dayWindow } from '../../plan/days.ts';
+import { around, type Split, split, unclearTimes } from '../../plan/split.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import { type Knowledge, LONGEST_REACH } from './knowledge.ts';
+
+/** The requests of a walk, but for start and length. */
+export type WalkTarget = Omit<PageRequest, 'start' | 'length'>;
+
+/** The requests for a span of a stream. */
+export function targetOf({ resource, filters }: Stream, span: Span): WalkTarget {
+  const levels = {
+    ...(span.levelFrom === null ? {} : { rule_level_from: String(span.levelFrom) }),
+    ...(span.levelTo === null ? {} : { rule_level_to: String(span.levelTo) }),
+  };
+  return { resource, filters: { ...filters, ...levels }, from: span.from, to: span.to };
+}
+
+/** A window as a span; its levels are those of a split, not those that the stream itself asks for. */
+export function spanOf({ from, to, levelFrom, levelTo }: Span): Span {
+  return { from, to, levelFrom, levelTo };
+}
+
+/** A whole day, of all levels. */
+export const dayOf = (day: Day): Span => ({ ...dayWindow(day), levelFrom: null, levelTo: null });
+
+/** The request for the first page of a span, as long as any. */
+export function firstPageOf(
+  { stream, knowledge, pageLength }: { stream: Stream; knowledge: Knowledge; pageLength: number },
+  span: Span,
+): PageRequest {
+  return { ...targetOf(stream, spanOf(span)), start: 0, length: knowledge.pageLength(pageLength) };
+}
+
+/** Whether two walks ask for the same. */
+export function sameSpan(one: Span, other: Span): boolean {
+  return (
+    one.from === other.from &&
+    one.to === other.to &&
+    one.levelFrom === other.levelFrom &&
+    one.levelTo === other.levelTo
+  );
+}
+
+/** Seconds of a window that may be cut as long as requests must reach far beyond a cut. */
+export const SHORTEST_CUT = 4 * LONGEST_REACH;
+/** Seconds: an hour that the clocks repeat or skip, and one beyond it. */
+const UNCLEAR_REACH = 2 * 3_600;
+
+/** Seconds: more than the clocks of two zones differ by. */
+const BEYOND_DATES = 15 * 3_600;
+
+export const DAY_SECONDS = 86_400;
+
+/** Of the seconds of a day one is left after so many halvings. */
+export const MOST_HALVINGS = 18;
+
+/** Splits a span of a day; where the time of day is ignored, and by level in a stream that filters by level itself, it cannot be. */
+export function splitSpan(
+  span: Span,
+  window: Pick<LeasedWindow, 'day'>,
+  { stream, timeZone, knowledge }: { stream: Stream; timeZone: string; knowledge: Knowledge },
+  parts: number,
+): Split | null {
+  const { reach } = knowledge;
+  if (reach === 'day') return null;
+  const least = reach === null || reach > 1 ? SHORTEST_CUT : 2;
+  const unclear = unclearTimes(window.day, timeZone);
+  const found = split(spanOf(span), parts, unclear, least, reach ?? LONGEST_REACH);
+  const { rule_level, rule_level_from, rule_level_to } = stream.filters;
+  const levelsTaken = [rule_level, rule_level_from, rule_level_to].some(
+    (value) => value !== undefined && value !== '',
+  );
+  return found?.by === 'level' && levelsTaken ? null : found;
+}
+
+/** What is asked around a cut: the span across it, and its sides. */
+export interface CutSpans {
+  readonly across: Span;
+  readonly before: Span;
+  readonly after: Span;
+}
+
+/**
+ * The spans around a cut, which reach as far as is asked for; beside a midnight beyond what dates hide.
+ * @param second the last one before it.
+ */
+export function spansAround(
+  second: string,
+  reach: number,
+  { timeZone, knowledge }: { timeZone: string; knowledge: Knowledge },
+): CutSpans {
+  const isMidnight = second.endsWith(' 23:59:59');
+  const seconds = reachAt(second, reach, timeZone);
+  const before = isMidnight && knowledge.isHiddenByDate('before') ? BEYOND_DATES : seconds;
+  const after = isMidnight && knowledge.isHiddenByDate('after') ? BEYOND_DATES : seconds;
+  return {
+    across: around(second, -before, 1 + after),
+    before: around(second, -before, 0),
+    after: around(second, 1, 1 + after),
+  };
+}
+
+/**
+ * Seconds to reach beyond a cut: as many as are asked for; where the clocks repeat or skip an hour there, beyond that, because a
+ * request that begins or ends in it may be taken for one of another hour.
+ */
+function reachAt(second: string, reach: number, timeZone: string): number {
+  const { from, to } = around(second, -reach, 1 + reach);
+  const isUnclear = unclearTimes(second.slice(0, 10), timeZone).some(
+    (unclear) => unclear.from <= to && unclear.to >= from,
+  );
+  return isUnclear ? Math.max(reach, UNCLEAR_REACH) : reach;
+}

@@ -1,0 +1,70 @@
+/** What is too much for its source may be answered with nothing (docs/completeness.md C3). */
+import { WalkError } from '../../errors.ts';
+import type { Span } from '../../model.ts';
+import { around, secondsOf, splitByTime } from '../../plan/split.ts';
+import { LEAST_CAP } from '../rules/verdict.ts';
+import type { Asking } from './asking.ts';
+import type { Knowledge } from './knowledge.ts';
+import { DAY_SECONDS, type WalkTarget } from './span.ts';
+
+type Part = Pick<Span, 'from' | 'to'>;
+
+/**
+ * Parts of a span that show a record where the whole is too much: its halves, and two in its middle, of a day three hours and
+ * three quarters of one; where the source is known to hide so, quarters and eighths besides.
+ */
+export function partsOf({ from, to }: Part, closely: boolean): Part[] {
+  const seconds = secondsOf({ from, to });
+  const span = { from, to, levelFrom: null, levelTo: null };
+  const tiles = (closely ? [2, 4, 8] : [2]).flatMap(
+    (count) => splitByTime(span, count, [], 0)?.parts ?? [],
+  );
+  const middles = [1 / 16, 1 / 64].map((half) =>
+    around(from, Math.floor(seconds * (1 / 2 - half)), Math.floor(seconds * (1 / 2 + half)) - 1),
+  );
+  return [...tiles, ...middles]
+    .filter((part) => part.from <= part.to)
+    .map((part) => ({ from: part.from, to: part.to }));
+}
+
+/** The first minutes of a span, of a day eleven: where the whole is refused and they are not, it is too much or too long, and not too old. */
+export function beginningOf(span: Part): Part {
+  const { from, to } = around(span.from, 0, Math.floor(secondsOf(span) / 128));
+  return { from, to };
+}
+
+/** So many days of a stream that has shown nothing yet are not believed to be empty at once. */
+const DAYS_TRIED = 2;
+
+/**
+ * Called before a span is believed to be empty: a day of a source that is known to show lists of some length, or of which nothing is
+ * known, and any part of one that was caught so. Parts of it must show nothing, either.
+ * @throws {WalkError} `capped` where one shows records again and again, and the whole none.
+ */
+export async function refuseTooMuch(
+  knowledge: Knowledge,
+  asking: Asking,
+  { from, to, ...target }: WalkTarget,
+): Promise<void> {
+  const seconds = secondsOf({ from, to });
+  const isDay =
+    seconds === DAY_SECONDS && (knowledge.longestList >= LEAST_CAP || isTriedAsNew(knowledge));
+  if (!(isDay || (knowledge.hidesMuch && seconds > 1)) || knowledge.reach === 'day') return;
+  for (const part of partsOf({ from, to }, knowledge.hidesMuch)) {
+    // A part that cannot be had tells nothing.
+    const came = await asking.cameOf({ ...target, ...part });
+    if (came === null || came === 0) continue;
+    for (let time = 0; time < knowledge.repeats; time += 1)
+      await asking.stillNothing(await asking.ask(0, 2 + time));
+    const told = `${from} to ${to} shows nothing, and ${part.from} to ${part.to} shows records`;
+    await knowledge.learn('hides_much', true, told);
+    throw new WalkError('capped', told);
+  }
+}
+
+/** Whether this is one of the first days of a stream that has shown nothing yet: ranges of a day may be too long for its source. */
+function isTriedAsNew(knowledge: Knowledge): boolean {
+  if (knowledge.longestList > 0) return false;
+  knowledge.emptyDays += 1;
+  return knowledge.emptyDays <= DAYS_TRIED;
+}

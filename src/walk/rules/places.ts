@@ -1,0 +1,44 @@
+/** Places in JSON values, as JSON pointers (RFC 6901), and what stands there; pure. */
+import { isObject } from '../../source/json.ts';
+
+/** Among the places: the order within lists is not the record, nor are zeros behind numbers, which JavaScript never sees. */
+export const IN_ONE_FORM = '[]';
+
+/** A key as a step of a JSON pointer (RFC 6901). */
+export const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** The values in objects, by place; lists as their JSON. */
+export function leavesIn(value: unknown, place: string, found = new Map<string, unknown>()) {
+  if (isObject(value))
+    for (const [key, inner] of Object.entries(value))
+      leavesIn(inner, `${place}/${escaped(key)}`, found);
+  else found.set(place, Array.isArray(value) ? JSON.stringify(value) : value);
+  return found;
+}
+
+/** A value as text that is equal for equal values, whatever the order of their keys. */
+export function spelled(value: unknown, place: string, leftOut: ReadonlySet<string>): string {
+  if (leftOut.has(place)) return '';
+  if (Array.isArray(value)) {
+    const texts = value.map((inner, index) => spelled(inner, `${place}/${index}`, leftOut));
+    return `[${(leftOut.has(IN_ONE_FORM) ? texts.sort() : texts).join()}]`;
+  }
+  if (!isObject(value)) return JSON.stringify(value);
+  const inside = Object.keys(value)
+    .sort()
+    .map((key) => {
+      const text = spelled(value[key], `${place}/${escaped(key)}`, leftOut);
+      return text === '' ? '' : `${JSON.stringify(key)}:${text}`;
+    });
+  return `{${inside.filter((text) => text !== '').join()}}`;
+}
+
+/** A record with the list that stands in a place as one value: its elements are no places of their own, of which some records have more. */
+export function asOneValue(value: unknown, place: string, at = ''): unknown {
+  if (at === place) return Array.isArray(value) ? JSON.stringify(value) : value;
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(
+    ([key, inner]) => [key, asOneValue(inner, place, `${at}/${escaped(key)}`)] as const,
+  );
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,105 @@
+/** What a walk asks for next; pure. */
+import { WalkError } from '../../errors.ts';
+import { skipOf, type WalkObserved } from './observed.ts';
+import { isPowerOfTwo } from './verdict.ts';
+
+/** How a walk is to go. */
+export interface WalkManner {
+  /** Its end is asked for even where totals would do. */
+  readonly audited: boolean;
+  /**
+   * One page is all: what an order that does not hold can show at once. What comes behind it is asked for where it is as large as
+   * any; behind the first ones, however short they are.
+   */
+  readonly onePage: false | 'first' | 'another';
+  /** All pages, none of which begins with the last record of the one before: of an order that does not hold, and more than a page. */
+  readonly unlinked?: boolean;
+  /** A window with a larger total is not walked whole; null: it is, however large. */
+  readonly mostRecords: number | null;
+}
+
+/** Pages of an order that does not hold: more of them would lack something each time. */
+const MOST_UNLINKED = 20;
+
+/** What is known beside what the walk has seen. */
+export interface StepKnowledge extends WalkManner {
+  readonly pageLength: number;
+  /** How deep paging goes; null: not known. */
+  readonly offsetCap: number | null;
+  /** The verdict lacks no end. */
+  readonly suffices: boolean;
+}
+
+/**
+ * The next page, a probe from the last record on, the same empty window again, or nothing.
+ * @throws {WalkError} where the list is too long to be walked whole.
+ */
+export function nextStep(
+  observed: WalkObserved,
+  known: StepKnowledge,
+): 'page' | 'probe' | 'confirm' | 'open' {
+  const { pages, records, lastTotal, lastCame, largestPage, paging } = observed;
+  if (pages === 0) return 'page';
+  if (records === 0) return 'confirm';
+  if (known.unlinked) return unlinkedStep(observed);
+  if (known.onePage !== false) return 'open';
+  refuseLong(observed, known);
+  if (known.suffices) return 'open';
+  if (known.offsetCap !== null && records >= known.offsetCap)
+    throw new WalkError('beyond-known-cap', `paging goes no deeper than ${known.offsetCap}`);
+  // By number the next page begins at a multiple of the length, and nothing else is one.
+  if (paging === 'number' && records % largestPage !== 0) return 'probe';
+  if (lastTotal !== null) return lastTotal > records ? 'page' : 'probe';
+  const full = lastCame >= Math.min(known.pageLength, largestPage) && lastCame > 1 && pages > 1;
+  return full || lastCame >= known.pageLength ? 'page' : 'probe';
+}
+
+/** @throws {WalkError} where it is no short list, or one that never ends. */
+function unlinkedStep({ pages, lastCame, largestPage }: WalkObserved): 'page' | 'open' {
+  if (lastCame < largestPage) return 'open';
+  if (pages < MOST_UNLINKED) return 'page';
+  throw new WalkError('capped', `the order does not hold, and ${pages} pages are not all of it`);
+}
+
+/** After the first page its total tells whether the list is walked whole. */
+function refuseLong({ pages, records, lastTotal }: WalkObserved, known: StepKnowledge): void {
+  if (pages !== 1 || lastTotal === null) return;
+  const { mostRecords, offsetCap } = known;
+  if (mostRecords !== null && lastTotal > Math.max(mostRecords, records))
+    throw new WalkError(
+      'large',
+      `the total says ${lastTotal}: more than ${mostRecords} records are walked in parts`,
+    );
+  if (offsetCap !== null && lastTotal > offsetCap)
+    throw new WalkError(
+      'beyond-known-cap',
+      `the total says ${lastTotal}, and paging goes no deeper than ${offsetCap}`,
+    );
+}
+
+/**
+ * Where the next page begins, and how many records it asks for, at most `most`: none behind a known depth. Pages by number
+ * are multiples of what the first one held, which may be less than was asked for. Where only one record a page was seen, two
+ * are asked for now and then, from an even start: those are the same two where pages are counted by number.
+ */
+export function pageAfter(
+  observed: WalkObserved,
+  most: number,
+  offsetCap: number | null,
+): { readonly start: number; readonly length: number } {
+  const { records, largestPage, paging } = observed;
+  const skip = skipOf(observed);
+  const start = records - skip;
+  if (records > 0 && paging === 'number') return { start, length: largestPage };
+  if (records > 0 && largestPage === 1)
+    return { start, length: Math.min(most, records > 1 && isPowerOfTwo(records) ? 2 : 1) };
+  const deepest = offsetCap ?? Number.POSITIVE_INFINITY;
+  return { start, length: Math.max(1 + skip, Math.min(most, deepest - start)) };
+}
+
+/** The error of a source that cannot be paged. */
+export const ignoresStart = (): WalkError =>
+  new WalkError(
+    'contradicted',
+    'the source answers with the same page whatever `start` is: it cannot be paged',
+  );
