@@ -135,6 +135,20 @@ describe('the rules', () => {
     expect(violations(rule, [file('a', 'c'), file('b', 'c'), file('c', 'd')])).toEqual([]);
   });
 
+  it('find circles of folders, and of a folder with a file beside it', () => {
+    const rule = 'no folders of a part import each other in a circle';
+    const file = (path: string, to: string): Source => ({ path, text: `import x from '${to}';` });
+    const down = file('src/walk/proof/a.ts', '../rules/b.ts');
+    const inside = file('src/walk/proof/c.ts', './a.ts');
+    expect(violations(rule, [down, inside])).toEqual([]);
+    const up = file('src/walk/rules/d.ts', '../once.ts');
+    expect(violations(rule, [down, up])).toEqual([]);
+    const back = file('src/walk/once.ts', './proof/c.ts');
+    expect(violations(rule, [down, inside, up, back]).map(({ found }) => found)).toEqual([
+      'src/walk/proof → src/walk/rules → src/walk/once.ts → src/walk/proof',
+    ]);
+  });
+
   const sql = 'SQL is only in src/store/ and in rows';
   const env = 'the environment is only in src/settings/';
   const clock = 'time and chance are only in src/clock.ts';

@@ -189,27 +189,37 @@ function readableImports(files: readonly File[]): Violation[] {
   );
 }
 
-/** Each cycle once, told at the import that closes it. */
-function cycles(files: readonly File[]): Violation[] {
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  const done = new Set<string>();
-  const found: Violation[] = [];
-  const visit = (file: File, way: readonly string[]): void => {
-    for (const { at, to } of ownImports(file)) {
-      const start = way.indexOf(to);
-      const next = byPath.get(to);
-      if (start >= 0) {
-        const circle = [...way.slice(start), to].join(' → ');
-        found.push(
-          violation(file, at, circle, 'files in a circle can only be understood all at once'),
-        );
-      } else if (next && !done.has(to)) visit(next, [...way, to]);
-    }
-    done.add(file.path);
+/** Each cycle of files, or of what `nodeOf` puts together, once, told at the import that closes it. */
+function cycles(
+  nodeOf: (path: string) => string,
+  reason: string,
+): (files: readonly File[]) => Violation[] {
+  return (files) => {
+    const arrows = new Map<string, { file: File; at: number; to: string }[]>();
+    for (const { path } of files) arrows.set(nodeOf(path), []);
+    for (const file of files)
+      for (const { at, to } of ownImports(file)) {
+        const [node, target] = [nodeOf(file.path), nodeOf(to)];
+        if (to === file.path || node !== target) arrows.get(node)?.push({ file, at, to: target });
+      }
+    const done = new Set<string>();
+    const found: Violation[] = [];
+    const visit = (node: string, way: readonly string[]): void => {
+      for (const { file, at, to } of arrows.get(node) ?? []) {
+        const start = way.indexOf(to);
+        if (start >= 0)
+          found.push(violation(file, at, [...way.slice(start), to].join(' → '), reason));
+        else if (arrows.has(to) && !done.has(to)) visit(to, [...way, to]);
+      }
+      done.add(node);
+    };
+    for (const node of arrows.keys()) if (!done.has(node)) visit(node, [node]);
+    return found;
   };
-  for (const file of files) if (!done.has(file.path)) visit(file, [file.path]);
-  return found;
 }
+
+/** A folder inside a part is one node; what lies beside it in the part is a node of its own. */
+const folderOf = (path: string): string => path.split('/').slice(0, 3).join('/');
 
 /** Something that may only stand in one place of src. */
 interface Home {
@@ -323,7 +333,14 @@ function withoutSubject(files: readonly File[]): Violation[] {
 export const RULES: Record<string, (files: readonly File[]) => Violation[]> = {
   'imports are readable': readableImports,
   'parts import one way': importTable,
-  'no files import each other in a circle': cycles,
+  'no files import each other in a circle': cycles(
+    (path) => path,
+    'files in a circle can only be understood all at once',
+  ),
+  'no folders of a part import each other in a circle': cycles(
+    folderOf,
+    'folders stand above each other: one is read without those above it',
+  ),
   'SQL is only in src/store/ and in rows': sqlElsewhere,
   'the environment is only in src/settings/': outOfHome(ENVIRONMENT),
   'time and chance are only in src/clock.ts': outOfHome(CLOCK_OR_CHANCE),
