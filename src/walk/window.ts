@@ -92,7 +92,7 @@ async function judge(
     splitUp(context, window, { reason, total: null, size: Math.ceil(stored / pages) });
   const order = await orderOf(context, wholes, newest);
   if (order === 'disagree')
-    return split('a content stands on two pages, and other page boundaries bring other records');
+    return split('a content stands on two pages, and other page boundaries show another order');
   if (wholes.length < MOST_WALKS && (await lacksWhatWasHeard(context, wholes, newest)))
     return again(context, window, wholes);
   const heard = wholes.filter((walk) => walk.walkId >= walkId).flatMap(({ claims }) => claims);

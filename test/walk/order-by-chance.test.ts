@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../support/database.ts';
 import { freshStore, records } from '../support/store.ts';
-import { closedDays, exported, newStream } from './exporting.ts';
+import { closedDays, exported, newStream, teach } from './exporting.ts';
 import { type Habits, ImaginedSource, idOf, secondOf } from './imagined-source.ts';
 
 let server: TestDatabase;
@@ -121,5 +121,35 @@ describe('more around a midnight than any list has shown', () => {
     const arrange: Habits['arrange'] = (list) => list.slice(0, 11);
     for (const { state } of (await exported(exportOf({ arrange }), 2)).values())
       expect(state).toBe('failed');
+  });
+});
+
+describe('three of one minute, which trade places', () => {
+  /** Records 11, 12 and 13 stand around the boundaries of pages of 7 and of 5; with 6, one boundary shows that the order does not hold. */
+  const trading: NonNullable<Habits['arrange']> = (list, _number, { start, length }) => {
+    if (list.length !== 30) return list;
+    const order = [...list];
+    const swap = (one: number, other: number) =>
+      ([order[one], order[other]] = [order[other] ?? '', order[one] ?? '']);
+    if (start === 12) swap(11, 13);
+    if (length === 6 && start === 15) swap(15, 16);
+    return order;
+  };
+
+  it('may bring the same one twice with two lengths, where the third walk has shown that the order does not hold', async () => {
+    const source = new ImaginedSource(
+      { [second]: records(1_000, 30) },
+      { totals: 'exact', at: (record) => (idOf(record) - 1_000) * 2_000, arrange: trading },
+    );
+    const exporting = {
+      server,
+      source,
+      stream: newStream(),
+      since: second,
+      pageLength: 7,
+      concurrency: 1,
+    };
+    await teach(exporting, { calibrated: 50, proven_size: 50 });
+    for (const { state } of (await exported(exporting)).values()) expect(state).toBe('complete');
   });
 });

@@ -48,6 +48,33 @@ it.each(andAtNight([4, 5], [3, 6, 7, 8]))(
   },
 );
 
+it.each(andAtNight([5], [3, 4, 6]))(
+  'a day that a look finds no longer empty, and that then shows nothing %i times, is not complete and empty',
+  async (empties) => {
+    let asked = 0;
+    const source = new ImaginedSource(
+      { [one]: records(100, 4), [two]: [] },
+      {
+        arrange: (list, _, { from, to }) => {
+          if (list.length === 0 || from !== `${two} 00:00:00` || !to.startsWith(two)) return list;
+          asked += 1;
+          return asked > 2 && asked <= 2 + empties ? [] : list;
+        },
+      },
+    );
+    const exporting = { server, source, stream: newStream(), since: one, recheckDays: 7 };
+    await runOnce(exporting);
+    source.lists.set(`${two} 00:00:00`, records(200, 1));
+    await letTimePass((sql, values) => server.query(sql, values), '2 hours');
+    await runOnce(exporting);
+    const result = (await readResults(server, exporting.stream)).get(two);
+    expect({ state: result?.state, published: result?.published.length }).not.toEqual({
+      state: 'complete',
+      published: 0,
+    });
+  },
+);
+
 it.each(['a half is refused', 'one question comes to nothing'])(
   'a day that is too much for its source, and comes empty, is not complete and empty where %s',
   async (how) => {

@@ -119,6 +119,8 @@ export async function orderOf(
   const unlinked = wholes.some((walk) => isUnlinked(walk, knowledge.paging));
   const repeated = newest.pages > 1 && (await isRepeated(database, newest.walkId));
   if (!repeated && !unlinked) return { repeated, unlinked, agreed: false };
+  // Where it was seen that the order does not hold, two walks may bring the same record twice by chance.
+  if (repeated && wholes.some(({ outcome }) => outcome === 'shifted')) return 'disagree';
   const others = endedBeside(newest, wholes).filter(
     ({ firstPage }) => firstPage !== newest.firstPage,
   );
@@ -133,7 +135,7 @@ export async function lacksWhatWasHeard(
   newest: EndedWalk,
 ): Promise<boolean> {
   const before = wholes.filter(({ walkId }) => walkId < newest.walkId);
-  if (newest.stored === 0 || before.every((walk) => mostHeard(walk) <= newest.stored)) return false;
+  if (before.every((walk) => mostHeard(walk) <= newest.stored)) return false;
   return !(await agreesWithOne(database, newest, endedBeside(newest, wholes)));
 }
 
