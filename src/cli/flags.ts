@@ -2,7 +2,7 @@
 import { SettingsError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import { Wrong } from '../settings/problems.ts';
-import { DAY, LONGEST_AGE } from '../settings/table/kinds.ts';
+import { AGE } from '../settings/table/kinds.ts';
 import { parseDuration, parseInteger } from '../settings/values/quantity.ts';
 
 /**
@@ -39,7 +39,7 @@ export function numberFlag(
 ): number | undefined {
   if (given === undefined) return undefined;
   const text = String(given);
-  const found = parseInteger(text, least, most);
+  const found = parseInteger(text, { min: least, max: most });
   if (found instanceof Wrong) throw new SettingsError(`flag ${flag}: ${found.about(text)}`);
   return found;
 }
@@ -51,7 +51,7 @@ export function numberFlag(
 export function ageFlag(given: unknown): number | undefined {
   if (given === undefined) return undefined;
   const text = String(given);
-  const found = parseDuration(text, DAY, LONGEST_AGE);
+  const found = parseDuration(text, AGE);
   if (found instanceof Wrong)
     throw new SettingsError(
       `flag --older-than: ${JSON.stringify(text)} is no age of at least a day`,

@@ -3,6 +3,7 @@
 import { defined } from './defined.ts';
 import { checkEnvironment, type Environment } from './environment.ts';
 import { readConfigFile } from './file/config-file.ts';
+import { PER_STREAM } from './file/stream-definition.ts';
 import {
   checkSelection,
   definedStreams,
@@ -57,10 +58,7 @@ export function loadSettings(options: LoadOptions): Settings {
   const isKnown = file === null || file?.settings.whole === true;
   for (const [key, raw] of file?.settings.raws ?? []) reading.take(key, raw);
   const definitions = definedStreams(file?.settings.streams, problems);
-  const selection = reading.raws.get('streams');
-  const names = reading.values.get('streams');
-  if (isKnown && selection && Array.isArray(names))
-    checkSelection(names, definitions.names, selection.place, problems);
+  if (isKnown) checkSelection(reading, definitions.names);
   const tables = definedTables(file?.settings.tables, definitions.streams, problems);
   readSecrets(reading);
   chooseDatabase(reading);
@@ -85,9 +83,9 @@ function assembled(
   const values = Object.fromEntries(
     ROWS.map(({ key }) => [key, reading.values.get(key)]),
   ) as unknown as SettingValues;
-  const { recordsPath, totalPath, idPath, timePath, retention } = values;
+  const forAll = defined(Object.fromEntries(PER_STREAM.map((key) => [key, values[key]])));
   const streams = selectedStreams(definitions.streams, values.streams).map((stream) => ({
-    ...defined({ recordsPath, totalPath, idPath, timePath, retention }),
+    ...forAll,
     ...stream,
   }));
   const origins = new Map([...definitions.origins, ...tableOrigins]);

@@ -200,7 +200,10 @@ fuzz({
   check: (text) => {
     for (const read of [parseCron, parseTimezone])
       expect(['string', 'object']).toContain(typeof read(text));
-    for (const found of [parseDuration(text, 10, 100_000), parseSize(text, 10, 100_000)])
+    for (const found of [
+      parseDuration(text, { min: 10, max: 100_000 }),
+      parseSize(text, { min: 10, max: 100_000 }),
+    ])
       if (!(found instanceof Wrong)) {
         expect(Number.isInteger(found)).toBe(true);
         expect(found).toBeGreaterThanOrEqual(10);

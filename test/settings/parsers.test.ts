@@ -27,7 +27,7 @@ describe('quantities', () => {
   test('a duration reads back what it writes', () => {
     fc.assert(
       fc.property(fc.nat(10 ** 11), (ms) => {
-        expect(parseDuration(writeDuration(ms), 0, 10 ** 12)).toBe(ms);
+        expect(parseDuration(writeDuration(ms), { min: 0, max: 10 ** 12 })).toBe(ms);
       }),
     );
   });
@@ -39,7 +39,7 @@ describe('quantities', () => {
           fc.nat(5000).map((n) => n * 1024 ** 2),
         ),
         (bytes) => {
-          expect(parseSize(formatSize(bytes), 0, 10 ** 12)).toBe(bytes);
+          expect(parseSize(formatSize(bytes), { min: 0, max: 10 ** 12 })).toBe(bytes);
         },
       ),
     );
@@ -51,19 +51,23 @@ describe('quantities', () => {
     ['2d', 172_800_000],
     ['250ms', 250],
     ['0', 0],
-  ])('%s is %d ms', (text, ms) => expect(parseDuration(text, 0, 10 ** 9)).toBe(ms));
+  ])('%s is %d ms', (text, ms) => expect(parseDuration(text, { min: 0, max: 10 ** 9 })).toBe(ms));
   test.each(['', '90', '-1s', '1.5h', '1e3s', '1h30m', '1y', 's', '1٣s', 'Infinitys'])(
     '%j is not a duration',
-    (text) => expect(parseDuration(text, 0, 10 ** 9)).toBeInstanceOf(Wrong),
+    (text) => expect(parseDuration(text, { min: 0, max: 10 ** 9 })).toBeInstanceOf(Wrong),
   );
   test('out of range names the range', () => {
-    expect(why(parseDuration('1s', 5_000, 60_000))).toBe('is not a duration from 5s to 1m');
-    expect(why(parseSize('1GiB', 1024, 1024 ** 2))).toBe('is not a size from 1KiB to 1MiB');
+    expect(why(parseDuration('1s', { min: 5_000, max: 60_000 }))).toBe(
+      'is not a duration from 5s to 1m',
+    );
+    expect(why(parseSize('1GiB', { min: 1024, max: 1024 ** 2 }))).toBe(
+      'is not a size from 1KiB to 1MiB',
+    );
   });
   test('0, 10MB and 64MiB', () => {
-    expect(parseSize('0', 0, 10 ** 9)).toBe(0);
-    expect(parseSize('10MB', 0, 10 ** 9)).toBe(10_000_000);
-    expect(parseSize('64MiB', 0, 10 ** 9)).toBe(67_108_864);
+    expect(parseSize('0', { min: 0, max: 10 ** 9 })).toBe(0);
+    expect(parseSize('10MB', { min: 0, max: 10 ** 9 })).toBe(10_000_000);
+    expect(parseSize('64MiB', { min: 0, max: 10 ** 9 })).toBe(67_108_864);
   });
   test.each([
     ['20', 20, '20/s'],
@@ -74,19 +78,21 @@ describe('quantities', () => {
     ['600 / M', 10, '10/s'],
     ['100/h', 1 / 36, '100/h'],
   ])('%s is %d requests a second, written %s', (text, value, written) => {
-    expect(parseRate(text, 0, 1e9)).toBeCloseTo(value, 9);
+    expect(parseRate(text, { min: 0, max: 1e9 })).toBeCloseTo(value, 9);
     expect(formatRate(value)).toBe(written);
-    expect(parseRate(formatRate(value), 0, 1e9)).toBeCloseTo(value, 9);
+    expect(parseRate(formatRate(value), { min: 0, max: 1e9 })).toBeCloseTo(value, 9);
   });
   test.each(['', '/s', '20/d', '-1/s', '1e3/s', '20 per s', '1/2/s', '.5', 'Infinity'])(
     '%j is not a rate',
-    (text) => expect(parseRate(text, 0, 10 ** 9)).toBeInstanceOf(Wrong),
+    (text) => expect(parseRate(text, { min: 0, max: 10 ** 9 })).toBeInstanceOf(Wrong),
   );
   test('a rate out of range names the range', () =>
-    expect(why(parseRate('0', 1 / 3600, 10_000))).toBe('is not a rate from 1/h to 10000/s'));
+    expect(why(parseRate('0', { min: 1 / 3600, max: 10_000 }))).toBe(
+      'is not a rate from 1/h to 10000/s',
+    ));
   test.each(['', '0x10', '1e3', '-1', '+1', '1.0', ' 1', '1_000', '9'.repeat(30)])(
     '%j is not an integer',
-    (text) => expect(parseInteger(text, 0, 10 ** 9)).toBeInstanceOf(Wrong),
+    (text) => expect(parseInteger(text, { min: 0, max: 10 ** 9 })).toBeInstanceOf(Wrong),
   );
 });
 

@@ -1,16 +1,17 @@
 /** The JSON Schema of `daywalk.yaml`, for editors, made from the table; draft 7, because that is what they know best. */
-import { COLUMN_TYPES, FILTER_NAMES, RESOURCES } from '../../model.ts';
+import { FILTER_NAMES } from '../../model.ts';
 import type { Kind } from '../table/setting.ts';
 import { ROWS, type SettingRow } from '../table/table.ts';
 import { FIELD_NAMES } from '../values/field-map.ts';
+import type { Fields } from './fields.ts';
+import { STREAM_FIELDS } from './stream-definition.ts';
+import { COLUMN_FIELDS, TABLE_FIELDS } from './tables.ts';
 
 type Schema = Record<string, unknown>;
 
 const TEXT: Schema = { type: 'string', minLength: 1 };
 const YES_OR_NO: Schema = { enum: [true, false, 'yes', 'no', 'on', 'off'] };
 
-const text = (description: string): Schema => ({ ...TEXT, description });
-const yesOrNo = (description: string): Schema => ({ ...YES_OR_NO, description });
 /** 0 may be without a unit. */
 const quantity = (units: string): Schema => ({
   type: ['string', 'integer'],
@@ -80,20 +81,23 @@ function valueSchema(kind: Kind): Schema {
   }
 }
 
+function fieldsSchema<T>(fields: Fields<T>): Record<string, Schema> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, { kind, description }]) => [
+      key,
+      { description, ...valueSchema(kind) },
+    ]),
+  );
+}
+
 function streamsSchema(row: SettingRow): Schema {
   const filters = Object.fromEntries(
     FILTER_NAMES.map((name) => [name, { type: ['string', 'number'] }]),
   );
   const stream = mapping(
     {
-      resource: { enum: [...RESOURCES], description: 'The operation of the API.' },
+      ...fieldsSchema(STREAM_FIELDS),
       filters: mapping(filters, 'Parameters of the API that are the same in every request.'),
-      records_path: text('Where the record list is in a page.'),
-      total_path: text('Where the total is in a page, or none.'),
-      id_path: text('Where in a record that stands which identifies it.'),
-      time_path: text('Where in a record the time of the event stands.'),
-      time_format: text('How that time is written: YYYY MM Mon DD HH MI SS F TZ.'),
-      retention: { type: 'string', description: 'How long a day is kept after it closed.' },
     },
     'A resource with a fixed set of filters.',
   );
@@ -106,29 +110,16 @@ function streamsSchema(row: SettingRow): Schema {
 }
 
 function tablesSchema(): Schema {
-  const column = {
-    type: ['object', 'null'],
-    additionalProperties: false,
-    properties: {
-      path: text('Where in the record the value stands. Default: as the column is called.'),
-      type: { enum: [...COLUMN_TYPES], description: 'Default: text.' },
-      index: yesOrNo('Make an index of it. Default: no.'),
-      format: text('How a time is written: YYYY MM Mon DD HH MI SS F TZ.'),
-    },
-  };
+  const column = mapping(fieldsSchema(COLUMN_FIELDS), 'A typed value out of each record.');
   const table = mapping(
     {
-      stream: text('The stream whose records it has.'),
+      ...fieldsSchema(TABLE_FIELDS),
       columns: {
         description: 'Its columns by name.',
         type: 'object',
         patternProperties: { '^[a-z_][a-z0-9_]{0,62}$': column },
         additionalProperties: false,
       },
-      record: yesOrNo('The record itself is a column, too. Default: no.'),
-      retention: text(
-        'How long a day stays after it closed, or forever. Default: as long as its pages.',
-      ),
     },
     'A table of typed columns that is kept in step with a stream.',
   );

@@ -6,36 +6,40 @@ import {
   RESOURCES,
   type Stream,
 } from '../../model.ts';
-import { defined } from '../defined.ts';
-import type { Origin } from '../origin.ts';
-import { type Problems, Wrong } from '../problems.ts';
-import { DAY, LONGEST_AGE } from '../table/kinds.ts';
-import { parseJsonPath, parseTotalPath } from '../values/json-path.ts';
-import { parseDuration } from '../values/quantity.ts';
+import { Wrong } from '../problems.ts';
+import { choice } from '../table/kinds.ts';
+import { SETTINGS } from '../table/table.ts';
 import { didYouMean } from '../values/spelling.ts';
-import { parseTimeFormat } from '../values/time-format.ts';
-import { parseChoice } from '../values/value.ts';
-import { type Entry, joined } from './yaml-tree.ts';
+import {
+  type Context,
+  entriesByKey,
+  type Fields,
+  field,
+  placeOf,
+  readEntry,
+  readFields,
+} from './fields.ts';
+import type { Entry } from './yaml-tree.ts';
 
-export const STREAM_KEYS = [
-  'resource',
-  'filters',
-  'records_path',
-  'total_path',
-  'id_path',
-  'time_path',
-  'time_format',
-  'retention',
-];
+/** What such a field takes, for editors. */
+export const TIME_FORMAT = 'How the time is written: YYYY MM Mon DD HH MI SS F TZ.';
+/** The settings that a stream may have of its own. */
+export const PER_STREAM = ['recordsPath', 'totalPath', 'idPath', 'timePath', 'retention'] as const;
+
+/** What a stream says besides its filters. */
+export const STREAM_FIELDS: Fields<Stream> = {
+  resource: field('resource', choice(...RESOURCES), 'The operation of the API.'),
+  ...Object.fromEntries(
+    PER_STREAM.map((key) => {
+      const { name, kind, description } = SETTINGS[key];
+      return [name, field<Stream>(key, kind, description)];
+    }),
+  ),
+  time_format: field('timeFormat', { kind: 'timeFormat' }, TIME_FORMAT),
+};
+const STREAM_KEYS = [...Object.keys(STREAM_FIELDS), 'filters'];
 /** The other four parameters of the API. */
 const WALKED = new Set(['start', 'length', 'fromDate', 'toDate']);
-
-/** Where the reading is: `path` is `streams.audit`. */
-export interface Context {
-  readonly path: string;
-  readonly problems: Problems;
-  readonly origins: Map<string, Origin>;
-}
 
 /** Reads one stream; what cannot be read is told and left out. A stream called like a resource is one of it. */
 export function definedStream(
@@ -51,20 +55,11 @@ export function definedStream(
       place,
       `has no resource; write resource: ${RESOURCES.join(' or resource: ')}`,
     );
-  const read = <T>(key: string, parse: (text: string) => T | Wrong) =>
-    readEntry(found.get(key), parse, context);
   return {
     name,
-    resource: read('resource', (text) => parseChoice(text, RESOURCES)) ?? own ?? 'events',
+    resource: own ?? 'events',
     filters: filtersOf(found.get('filters'), context),
-    ...defined({
-      recordsPath: read('records_path', parseJsonPath),
-      totalPath: read('total_path', parseTotalPath),
-      idPath: read('id_path', parseJsonPath),
-      timePath: read('time_path', parseJsonPath),
-      timeFormat: read('time_format', parseTimeFormat),
-      retention: read('retention', (text) => parseDuration(text, DAY, LONGEST_AGE)),
-    }),
+    ...readFields(found, STREAM_FIELDS, context),
   };
 }
 
@@ -110,57 +105,7 @@ function notAFilter(key: string): string {
     : `the API has no such filter${didYouMean(key, FILTER_NAMES)}`;
 }
 
-/** The entries by key; a key that is none of `keys` is told, with a hint at the one that may be meant. */
-export function entriesByKey(
-  entries: readonly Entry[],
-  keys: readonly string[],
-  context: Context,
-  hintAt = (key: string) => didYouMean(key, keys),
-): Map<string, Entry> {
-  for (const entry of entries)
-    if (!keys.includes(entry.key))
-      context.problems.add(
-        placeOf(entry, context),
-        () => `there is no such setting${hintAt(entry.key)}`,
-      );
-  return new Map(entries.map((entry) => [entry.key, entry]));
-}
-
-/** The value of `entry`; undefined if it has none or a wrong one. */
-export function readEntry<T>(
-  entry: Entry | undefined,
-  parse: (text: string) => T | Wrong,
-  context: Context,
-): T | undefined {
-  if (entry === undefined) return undefined;
-  const { problems, origins, path } = context;
-  const { value } = entry;
-  const place = placeOf(entry, context);
-  if (value.is === 'empty') {
-    // In `total_path` somebody may mean that there is no total.
-    const none = entry.key === 'total_path' ? '; write none if there is no total' : '';
-    problems.add(place, `is empty; give it a value or leave the line out${none}`);
-    return undefined;
-  }
-  if (value.is !== 'text') {
-    problems.add(place, `is ${value.is === 'other' ? value.what : 'a mapping'}, not one value`);
-    return undefined;
-  }
-  const found = parse(value.text);
-  if (found instanceof Wrong) {
-    problems.addWrong(place, value.text, found);
-    return undefined;
-  }
-  origins.set(`${path}.${entry.key}`, { source: 'file', place: entry.spot });
-  return found;
-}
-
 function hint(key: string): string {
   const filter = FILTER_NAMES.find((name) => name === key);
   return filter ? `; did you mean filters.${filter}?` : didYouMean(key, STREAM_KEYS);
-}
-
-/** Where an entry stands, for messages. */
-export function placeOf(entry: Entry, { path }: Context): string {
-  return `${entry.spot} (${joined(path, entry.key)})`;
 }

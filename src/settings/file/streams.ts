@@ -2,10 +2,10 @@
 import { RESOURCES, type Stream } from '../../model.ts';
 import type { Origin } from '../origin.ts';
 import { type Problems, shownKey, Wrong } from '../problems.ts';
-import { formatJsonPath } from '../values/json-path.ts';
-import { writeDuration } from '../values/quantity.ts';
+import type { Reading } from '../reading.ts';
 import { didYouMean } from '../values/spelling.ts';
-import { definedStream, STREAM_KEYS } from './stream-definition.ts';
+import { writtenFields } from './fields.ts';
+import { definedStream, STREAM_FIELDS } from './stream-definition.ts';
 import { joined, type Mapping } from './yaml-tree.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -43,7 +43,10 @@ export function definedStreams(
       return [];
     }
     if (value.is === 'text' || value.is === 'other') {
-      problems.add(place, `expected a mapping of ${STREAM_KEYS.join(', ')}`);
+      problems.add(
+        place,
+        `expected a mapping of ${Object.keys(STREAM_FIELDS).join(', ')}, filters`,
+      );
       return [];
     }
     const entries = value.is === 'mapping' ? value.entries : [];
@@ -76,18 +79,16 @@ export const noStream = (name: string, known: readonly string[]): Wrong =>
     `is not a stream that is defined (${known.map(shownKey).join(', ')})${didYouMean(name, known)}`,
   );
 
-/** Tells which of `names` cannot be meant. */
+/** Tells which of the streams that are to be exported are not defined. */
 export function checkSelection(
-  names: readonly string[],
+  { raws, values, problems }: Reading,
   known: readonly string[],
-  place: string,
-  problems: Problems,
 ): void {
-  for (const [index, name] of names.entries()) {
-    if (name === '') problems.add(place, 'a name is missing before or after a comma');
-    else if (names.indexOf(name) < index) problems.add(place, `names ${shownKey(name)} twice`);
-    else if (!known.includes(name)) problems.addWrong(place, name, noStream(name, known));
-  }
+  const place = raws.get('streams')?.place;
+  const names = (values.get('streams') ?? []) as readonly string[];
+  for (const name of names)
+    if (place !== undefined && !known.includes(name))
+      problems.addWrong(place, name, noStream(name, known));
 }
 
 /** The streams called `names`, in that order; all of them, if there are no names. */
@@ -96,20 +97,17 @@ export function selectedStreams(
   names: readonly string[] | undefined,
 ): readonly Stream[] {
   if (names === undefined) return streams;
-  return names.flatMap((name) => streams.find((stream) => stream.name === name) ?? []);
+  return [...new Set(names)].flatMap((name) => streams.find((one) => one.name === name) ?? []);
 }
 
 /** What `daywalk config` prints about one stream: names, as `streams.audit.resource`, and values. */
-export function streamLines(stream: Stream): (readonly [name: string, value: string])[] {
-  const lines: (readonly [string, string])[] = [
-    ['resource', stream.resource],
-    ...Object.entries(stream.filters).map(([name, text]) => [`filters.${name}`, text] as const),
+export function streamLines(stream: Stream): [name: string, value: string][] {
+  const path = `streams.${stream.name}.`;
+  return [
+    ...writtenFields(stream, STREAM_FIELDS, path),
+    ...Object.entries(stream.filters).map(([name, text]): [string, string] => [
+      `${path}filters.${name}`,
+      text,
+    ]),
   ];
-  if (stream.recordsPath) lines.push(['records_path', formatJsonPath(stream.recordsPath)]);
-  if (stream.totalPath !== undefined) lines.push(['total_path', formatJsonPath(stream.totalPath)]);
-  if (stream.idPath) lines.push(['id_path', formatJsonPath(stream.idPath)]);
-  if (stream.timePath) lines.push(['time_path', formatJsonPath(stream.timePath)]);
-  if (stream.timeFormat) lines.push(['time_format', stream.timeFormat.text]);
-  if (stream.retention !== undefined) lines.push(['retention', writeDuration(stream.retention)]);
-  return lines.map(([key, value]) => [`streams.${stream.name}.${key}`, value] as const);
 }

@@ -22,7 +22,11 @@ export type Kind =
         | 'text'
         | 'url'
         | 'names'
-        | 'fields';
+        | 'fields'
+        /** How a time is written: `YYYY-MM-DD HH:MI:SS`. */
+        | 'timeFormat'
+        /** An age, or `forever`, which is null. */
+        | 'retention';
     }
   /** `address:port`, or `off`, which is null: nowhere. */
   | { readonly kind: 'listen' }
@@ -121,21 +125,13 @@ export function secretWithFile<const Key extends string, const K extends Kind>(
   >;
 }
 
-function placeholderOf(kind: Kind): string {
-  switch (kind.kind) {
-    case 'integer':
-      return '<n>';
-    case 'choice':
-      return `<${kind.choices.join('|')}>`;
-    case 'boolean':
-      return '<yes|no>';
-    case 'timezone':
-      return '<zone>';
-    case 'jsonPath':
-      return '<keys>';
-    case 'cron':
-      return '<cron>';
-    default:
-      return `<${kind.kind}>`;
-  }
-}
+/** What stands for a value in help, where that is not called like its kind. */
+const PLACEHOLDERS: Partial<Record<Kind['kind'], string>> = {
+  integer: 'n',
+  boolean: 'yes|no',
+  timezone: 'zone',
+  jsonPath: 'keys',
+};
+
+const placeholderOf = (kind: Kind): string =>
+  `<${kind.kind === 'choice' ? kind.choices.join('|') : (PLACEHOLDERS[kind.kind] ?? kind.kind)}>`;

@@ -1,5 +1,5 @@
 /** The settings of the rooms: the served archive, the tier, the status page, the alerts; a part of the table in table.ts. */
-import { choice, DAY, duration, integer, LONGEST_AGE } from './kinds.ts';
+import { AGE, choice, DAY, duration, integer } from './kinds.ts';
 import { secretWithFile, section } from './setting.ts';
 
 const archive = section('Archive');
@@ -69,7 +69,7 @@ export const ROOMS = {
     description:
       'What belongs to keys that are lent for a time (AWS STS); in the environment or in a file, nowhere else.',
   }),
-  tierAfter: tier('tier.after', duration(DAY, LONGEST_AGE), null, {
+  tierAfter: tier('tier.after', AGE, null, {
     description:
       'How long after it closed a day moves by itself, at the end of a run; such as 90d.',
     unset: 'only `daywalk tier` moves days',

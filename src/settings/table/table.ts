@@ -1,16 +1,5 @@
 /** The one table of every setting; help, validation, `daywalk config` and docs/settings.md come from it. */
-import {
-  choice,
-  DAY,
-  duration,
-  HOUR,
-  integer,
-  KIB,
-  LONGEST_AGE,
-  MIB,
-  MINUTE,
-  SECOND,
-} from './kinds.ts';
+import { AGE, choice, DAY, duration, HOUR, integer, KIB, MIB, MINUTE, SECOND } from './kinds.ts';
 import { type Setting, secretWithFile, section } from './setting.ts';
 import { ROOMS } from './table-rooms.ts';
 
@@ -141,7 +130,7 @@ export const SETTINGS = {
       'Where in a record the time of the event stands: it becomes the column `at` of the views. ISO 8601 and numbers since 1970 are understood; a stream may say another `time_format`.',
     unset: 'the views have no time; `init` suggests a field',
   }),
-  retention: streams('retention', duration(DAY, LONGEST_AGE), null, {
+  retention: streams('retention', AGE, null, {
     description:
       'How long a day is kept after it closed, such as 400d; only `daywalk prune` removes anything. A stream may have its own.',
     flag: null,

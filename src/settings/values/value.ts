@@ -1,7 +1,9 @@
 /** Values: the text of a setting read as what its row in the table says it is. */
 import { resolve } from 'node:path';
+import type { TimeFormat } from '../../model.ts';
 import { printable } from '../../text.ts';
 import { shown, Wrong } from '../problems.ts';
+import { AGE } from '../table/kinds.ts';
 import type { Kind } from '../table/setting.ts';
 import type { SETTINGS } from '../table/table.ts';
 import { parseCron } from './cron.ts';
@@ -20,6 +22,7 @@ import {
 } from './quantity.ts';
 import { MASK, Secret } from './secret.ts';
 import { didYouMean } from './spelling.ts';
+import { parseTimeFormat } from './time-format.ts';
 import { parseTimezone } from './timezone.ts';
 import { maskedUrl, parseApiUrl, parseDatabaseUrl, parseHookUrl, parseProxyUrl } from './url.ts';
 
@@ -58,77 +61,62 @@ export type Value =
   | ListenAddress
   | readonly string[]
   | FieldMap
+  | TimeFormat
   | null;
+
+/** How the text of a kind is read, and how its value is written; as it is, where that is not said. */
+interface Spelling<K> {
+  readonly read: (word: string, kind: K, folder: string) => Value | Wrong;
+  readonly write?: (value: never) => string;
+}
 
 const SECRET_URLS = { database: parseDatabaseUrl, proxy: parseProxyUrl, hook: parseHookUrl };
 
+const SPELLINGS: { readonly [K in Kind as K['kind']]: Spelling<K> } = {
+  integer: { read: parseInteger },
+  duration: { read: parseDuration, write: writeDuration },
+  size: { read: parseSize, write: formatSize },
+  rate: { read: parseRate, write: formatRate },
+  boolean: { read: parseBoolean, write: (value: boolean) => (value ? 'yes' : 'no') },
+  choice: { read: (word, { choices }) => parseChoice(word, choices) },
+  date: { read: dayOf },
+  timezone: { read: parseTimezone },
+  cron: { read: parseCron },
+  listen: { read: parseListen, write: formatListen },
+  path: { read: (word, _, folder) => parsePath(word, folder) },
+  place: { read: (word, _, folder) => parsePlace(word, folder) },
+  text: {
+    read: (word) => (printable(word) === word ? word : new Wrong('holds a control character')),
+  },
+  names: { read: parseNames, write: (names: readonly string[]) => names.join(', ') },
+  fields: { read: parseFields, write: formatFields },
+  url: { read: parseApiUrl },
+  jsonPath: {
+    read: (word, { none }) => (none ? parseTotalPath(word) : parseJsonPath(word)),
+    write: formatJsonPath,
+  },
+  timeFormat: { read: parseTimeFormat, write: ({ text }: TimeFormat) => text },
+  retention: {
+    read: parseRetention,
+    write: (ms: number | null) => (ms === null ? 'forever' : writeDuration(ms)),
+  },
+  apiKey: { read: parseKey },
+  secretUrl: { read: (text, { of }) => SECRET_URLS[of](text) },
+};
+
 /** Reads `text`; relative paths are relative to `folder`. Secrets are read as they are, everything else without the space around it. */
 export function parseValue(kind: Kind, text: string, folder: string): Value | Wrong {
-  if (kind.kind === 'apiKey') return parseKey(text);
-  if (kind.kind === 'secretUrl') return SECRET_URLS[kind.of](text);
-  const word = text.trim();
-  if (word === '') return new Wrong('is empty');
-  switch (kind.kind) {
-    case 'integer':
-      return parseInteger(word, kind.min, kind.max);
-    case 'duration':
-      return parseDuration(word, kind.min, kind.max);
-    case 'size':
-      return parseSize(word, kind.min, kind.max);
-    case 'rate':
-      return parseRate(word, kind.min, kind.max);
-    case 'boolean':
-      return parseBoolean(word);
-    case 'choice':
-      return parseChoice(word, kind.choices);
-    case 'date':
-      return dayOf(word);
-    case 'timezone':
-      return parseTimezone(word);
-    case 'cron':
-      return parseCron(word);
-    case 'listen':
-      return parseListen(word);
-    case 'path':
-      return parsePath(word, folder);
-    case 'place':
-      return parsePlace(word, folder);
-    case 'text':
-      return printable(word) === word ? word : new Wrong('holds a control character');
-    case 'names':
-      return word.split(',').map((name) => name.trim());
-    case 'fields':
-      return parseFields(word);
-    case 'url':
-      return parseApiUrl(word);
-    case 'jsonPath':
-      return kind.none ? parseTotalPath(word) : parseJsonPath(word);
-  }
+  const isSecret = kind.kind === 'apiKey' || kind.kind === 'secretUrl';
+  const word = isSecret ? text : text.trim();
+  if (word === '' && !isSecret) return new Wrong('is empty');
+  return (SPELLINGS[kind.kind] as Spelling<Kind>).read(word, kind, folder);
 }
 
 /** `value` as an operator would write it, with secrets masked. */
 export function formatValue(kind: Kind, value: Value): string {
   if (value instanceof Secret) return kind.kind === 'secretUrl' ? maskedUrl(value, kind.of) : MASK;
-  switch (kind.kind) {
-    case 'duration':
-      return writeDuration(Number(value));
-    case 'size':
-      return formatSize(Number(value));
-    case 'rate':
-      return formatRate(Number(value));
-    case 'boolean':
-      return value ? 'yes' : 'no';
-    case 'jsonPath':
-      return formatJsonPath(value as readonly string[] | null);
-    case 'listen':
-      return formatListen(value as ListenAddress | null);
-    case 'names':
-      return (value as readonly string[]).join(', ');
-    case 'fields':
-      return formatFields(value as FieldMap);
-    default:
-      return String(value);
-  }
+  const { write = String } = SPELLINGS[kind.kind];
+  return write(value as never);
 }
 
 function parseKey(text: string): Secret | Wrong {
@@ -142,15 +130,28 @@ function parseKey(text: string): Secret | Wrong {
   return new Secret(text);
 }
 
+function parseRetention(word: string): number | null | Wrong {
+  if (word === 'forever') return null;
+  const ms = parseDuration(word, AGE);
+  return ms instanceof Wrong ? new Wrong(`${ms.why}; or write forever`) : ms;
+}
+
+/** Names with commas between them. */
+export function parseNames(text: string): readonly string[] | Wrong {
+  const names = text.split(',').map((name) => name.trim());
+  const given = names.filter((name) => name !== '');
+  return given.length > 0 ? given : new Wrong('names nothing');
+}
+
 /** `yes` and `no`, and other words for them. */
-export function parseBoolean(word: string): boolean | Wrong {
+function parseBoolean(word: string): boolean | Wrong {
   if (/^(yes|true|on|1)$/i.test(word)) return true;
   if (/^(no|false|off|0)$/i.test(word)) return false;
   return new Wrong('is neither yes nor no');
 }
 
 /** The one of `choices` that `word` names, in small or large letters. */
-export function parseChoice<C extends string>(word: string, choices: readonly C[]): C | Wrong {
+function parseChoice<C extends string>(word: string, choices: readonly C[]): C | Wrong {
   const found = choices.find((choice) => choice === word.toLowerCase());
   return found ?? new Wrong(`is not one of ${choices.join(', ')}${didYouMean(word, choices)}`);
 }
