@@ -1,8 +1,9 @@
 /** The days that a person chose: dates, months, and words for days near today, in the calendar of the source. */
 import { systemClock } from '../clock.ts';
+import { SettingsError } from '../errors.ts';
 import type { Day, DayRange } from '../model.ts';
 import { addDays, dayAt, lastClosedDay, lastDayOf } from '../plan/days.ts';
-import { Problems, Wrong } from '../settings/problems.ts';
+import { Wrong } from '../settings/problems.ts';
 import type { Settings } from '../settings/settings.ts';
 import { dayOf, EARLIEST } from '../settings/values/day.ts';
 import { writeDuration } from '../settings/values/quantity.ts';
@@ -17,7 +18,7 @@ type Latest = 'closed' | 'today';
 /**
  * The days of `--from` and `--to`, both inclusive. Without an end those who export get the newest closed day, and those who
  * look an open one; the beginning may be open.
- * @throws {SettingsError} that tells everything wrong with them.
+ * @throws {SettingsError} that tells what is wrong with them.
  */
 export function chosenRange(
   { from, to }: Readonly<Record<string, unknown>>,
@@ -27,16 +28,11 @@ export function chosenRange(
 ): { readonly from: Day | null; readonly to: Day | null } {
   const days = new Days(calendar, now);
   const first = from === undefined ? null : days.read(String(from), 'flag --from', latest);
-  // The same day that is wrong is told once.
-  const last =
-    to === undefined || (to === from && !first) ? null : days.read(String(to), 'flag --to', latest);
+  const last = to === undefined ? null : days.read(String(to), 'flag --to', latest);
   if (first && last && first.from > last.to)
-    days.problems.add('flag --from', `${first.from} is after --to ${last.to}; swap the two`);
-  days.problems.throwIfAny();
-  return {
-    from: first?.from ?? null,
-    to: last?.to ?? (latest === 'closed' ? days.lastClosed : null),
-  };
+    throw new SettingsError(`flag --from: ${first.from} is after --to ${last.to}; swap the two`);
+  const newest = latest === 'closed' ? days.lastClosed : null;
+  return { from: first?.from ?? null, to: last?.to ?? newest };
 }
 
 /** As {@link chosenRange} has it for those who export; without a beginning, from the earliest day on. */
@@ -53,17 +49,13 @@ export function closedRange(
  * @throws {SettingsError} if it names none.
  */
 export function chosenDay(text: string, calendar: Calendar, now = systemClock.now()): Day {
-  const days = new Days(calendar, now);
-  const found = days.read(text, 'the day', 'today');
-  if (found && found.from !== found.to)
-    days.problems.add('the day', `${JSON.stringify(text)} is a month; name one day of it`);
-  days.problems.throwIfAny();
-  return found?.from as Day;
+  const { from, to } = new Days(calendar, now).read(text, 'the day', 'today');
+  if (from === to) return from;
+  throw new SettingsError(`the day: ${JSON.stringify(text)} is a month; name one day of it`);
 }
 
-/** Reads days, and collects what is wrong with them. */
+/** Reads days in the calendar of the source. */
 class Days {
-  readonly problems = new Problems();
   readonly lastClosed: Day;
   readonly #today: Day;
   readonly #settle: number;
@@ -74,22 +66,17 @@ class Days {
     this.#settle = settle;
   }
 
-  /** The span that `text` names, a month only as far as it can be had; undefined where it is wrong. */
-  read(text: string, place: string, latest: Latest): { from: Day; to: Day } | undefined {
-    const span = this.#spanOf(text.trim().toLowerCase(), place);
-    if (span instanceof Wrong) {
-      this.problems.addWrong(place, text, span);
-      return undefined;
-    }
+  /** The span that `text` names, a month only as far as it can be had. */
+  read(text: string, place: string, latest: Latest): DayRange {
+    const span = this.#spanOf(text.trim().toLowerCase());
+    if (span instanceof Wrong) throw new SettingsError(`${place}: ${span.about(text)}`);
     const { from, to } = span;
     const newest = latest === 'closed' ? this.lastClosed : this.#today;
-    if (to <= newest) return span;
-    if (from <= newest) return { from, to: newest };
-    this.problems.add(place, `${from} ${this.#tooNew(from, latest)}`);
-    return undefined;
+    if (from > newest) throw new SettingsError(`${place}: ${from} ${this.#tooNew(from, latest)}`);
+    return to <= newest ? span : { from, to: newest };
   }
 
-  #spanOf(word: string, place: string): { from: Day; to: Day } | Wrong {
+  #spanOf(word: string): DayRange | Wrong {
     const near = { today: 0, yesterday: -1, tomorrow: 1 }[word];
     if (near !== undefined) return single(addDays(this.#today, near));
     const [, count, unit] = /^(\d{1,5})([dw])$/.exec(word) ?? [];
@@ -100,11 +87,10 @@ class Days {
       return day instanceof Wrong ? day : single(day);
     }
     const meant = didYouMean(word, ['today', 'yesterday']);
-    const taken = place === 'the day' ? DAYS_TAKEN.replace(' 2026-10,', '') : DAYS_TAKEN;
-    return new Wrong(`is no day${meant === '' ? `; write ${taken}` : meant}`);
+    return new Wrong(`is no day${meant === '' ? `; write ${DAYS_TAKEN}` : meant}`);
   }
 
-  #daysAgo(count: number): { from: Day; to: Day } | Wrong {
+  #daysAgo(count: number): DayRange | Wrong {
     const day = addDays(this.#today, -count);
     return day < EARLIEST ? new Wrong(`is before ${EARLIEST}`) : single(day);
   }
@@ -120,7 +106,7 @@ class Days {
 
 const single = (day: Day) => ({ from: day, to: day });
 
-function monthOf(month: string): { from: Day; to: Day } | Wrong {
+function monthOf(month: string): DayRange | Wrong {
   const from = dayOf(`${month}-01`);
   if (from instanceof Wrong) return new Wrong('is not a month of the calendar');
   return { from, to: lastDayOf(month) };

@@ -8,14 +8,9 @@ export type Shell = (typeof SHELLS)[number];
 
 /** The script; ends without a line break. */
 export function completionScript(shell: Shell, table: readonly VerbRow[]): string {
-  return SCRIPTS[shell](verbsOf(table)).join('\n');
+  const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
+  return scripts[shell](verbsOf(table)).join('\n');
 }
-
-const SCRIPTS: Readonly<Record<Shell, (all: readonly ParsedVerb[]) => string[]>> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-};
 
 const wordsOf = ({ row, words }: ParsedVerb): string[] => [
   ...(row.argumentChoices ?? []),
@@ -59,48 +54,15 @@ function bashScript(all: readonly ParsedVerb[]): string[] {
   ];
 }
 
-function zshScript(all: readonly ParsedVerb[]): string[] {
-  return [
-    '#compdef daywalk',
-    '# daywalk: source <(daywalk completion zsh), behind compinit',
-    '_daywalk() {',
-    '  local -a verbs',
-    '  verbs=(',
-    ...all.map(({ row }) => `    '${row.name}:${plain(row.does)}'`),
-    '  )',
-    '  local state line',
-    `  _arguments -C '--config[${plain(configOf(all)?.does ?? '')}]:file:_files' '--help[help]' '--version[the version]' '1: :->verb' '*:: :->rest'`,
-    '  case $state in',
-    "    verb) _describe 'verb' verbs ;;",
-    '    rest)',
-    '      case $words[1] in',
-    ...all.map(
-      ({ row, words }) =>
-        `        ${row.name}) _arguments ${[
-          ...words.map(zshWord),
-          "'--help[help]'",
-          "'--help-all[help, with every setting]'",
-          ...(row.argument === undefined
-            ? []
-            : [`'1:${row.argument}:(${(row.argumentChoices ?? []).join(' ')})'`]),
-        ].join(' ')} ;;`,
-    ),
-    '      esac ;;',
-    '  esac',
-    '}',
-    'compdef _daywalk daywalk',
-  ];
-}
-
-function zshWord({ long, value, does, choices, isPath }: Word): string {
-  const about = `${long}[${plain(does)}]`;
-  if (value === '') return `'${about}'`;
-  const values = isPath ? '_files' : choices.length === 0 ? ' ' : `(${choices.join(' ')})`;
-  return `'${about}:${value.replaceAll(/[<>:]/g, '')}:${values}'`;
-}
+/** That of bash, which zsh understands. */
+const zshScript = (all: readonly ParsedVerb[]): string[] => [
+  '# daywalk: source <(daywalk completion zsh), behind compinit',
+  'autoload -U +X bashcompinit && bashcompinit',
+  ...bashScript(all),
+];
 
 function fishScript(all: readonly ParsedVerb[]): string[] {
-  const config = configOf(all);
+  const config = all[0]?.words.find(({ long }) => long === '--config');
   return [
     '# daywalk: daywalk completion fish | source',
     'complete -c daywalk -f',
@@ -118,24 +80,10 @@ function fishScript(all: readonly ParsedVerb[]): string[] {
 }
 
 function fishWord(verb: string, { long, value, does, choices, isPath }: Word): string {
-  const takes =
-    value === ''
-      ? ''
-      : isPath
-        ? ' -r -F'
-        : choices.length === 0
-          ? ' -x'
-          : ` -x -a '${choices.join(' ')}'`;
+  const values = choices.length === 0 ? '' : ` -a '${choices.join(' ')}'`;
+  const takes = value === '' ? '' : isPath ? ' -r -F' : ` -x${values}`;
   return `complete -c daywalk -n '__fish_seen_subcommand_from ${verb}' -l ${long.slice(2)}${takes} -d '${plain(does)}'`;
 }
 
-const configOf = ([verb]: readonly ParsedVerb[]): Word | undefined =>
-  verb?.words.find(({ long }) => long === '--config');
-
 /** Text that no shell takes for anything else, between single quotes. */
-const plain = (text: string): string =>
-  text
-    .replaceAll("'", '’')
-    .replaceAll(/[`\\]/g, '')
-    .replaceAll(/[[\]:]/g, ' ')
-    .replaceAll('  ', ' ');
+const plain = (text: string): string => text.replaceAll("'", '’').replaceAll(/[`\\]/g, '');

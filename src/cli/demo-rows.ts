@@ -1,4 +1,4 @@
-/** The queries that the demo shows, and their answers. */
+/** The queries that the demo shows. */
 import type { Database } from '../store/database.ts';
 
 /** Events of each day by severity; runs against the views as they are. */
@@ -9,14 +9,6 @@ export const EXAMPLE_QUERY = `select day,
   from daywalk.events
  group by day
  order by day`;
-
-/** One row of {@link EXAMPLE_QUERY}. */
-export interface ExampleRow {
-  readonly day: string;
-  readonly events: number;
-  readonly severe: number;
-  readonly different_ids: number;
-}
 
 /** How many pages are stored, in all walks. */
 export async function countPages(database: Database): Promise<number> {
@@ -32,11 +24,3 @@ export const TABLE_QUERY = `select at, agent, level, rule
  where level >= 12
  order by at desc
  limit 5`;
-
-/** One row of {@link TABLE_QUERY}. */
-export interface NewestRow {
-  readonly at: Date;
-  readonly agent: string;
-  readonly level: number;
-  readonly rule: string;
-}

@@ -20,7 +20,7 @@ import { RateBudget } from './rate-budget.ts';
 import { stderrLines } from './terminal/live-lines.ts';
 import { print, printJson, terminal } from './terminal/output.ts';
 import { type Audience, Progress } from './terminal/progress.ts';
-import { openEventWriter } from './terminal/run-events.ts';
+import { EventWriter } from './terminal/run-events.ts';
 import { describeRun, describeUnfinished, exitCodeOfRun } from './terminal/run-text.ts';
 import type { Invocation } from './verb.ts';
 import { exportParts, openApi } from './walk-wiring.ts';
@@ -167,7 +167,7 @@ export async function watched(
   session: ExportSession,
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
-  const events = options.jsonEvents === true ? openEventWriter(systemClock) : undefined;
+  const events = options.jsonEvents === true ? new EventWriter(systemClock) : undefined;
   const live = options.quiet === true ? undefined : liveTerminal();
   const requests = session.limits;
   const progress = new Progress(systemClock, session.log, { live, events, requests });

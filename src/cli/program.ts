@@ -1,9 +1,7 @@
 /** The command line: verbs, their options and help, made from the tables of verbs and settings. */
 import { Command, type CommanderError, Option } from 'commander';
 import { EXIT, EXIT_MEANINGS, SettingsError } from '../errors.ts';
-import { type EnvironmentSpec, environmentOnly, flagsOf } from '../settings/table/flags.ts';
 import { ROWS, SECRET_FILES, SETTINGS, type SettingRow } from '../settings/table/table.ts';
-import { didYouMean } from '../settings/values/spelling.ts';
 import { version } from './package-version.ts';
 import type { VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
@@ -23,29 +21,11 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     .option('--config <file>', SETTINGS.config.description)
     .exitOverride((error) => endWith(error, 'options stand behind the verb: daywalk status --json'))
     .configureHelp({ sortSubcommands: false })
+    .helpCommand('help [verb]', 'the help of a verb')
     .showHelpAfterError('(daywalk --help tells more)')
     .addHelpText('after', AFTER_HELP);
   for (const row of VERBS) addVerb(program, row, signal, onEnd);
-  addHelp(program);
   return program;
-}
-
-/** `daywalk help VERB`: a verb that there is not is an error. */
-function addHelp(program: Command): void {
-  program.helpCommand(false);
-  const command = program.command('help').argument('[verb]').description('the help of a verb');
-  command.exitOverride().action((name?: string) => {
-    const found =
-      name === undefined ? program : program.commands.find((verb) => verb.name() === name);
-    if (found !== undefined) return found.help();
-    const names = VERBS.map((row) => row.name);
-    throw new SettingsError(
-      `there is no verb ${JSON.stringify(name)}${didYouMean(name ?? '', names)}`,
-      {
-        hint: `The verbs are ${names.join(', ')}.`,
-      },
-    );
-  });
 }
 
 /** Ends as commander would; a mistake gets a word on how it is done. */
@@ -91,10 +71,12 @@ function addSettings(command: Command, { settings, options = [], shows = [] }: V
   const rows = ROWS.filter((row) => settings.includes(row.group));
   if (rows.length === 0) return;
   for (const row of rows) if (row.secret) command.addOption(refused(row));
-  const more = flagsOf(rows).map(({ key, flag, description, group }) => {
-    const option = new Option(flag, description);
+  const more = rows.flatMap((row) => {
+    if (row.flag === null) return [];
+    const flag = `${row.flag} ${row.placeholder}`.trimEnd();
+    const option = new Option(flag, aboutSetting(row, `env: ${row.env[0]}`));
     command.addOption(option);
-    return { option, group, shown: key === 'config' || shows.includes(key) };
+    return { option, group: row.group, shown: row.key === 'config' || shows.includes(row.key) };
   });
   let all = false;
   // Not before somebody asks for help: what is hidden is not suggested to those who mistype it, either.
@@ -109,7 +91,7 @@ function addSettings(command: Command, { settings, options = [], shows = [] }: V
   command.option('--help-all', 'this help, with every setting that the verb obeys');
   command.on('option:help-all', () => {
     all = true;
-    command.addHelpText('after', () => withoutFlag(command, environmentOnly(rows)));
+    command.addHelpText('after', () => withoutFlag(command, rows));
     command.help();
   });
 }
@@ -126,15 +108,22 @@ function refused({ key, name, env: [variable] }: SettingRow): Option {
   });
 }
 
-/** The settings that no flag sets, as help lists options. */
-function withoutFlag(command: Command, specs: readonly EnvironmentSpec[]): string {
-  if (specs.length === 0) return '';
+const aboutSetting = (
+  { description, default: fallback, unset }: SettingRow,
+  ...more: readonly string[]
+): string => `${description} (${[`default: ${fallback ?? unset}`, ...more].join('; ')})`;
+
+/** Those of these settings that no flag sets, as help lists options. */
+function withoutFlag(command: Command, settings: readonly SettingRow[]): string {
+  const rows = settings.filter(({ flag }) => flag === null);
+  if (rows.length === 0) return '';
   const help = command.createHelp();
   help.prepareContext({ helpWidth: command.configureOutput().getOutHelpWidth?.() ?? 80 });
-  const width = Math.max(...specs.map(({ variable }) => variable.length));
-  const lines = specs.map(({ variable, description }) =>
-    help.formatItem(variable, width, description, help),
-  );
+  const width = Math.max(...rows.map(({ env }) => env[0].length));
+  const lines = rows.map((row) => {
+    const more = row.inFile ? [`in the file: ${row.name}`] : [];
+    return help.formatItem(row.env[0], width, aboutSetting(row, ...more), help);
+  });
   return ['', 'Settings without a flag, from the environment:', ...lines].join('\n');
 }
 

@@ -22,32 +22,28 @@ const from = (unset: string) =>
 const to = (unset: string) => new Option('--to <day>', `last day, inclusive (default: ${unset})`);
 
 /** Every verb, in the order in which they are shown. */
-export const VERBS: readonly VerbRow[] = [
-  {
-    name: 'init',
+const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
+  init: {
     does: 'writes a commented `daywalk.yaml` from flags and environment, and examines it as `doctor` does',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/init.ts')).init,
     options: [new Option('--force', 'write over a file that is there')],
     shows: ['embedded'],
   },
-  {
-    name: 'run',
+  run: {
     does: 'one catch-up pass: plans, walks, reports, exits',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/run.ts')).run,
     options: [json(), jsonEvents(), quiet()],
     shows: ['embedded'],
   },
-  {
-    name: 'worker',
+  worker: {
     does: 'the daemon: one pass at the start and one at every tick of `schedule`; serves status page, health and metrics',
     settings: [...EVERYTHING, 'Status page'],
     load: async () => (await import('./verbs/worker.ts')).worker,
     page: 'monitoring.md',
   },
-  {
-    name: 'backfill',
+  backfill: {
     does: 'plans and walks an inclusive range of days',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/backfill.ts')).backfillVerb,
@@ -67,8 +63,7 @@ export const VERBS: readonly VerbRow[] = [
       quiet(),
     ],
   },
-  {
-    name: 'status',
+  status: {
     does: 'the coverage calendar, totals, what runs, what is wrong and the command that mends it',
     settings: READ,
     load: async () => (await import('./verbs/status.ts')).status,
@@ -77,8 +72,7 @@ export const VERBS: readonly VerbRow[] = [
       json(),
     ],
   },
-  {
-    name: 'why',
+  why: {
     does: 'the story of a day: windows, walks, proof, splits, late records, errors, and the command that mends it',
     settings: READ,
     load: async () => (await import('./verbs/why.ts')).why,
@@ -88,8 +82,7 @@ export const VERBS: readonly VerbRow[] = [
     argumentTaken: 'such as 2026-10-31, today, yesterday or 7d (days ago)',
     argumentChoices: ['today', 'yesterday'],
   },
-  {
-    name: 'verify',
+  verify: {
     does: 'compares stored days with the source, or with their own digests; exit code 3 when anything differs, or the source could be asked for none of them',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/verify.ts')).verify,
@@ -103,30 +96,26 @@ export const VERBS: readonly VerbRow[] = [
     ],
     page: 'ledger.md',
   },
-  {
-    name: 'gaps',
+  gaps: {
     does: 'what is missing, and the command that fills it; exit code 3 when there is any',
     settings: READ,
     load: async () => (await import('./verbs/gaps.ts')).gaps,
     options: [json()],
   },
-  {
-    name: 'accept',
+  accept: {
     does: 'accepts that the source has changed its answers or lost its events; what is stored stays',
     settings: READ,
     load: async () => (await import('./verbs/accept.ts')).accept,
     options: [stream()],
     page: 'completeness.md',
   },
-  {
-    name: 'doctor',
+  doctor: {
     does: 'checks what a run needs, each once and within seconds: secrets, versions, database, streams, the last failure, API, time zone; every red line says what to do',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/doctor.ts')).doctor,
     options: [json()],
   },
-  {
-    name: 'export',
+  export: {
     does: 'records of complete days, or a record table, as files, one folder a day, with a manifest; exit code 3 when days are not complete',
     settings: [...READ, 'Tier'],
     load: async () => (await import('./verbs/export.ts')).exportVerb,
@@ -151,8 +140,7 @@ export const VERBS: readonly VerbRow[] = [
     ],
     page: 'files.md',
   },
-  {
-    name: 'prune',
+  prune: {
     does: 'says what is older than `retention` allows and how much space it takes; removes it with `--yes`; exit code 3 when days must stay',
     settings: READ,
     load: async () => (await import('./verbs/prune.ts')).pruneVerb,
@@ -169,8 +157,7 @@ export const VERBS: readonly VerbRow[] = [
     ],
     page: 'pruning.md',
   },
-  {
-    name: 'tier',
+  tier: {
     does: 'moves old days to a folder or bucket as Parquet in a Delta Lake table, and brings them back with `--restore`; exit code 3 when days must stay',
     settings: [...READ, 'Tier'],
     load: async () => (await import('./verbs/tier.ts')).tierVerb,
@@ -189,8 +176,7 @@ export const VERBS: readonly VerbRow[] = [
     ],
     page: 'tier.md',
   },
-  {
-    name: 'fields',
+  fields: {
     does: 'which fields the stored records have, since when, how often, and a value of each',
     settings: READ,
     load: async () => (await import('./verbs/fields.ts')).fields,
@@ -203,8 +189,7 @@ export const VERBS: readonly VerbRow[] = [
     ],
     page: 'queries.md',
   },
-  {
-    name: 'tables',
+  tables: {
     does: 'the record tables and how far they are in step; `--apply` makes those of the settings, `--suggest` prints some',
     settings: READ,
     load: async () => (await import('./verbs/tables.ts')).tablesVerb,
@@ -229,8 +214,7 @@ export const VERBS: readonly VerbRow[] = [
     ],
     page: 'tables.md',
   },
-  {
-    name: 'search',
+  search: {
     does: 'the stored records that hold a value anywhere, and of which days "nothing" counts; exit code 3 when days are not proven',
     settings: [...READ, 'Tier'],
     load: async () => (await import('./verbs/search.ts')).searchVerb,
@@ -246,31 +230,27 @@ export const VERBS: readonly VerbRow[] = [
     argumentTaken: 'a whole string, number or boolean, exactly; behind -- if it begins with -',
     page: 'search.md',
   },
-  {
-    name: 'serve-archive',
+  'serve-archive': {
     does: 'answers the two operations of the API from what is stored, until it is stopped',
     settings: [...READ, 'Tier', 'Archive'],
     load: async () => (await import('./verbs/serve-archive.ts')).serveArchiveVerb,
     options: [stream()],
     page: 'serving.md',
   },
-  {
-    name: 'config',
+  config: {
     does: 'every effective setting and where it came from, secrets masked',
     settings: EVERYTHING,
     load: async () => (await import('./verbs/config.ts')).config,
     options: [json()],
   },
-  {
-    name: 'migrate',
+  migrate: {
     does: 'brings the schema of the database up',
     settings: STORE,
     load: async () => (await import('./verbs/migrate.ts')).migrateVerb,
     options: [new Option('--dry-run', 'list what would be applied, and do nothing')],
     page: 'operations.md',
   },
-  {
-    name: 'demo',
+  demo: {
     does: 'a simulated API and a Postgres of its own: exports a week through refused requests and a killed process, and shows it',
     settings: ['Log'],
     load: async () => (await import('./verbs/demo.ts')).demo,
@@ -279,8 +259,7 @@ export const VERBS: readonly VerbRow[] = [
       new Option('--events <n>', 'about how many events a day has (default: 12000)'),
     ],
   },
-  {
-    name: 'completion',
+  completion: {
     does: 'prints the script that completes verbs and options in bash, zsh or fish',
     settings: [],
     load: async () => (await import('./verbs/completion.ts')).completionOf(VERBS),
@@ -289,10 +268,14 @@ export const VERBS: readonly VerbRow[] = [
     argumentTaken: 'bash, zsh or fish: source <(daywalk completion bash)',
     argumentChoices: ['bash', 'zsh', 'fish'],
   },
-  {
-    name: 'version',
+  version: {
     does: 'the versions of daywalk and of Node.js',
     settings: [],
     load: async () => (await import('./verbs/version.ts')).version,
   },
-];
+};
+
+export const VERBS: readonly VerbRow[] = Object.entries(TABLE).map(([name, row]) => ({
+  name,
+  ...row,
+}));

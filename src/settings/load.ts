@@ -28,7 +28,7 @@ import { type FieldMap, parseFields } from './values/field-map.ts';
 import type { SettingValues } from './values/value.ts';
 
 export interface LoadOptions {
-  /** What was given on the command line, by `FlagSpec.key`; other keys are not looked at. */
+  /** What was given on the command line, by the keys of the table; other keys are not looked at. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Environment;
   readonly cwd: string;

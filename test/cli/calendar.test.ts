@@ -115,14 +115,6 @@ describe('the calendar', () => {
     }
   });
 
-  it('gives a month the days that it has', () => {
-    const rowOf = (name: string) =>
-      renderCalendar([{ stream: 's', days: month(name, 'c'.repeat(31)) }], plain)[2]?.length;
-    expect(['2024-02', '2026-02', '2100-02', '2000-02', '2026-04', '2026-12'].map(rowOf)).toEqual(
-      [29, 28, 28, 29, 30, 31].map((days) => days + 9),
-    );
-  });
-
   it('is nothing without days', () => {
     expect(renderCalendar([], plain)).toEqual([]);
     expect(renderCalendar([{ stream: 's', days: [] }], plain)).toEqual([]);

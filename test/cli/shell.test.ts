@@ -44,10 +44,13 @@ _daywalk; printf '%s\\n' "\${COMPREPLY[@]}"`;
   });
 });
 
-testWith(['zsh'], 'zsh takes its script', () => {
+testWith(['zsh'], 'zsh completes the values of options', () => {
   const file = join(temporaryFolder(), '_daywalk');
   writeFileSync(file, completionScript('zsh', VERBS));
-  execFileSync('zsh', ['-n', file]);
+  const script = `autoload -U compinit; compinit -u -D; source ${file}
+COMP_WORDS=(daywalk backfill --only ''); COMP_CWORD=3
+emulate sh -c _daywalk; print -l $COMPREPLY`;
+  expect(sayAll('zsh', ['-f', '-c', script])).toEqual(['all', 'failed', 'missing']);
 });
 
 testWith(['fish'], 'fish completes verbs, options, and the values of options', () => {

@@ -74,7 +74,7 @@ test.each(
     [
       [['backfill', '2026-10-01', '2026-10-05'], /for example: daywalk backfill --from/],
       [['--json', 'status'], /options stand behind the verb: daywalk status --json/],
-      [['help', 'backfil'], /there is no verb "backfil"; did you mean backfill\?/],
+      [['help', 'backfil'], /Commands:[\s\S]* backfill /],
       [
         ['run', '--api-key', 'k'],
         /no flag --api-key: .*\n {2}Set DAYWALK_API_KEY in the env.* file/,

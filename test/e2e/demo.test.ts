@@ -46,7 +46,7 @@ test('exports through refused requests and a kill, shows the calendar and the co
     expect(ids).toBe(events);
   }
   expect(shown.stdout.split('from daywalk.alerts')[1]).toMatch(
-    /^ {3}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}1\d {2}\S+ +\S/m,
+    /^ {3}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {2}\S+ +1\d +\S/m,
   );
   expect(await readdir(folder)).toEqual(['.daywalk']);
 

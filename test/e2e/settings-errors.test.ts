@@ -9,7 +9,7 @@ test.each([
     'a day in words',
     ['backfill', '--from', 'last week', '--to', '2026-3-1'],
     {},
-    ['--from', 'last week', '--to', '2026-3-1', 'yesterday'],
+    ['--from', 'last week', 'yesterday'],
   ],
   ['--from missing', ['backfill', '--to', '2026-03-01'], {}, ['--from', 'for example']],
   ['--only something', [...BACKFILL, '--only', 'some'], {}, ['--only', 'missing', 'failed', 'all']],

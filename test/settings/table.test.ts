@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { settingsTableMarkdown } from '../../src/settings/docs-table.ts';
 import { Wrong } from '../../src/settings/problems.ts';
-import { flagsOf } from '../../src/settings/table/flags.ts';
 import { ROWS } from '../../src/settings/table/table.ts';
 import { formatValue, parseValue } from '../../src/settings/values/value.ts';
 
@@ -35,7 +34,7 @@ describe('rows', () => {
     for (const row of ROWS) expect(row.description).toMatch(/^[A-Z][^\n]*\.$/);
   });
   test('help loads nothing but the table', () => {
-    for (const file of ['table.ts', 'table-rooms.ts', 'kinds.ts', 'setting.ts', 'flags.ts']) {
+    for (const file of ['table.ts', 'table-rooms.ts', 'kinds.ts', 'setting.ts']) {
       const text = readFileSync(
         new URL(`../../src/settings/table/${file}`, import.meta.url),
         'utf8',
@@ -46,20 +45,6 @@ describe('rows', () => {
       ).toEqual([]);
     }
   });
-});
-
-test('flags tell default and variable', () => {
-  const flags = flagsOf(ROWS);
-  expect(flags.find((flag) => flag.key === 'pageLength')).toEqual({
-    key: 'pageLength',
-    flag: '--page-length <n>',
-    description:
-      'How many records are asked for in one page. (default: 1000; env: DAYWALK_PAGE_LENGTH)',
-    group: 'Walking',
-  });
-  expect(flags.some((flag) => /key|DATABASE_URL/.test(flag.flag) && flag.key === 'apiKey')).toBe(
-    false,
-  );
 });
 
 test('the table of docs/settings.md has a row for every setting, with five cells', () => {

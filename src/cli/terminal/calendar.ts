@@ -2,7 +2,7 @@
 
 import type { Day } from '../../model.ts';
 import { DAY_STATE_WORDS, type DayState } from '../../plan/day-states.ts';
-import { lastDayOf, nextMonth } from '../../plan/days.ts';
+import { nextMonth } from '../../plan/days.ts';
 import { formatCount } from '../../text.ts';
 
 /** How a day is shown. */
@@ -87,13 +87,12 @@ function block(
     beside(MARGIN, names),
     beside(MARGIN, streams.map(ruler)),
     ...months.map((month) => {
-      const rows = streams.map(({ states }) => {
-        const cells = Array.from(
-          { length: Number(lastDayOf(month).slice(8)) },
-          (_, index) => states.get(`${month}-${String(index + 1).padStart(2, '0')}`) ?? 'out',
-        );
-        return row(cells, options) + ' '.repeat(LONGEST_MONTH - cells.length);
+      const days = Array.from({ length: LONGEST_MONTH }, (_, index) => {
+        return `${month}-${String(index + 1).padStart(2, '0')}`;
       });
+      const rows = streams.map(({ states }) =>
+        days.map((day) => paint(states.get(day) ?? 'out', options)).join(''),
+      );
       return beside(`${month}  `, rows);
     }),
   ];
@@ -121,20 +120,9 @@ function ruler(): string {
   return marks.join('').padEnd(LONGEST_MONTH);
 }
 
-/** Neighbours in the same state share one colour sequence. */
-function row(cells: readonly DayState[], options: CalendarOptions): string {
-  let text = '';
-  for (let start = 0, end = 0; start < cells.length; start = end) {
-    const state = cells[start] ?? 'out';
-    while (cells[end] === state) end += 1;
-    text += paint(state, end - start, options);
-  }
-  return text;
-}
-
-function paint(state: DayState, times: number, { colour, unicode }: CalendarOptions): string {
+function paint(state: DayState, { colour, unicode }: CalendarOptions): string {
   const look: Look = LOOKS[state];
-  const text = (unicode ? look.glyph : look.ascii).repeat(times);
+  const text = unicode ? look.glyph : look.ascii;
   return colour && look.colour ? `\u001b[${look.colour}m${text}\u001b[0m` : text;
 }
 
@@ -146,7 +134,7 @@ function legend(counts: ReadonlyMap<DayState, number>, options: CalendarOptions)
     const count = counts.get(state);
     if (!count || state === 'out') continue;
     const text = `${DAY_STATE_WORDS[state]} ${formatCount(count)}`;
-    const entry = `${paint(state, 1, options)} ${text}`;
+    const entry = `${paint(state, options)} ${text}`;
     // A glyph and a space before the text, three spaces between entries.
     const fits = lines.length > 0 && columns + text.length + 5 <= options.width;
     lines.push(fits ? `${lines.pop()}   ${entry}` : entry);

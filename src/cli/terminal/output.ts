@@ -30,6 +30,28 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${printableLines(JSON.stringify(value, null, 2))}\n`);
 }
 
+/** Rows as lines, the cells of each column one below the other. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const widest = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const widths = (rows[0] ?? []).map((_, column) => widest(column));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** Prints a result: with `--json` as a document for programs, else in lines for people. */
+export function printResult(
+  { json }: Readonly<Record<string, unknown>>,
+  document: unknown,
+  lines: () => readonly string[],
+): void {
+  if (json === true) printJson(document);
+  else print(...lines());
+}
+
 /** Prints lines of a JSON document that is written piece by piece. */
 export function printJsonLines(lines: string): void {
   process.stdout.write(`${printableLines(lines)}\n`);

@@ -21,6 +21,20 @@ export interface Audience {
   readonly requests: () => LimiterState;
 }
 
+/** What the log says of events, and how important that is; of others it says nothing. */
+const NEWS: Partial<Record<RunEvent['kind'], readonly [keyof Logger, string]>> = {
+  planned: ['info', 'planned'],
+  complete: ['debug', 'complete'],
+  split: ['info', 'the window is split'],
+  failed: ['warn', 'the window failed'],
+  'stream-stopped': ['error', 'the stream is given up for this run'],
+  waiting: ['info', 'waiting for windows that another worker holds'],
+  following: [
+    'info',
+    'the walking is done; ledger, record tables and search filters are brought in step (stopped, the next run goes on)',
+  ],
+};
+
 /** Watches a run. */
 export class Progress {
   readonly #clock: Clock;
@@ -69,74 +83,37 @@ export class Progress {
     return this.#clock.monotonic() - this.#began;
   }
 
-  #note(event: RunEvent): void {
-    switch (event.kind) {
-      case 'planned':
-        this.#log.info({ windows: event.windows }, 'planned');
-        break;
-      case 'complete':
-        this.#log.debug(
-          { ...event.window, proof: event.proof.kind, records: event.proof.records },
-          'complete',
-        );
-        break;
-      case 'split':
-        this.#log.info(
-          { ...event.window, by: event.by, parts: event.parts, reason: event.reason },
-          'the window is split',
-        );
-        break;
-      case 'failed':
-        this.#log.warn({ ...event.window, reason: event.reason }, 'the window failed');
-        break;
-      case 'stream-stopped':
-        this.#log.error(
-          { stream: event.stream, reason: event.reason },
-          'the stream is given up for this run',
-        );
-        break;
-      case 'waiting':
-        if (this.#waitingSaid) break;
-        this.#waitingSaid = true;
-        this.#log.info(
-          { windows: event.windows, owner: event.owner },
-          'waiting for windows that another worker holds',
-        );
-        break;
-      case 'following':
-        this.#log.info(
-          'the walking is done; ledger, record tables and search filters are brought in step (stopped, the next run goes on)',
-        );
-        break;
-    }
+  #note({ kind, ...fields }: RunEvent): void {
+    const news = NEWS[kind];
+    if (news === undefined || (kind === 'waiting' && this.#waitingSaid)) return;
+    this.#waitingSaid ||= kind === 'waiting';
+    const [level, message] = news;
+    const { window, ...rest } = { window: {}, ...fields };
+    this.#log[level]({ ...window, ...rest }, message);
   }
 
   #draw(): void {
     const { live, requests } = this.#audience;
     if (live === undefined) return;
-    const { lines, unicode } = live;
-    const { state } = this;
-    const [width, height] = lines.size;
-    const look = { width, height, unicode };
-    lines.show(progressFrame(state, requests(), look));
+    const [width, height] = live.lines.size;
+    const look = { width, height, unicode: live.unicode };
+    live.lines.show(progressFrame(this.state, requests(), look));
   }
 
   #tell(): void {
-    const { running, ...state } = this.state;
+    const { state } = this;
     const requests = this.#audience.requests();
-    const line = progressLine({ ...state, running });
+    const line = progressLine(state);
     this.#log.info(
-      { ...rounded(state), running: running.length, requests },
+      { ...rounded(state), running: state.running.length, requests },
       isHeldBack(requests) ? `${line} · ${requestsLine(requests)}` : line,
     );
   }
 
   #emit(): void {
     const { state } = this;
-    this.#audience.events?.progress(
-      { ...rounded(state), running: state.running.map(rounded) },
-      this.#audience.requests(),
-    );
+    const { events, requests } = this.#audience;
+    events?.progress({ ...rounded(state), running: state.running.map(rounded) }, requests());
   }
 }
 

@@ -7,31 +7,37 @@ import { redactor } from '../process-redactor.ts';
 import { printEvent } from './output.ts';
 import type { ProgressState } from './run-progress.ts';
 
-/** Writes events. */
-export interface EventWriter {
-  /** Something happened in the run. */
-  happened(event: RunEvent): void;
-  /** How far it is. */
-  progress(state: ProgressState, requests: LimiterState): void;
-  /** The last event of a run that came to its end; `report` is what `--json` prints. */
-  ended(exitCode: number, report: object): void;
-  /** The last event of a run that an error ended. */
-  broke(error: unknown): void;
-}
-
 /** Writes events to stdout; each has its name under `event` and its time under `at`. */
-export function openEventWriter(clock: Pick<Clock, 'now'>): EventWriter {
-  const write = (event: string, fields: object) =>
-    printEvent({ event, at: new Date(clock.now()), ...fields });
-  return {
-    happened: ({ kind, ...fields }) => write(kind, fields),
-    progress: (state, requests) => write('progress', { ...state, requests }),
-    ended: (exitCode, report) => write('report', { exitCode, report }),
-    broke: (error) =>
-      write('error', {
-        exitCode: exitCodeOf(error),
-        message: redactor.redact(error instanceof Error ? error.message : String(error)),
-        hint: (error instanceof DaywalkError ? error.hint : undefined) ?? null,
-      }),
-  };
+export class EventWriter {
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  /** Something happened in the run. */
+  happened({ kind, ...fields }: RunEvent): void {
+    this.#write(kind, fields);
+  }
+
+  /** How far it is. */
+  progress(state: ProgressState, requests: LimiterState): void {
+    this.#write('progress', { ...state, requests });
+  }
+
+  /** The last event of a run that came to its end; `report` is what `--json` prints. */
+  ended(exitCode: number, report: object): void {
+    this.#write('report', { exitCode, report });
+  }
+
+  /** The last event of a run that an error ended. */
+  broke(error: unknown): void {
+    const message = redactor.redact(error instanceof Error ? error.message : String(error));
+    const hint = (error instanceof DaywalkError ? error.hint : undefined) ?? null;
+    this.#write('error', { exitCode: exitCodeOf(error), message, hint });
+  }
+
+  #write(event: string, fields: object): void {
+    printEvent({ event, at: new Date(this.#clock.now()), ...fields });
+  }
 }

@@ -14,7 +14,7 @@ import {
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../flags.ts';
 import { type ExportSession, watched, withExport } from '../pass.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { columns, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { exportOptions } from '../walk-wiring.ts';
 import { apiSettingsOf } from '../wiring.ts';
@@ -40,8 +40,7 @@ export function backfillVerb(invocation: Invocation): Promise<number> {
         backfill(parts, options, request, invocation.signal, onEvent),
       );
     }
-    if (invocation.options.json === true) printJson(steps);
-    else print(...describeSteps(steps));
+    printResult(invocation.options, steps, () => describeSteps(steps));
     return EXIT.done;
   };
   return withExport(invocation, work, { makes: dryRun ? 'nothing' : 'tables' });
@@ -66,12 +65,12 @@ function requestOf(options: Invocation['options'], settings: Settings): Backfill
 
 /** One line per window: day, stream, state, what would be done and why. */
 function describeSteps(steps: readonly BackfillStep[]): string[] {
-  const width = Math.max(...steps.map((step) => step.stream.length));
   const walks = steps.filter((step) => step.action !== 'skip').length;
   return [
-    ...steps.map(
-      ({ window, stream, state, action, reason }) =>
-        `${window.from} to ${window.to.slice(11)}  ${stream.padEnd(width)}  ${state.padEnd(8)}  ${action.padEnd(6)}  ${reason}`,
+    ...columns(
+      steps.map(({ window: { from, to }, stream, state, action, reason }) => {
+        return [`${from} to ${to.slice(11)}`, stream, state, action, reason];
+      }),
     ),
     `${walks} of ${steps.length} windows would be walked; none was.`,
   ];

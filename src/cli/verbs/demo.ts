@@ -12,16 +12,10 @@ import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { counted, formatCount } from '../../text.ts';
-import {
-  countPages,
-  EXAMPLE_QUERY,
-  type ExampleRow,
-  type NewestRow,
-  TABLE_QUERY,
-} from '../demo-rows.ts';
+import { counted, formatCount, utcSecond } from '../../text.ts';
+import { countPages, EXAMPLE_QUERY, TABLE_QUERY } from '../demo-rows.ts';
 import { numberFlag } from '../flags.ts';
-import { print } from '../terminal/output.ts';
+import { columns, print } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { type OpenDatabase, openDatabase, openLog } from '../wiring.ts';
 
@@ -118,7 +112,7 @@ async function show(
   await expectSuccess(daywalk(['status'], environment, signal), signal);
 
   print('', '5. In SQL', '', ...EXAMPLE_QUERY.split('\n'), '');
-  print(...tableOf(await store.database.persist<ExampleRow>(EXAMPLE_QUERY)));
+  print(...tableOf(await store.database.persist(EXAMPLE_QUERY)));
 
   print(
     '',
@@ -127,7 +121,7 @@ async function show(
     ...TABLE_QUERY.split('\n'),
     '',
   );
-  print(...newestOf(await store.database.persist<NewestRow>(TABLE_QUERY)));
+  print(...tableOf(await store.database.persist(TABLE_QUERY)));
   print('', ...NEXT);
 }
 
@@ -243,27 +237,15 @@ async function expectSuccess(child: ChildProcess, signal: AbortSignal): Promise<
 const exitOf = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => child.once('exit', (code) => resolve(code)));
 
-/** Rows as text, in columns. */
-function tableOf(rows: readonly ExampleRow[]): string[] {
-  const lines = [
-    ['day', 'events', 'severe', 'different ids'],
-    ...rows.map((row) => [
-      row.day,
-      formatCount(row.events),
-      formatCount(row.severe),
-      formatCount(row.different_ids),
-    ]),
-  ];
-  return lines.map(
-    (line) =>
-      `   ${line.map((cell, column) => (column === 0 ? cell.padEnd(10) : cell.padStart(15))).join('')}`,
-  );
+/** Rows of an answer as text, below the names of their columns. */
+function tableOf(rows: readonly Record<string, unknown>[]): string[] {
+  const cells = rows.map((row) => Object.values(row).map(textOf));
+  return columns([Object.keys(rows[0] ?? {}), ...cells]).map((line) => `   ${line}`);
 }
 
-/** Rows of the record table as text. */
-function newestOf(rows: readonly NewestRow[]): string[] {
-  return rows.map(
-    ({ at, agent, level, rule }) =>
-      `   ${at.toISOString().slice(0, 19).replace('T', ' ')}  ${String(level).padStart(2)}  ${agent.padEnd(10)}  ${rule}`,
-  );
-}
+const textOf = (value: unknown): string =>
+  value instanceof Date
+    ? utcSecond(value)
+    : typeof value === 'number'
+      ? formatCount(value)
+      : String(value);

@@ -12,7 +12,7 @@ import { spansOf, spanText } from '../../plan/days.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../flags.ts';
-import { print, printJson, shortened } from '../terminal/output.ts';
+import { printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
@@ -48,8 +48,8 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
       return exportDays({ database, clock: systemClock }, asked, signal, onDay);
     });
     const elapsedMs = systemClock.monotonic() - since;
-    if (options.json === true) printJson({ ...report, folder, elapsedMs: Math.round(elapsedMs) });
-    else print(...describe(report, folder, elapsedMs));
+    const document = { ...report, folder, elapsedMs: Math.round(elapsedMs) };
+    printResult(options, document, () => describe(report, folder, elapsedMs));
     return report.incomplete.length === 0 && report.written + report.skipped > 0
       ? EXIT.done
       : EXIT.gaps;

@@ -5,7 +5,7 @@ import { type Field, type FieldReport, findFields } from '../../tables/fields.ts
 import { counted, formatCount, linesOf, printable } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../flags.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { columns, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
 
@@ -23,8 +23,7 @@ export async function fields(invocation: Invocation): Promise<number> {
       { streams, ...range, all: options.all === true },
       signal,
     );
-    if (options.json === true) printJson(report);
-    else print(...describeFields(report));
+    printResult(options, report, () => describeFields(report));
     return EXIT.done;
   });
 }
@@ -38,9 +37,6 @@ export function describeFields({ fields, looked }: FieldReport): string[] {
       .map(cellsOf)
       .sort(byPath);
     const rows = [['path', 'types', 'share', 'first day', 'last day', 'sample'], ...ours];
-    const widths = rows[0]?.map((_, column) =>
-      Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-    );
     const exact = records === recordsStored;
     const more = exact ? '' : '; --all looks at every one';
     const away =
@@ -48,13 +44,7 @@ export function describeFields({ fields, looked }: FieldReport): string[] {
     return linesOf(
       index > 0 && '',
       `${stream}: ${exact ? 'all' : `${formatCount(records)} of`} ${formatCount(recordsStored)} records on ${formatCount(days)} of ${formatCount(daysStored)} days${more}${away}`,
-      ours.length > 0 &&
-        rows.map((row) =>
-          row
-            .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
-            .join('  ')
-            .trimEnd(),
-        ),
+      ours.length > 0 && columns(rows),
     );
   });
 }

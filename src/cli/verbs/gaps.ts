@@ -1,6 +1,6 @@
 /** `daywalk gaps`: what is missing, and the command that fills it. */
 
-import { readGaps } from '../../days/coverage-rows.ts';
+import { type GapRow, readGaps } from '../../days/coverage-rows.ts';
 import { describeFuture, describeGaps, describeUnplanned, mendingOf } from '../../days/gaps.ts';
 import { describeRefusal } from '../../days/run-words.ts';
 import { EXIT } from '../../errors.ts';
@@ -8,7 +8,7 @@ import { dayAt } from '../../plan/days.ts';
 import { readLastRun } from '../../store/runs.ts';
 import { readStreams } from '../../store/streams.ts';
 import { databaseNow } from '../../store/windows.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
 
@@ -27,19 +27,17 @@ export async function gaps(invocation: Invocation): Promise<number> {
     }));
     const notBegun = [...describeUnplanned(unplanned), ...describeFuture(future)];
     const found = await readGaps(database, names);
-    if (invocation.options.json === true)
-      printJson(
-        found.map((gap) => ({
-          ...gap,
-          command: mendingOf({ ...gap, from: gap.day, to: gap.day }),
-        })),
-      );
-    else
-      print(
-        ...describeRefusal(await readLastRun(database)),
+    const lastRun = await readLastRun(database);
+    const commandOf = (gap: GapRow) => mendingOf({ ...gap, from: gap.day, to: gap.day });
+    printResult(
+      invocation.options,
+      found.map((gap) => ({ ...gap, command: commandOf(gap) })),
+      () => [
+        ...describeRefusal(lastRun),
         ...notBegun,
         ...(notBegun.length > 0 && found.length === 0 ? [] : describeGaps(found)),
-      );
+      ],
+    );
     return found.length + unplanned.length === 0 ? EXIT.done : EXIT.gaps;
   });
 }

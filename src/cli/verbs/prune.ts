@@ -7,7 +7,7 @@ import { counted, formatBytes, formatCount, linesOf } from '../../text.ts';
 import { claimedByTables } from '../claimed-streams.ts';
 import { ageFlag, chosen } from '../flags.ts';
 import { daySpans } from '../terminal/day-spans.ts';
-import { print, printJson, shortened } from '../terminal/output.ts';
+import { printResult, shortened } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
 
@@ -22,9 +22,8 @@ export async function pruneVerb(invocation: Invocation): Promise<number> {
     const plan = await planPruning(database, { ...request, claimed }, signal);
     const done = options.yes === true ? await prune(database, request.kind, plan, signal) : null;
     const { days, kept } = done ?? plan;
-    if (options.json === true)
-      printJson({ dryRun: done === null, what: request.kind, ...plan, ...done });
-    else print(...describe(request, { ...plan, days, kept }, done));
+    const document = { dryRun: done === null, what: request.kind, ...plan, ...done };
+    printResult(options, document, () => describe(request, { ...plan, days, kept }, done));
     return kept.length === 0 ? EXIT.done : EXIT.gaps;
   });
 }

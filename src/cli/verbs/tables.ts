@@ -18,7 +18,7 @@ import {
 import { suggestTable } from '../../tables/suggest.ts';
 import { counted, formatCount, linesOf } from '../../text.ts';
 import { chosen } from '../flags.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { print, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
 
@@ -35,8 +35,8 @@ export async function tablesVerb(invocation: Invocation): Promise<number> {
       ? await apply(database, settings, rebuild, signal, options.json !== true)
       : await compareTables(database, settings.tables);
     const tables = await readTables(database);
-    if (options.json === true) printJson({ tables, changes: applying ? [] : changes });
-    else print(...describeTables(tables, applying ? [] : changes));
+    const left = applying ? [] : changes;
+    printResult(options, { tables, changes: left }, () => describeTables(tables, left));
     return EXIT.done;
   });
 }
@@ -114,17 +114,15 @@ async function suggest(
     const fields = report.fields.filter((field) => field.stream === stream.name);
     return suggestTable(stream.name, fields, stream.timePath) ?? [];
   });
-  if (options.json === true) printJson({ tables });
-  else if (tables.length === 0)
-    print(
-      'No records are stored yet, so that no field is known. `daywalk run` exports what is due.',
-    );
-  else
-    print(
-      '# Put this into daywalk.yaml, and then: daywalk tables --apply',
-      'tables:',
-      ...tablesYaml(tables),
-    );
+  printResult(options, { tables }, () =>
+    tables.length === 0
+      ? ['No records are stored yet, so that no field is known. `daywalk run` exports what is due.']
+      : [
+          '# Put this into daywalk.yaml, and then: daywalk tables --apply',
+          'tables:',
+          ...tablesYaml(tables),
+        ],
+  );
   return EXIT.done;
 }
 

@@ -14,7 +14,7 @@ import { closedRange } from '../chosen-days.ts';
 import { claimedByTables } from '../claimed-streams.ts';
 import { ageFlag, chosen } from '../flags.ts';
 import { daySpans } from '../terminal/day-spans.ts';
-import { print, printJson, shortened } from '../terminal/output.ts';
+import { printResult, shortened } from '../terminal/output.ts';
 import { moveLimits, withTier } from '../tier-wiring.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
@@ -88,14 +88,19 @@ async function move(
       reason === null ? [] : [{ stream, day, reason }],
     );
     const days = due.filter((day) => day.kept === null);
-    if (options.json === true) printJson({ dryRun: true, place: name, days, kept });
-    else print(...describeKept(kept), ...describePlan(days, kept, name));
+    const document = { dryRun: true, place: name, days, kept };
+    printResult(options, document, () => [
+      ...describeKept(kept),
+      ...describePlan(days, kept, name),
+    ]);
     return kept.length === 0 ? EXIT.done : EXIT.gaps;
   }
   if (due.some(({ kept }) => kept === null)) await checkStore(tier.store, signal);
   const report = await moveDays(tier, due, signal, onDay);
-  if (options.json === true) printJson({ dryRun: false, place: name, ...report });
-  else print(...describeKept(report.kept), ...describeMoved(report, name));
+  printResult(options, { dryRun: false, place: name, ...report }, () => [
+    ...describeKept(report.kept),
+    ...describeMoved(report, name),
+  ]);
   return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
 }
 
@@ -111,16 +116,13 @@ async function restore(
   const report = dryRun
     ? { days, kept: [] }
     : await restoreDays(tier, days, settings.recheckDays, signal, onDay);
-  if (options.json === true) printJson({ dryRun, place: name, ...report });
-  else {
-    const volume = `${counted(report.days.length, 'day')}, ${formatCount(sum(report.days, ({ records }) => records))} records, ${formatBytes(sum(report.days, ({ pages }) => pages.bytes))} of pages`;
-    const verb = dryRun ? 'would come back' : 'came back';
-    print(
-      ...shortened(daySpans(`${verb}:`, report.days)),
-      ...describeKept(report.kept),
-      `${report.days.length === 0 ? 'Nothing' : volume} ${verb} from ${name}.`,
-    );
-  }
+  const volume = `${counted(report.days.length, 'day')}, ${formatCount(sum(report.days, ({ records }) => records))} records, ${formatBytes(sum(report.days, ({ pages }) => pages.bytes))} of pages`;
+  const verb = dryRun ? 'would come back' : 'came back';
+  printResult(options, { dryRun, place: name, ...report }, () => [
+    ...shortened(daySpans(`${verb}:`, report.days)),
+    ...describeKept(report.kept),
+    `${report.days.length === 0 ? 'Nothing' : volume} ${verb} from ${name}.`,
+  ]);
   return report.kept.length === 0 ? EXIT.done : EXIT.gaps;
 }
 

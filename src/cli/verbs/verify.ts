@@ -15,7 +15,7 @@ import type { TierCheck } from '../../tier/check-days.ts';
 import { closedRange } from '../chosen-days.ts';
 import { chosen } from '../flags.ts';
 import { type ExportSession, withExport } from '../pass.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { print, printJson, printResult } from '../terminal/output.ts';
 import {
   describeStored,
   describeTier,
@@ -102,8 +102,7 @@ async function againstDigests(invocation: Invocation): Promise<number> {
       ({ stream, day }) => !moved.some((one) => one.stream === stream && one.day === day),
     );
     const all = { report, moved, tier, back };
-    if (options.json === true) printJson(storedDocument(all));
-    else print(...describeStored(all), ...describeTier(all));
+    printResult(options, storedDocument(all), () => [...describeStored(all), ...describeTier(all)]);
     return isSound(all) ? EXIT.done : EXIT.gaps;
   });
 }

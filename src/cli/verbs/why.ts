@@ -1,12 +1,12 @@
 /** `daywalk why`: the story of a day, and the command that mends it. */
 
-import { readDayStory } from '../../days/story-rows.ts';
+import { type DayStory, readDayStory } from '../../days/story-rows.ts';
 import { describeStory, mendingCommand } from '../../days/story-text.ts';
 import { EXIT } from '../../errors.ts';
 import { linesOf } from '../../text.ts';
 import { chosenDay } from '../chosen-days.ts';
 import { chosen } from '../flags.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
 
@@ -17,16 +17,14 @@ export async function why(invocation: Invocation): Promise<number> {
   const day = chosenDay(String(options.day), settings);
   const streams = chosen(settings.streams, options.stream);
   return withStore(settings, invocation.signal, async (database) => {
-    const stories = [];
+    const stories: DayStory[] = [];
     for (const { name } of streams) stories.push(await readDayStory(database, name, day));
     const untold = streams.filter(({ totalPath }) => totalPath === null);
-    if (options.json === true)
-      printJson(stories.map((story) => ({ ...story, command: mendingCommand(story) })));
-    else
-      print(
-        ...stories.flatMap((story, index) => linesOf(index > 0 && '', describeStory(story))),
-        ...untold.map(({ name }) => `${name}: totals are no evidence, as total_path is none`),
-      );
+    const document = stories.map((story) => ({ ...story, command: mendingCommand(story) }));
+    printResult(options, document, () => [
+      ...stories.flatMap((story, index) => linesOf(index > 0 && '', describeStory(story))),
+      ...untold.map(({ name }) => `${name}: totals are no evidence, as total_path is none`),
+    ]);
     return EXIT.done;
   });
 }
