@@ -163,7 +163,7 @@ function quieter(level: Settings['logLevel']): Settings['logLevel'] {
  * its events; with `--quiet` only when it was not done.
  */
 export async function watched(
-  { typed, options, signal }: Invocation,
+  { options, signal }: Invocation,
   session: ExportSession,
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
@@ -184,7 +184,7 @@ export async function watched(
   } catch (error) {
     events?.broke(error);
     if (error instanceof DaywalkError)
-      error.addHint(...describeUnfinished(progress.state, commandAgain(typed)));
+      error.addHint(...describeUnfinished(progress.state, options.only === 'all'));
     throw error;
   }
   await forgetRefusal(session, report);
@@ -196,17 +196,6 @@ export async function watched(
     print(...describeRun(report, elapsedMs, progress.proven), ...notBegun(session.settings));
   return code;
 }
-
-/** The command as it was typed; windows that were asked for again are so still. */
-const commandAgain = (typed: Invocation['typed']): string =>
-  `daywalk ${typed
-    .map(quoted)
-    .join(' ')
-    .replace(/ --only[ =]all\b/, '')}`;
-
-/** As a shell takes it. */
-const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** The terminal on which someone watches how it goes; undefined: there is none. */
 function liveTerminal(): Audience['live'] {

@@ -48,7 +48,7 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
   if (page !== undefined) command.addHelpText('after', `\nMore: docs/${page}`);
   command.action(async (...called: unknown[]) => {
     const run = await load();
-    const { stream, ...typed } = command.optsWithGlobals();
+    const { stream, ...others } = command.optsWithGlobals();
     // A verb without streams of its own choice takes both spellings for the setting.
     const asked = options.some(({ long }) => long === '--stream')
       ? { stream }
@@ -56,8 +56,7 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
     const given = argument === undefined ? {} : { [argument]: called[0] };
     onEnd(
       await run({
-        options: { ...(stream === undefined ? {} : asked), ...typed, ...given },
-        typed: process.argv.slice(2),
+        options: { ...(stream === undefined ? {} : asked), ...others, ...given },
         signal,
       }),
     );

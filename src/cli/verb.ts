@@ -7,8 +7,6 @@ import type { SettingKey } from '../settings/table/table.ts';
 export interface Invocation {
   /** Options as commander names them, settings and the verb's own. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** The words behind `daywalk` on the command line. */
-  readonly typed: readonly string[];
   /** Aborts when someone asks the program to stop. */
   readonly signal: AbortSignal;
 }

@@ -36,10 +36,9 @@ export function checkEnvironment(environment: Environment, problems: Problems): 
 function hint(name: string, known: ReadonlySet<string>): string {
   const base = name.replace(/_FILE$/, '');
   if (base !== name && known.has(base)) return `: ${base} cannot come from a file`;
-  const plain = name.replace(/^DAYWALK_/i, '').toUpperCase();
   // Compared without the prefix, which would make everything look alike.
-  const names = [...known].map((one) => one.replace(/^DAYWALK_/, ''));
-  const found = known.has(plain) ? plain : nearest(plain, names);
-  if (found === undefined) return '';
-  return `; did you mean ${known.has(found) ? found : `DAYWALK_${found}`}?`;
+  const plain = (one: string) => one.replace(/^DAYWALK_/i, '');
+  const found = nearest(plain(name), [...known].map(plain));
+  const meant = [...known].find((one) => plain(one) === found);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }

@@ -107,7 +107,7 @@ test('ten wrong settings are ten lines, each with its place, and exit code 2', (
     'flag --since: "2024-02-30" is not a day of the calendar',
     'flag --page-length: "1e3" is not a whole number from 1 to 100000',
     'environment DAYWALK_SCHEDULE: "* * *" has 3 fields, not five: minute (0-59) hour (0-23) day (1-31) month (1-12) weekday (0-7), such as 15 * * * *',
-    'environment DAYWALK_TIMEZONE: "Europe/Berln" is not a time zone such as Europe/Berlin; did you mean Europe/Berlin?',
+    'environment DAYWALK_TIMEZONE: "Europe/Berln" is not a time zone such as Europe/Berlin, or Etc/GMT-5 for five hours east; did you mean Europe/Berlin?',
     'environment DAYWALK_BODY_LIMIT: "big" is not a size such as 64MiB or 10MB',
     'environment DAYWALK_SETLE: there is no such setting; did you mean DAYWALK_SETTLE?',
     'daywalk.yaml:1:1 (page_lenght): there is no such setting; did you mean page_length?',

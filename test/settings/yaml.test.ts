@@ -28,7 +28,7 @@ describe('refused', () => {
     ['pageLength: 1', 'did you mean page_length?'],
     ['url: https://x', 'did you mean api.url?'],
     ['api.url: https://x', 'write url: in a line below api:'],
-    ['api: { keyfile: x }', 'did you mean key_file?'],
+    ['api: { keyfile: x }', 'did you mean api.key_file?'],
     ['proxy: { https: "x:1" }', 'set the environment variable HTTPS_PROXY'],
     ['config: x', 'set the environment variable DAYWALK_CONFIG'],
     ['total_path:', 'write none if there is no total'],

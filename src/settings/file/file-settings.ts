@@ -2,7 +2,7 @@
 import type { Raw } from '../origin.ts';
 import type { Problems } from '../problems.ts';
 import { ROWS, type SettingKey, type SettingRow } from '../table/table.ts';
-import { didYouMean, nearest } from '../values/spelling.ts';
+import { didYouMean } from '../values/spelling.ts';
 import { type Entry, joined, type Mapping } from './yaml-tree.ts';
 
 export interface FileSettings {
@@ -109,17 +109,10 @@ function nameOf(level: string, key: string): string {
 function hint(level: string, key: string): string {
   const [before, after] = key.split('.');
   if (level === '' && BY_NAME.has(key)) return `; write ${after}: in a line below ${before}:`;
-  const siblings = childrenOf(level);
-  if (nearest(key, siblings) !== undefined) return didYouMean(key, siblings);
-  // The right word on the wrong level.
-  const named = ROWS.filter((row) => row.inFile);
-  const moved =
-    named.find((row) => row.name.split('.').at(-1) === key)?.name ??
-    nearest(
-      key,
-      named.map((row) => row.name),
-    );
-  return moved === undefined ? '' : `; did you mean ${moved}?`;
+  const names = ROWS.flatMap(({ name, inFile }) => (inFile ? name : []));
+  // The right word may stand on the wrong level.
+  const moved = names.find((name) => name.endsWith(`.${key}`));
+  return moved === undefined ? didYouMean(joined(level, key), names) : `; did you mean ${moved}?`;
 }
 
 function childrenOf(level: string): string[] {

@@ -19,9 +19,6 @@ export interface Entry {
 }
 export type Mapping = Extract<Tree, { is: 'mapping' }>;
 
-/** No setting lies deeper; what does is wrong anyway. */
-const DEEPEST = 8;
-
 /** Reads the text of `file`; undefined, with the problem told, if it is not YAML. The parser's messages quote the text, so they are not used. */
 export function parseYaml(text: string, file: string, problems: Problems): Mapping | undefined {
   const lines = new LineCounter();
@@ -48,7 +45,7 @@ export function parseYaml(text: string, file: string, problems: Problems): Mappi
   }
   for (const warning of document.warnings)
     problems.add(spotOf(warning.pos[0]), 'a value that begins with ! needs quotes');
-  const top = treeOf(document.contents, spotOf, 0, problems);
+  const top = treeOf(document.contents, spotOf, problems);
   if (top.is === 'mapping') return top;
   if (top.is === 'empty') return { is: 'mapping', spot: top.spot, entries: [] };
   const found = top.is === 'other' ? top.what : 'a text';
@@ -58,7 +55,7 @@ export function parseYaml(text: string, file: string, problems: Problems): Mappi
 
 type SpotOf = (offset: number | undefined) => Spot;
 
-function treeOf(node: unknown, spotOf: SpotOf, depth: number, problems: Problems): Tree {
+function treeOf(node: unknown, spotOf: SpotOf, problems: Problems): Tree {
   const spot = spotOf((node as { range?: [number] } | null)?.range?.[0]);
   if (isAlias(node))
     return {
@@ -67,10 +64,7 @@ function treeOf(node: unknown, spotOf: SpotOf, depth: number, problems: Problems
       what: 'an alias, as everything after * is one in YAML; put the value in quotes',
     };
   if (isSeq(node)) return { is: 'other', spot, what: 'a list' };
-  if (isMap(node)) {
-    if (depth >= DEEPEST) return { is: 'other', spot, what: 'too many levels' };
-    return { is: 'mapping', spot, entries: entriesOf(node.items, spotOf, depth, problems) };
-  }
+  if (isMap(node)) return { is: 'mapping', spot, entries: entriesOf(node.items, spotOf, problems) };
   if (!isScalar(node) || node.value === null) return { is: 'empty', spot };
   return { is: 'text', spot, text: textOf(node), boolean: typeof node.value === 'boolean' };
 }
@@ -78,7 +72,6 @@ function treeOf(node: unknown, spotOf: SpotOf, depth: number, problems: Problems
 function entriesOf(
   items: readonly { key: unknown; value: unknown }[],
   spotOf: SpotOf,
-  depth: number,
   problems: Problems,
 ): Entry[] {
   const seen = new Set<string>();
@@ -92,7 +85,7 @@ function entriesOf(
     if (seen.has(name))
       problems.add(spot, 'the same key stands here a second time; keep one of them');
     seen.add(name);
-    const child = treeOf(value, spotOf, depth + 1, problems);
+    const child = treeOf(value, spotOf, problems);
     return { key: name, spot, value: child.is === 'empty' ? { ...child, spot } : child };
   });
 }

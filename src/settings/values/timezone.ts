@@ -1,28 +1,23 @@
 /** Time zones, by their IANA names. */
 import { Temporal } from 'temporal-polyfill';
 import { Wrong } from '../problems.ts';
-import { didYouMean, nearest } from './spelling.ts';
+import { didYouMean } from './spelling.ts';
 
 /** Names that Postgres reads as abbreviations of fixed offsets (pg_timezone_abbrevs) before it looks for a zone. */
 const ABBREVIATIONS: ReadonlySet<string> = new Set(['CET', 'EET', 'MET', 'WET']);
 
 /** The zone that `text` names, in the spelling of the time zone database. */
 export function parseTimezone(text: string): string | Wrong {
-  const offset = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?00)?$/i.exec(text);
-  if (offset) {
-    // POSIX, and so Etc/GMT…, counts hours west of Greenwich.
-    const etc = `Etc/GMT${offset[1] === '+' ? '-' : '+'}${Number(offset[2])}`;
-    return new Wrong(
-      `is an offset, not the name of a time zone; five hours east is Etc/GMT-5${
-        zoneOf(etc) === undefined ? '' : `, so did you mean ${etc}?`
-      }`,
-    );
-  }
   if (ABBREVIATIONS.has(text.toUpperCase()))
     return new Wrong(
       'means an offset without summer time to Postgres and a zone with it elsewhere; name a place such as Europe/Berlin',
     );
-  return zoneOf(text) ?? new Wrong(`is not a time zone such as Europe/Berlin${suggestion(text)}`);
+  return (
+    zoneOf(text) ??
+    new Wrong(
+      `is not a time zone such as Europe/Berlin, or Etc/GMT-5 for five hours east${suggestion(text)}`,
+    )
+  );
 }
 
 /** Undefined unless the calendar that plans the windows knows it, too. */
@@ -39,8 +34,6 @@ function zoneOf(text: string): string | undefined {
 /** `Berlin` is meant as a city, `Europe/Berln` as a whole name. */
 function suggestion(text: string): string {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
-  if (text.includes('/')) return didYouMean(text, zones);
-  const cities = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]));
-  const city = nearest(text, cities.keys());
-  return city === undefined ? '' : `; did you mean ${cities.get(city)}?`;
+  const city = zones.find((zone) => zone.toLowerCase().endsWith(`/${text.toLowerCase()}`));
+  return city === undefined ? didYouMean(text, zones) : `; did you mean ${city}?`;
 }
