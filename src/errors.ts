@@ -162,16 +162,19 @@ export const EXIT = {
 } as const;
 
 /** What each of them says to whoever started the program. */
-export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
-  done: 'done',
-  unexpected: 'unexpected error: please report it',
-  settings: 'the command line or the settings are wrong; the message says which and where',
-  gaps: 'finished, with failed windows, gaps, differences, records that the source lost, a stream that was given up, or something that could not be brought in step',
-  refused: 'the API refused the key (401, 403); nothing more was asked',
-  unavailable: 'the API or the database stayed away through all retries',
-  SIGINT: 'stopped by SIGINT (Ctrl-C); checkpoints are safe',
-  SIGTERM: 'stopped by SIGTERM; checkpoints are safe',
-};
+export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
+  [EXIT.done, 'done'],
+  [EXIT.unexpected, 'unexpected error: please report it'],
+  [EXIT.settings, 'the command line or the settings are wrong; the message says which and where'],
+  [
+    EXIT.gaps,
+    'finished, with failed windows, gaps, differences, records that the source lost, a stream that was given up, or something that could not be brought in step',
+  ],
+  [EXIT.refused, 'the API refused the key (401, 403); nothing more was asked'],
+  [EXIT.unavailable, 'the API or the database stayed away through all retries'],
+  [EXIT.SIGINT, 'stopped by SIGINT (Ctrl-C); checkpoints are safe'],
+  [EXIT.SIGTERM, 'stopped by SIGTERM; checkpoints are safe'],
+];
 
 /** How a run ended, in the word that is stored with it. */
 export const RUN_OUTCOMES = [

@@ -1,5 +1,5 @@
 /** The tables of docs/verbs.md, the verbs and the exit codes, made from those in code. */
-import { EXIT, EXIT_MEANINGS } from '../errors.ts';
+import { EXIT_MEANINGS } from '../errors.ts';
 import type { VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
@@ -19,10 +19,6 @@ function verbLine({ name, argument, does, options = [], page }: VerbRow): string
 
 /** Markdown: a row for each exit code; ends without a line break. */
 export function exitCodesTableMarkdown(): string {
-  const names = Object.keys(EXIT) as (keyof typeof EXIT)[];
-  return [
-    '| exit code | means |',
-    '|---|---|',
-    ...names.map((name) => `| ${EXIT[name]} | ${EXIT_MEANINGS[name]} |`),
-  ].join('\n');
+  const rows = EXIT_MEANINGS.map(([code, meaning]) => `| ${code} | ${meaning} |`);
+  return ['| exit code | means |', '|---|---|', ...rows].join('\n');
 }

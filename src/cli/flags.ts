@@ -4,6 +4,7 @@ import type { Stream } from '../model.ts';
 import { Wrong } from '../settings/problems.ts';
 import { AGE } from '../settings/table/kinds.ts';
 import { parseDuration, parseInteger } from '../settings/values/quantity.ts';
+import { parseNames } from '../settings/values/value.ts';
 
 /**
  * The streams that were chosen with `--stream`, out of those of the settings.
@@ -12,19 +13,25 @@ import { parseDuration, parseInteger } from '../settings/values/quantity.ts';
  */
 export function chosen(streams: readonly Stream[], names: unknown): readonly Stream[] {
   if (names === undefined) return streams;
-  const wanted = String(names)
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  const unknown = wanted.filter((name) => !streams.some((stream) => stream.name === name));
-  if (unknown.length > 0 || wanted.length === 0)
-    throw new SettingsError(
-      `flag --stream: there is no stream ${JSON.stringify(unknown[0] ?? '')}`,
-      {
-        hint: `The streams are ${streams.map((stream) => stream.name).join(', ')}.`,
-      },
-    );
+  const known = streams.map((stream) => stream.name);
+  const wanted = namesFlag('--stream', names);
+  const unknown = wanted.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new SettingsError(`flag --stream: there is no stream ${JSON.stringify(unknown)}`, {
+      hint: `The streams are ${known.join(', ')}.`,
+    });
   return streams.filter((stream) => wanted.includes(stream.name));
+}
+
+/**
+ * The names that were given with `flag`, with commas between them.
+ * @throws {SettingsError} where there is none.
+ */
+export function namesFlag(flag: string, given: unknown): readonly string[] {
+  const text = String(given);
+  const found = parseNames(text);
+  if (found instanceof Wrong) throw new SettingsError(`flag ${flag}: ${found.about(text)}`);
+  return found;
 }
 
 /**

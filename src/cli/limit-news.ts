@@ -5,65 +5,48 @@ import type { Away } from '../source/source.ts';
 
 /** Shorter pauses are not told. */
 const LONG_PAUSE_MS = 5_000;
-/** A pace that differs by no more than this factor from what was told is no news. */
-const PACE_NEWS = 1.5;
-
 /** Watches the states of a limiter. */
 export class LimitNews {
   readonly #log: Logger;
-  /** Requests a second, as told last. */
-  #pace: number | null = null;
-  #limit: number | null = null;
-  #paused = false;
+  /** What goes on, as told. */
+  readonly #told = new Set<'pause' | 'pace' | 'limit'>();
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
   /** Takes in a state. */
-  readonly onLimits = (state: LimiterState): void => {
-    this.#tellPause(state);
-    this.#tellPace(state);
-    this.#tellLimit(state);
+  readonly onLimits = ({ pausedMs, refused, pace, limit, most }: LimiterState): void => {
+    // A pause that runs out passes below the bound, and is the same one still.
+    this.#tell('pause', pausedMs >= LONG_PAUSE_MS, pausedMs === 0, (begins) => {
+      const text = `the API refuses requests; all of them wait for ${Math.round(pausedMs / 1000)} s`;
+      if (begins) this.#log.warn({ pausedMs: Math.round(pausedMs), refused }, text);
+    });
+    this.#tell('pace', pace !== null, pace === null, (begins) => {
+      const text = begins
+        ? `the API limits requests: going on with about ${Math.round(pace ?? 0)} a second`
+        : 'the API takes requests freely again';
+      this.#log.info({ perSecond: pace, refused }, text);
+    });
+    this.#tell('limit', limit <= most / 2, limit === most, (begins) => {
+      const text = begins
+        ? `answers do not come in time: ${limit} of ${most} requests at a time`
+        : `answers come in time again: ${most} requests at a time`;
+      this.#log.info({ limit, most }, text);
+    });
   };
 
-  #tellPause({ pausedMs, refused }: LimiterState): void {
-    const long = pausedMs >= LONG_PAUSE_MS;
-    if (long && !this.#paused)
-      this.#log.warn(
-        { pausedMs: Math.round(pausedMs), refused },
-        `the API refuses requests; all of them wait for ${Math.round(pausedMs / 1000)} s`,
-      );
-    // A pause that runs out passes below the bound, and is the same one still.
-    if (long || pausedMs === 0) this.#paused = long;
-  }
-
-  #tellPace({ pace, refused }: LimiterState): void {
-    if (pace === null) {
-      if (this.#pace !== null) this.#log.info({ refused }, 'the API takes requests freely again');
-      this.#pace = null;
-      return;
-    }
-    const news =
-      this.#pace === null || pace > this.#pace * PACE_NEWS || pace < this.#pace / PACE_NEWS;
-    if (!news) return;
-    this.#pace = pace;
-    this.#log.info(
-      { perSecond: Math.round(pace * 10) / 10, refused },
-      `the API limits requests: going on with about ${Math.round(pace)} a second`,
-    );
-  }
-
-  #tellLimit({ limit, most }: LimiterState): void {
-    const told = this.#limit ?? most;
-    const cut = limit < most && limit <= told / 2;
-    const back = limit === most && told < most;
-    if (!cut && !back) return;
-    this.#limit = limit;
-    const fields = { limit, most };
-    if (cut)
-      this.#log.info(fields, `answers do not come in time: ${limit} of ${most} requests at a time`);
-    else this.#log.info(fields, `answers come in time again: ${most} requests at a time`);
+  /** Tells once that something goes on, and once that it is over. */
+  #tell(
+    what: 'pause' | 'pace' | 'limit',
+    goesOn: boolean,
+    isOver: boolean,
+    tell: (begins: boolean) => void,
+  ): void {
+    if (this.#told.has(what) ? !isOver : !goesOn) return;
+    if (goesOn) this.#told.add(what);
+    else this.#told.delete(what);
+    tell(goesOn);
   }
 }
 

@@ -1,5 +1,5 @@
 /** The manual page daywalk(1), made from the tables of verbs, settings and exit codes (man-pages(7), groff_man(7)). */
-import { EXIT, EXIT_MEANINGS } from '../errors.ts';
+import { EXIT_MEANINGS } from '../errors.ts';
 import { ROWS } from '../settings/table/table.ts';
 import { ownWords, type Word } from './command-line.ts';
 import type { VerbRow } from './verb.ts';
@@ -40,11 +40,7 @@ export function manPage(version: string): string {
       ],
     ),
     '.SH EXIT STATUS',
-    ...(Object.keys(EXIT) as (keyof typeof EXIT)[]).flatMap((code) => [
-      '.TP',
-      `.B ${EXIT[code]}`,
-      line(EXIT_MEANINGS[code]),
-    ]),
+    ...EXIT_MEANINGS.flatMap(([code, meaning]) => ['.TP', `.B ${code}`, line(meaning)]),
     '.SH FILES',
     '.TP',
     '.I daywalk.yaml',

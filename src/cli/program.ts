@@ -1,6 +1,6 @@
 /** The command line: verbs, their options and help, made from the tables of verbs and settings. */
 import { Command, type CommanderError, Option } from 'commander';
-import { EXIT, EXIT_MEANINGS, SettingsError } from '../errors.ts';
+import { EXIT_MEANINGS, SettingsError } from '../errors.ts';
 import { ROWS, SECRET_FILES, SETTINGS, type SettingRow } from '../settings/table/table.ts';
 import { version } from './package-version.ts';
 import type { VerbRow } from './verb.ts';
@@ -128,9 +128,7 @@ function withoutFlag(command: Command, settings: readonly SettingRow[]): string 
 
 const AFTER_HELP = `
 Exit codes:
-${(Object.keys(EXIT) as (keyof typeof EXIT)[])
-  .map((name) => `  ${String(EXIT[name]).padEnd(3)}  ${EXIT_MEANINGS[name]}`)
-  .join('\n')}
+${EXIT_MEANINGS.map(([code, meaning]) => `  ${String(code).padEnd(3)}  ${meaning}`).join('\n')}
 
 Settings come from flags over the environment over daywalk.yaml over defaults;
 the key and the database URL from the environment or a file only:

@@ -16,31 +16,20 @@ import { stderrLines } from './terminal/live-lines.ts';
 import { wantsColour } from './terminal/output.ts';
 import type { Invocation } from './verb.ts';
 
-/** The settings of a verb that needs a database, unless it says what it needs. */
+/** The settings of a verb that needs a database, unless it says what it needs; from now on nothing shows their secrets. */
 export function settingsOf(
-  invocation: Invocation,
+  { options: flags }: Invocation,
   needs: readonly Need[] = ['database'],
 ): Settings {
-  return withoutSecrets(loadSettings({ ...placesOf(invocation), require: needs }));
-}
-
-/** The settings of a verb that talks to the API. */
-export function apiSettingsOf(invocation: Invocation): ApiSettings {
-  return withoutSecrets(loadSettings({ ...placesOf(invocation), require: ['api', 'database'] }));
-}
-
-/** Where settings are looked for. */
-const placesOf = ({ options }: Invocation) => ({
-  flags: options,
-  environment: readEnvironment(),
-  cwd: process.cwd(),
-});
-
-/** From now on nothing shows the secrets of these settings. */
-function withoutSecrets<T extends Settings>(settings: T): T {
+  const places = { flags, environment: readEnvironment(), cwd: process.cwd() };
+  const settings = loadSettings({ ...places, require: needs });
   redactor.add(...secretsOf(settings));
   return settings;
 }
+
+/** The settings of a verb that talks to the API. */
+export const apiSettingsOf = (invocation: Invocation): ApiSettings =>
+  settingsOf(invocation, ['api', 'database']) as ApiSettings;
 
 /** The log of this process, on stderr, with every secret struck out. */
 export function openLog(settings: Settings): Promise<ProcessLogger> {

@@ -32,14 +32,9 @@ export function shown(text: string): string {
   return cut ? `${safe.slice(0, -1)}…"` : safe;
 }
 
-/** A key of the settings file, as it may stand in a message: quoted where it is no plain word. */
-export function shownKey(key: string): string {
-  return /^[\w.-]{1,60}$/.test(key) ? key : shown(key);
-}
-
-/** A path, as it may stand in a message: quoted where it holds anything unusual. */
-export function shownPath(path: string): string {
-  return /^[\w./@+-]{1,200}$/.test(path) ? path : shown(path);
+/** A key of the settings file or a path, as it may stand in a message: quoted where it holds anything unusual. */
+export function shownWord(word: string): string {
+  return /^[\w./@+-]{1,200}$/.test(word) ? word : shown(word);
 }
 
 /** Collects problems. */

@@ -1,6 +1,7 @@
 /** Rules that look at more than the text of one setting: files that must be readable, settings that go or do not go together. */
 import { join } from 'node:path';
-import { shownPath, Wrong } from './problems.ts';
+import { MISSING, type ReadFile, textOf } from './small-files.ts';
+import { shownWord, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
 import { type ReadFile, textOf } from './small-files.ts';
 import { SECRET_FILES, SETTINGS, type SettingKey } from './table/table.ts';
@@ -27,10 +28,10 @@ export function readSecrets(reading: Reading): void {
     if (typeof path !== 'string') continue;
     const found = textOf(path, readFile);
     const text = found instanceof Wrong ? found : found.replace(/\r?\n$/, '');
-    if (text instanceof Wrong) problems.add(file.place, `${shownPath(path)} ${text.why}`);
-    else if (text === '') problems.add(file.place, `${shownPath(path)} is empty`);
+    if (text instanceof Wrong) problems.add(file.place, `${shownWord(path)} ${text.why}`);
+    else if (text === '') problems.add(file.place, `${shownWord(path)} is empty`);
     else {
-      const origin = { source, place: `${shownPath(path)} (${place})` };
+      const origin = { source, place: `${shownWord(path)} (${place})` };
       reading.take(key, { ...file, text, origin, place: origin.place });
     }
   }
@@ -66,11 +67,11 @@ export function checkPem({ raws, values, problems, readFile }: Reading): void {
     if (typeof path !== 'string') continue;
     const place = raws.get(key)?.place ?? key;
     const text = textOf(path, readFile);
-    if (text instanceof Wrong) problems.add(place, `${shownPath(path)} ${text.why}`);
+    if (text instanceof Wrong) problems.add(place, `${shownWord(path)} ${text.why}`);
     else if (/BEGIN ENCRYPTED|Proc-Type:.*ENCRYPTED/.test(text))
-      problems.add(place, `${shownPath(path)} asks for a passphrase; store the key without one`);
+      problems.add(place, `${shownWord(path)} asks for a passphrase; store the key without one`);
     else if (!expected.test(text))
-      problems.add(place, `${shownPath(path)} holds no ${what} in PEM form`);
+      problems.add(place, `${shownWord(path)} holds no ${what} in PEM form`);
   }
 }
 
@@ -146,9 +147,9 @@ export function checkNeeded(
 function withoutDatabase(directory: string, readFile: ReadFile): string {
   const set =
     'is not set; give DATABASE_URL or DATABASE_URL_FILE in the environment, or database.url_file in daywalk.yaml';
-  const isThere = textOf(join(directory, 'data', 'PG_VERSION'), readFile, true) !== undefined;
+  const isThere = textOf(join(directory, 'data', 'PG_VERSION'), readFile) !== MISSING;
   const embedded = isThere
-    ? `use the embedded Postgres, there is one in ${shownPath(directory)}: --embedded, or database.embedded: yes in daywalk.yaml`
+    ? `use the embedded Postgres, there is one in ${shownWord(directory)}: --embedded, or database.embedded: yes in daywalk.yaml`
     : 'have an embedded Postgres made: `daywalk init --embedded`, or `daywalk run --embedded`';
   return `${set}; or ${embedded}`;
 }

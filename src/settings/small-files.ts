@@ -37,27 +37,23 @@ export const readAgain: ReadFile = (path) => {
   return bytes;
 };
 
-/** The text of the file, or what is wrong with it; undefined if there is none and that may be. */
-export function textOf(path: string, readFile: ReadFile): string | Wrong;
-export function textOf(path: string, readFile: ReadFile, mayMiss: true): string | Wrong | undefined;
-export function textOf(
-  path: string,
-  readFile: ReadFile,
-  mayMiss = false,
-): string | Wrong | undefined {
+/** What is wrong with a file that is not there. */
+export const MISSING = new Wrong('does not exist');
+
+/** The text of the file, or what is wrong with it. */
+export function textOf(path: string, readFile: ReadFile): string | Wrong {
   try {
     const bytes = readFile(path);
     if (bytes.length > LIMIT) return new Wrong(`is larger than ${LIMIT / 1024} KiB`);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     const code = codeOf(error) ?? 'unknown reason';
-    if (mayMiss && code === 'ENOENT') return undefined;
+    if (code === 'ENOENT') return MISSING;
     return new Wrong(REASONS.get(code) ?? `cannot be read (${code})`);
   }
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'does not exist: part of its path is a file'],
   ['EISDIR', 'is a folder, not a file'],
   ['EACCES', 'may not be read by this user'],

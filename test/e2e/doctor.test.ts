@@ -105,7 +105,7 @@ test('files of secrets that others can read, and a since in the future', async (
   expect(ended.stdout).toMatch(
     /^! secrets +.*\/key is open to others \(mode 644\)\n.*→ chmod 600/m,
   );
-  expect(ended.stdout).toMatch(/^✓ secrets +the file of a secret is closed to others$/m);
+  expect(ended.stdout).toMatch(/^✓ secrets +closed to others: 1 file$/m);
   expect(ended.stdout).toMatch(/^! since +events: begins on 2999-01-01 \(since\), in the future/m);
 });
 

@@ -5,6 +5,7 @@ import { describeFuture } from '../../days/gaps.ts';
 import { closesAt, dayAt, lastClosedDay } from '../../plan/days.ts';
 import type { ApiSettings, Settings } from '../../settings/settings.ts';
 import { SECRET_FILES } from '../../settings/table/table.ts';
+import { counted } from '../../text.ts';
 import type { Examination } from './examination.ts';
 import { supportEnded } from './support.ts';
 
@@ -45,11 +46,7 @@ export async function examineSecrets(settings: Settings, examination: Examinatio
         `chmod 600 ${path}`,
       );
   }
-  if (closed > 0)
-    examination.ok(
-      'secrets',
-      `${closed === 1 ? 'the file of a secret is' : `${closed} files of secrets are`} closed to others`,
-    );
+  if (closed > 0) examination.ok('secrets', `closed to others: ${counted(closed, 'file')}`);
 }
 
 /** Which day is the newest that is closed, and whether the first one is still to come. @returns the newest closed day. */

@@ -2,10 +2,11 @@
 import { kindOfError } from '../../days/gaps.ts';
 import { EXIT } from '../../errors.ts';
 import { spansOf, spanText } from '../../plan/days.ts';
-import { counted, formatBytes, formatCount, formatDuration } from '../../text.ts';
+import { counted, formatBytes, formatCount, formatDuration, linesOf } from '../../text.ts';
 import { notInStepText } from '../../walk/followers.ts';
 import { isDone, type RunReport } from '../../walk/run.ts';
 import type { WindowFailed } from '../../walk/tally.ts';
+import { shortened } from './output.ts';
 import type { ProgressState } from './run-progress.ts';
 
 const MOST_LINES = 10;
@@ -20,24 +21,18 @@ export function exitCodeOfRun(report: RunReport): number {
  * @param proven records that its complete windows hold; absent: not known.
  */
 export function describeRun(report: RunReport, elapsedMs: number, proven?: number): string[] {
-  const lines = [whatWasDone(report, formatDuration(elapsedMs), proven)];
-  for (const { stream, reason } of report.stopped)
-    lines.push(`Stream ${stream} was given up for this run: ${reason}`);
-  const failed = failureLines(report.failures);
-  lines.push(...failed.slice(0, MOST_LINES));
-  if (failed.length > MOST_LINES)
-    lines.push(`… and ${failed.length - MOST_LINES} more reasons; \`daywalk gaps\` lists all.`);
-  if (report.gaps.length > 0)
-    lines.push(
-      `${report.gaps.length === 1 ? '1 day is' : `${formatCount(report.gaps.length)} days are`} not complete; \`daywalk gaps\` lists them.`,
-    );
-  for (const { stream, day, lost, records } of report.lost.slice(0, MOST_LINES))
-    lines.push(
-      `The source lost ${formatCount(lost)} of ${formatCount(records)} records of ${stream} ${day}; they are kept. If that is as it should be: daywalk accept`,
-    );
-  for (const follower of report.notInStep)
-    lines.push(`Failed, and tried again by the next run: ${notInStepText(follower)}`);
-  return lines;
+  const { stopped, failures, gaps, lost, notInStep } = report;
+  return linesOf(
+    whatWasDone(report, formatDuration(elapsedMs), proven),
+    stopped.map(({ stream, reason }) => `Stream ${stream} was given up for this run: ${reason}`),
+    shortened(failureLines(failures), MOST_LINES, '`daywalk gaps` lists all.'),
+    gaps.length > 0 && `Not complete: ${counted(gaps.length, 'day')}; \`daywalk gaps\` lists them.`,
+    lost.slice(0, MOST_LINES).map((day) => {
+      const share = `${formatCount(day.lost)} of ${formatCount(day.records)}`;
+      return `The source lost ${share} records of ${day.stream} ${day.day}; they are kept. If that is as it should be: daywalk accept`;
+    }),
+    notInStep.map((one) => `Failed, and tried again by the next run: ${notInStepText(one)}`),
+  );
 }
 
 /** A line for each reason, with the windows that failed for it. */
@@ -49,16 +44,11 @@ function failureLines(failures: readonly WindowFailed[]): string[] {
   }
   return [...groups.values()].map((group) => {
     const [{ stream, from, to, reason }] = group as [WindowFailed];
-    const days = [...new Set(group.map(dayOf))].sort();
+    const days = [...new Set(group.map(dayOf))].sort().map((day) => ({ day }));
     const what = group.every(isMidnight) ? 'midnights after' : 'windows of';
-    const spans = spansOf(
-      days.map((day) => ({ day })),
-      () => '',
-    );
+    const spans = spansOf(days, () => '').map(spanText);
     const when =
-      group.length === 1
-        ? `${from} to ${to}`
-        : `${group.length} ${what} ${spans.map(spanText).join(', ')}`;
+      group.length === 1 ? `${from} to ${to}` : `${group.length} ${what} ${spans.join(', ')}`;
     return `Failed: ${stream} ${when}: ${reason}`;
   });
 }

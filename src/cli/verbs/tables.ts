@@ -17,7 +17,7 @@ import {
 } from '../../tables/record-tables.ts';
 import { suggestTable } from '../../tables/suggest.ts';
 import { counted, formatCount, linesOf } from '../../text.ts';
-import { chosen } from '../flags.ts';
+import { chosen, namesFlag } from '../flags.ts';
 import { print, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
@@ -42,11 +42,9 @@ export async function tablesVerb(invocation: Invocation): Promise<number> {
 }
 
 /** @throws {SettingsError} for a name that is not in the settings. */
-function namesOf(tables: readonly RecordTable[], given: unknown): string[] {
+function namesOf(tables: readonly RecordTable[], given: unknown): readonly string[] {
   if (given === undefined) return [];
-  const names = String(given)
-    .split(',')
-    .map((name) => name.trim());
+  const names = namesFlag('--rebuild', given);
   for (const name of names)
     if (!tables.some((table) => table.name === name))
       throw new SettingsError(

@@ -1,8 +1,8 @@
 /** The settings file: which one it is, and what it says. */
 import { dirname, resolve } from 'node:path';
-import { shownPath, Wrong } from '../problems.ts';
+import { shownWord, Wrong } from '../problems.ts';
 import type { Reading } from '../reading.ts';
-import { textOf } from '../small-files.ts';
+import { MISSING, textOf } from '../small-files.ts';
 import { type FileSettings, fileSettings } from './file-settings.ts';
 import { parseYaml } from './yaml-tree.ts';
 
@@ -26,10 +26,10 @@ export function readConfigFile(
   const named = raws.get('config');
   const path = named ? values.get('config') : resolve(cwd, NAME);
   if (typeof path !== 'string') return undefined;
-  const name = named ? shownPath(named.text.trim()) : NAME;
-  const found = named ? textOf(path, readFile) : textOf(path, readFile, true);
-  if (found === undefined) {
-    if (textOf(resolve(cwd, 'daywalk.yml'), readFile, true) === undefined) return null;
+  const name = named ? shownWord(named.text.trim()) : NAME;
+  const found = textOf(path, readFile);
+  if (found === MISSING && !named) {
+    if (textOf(resolve(cwd, 'daywalk.yml'), readFile) === MISSING) return null;
     problems.add('daywalk.yml', `is not read under this name; rename it to ${NAME}`);
     return undefined;
   }

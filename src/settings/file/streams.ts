@@ -1,7 +1,7 @@
 /** The streams: those that the file defines, or the two that need no definition, and which of them are exported. */
 import { RESOURCES, type Stream } from '../../model.ts';
 import type { Origin } from '../origin.ts';
-import { type Problems, shownKey, Wrong } from '../problems.ts';
+import { type Problems, shownWord, Wrong } from '../problems.ts';
 import type { Reading } from '../reading.ts';
 import { didYouMean } from '../values/spelling.ts';
 import { writtenFields } from './fields.ts';
@@ -68,7 +68,7 @@ function checkViews({ entries }: Mapping, problems: Problems): void {
     if (other !== undefined && other.key !== key)
       problems.add(
         `${spot} (${joined('streams', key)})`,
-        `its view in the database would be that of ${shownKey(other.key)}, daywalk.${viewOf(key)}; name it otherwise`,
+        `its view in the database would be that of ${shownWord(other.key)}, daywalk.${viewOf(key)}; name it otherwise`,
       );
   }
 }
@@ -76,7 +76,7 @@ function checkViews({ entries }: Mapping, problems: Problems): void {
 /** What is wrong with a name that is no stream's. */
 export const noStream = (name: string, known: readonly string[]): Wrong =>
   new Wrong(
-    `is not a stream that is defined (${known.map(shownKey).join(', ')})${didYouMean(name, known)}`,
+    `is not a stream that is defined (${known.map(shownWord).join(', ')})${didYouMean(name, known)}`,
   );
 
 /** Tells which of the streams that are to be exported are not defined. */

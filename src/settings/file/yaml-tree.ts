@@ -1,6 +1,6 @@
 /** The YAML of the settings file, as a small tree of texts with their places; no value is interpreted, so `1.10` stays `1.10`. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml';
-import { type Problems, shownKey } from '../problems.ts';
+import { type Problems, shownWord } from '../problems.ts';
 import { isTooDeep } from './yaml-depth.ts';
 
 /** `daywalk.yaml:12:3` */
@@ -117,5 +117,5 @@ const REASONS: ReadonlyMap<string, string> = new Map<string, string>([
 
 /** `path.key`, for messages. */
 export function joined(path: string, key: string): string {
-  return path === '' ? shownKey(key) : `${path}.${shownKey(key)}`;
+  return path === '' ? shownWord(key) : `${path}.${shownWord(key)}`;
 }

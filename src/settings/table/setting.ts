@@ -118,7 +118,6 @@ export function secretWithFile<const Key extends string, const K extends Kind>(
     description: `A file that holds ${what} and nothing else.`,
     env: [`${secret.env[0]}_FILE`],
     flag: null,
-    placeholder: '<file>',
   });
   return { [key]: secret, [`${key}File`]: file } as Readonly<
     Record<Key, typeof secret> & Record<`${Key}File`, typeof file>
@@ -128,6 +127,8 @@ export function secretWithFile<const Key extends string, const K extends Kind>(
 /** What stands for a value in help, where that is not called like its kind. */
 const PLACEHOLDERS: Partial<Record<Kind['kind'], string>> = {
   integer: 'n',
+  path: 'file',
+  listen: 'address:port|off',
   boolean: 'yes|no',
   timezone: 'zone',
   jsonPath: 'keys',

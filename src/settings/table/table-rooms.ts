@@ -12,7 +12,6 @@ export const ROOMS = {
   archiveListen: archive('archive.listen', { kind: 'listen' }, '127.0.0.1:8472', {
     description:
       'Where `serve-archive` listens, as `address:port`; the default is this machine only. It speaks plain HTTP: put TLS in front of it.',
-    placeholder: '<address:port>',
   }),
   ...secretWithFile(archive, 'archiveKey', 'archive.key', 'the key of the archive', {
     kind: { kind: 'apiKey' },
@@ -32,7 +31,6 @@ export const ROOMS = {
 
   tierUrl: tier('tier.url', { kind: 'place' }, null, {
     description: 'Where old days move to: a folder, or a bucket as `s3://bucket/prefix`.',
-    placeholder: '<folder|s3://…>',
     unset: 'no day moves',
   }),
   tierEndpoint: tier('tier.endpoint', { kind: 'url' }, null, {
@@ -53,7 +51,6 @@ export const ROOMS = {
   tierCaFile: tier('tier.ca_file', { kind: 'path' }, null, {
     description:
       'PEM file of the certificate authorities that may sign the certificate of the server.',
-    placeholder: '<file>',
     unset: 'those of Node.js',
   }),
   ...secretWithFile(tier, 'tierKey', 'tier.key', 'the access key', {
@@ -83,12 +80,10 @@ export const ROOMS = {
   statusListen: statusPage('status.listen', { kind: 'listen' }, '127.0.0.1:8642', {
     description:
       'Where the worker serves its status page, health and metrics, as `address:port`; `off`: nowhere; in a container `0.0.0.0:8642`.',
-    placeholder: '<address:port|off>',
   }),
   statusHosts: statusPage('status.hosts', { kind: 'names' }, null, {
     description:
       "Host names under which the status page may be asked for, with commas between them; addresses, `localhost` and the machine's own name need no mention.",
-    placeholder: '<names>',
     unset: 'no other names',
   }),
 

@@ -17,7 +17,6 @@ export const SETTINGS = {
   config: general('config', { kind: 'path' }, null, {
     description: 'The settings file; relative paths in it are relative to its folder.',
     inFile: false,
-    placeholder: '<file>',
     unset: 'daywalk.yaml, if it is there',
   }),
 
@@ -36,16 +35,13 @@ export const SETTINGS = {
   }),
   apiCaFile: api('api.ca_file', { kind: 'path' }, null, {
     description: "PEM file of the certificate authorities that may sign the API's certificate.",
-    placeholder: '<file>',
     unset: 'those of Node.js',
   }),
   apiClientCertFile: api('api.client_cert_file', { kind: 'path' }, null, {
     description: 'PEM file of the client certificate; goes with `api.client_key_file`.',
-    placeholder: '<file>',
   }),
   apiClientKeyFile: api('api.client_key_file', { kind: 'path' }, null, {
     description: 'PEM file of the private key of the client certificate.',
-    placeholder: '<file>',
   }),
   apiGzip: api('api.gzip', { kind: 'boolean' }, 'yes', {
     description: 'Ask the API for compressed answers.',
