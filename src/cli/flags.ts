@@ -1,68 +1,48 @@
-/** Flags that are no settings, and more than words: streams, numbers and ages. */
+/** Flags that are no settings, and more than words: names, numbers and ages. */
 import { SettingsError } from '../errors.ts';
-import type { Stream } from '../model.ts';
 import { Wrong } from '../settings/problems.ts';
 import { AGE } from '../settings/table/kinds.ts';
 import { parseDuration, parseInteger } from '../settings/values/quantity.ts';
 import { parseNames } from '../settings/values/value.ts';
 
 /**
- * The streams that were chosen with `--stream`, out of those of the settings.
+ * Those that were chosen with a flag, by their names, out of all of them.
  * @param names what was typed; undefined: all.
- * @throws {SettingsError} for a name that no stream has.
+ * @throws {SettingsError} for a name that none has.
  */
-export function chosen(streams: readonly Stream[], names: unknown): readonly Stream[] {
-  if (names === undefined) return streams;
-  const known = streams.map((stream) => stream.name);
-  const wanted = namesFlag('--stream', names);
+export function chosen<T extends { readonly name: string }>(
+  all: readonly T[],
+  names: unknown,
+  flag = '--stream',
+): readonly T[] {
+  const wanted = flagValue(flag, names, parseNames);
+  if (wanted === undefined) return all;
+  const known = all.map(({ name }) => name);
   const unknown = wanted.find((name) => !known.includes(name));
   if (unknown !== undefined)
-    throw new SettingsError(`flag --stream: there is no stream ${JSON.stringify(unknown)}`, {
-      hint: `The streams are ${known.join(', ')}.`,
-    });
-  return streams.filter((stream) => wanted.includes(stream.name));
+    throw new SettingsError(
+      `flag ${flag}: ${JSON.stringify(unknown)} is not one of those that the settings define: ${known.join(', ') || 'none'}`,
+    );
+  return all.filter(({ name }) => wanted.includes(name));
 }
 
-/**
- * The names that were given with `flag`, with commas between them.
- * @throws {SettingsError} where there is none.
- */
-export function namesFlag(flag: string, given: unknown): readonly string[] {
-  const text = String(given);
-  const found = parseNames(text);
-  if (found instanceof Wrong) throw new SettingsError(`flag ${flag}: ${found.about(text)}`);
-  return found;
-}
+/** The number that was given with `flag`; undefined: the flag was not given. */
+export const numberFlag = (flag: string, given: unknown, min: number, max: number) =>
+  flagValue(flag, given, (text) => parseInteger(text, { min, max }));
 
-/**
- * The number that was given with `flag`; undefined: the flag was not given.
- * @throws {SettingsError} for what is no whole number from `least` to `most`.
- */
-export function numberFlag(
+/** Milliseconds from the age that was given with `--older-than`, such as `400d`; undefined: the flag was not given. */
+export const ageFlag = (given: unknown) =>
+  flagValue('--older-than', given, (text) => parseDuration(text, AGE));
+
+/** @throws {SettingsError} for what is none. */
+function flagValue<T>(
   flag: string,
   given: unknown,
-  least: number,
-  most: number,
-): number | undefined {
+  parse: (text: string) => T | Wrong,
+): T | undefined {
   if (given === undefined) return undefined;
   const text = String(given);
-  const found = parseInteger(text, { min: least, max: most });
+  const found = parse(text);
   if (found instanceof Wrong) throw new SettingsError(`flag ${flag}: ${found.about(text)}`);
-  return found;
-}
-
-/**
- * Milliseconds from the age that was given with `--older-than`, such as `400d`; undefined: the flag was not given.
- * @throws {SettingsError} for what is none.
- */
-export function ageFlag(given: unknown): number | undefined {
-  if (given === undefined) return undefined;
-  const text = String(given);
-  const found = parseDuration(text, AGE);
-  if (found instanceof Wrong)
-    throw new SettingsError(
-      `flag --older-than: ${JSON.stringify(text)} is no age of at least a day`,
-      { hint: 'Give days, such as 400d.' },
-    );
   return found;
 }

@@ -1,6 +1,5 @@
 /** Rules that look at more than the text of one setting: files that must be readable, settings that go or do not go together. */
-import { join } from 'node:path';
-import { MISSING, type ReadFile, textOf } from './small-files.ts';
+import { textOf } from './small-files.ts';
 import { shownWord, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
 import { type ReadFile, textOf } from './small-files.ts';
@@ -122,14 +121,14 @@ function checkEncrypted(
 export type Need = 'api' | 'database';
 
 /** Checks that nothing is missing which the verb needs. */
-export function checkNeeded(
-  { raws, values, problems, readFile }: Reading,
-  needs: readonly Need[],
-): void {
+export function checkNeeded({ raws, values, problems }: Reading, needs: readonly Need[]): void {
   const hasDatabase =
     raws.has('databaseUrl') || raws.has('databaseUrlFile') || values.get('embedded') === true;
   if (needs.includes('database') && !hasDatabase)
-    problems.add('database.url', withoutDatabase(String(values.get('directory')), readFile));
+    problems.add(
+      'database.url',
+      'is not set; give DATABASE_URL or DATABASE_URL_FILE in the environment, or database.url_file in daywalk.yaml; or use an embedded Postgres: --embedded, or database.embedded: yes in daywalk.yaml (`daywalk init --embedded` or `daywalk run --embedded` makes one)',
+    );
   if (!needs.includes('api')) return;
   if (!raws.has('apiUrl'))
     problems.add(
@@ -141,15 +140,4 @@ export function checkNeeded(
       'api.key',
       'is not set; give DAYWALK_API_KEY or DAYWALK_API_KEY_FILE in the environment, or api.key_file in daywalk.yaml',
     );
-}
-
-/** An embedded Postgres that is there is named, not used: it may be an old one, and the database of the export another. */
-function withoutDatabase(directory: string, readFile: ReadFile): string {
-  const set =
-    'is not set; give DATABASE_URL or DATABASE_URL_FILE in the environment, or database.url_file in daywalk.yaml';
-  const isThere = textOf(join(directory, 'data', 'PG_VERSION'), readFile) !== MISSING;
-  const embedded = isThere
-    ? `use the embedded Postgres, there is one in ${shownWord(directory)}: --embedded, or database.embedded: yes in daywalk.yaml`
-    : 'have an embedded Postgres made: `daywalk init --embedded`, or `daywalk run --embedded`';
-  return `${set}; or ${embedded}`;
 }

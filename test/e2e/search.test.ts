@@ -120,7 +120,10 @@ test('what it does not understand is exit code 2', async () => {
     [
       [['search'], /missing required argument 'value'/],
       [['search', 'x', '--from', '2026-03-02', '--to', '2026-03-01'], /is after --to/],
-      [['search', 'x', '--stream', 'nobody'], /there is no stream "nobody"/],
+      [
+        ['search', 'x', '--stream', 'nobody'],
+        /"nobody" is not one of those that the settings define: events/,
+      ],
     ],
   )) {
     const ended = await scene.run(args);

@@ -67,7 +67,7 @@ test('init --embedded makes a Postgres, and later commands find it; nobody else 
   await rm(join(folder, 'daywalk.yaml'));
   const bare = await runProgram(['status'], options);
   expect(bare).toMatchObject({ code: 2 });
-  expect(bare.stderr).toMatch(/there is one in .*\.daywalk/);
+  expect(bare.stderr).toMatch(/or use an embedded Postgres: --embedded/);
 });
 
 test('with --embedded only init and run make a Postgres that is not there', async () => {

@@ -168,20 +168,13 @@ async function startSimulator(
   eventsPerDay: number,
   signal: AbortSignal,
 ): Promise<{ url: string; process: ChildProcess }> {
-  const child = spawn(
-    process.execPath,
-    [
-      SIMULATOR,
-      ...['--port', '0', '--key', KEY, '--events-per-day', String(eventsPerDay), '--latency', '10'],
-      ...[
-        '--fault',
-        'status:status=429,retryAfter=1,at=9+31',
-        '--fault',
-        'status:status=500,at=15+16',
-      ],
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'], signal },
-  );
+  const faults =
+    '--fault status:status=429,retryAfter=1,at=9+31 --fault status:status=500,at=15+16';
+  const flags = `--port 0 --key ${KEY} --events-per-day ${eventsPerDay} --latency 10 ${faults}`;
+  const child = spawn(process.execPath, [SIMULATOR, ...flags.split(' ')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal,
+  });
   child.on('error', () => {});
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /http:\/\/\S+/.exec(line)?.[0];

@@ -17,7 +17,7 @@ import {
 } from '../../tables/record-tables.ts';
 import { suggestTable } from '../../tables/suggest.ts';
 import { counted, formatCount, linesOf } from '../../text.ts';
-import { chosen, namesFlag } from '../flags.ts';
+import { chosen } from '../flags.ts';
 import { print, printResult } from '../terminal/output.ts';
 import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
@@ -29,7 +29,8 @@ export async function tablesVerb(invocation: Invocation): Promise<number> {
   return withStore(settings, signal, async (database) => {
     if (options.suggest === true) return suggest(database, settings, invocation);
     if (typeof options.drop === 'string') return drop(database, settings, options.drop);
-    const rebuild = namesOf(settings.tables, options.rebuild);
+    const rebuild =
+      options.rebuild === undefined ? [] : chosen(settings.tables, options.rebuild, '--rebuild');
     const applying = options.apply === true || rebuild.length > 0;
     const changes = applying
       ? await apply(database, settings, rebuild, signal, options.json !== true)
@@ -41,30 +42,19 @@ export async function tablesVerb(invocation: Invocation): Promise<number> {
   });
 }
 
-/** @throws {SettingsError} for a name that is not in the settings. */
-function namesOf(tables: readonly RecordTable[], given: unknown): readonly string[] {
-  if (given === undefined) return [];
-  const names = namesFlag('--rebuild', given);
-  for (const name of names)
-    if (!tables.some((table) => table.name === name))
-      throw new SettingsError(
-        `flag --rebuild: the settings define no record table ${JSON.stringify(name)}`,
-        {
-          hint: `Name one of ${tables.map((table) => table.name).join(', ') || 'them; there is none yet: daywalk tables --suggest'}.`,
-        },
-      );
-  return names;
-}
-
 /** Makes what differs, and fills it; what an interrupt leaves undone, the next run or call does. */
 async function apply(
   database: Database,
   { tables, streams }: Settings,
-  rebuild: readonly string[],
+  rebuild: readonly RecordTable[],
   signal: AbortSignal,
   telling: boolean,
 ): Promise<readonly TableChange[]> {
-  const changes = await applyTables(database, tables, rebuild);
+  const changes = await applyTables(
+    database,
+    tables,
+    rebuild.map(({ name }) => name),
+  );
   const known = await readStreams(
     database,
     streams.map(({ name }) => name),

@@ -45,6 +45,12 @@ function mapping(properties: Record<string, Schema>, description: string): Schem
   return { description, type: ['object', 'null'], additionalProperties: false, properties };
 }
 
+/** Parts by their names. */
+function named(pattern: string, part: Schema, description: string): Schema {
+  const patternProperties = { [pattern]: part };
+  return { description, type: ['object', 'null'], patternProperties, additionalProperties: false };
+}
+
 function schemaOf(row: SettingRow): Schema {
   const { kind } = row;
   const fallback = row.default === null ? `Default: ${row.unset}.` : `Default: ${row.default}.`;
@@ -101,12 +107,8 @@ function streamsSchema(row: SettingRow): Schema {
     },
     'A resource with a fixed set of filters.',
   );
-  return {
-    description: `${row.description} Default: ${row.unset}.`,
-    type: ['object', 'null'],
-    patternProperties: { '^[a-z0-9][a-z0-9_-]{0,62}$': stream },
-    additionalProperties: false,
-  };
+  const description = `${row.description} Default: ${row.unset}.`;
+  return named('^[a-z0-9][a-z0-9_-]{0,62}$', stream, description);
 }
 
 function tablesSchema(): Schema {
@@ -115,18 +117,12 @@ function tablesSchema(): Schema {
     {
       ...fieldsSchema(TABLE_FIELDS),
       columns: {
-        description: 'Its columns by name.',
+        ...named('^[a-z_][a-z0-9_]{0,62}$', column, 'Its columns by name.'),
         type: 'object',
-        patternProperties: { '^[a-z_][a-z0-9_]{0,62}$': column },
-        additionalProperties: false,
       },
     },
     'A table of typed columns that is kept in step with a stream.',
   );
-  return {
-    description: 'Record tables by name; `daywalk tables --apply` makes them.',
-    type: ['object', 'null'],
-    patternProperties: { '^[a-z_][a-z0-9_]{0,39}$': table },
-    additionalProperties: false,
-  };
+  const description = 'Record tables by name; `daywalk tables --apply` makes them.';
+  return named('^[a-z_][a-z0-9_]{0,39}$', table, description);
 }

@@ -15,11 +15,6 @@ export interface FileSettings {
 }
 
 const BY_NAME: ReadonlyMap<string, SettingRow> = new Map(ROWS.map((row) => [row.name, row]));
-/** `api`, `database`, …: names that stand before a dot. */
-const LEVELS: ReadonlySet<string> = new Set(
-  ROWS.flatMap((row) => (row.name.includes('.') ? row.name.slice(0, row.name.indexOf('.')) : [])),
-);
-
 const PARTS = {
   streams: 'a name, then resource: and filters: below it',
   tables: 'a name, then stream: and columns: below it',
@@ -43,7 +38,7 @@ export function fileSettings(top: Mapping, folder: string, problems: Problems): 
       if (name === 'streams' || name === 'tables') {
         if (value.is === 'mapping') parts[name] = value;
         else if (value.is !== 'empty') noMapping(place, `: ${PARTS[name]}`);
-      } else if (LEVELS.has(name)) {
+      } else if (ROWS.some((one) => one.name.startsWith(`${name}.`))) {
         if (value.is === 'mapping') walk(value, name);
         else if (value.is !== 'empty') noMapping(place, ` of ${childrenOf(name).join(', ')}`);
       } else if (row === undefined) {
@@ -115,10 +110,8 @@ function hint(level: string, key: string): string {
   return moved === undefined ? didYouMean(joined(level, key), names) : `; did you mean ${moved}?`;
 }
 
-function childrenOf(level: string): string[] {
-  const names = ROWS.filter((row) => row.inFile).map((row) => row.name.split('.'));
-  const children = names.flatMap(([first = '', second]) =>
-    level === '' ? first : first === level && second !== undefined ? second : [],
+/** The names below a level. */
+const childrenOf = (level: string): string[] =>
+  ROWS.flatMap(({ name, inFile }) =>
+    inFile && name.startsWith(`${level}.`) ? name.slice(level.length + 1) : [],
   );
-  return [...new Set(children)];
-}

@@ -57,44 +57,38 @@ function linesOf(row: SettingRow, settings: Settings, folder: string): string[] 
 
 /** Null: those of the default, as a comment. */
 function streamLines(streams: Settings['streams'] | null): string[] {
-  const about = [
-    'Each stream to export by its name; one that is not called like its resource names it. A stream',
-    'never continues under its name with other filters: give the changed one a new name.',
-  ];
-  const example = ['severe:', '  resource: events', '  filters:', '    rule_level_from: 12'];
-  const names = (streams ?? [{ name: 'events' }, { name: 'smart-event' }]).map(
-    ({ name }) => `  ${name}:`,
-  );
+  const names = streams?.map(({ name }) => `  ${name}:`) ?? ['#   events:', '#   smart-event:'];
+  const [own, example] = streams === null ? ['# ', '#   '] : ['', '  # '];
   return [
-    ...about.map((line) => `# ${line}`),
-    ...['streams:', ...names].map((line) => (streams === null ? `# ${line}` : line)),
-    ...example.map((line) => (streams === null ? `#   ${line}` : `  # ${line}`)),
+    '# Each stream to export by its name; one that is not called like its resource names it. A stream',
+    '# never continues under its name with other filters: give the changed one a new name.',
+    `${own}streams:`,
+    ...names,
+    `${example}severe:`,
+    `${example}  resource: events`,
+    `${example}  filters:`,
+    `${example}    rule_level_from: 12`,
   ];
 }
 
 /** The record tables, or an example as a comment. */
-function tableLines(tables: Settings['tables']): string[] {
-  const about = [
-    '# Tables of typed columns that are kept in step with a stream, for questions that must be answered at once (docs/tables.md).',
-    '# A run makes those that are not there, where it may; `daywalk tables` shows how far they are.',
-  ];
-  const example = tablesYaml([
-    {
-      name: 'alerts',
-      stream: 'events',
-      keepRecord: false,
-      columns: [
-        { name: 'at', path: ['timestamp'], type: 'timestamptz', index: true },
-        { name: 'agent', path: ['agent', 'name'], type: 'text', index: true },
-      ],
-    },
-  ]);
-  const lines =
-    tables.length > 0
-      ? ['tables:', ...tablesYaml(tables)]
-      : ['# tables:', ...example.map((line) => `# ${line}`)];
-  return ['', '# Tables', '', ...about, ...lines];
-}
+const tableLines = (tables: Settings['tables']): string[] => [
+  '',
+  '# Tables',
+  '',
+  '# Tables of typed columns that are kept in step with a stream, for questions that must be answered at once (docs/tables.md).',
+  '# A run makes those that are not there, where it may; `daywalk tables` shows how far they are.',
+  ...(tables.length > 0 ? ['tables:', ...tablesYaml(tables)] : TABLE_EXAMPLE),
+];
+
+const TABLE_EXAMPLE = [
+  '# tables:',
+  '#   alerts:',
+  '#     stream: events',
+  '#     columns:',
+  '#       at: { path: timestamp, type: timestamptz, index: yes }',
+  '#       agent: { path: agent.name, type: text, index: yes }',
+];
 
 function originOf(row: SettingRow, settings: Settings): string | undefined {
   return settings.origins[row.name]?.place;
