@@ -3,17 +3,19 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { systemClock } from '../clock.ts';
 import { sealing } from '../ledger/seal.ts';
-import type { ProcessLogger } from '../log.ts';
+import type { Logger, ProcessLogger } from '../log.ts';
 import { defined } from '../settings/defined.ts';
 import { type ApiSettings, proxyOf, type Settings } from '../settings/settings.ts';
 import { openSource, type Source, type SourceOptions } from '../source/source.ts';
 import type { Database } from '../store/database.ts';
 import { filtering } from '../tables/page-filters.ts';
 import { keepingTables } from '../tables/record-tables.ts';
+import type { InTier } from '../tier/moving.ts';
+import type { Follower } from '../walk/followers.ts';
 import type { ExportOptions, ExportParts } from '../walk/run.ts';
+import { claimedByTables } from './claimed-streams.ts';
 import { keepHeapSmall } from './heap.ts';
 import { redactor } from './process-redactor.ts';
-import { tiering } from './tier-follower.ts';
 import { windowsAtATime } from './wiring.ts';
 
 /**
@@ -80,6 +82,22 @@ export function exportParts(
     ],
   };
 }
+
+/** The tier as something that follows a run; what it needs is loaded when the walking is done. It moves the days that are as old as `tier.after` says, but for streams whose days a record table is to have first. */
+export const tiering = (settings: Settings, database: Database, log: Logger): Follower => ({
+  what: 'the tier',
+  atEnd: true,
+  async catchUp(_, signal) {
+    const { moveLimits, withTier } = await import('./tier-wiring.ts');
+    const { moveDueDays } = await import('../tier/moving.ts');
+    const parts = { database, clock: systemClock, log };
+    const claimed = await claimedByTables(database, settings.tables);
+    for (const [stream, reason] of claimed) log.warn({ stream }, `its days do not move: ${reason}`);
+    const limits = moveLimits(settings).filter(({ stream }) => !claimed.has(stream));
+    const inTier: InTier = (work) => withTier(settings, database, log, work);
+    await moveDueDays(parts, limits, inTier, signal);
+  },
+});
 
 /** What the export needs of the settings. */
 export function exportOptions(settings: Settings): ExportOptions {

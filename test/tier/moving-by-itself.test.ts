@@ -1,6 +1,6 @@
 /** Days that move by themselves at the end of a run, and what each of them costs. */
 import { beforeEach, expect, it } from 'vitest';
-import { tiering } from '../../src/cli/tier-follower.ts';
+import { tiering } from '../../src/cli/walk-wiring.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
