@@ -80,7 +80,7 @@ function filtersOf(entry: Entry | undefined, context: Context): Filters {
     if (name === undefined) {
       context.problems.add(placeOf(filter, inner), () => notAFilter(filter.key));
     } else if (filter.value.is !== 'empty') {
-      const text = readEntry(filter, (text) => parseFilter(name, text, filter), inner);
+      const text = readEntry(filter, (text) => parseFilter(name, text), inner);
       if (text !== undefined) found.set(name, text);
     }
   }
@@ -91,9 +91,9 @@ function filtersOf(entry: Entry | undefined, context: Context): Filters {
   );
 }
 
-function parseFilter(name: FilterName, text: string, { value }: Entry): string | Wrong {
+function parseFilter(name: FilterName, text: string): string | Wrong {
   // What the API makes of `true` is not known, and nobody meant the word.
-  if (name === 'hideread' && value.is === 'text' && value.boolean)
+  if (name === 'hideread' && /^(true|false)$/i.test(text))
     return new Wrong('is not a number; the API knows 0 as "off"');
   // Half of a surrogate pair cannot be written into a URL.
   return /\p{Surrogate}/u.test(text) ? new Wrong('holds half a character') : text;

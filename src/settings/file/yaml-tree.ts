@@ -7,7 +7,7 @@ import { isTooDeep } from './yaml-depth.ts';
 export type Spot = string;
 /** A part of the file, with the place where it begins. */
 export type Tree =
-  | { readonly is: 'text'; readonly spot: Spot; readonly text: string; readonly boolean: boolean }
+  | { readonly is: 'text'; readonly spot: Spot; readonly text: string }
   | { readonly is: 'mapping'; readonly spot: Spot; readonly entries: readonly Entry[] }
   /** Nothing after the colon, or `null`. */
   | { readonly is: 'empty'; readonly spot: Spot }
@@ -53,20 +53,17 @@ export function parseYaml(text: string, file: string, problems: Problems): Mappi
   return undefined;
 }
 
+const ALIAS = 'an alias, as everything after * is one in YAML; put the value in quotes';
+
 type SpotOf = (offset: number | undefined) => Spot;
 
 function treeOf(node: unknown, spotOf: SpotOf, problems: Problems): Tree {
   const spot = spotOf((node as { range?: [number] } | null)?.range?.[0]);
-  if (isAlias(node))
-    return {
-      is: 'other',
-      spot,
-      what: 'an alias, as everything after * is one in YAML; put the value in quotes',
-    };
+  if (isAlias(node)) return { is: 'other', spot, what: ALIAS };
   if (isSeq(node)) return { is: 'other', spot, what: 'a list' };
   if (isMap(node)) return { is: 'mapping', spot, entries: entriesOf(node.items, spotOf, problems) };
   if (!isScalar(node) || node.value === null) return { is: 'empty', spot };
-  return { is: 'text', spot, text: textOf(node), boolean: typeof node.value === 'boolean' };
+  return { is: 'text', spot, text: textOf(node) };
 }
 
 function entriesOf(
@@ -96,10 +93,7 @@ function textOf(scalar: { readonly value: unknown; readonly source?: string }): 
 }
 
 function reasonOf(error: YAMLError): string {
-  const reason = REASONS.get(error.code);
-  return reason === undefined
-    ? `is not YAML (${error.code.toLowerCase()})`
-    : `is not YAML: ${reason}`;
+  return `is not YAML: ${REASONS.get(error.code) ?? error.code.toLowerCase()}`;
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map<string, string>([
