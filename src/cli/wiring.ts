@@ -68,14 +68,16 @@ export async function reachDatabase(
   signal: AbortSignal,
   makes: Makes,
 ): Promise<{ url: string; embedded: boolean; release(): Promise<void> }> {
-  if (settings.databaseUrl !== undefined && skipsCertificateCheck(settings.databaseUrl))
-    log.warn(
-      'DATABASE_URL switches the check of the database certificate off: whoever stands between can read and change everything; use sslmode=verify-full with sslrootcert',
-    );
-  if (settings.databaseUrl !== undefined)
-    return { url: settings.databaseUrl.reveal(), embedded: false, release: async () => {} };
-  if (makes !== 'cluster') await requireEmbedded(settings.directory);
-  const started = await startEmbedded({ directory: settings.directory, signal, log });
+  const { databaseUrl, directory } = settings;
+  if (databaseUrl !== undefined) {
+    if (skipsCertificateCheck(databaseUrl))
+      log.warn(
+        'DATABASE_URL switches the check of the database certificate off: whoever stands between can read and change everything; use sslmode=verify-full with sslrootcert',
+      );
+    return { url: databaseUrl.reveal(), embedded: false, release: async () => {} };
+  }
+  if (makes !== 'cluster') await requireEmbedded(directory);
+  const started = await startEmbedded({ directory, signal, log });
   return { url: started.url, embedded: true, release: () => started.release() };
 }
 

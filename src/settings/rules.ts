@@ -1,5 +1,4 @@
 /** Rules that look at more than the text of one setting: files that must be readable, settings that go or do not go together. */
-import { textOf } from './small-files.ts';
 import { shownWord, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
 import { type ReadFile, textOf } from './small-files.ts';

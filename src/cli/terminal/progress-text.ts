@@ -19,7 +19,7 @@ export function progressLine(state: ProgressState): string {
     state.failed > 0 && `${formatCount(state.failed)} failed`,
     state.leftMs !== null && `about ${formatDuration(state.leftMs)} left`,
     `${formatCount(state.records)} records`,
-    `${formatCount(Math.round(state.recordsPerSecond))}/s`,
+    `${formatCount(state.recordsPerSecond)}/s`,
     `${state.running.length} running`,
   ).join(' · ');
 }

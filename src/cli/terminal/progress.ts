@@ -105,24 +105,13 @@ export class Progress {
     const requests = this.#audience.requests();
     const line = progressLine(state);
     this.#log.info(
-      { ...rounded(state), running: state.running.length, requests },
+      { ...state, running: state.running.length, requests },
       isHeldBack(requests) ? `${line} · ${requestsLine(requests)}` : line,
     );
   }
 
   #emit(): void {
-    const { state } = this;
     const { events, requests } = this.#audience;
-    events?.progress({ ...rounded(state), running: state.running.map(rounded) }, requests());
+    events?.progress(this.state, requests());
   }
-}
-
-/** The same with whole numbers: a fraction of a millisecond is noise. */
-function rounded<T extends object>(state: T): T {
-  return Object.fromEntries(
-    Object.entries(state).map(([name, value]) => [
-      name,
-      typeof value === 'number' ? Math.round(value) : value,
-    ]),
-  ) as T;
 }

@@ -11,7 +11,7 @@ export interface RunningNow extends WindowName {
   readonly elapsedMs: number;
 }
 
-/** What is known of a run at one moment. */
+/** What is known of a run at one moment, in whole numbers: a fraction of a millisecond is noise. */
 export interface ProgressState {
   /** Windows that were due, the parts of split ones included. */
   readonly windows: number;
@@ -53,37 +53,20 @@ export class RunProgress {
 
   /** Takes in one event. */
   add(event: RunEvent, now: number): void {
-    if (event.kind === 'complete' && event.proof.kind !== 'parts')
+    if (event.kind === 'planned') this.#windows = event.windows;
+    if (!('window' in event)) return;
+    const { kind, window } = event;
+    if (kind === 'claimed')
+      this.#running.set(window.windowId, { window, since: now, records: 0, total: null });
+    else if (kind === 'page') this.#page(event, now);
+    else this.#running.delete(window.windowId);
+    if (kind === 'complete' && event.proof.kind !== 'parts')
       this.proven += event.proof.records - (event.proof.removed ?? 0);
-    switch (event.kind) {
-      case 'planned':
-        this.#windows = event.windows;
-        break;
-      case 'claimed': {
-        const { window } = event;
-        this.#running.set(window.windowId, { window, since: now, records: 0, total: null });
-        break;
-      }
-      case 'page':
-        this.#page(event, now);
-        break;
-      case 'complete':
-      case 'unchanged':
-        this.#running.delete(event.window.windowId);
-        if (event.window.kind !== 'cut') this.#done += 1;
-        break;
-      case 'split':
-        this.#running.delete(event.window.windowId);
-        this.#windows += event.parts;
-        this.#done += 1;
-        break;
-      case 'failed':
-        this.#running.delete(event.window.windowId);
-        this.#failed += 1;
-        break;
-      case 'released':
-        this.#running.delete(event.window.windowId);
-        break;
+    if ((kind === 'complete' || kind === 'unchanged') && window.kind !== 'cut') this.#done += 1;
+    if (kind === 'failed') this.#failed += 1;
+    if (kind === 'split') {
+      this.#windows += event.parts;
+      this.#done += 1;
     }
   }
 
@@ -100,11 +83,11 @@ export class RunProgress {
         ...window,
         records,
         total,
-        elapsedMs: now - since,
+        elapsedMs: Math.round(now - since),
       })),
       records: this.#records,
       bytes: this.#bytes,
-      elapsedMs,
+      elapsedMs: Math.round(elapsedMs),
       recordsPerSecond: this.#rate(now, elapsedMs),
       leftMs: this.#left(elapsedMs),
     };
@@ -128,7 +111,7 @@ export class RunProgress {
     let records = 0;
     for (const [second, count] of this.#bySecond) if (second > oldest) records += count;
     const seconds = Math.min(elapsedMs / 1000, RATE_SECONDS);
-    return seconds > 0 ? records / seconds : 0;
+    return seconds > 0 ? Math.round(records / seconds) : 0;
   }
 
   /** Running windows count as far as their totals tell. */
@@ -137,6 +120,6 @@ export class RunProgress {
     for (const { records, total } of this.#running.values())
       if (total !== null && total > 0) over += Math.min(1, records / total);
     const left = Math.max(this.#windows, this.#done + this.#failed) - over;
-    return over > 0 && left > 0 ? (elapsedMs / over) * left : null;
+    return over > 0 && left > 0 ? Math.round((elapsedMs / over) * left) : null;
   }
 }

@@ -17,8 +17,6 @@ import type { Invocation } from '../verb.ts';
 import { settingsOf, withStore } from '../wiring.ts';
 import { withMoved } from '../with-moved.ts';
 
-type OnDay = NonNullable<Parameters<typeof exportDays>[3]>;
-
 const SAY_EVERY_MS = 30_000;
 const MOST_LINES = 20;
 
@@ -32,11 +30,6 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
   return withStore(settings, signal, async (database, log) => {
     const since = systemClock.monotonic();
     let said = since;
-    const onDay: OnDay = (done, days, { written, skipped, records }) => {
-      if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
-      said = systemClock.monotonic();
-      log.info({ done, days, written, skipped, records }, 'exporting to files');
-    };
     const format = (options.format as Format | undefined) ?? null;
     const checkFiles = options.checkFiles === true;
     const report = await withMoved(settings, log, async (moved) => {
@@ -45,7 +38,12 @@ export async function exportVerb(invocation: Invocation): Promise<number> {
           ? recordContents(database, streams, moved)
           : await tableContents(database, String(options.table));
       const asked = { folder, contents, ...range, format, checkFiles };
-      return exportDays({ database, clock: systemClock }, asked, signal, onDay);
+      const parts = { database, clock: systemClock };
+      return exportDays(parts, asked, signal, (done, days, { written, skipped, records }) => {
+        if (systemClock.monotonic() - said < SAY_EVERY_MS) return;
+        said = systemClock.monotonic();
+        log.info({ done, days, written, skipped, records }, 'exporting to files');
+      });
     });
     const elapsedMs = systemClock.monotonic() - since;
     const document = { ...report, folder, elapsedMs: Math.round(elapsedMs) };

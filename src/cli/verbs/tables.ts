@@ -119,10 +119,14 @@ export function describeTables(
   tables: readonly TableState[],
   changes: readonly TableChange[],
 ): string[] {
-  const differing = changes.filter(({ change }) => change !== 'none');
-  if (tables.length === 0 && differing.length === 0)
-    return ['There are no record tables. `daywalk tables --suggest` prints some for daywalk.yaml.'];
-  return [...tables.flatMap(describeTable), ...differing.map(describeChange)];
+  const lines = [
+    ...tables.flatMap(describeTable),
+    ...changes.flatMap(({ name, change }) =>
+      change === 'none' ? [] : [`${name}: ${CHANGES[change]}`],
+    ),
+  ];
+  if (lines.length > 0) return lines;
+  return ['There are no record tables. `daywalk tables --suggest` prints some for daywalk.yaml.'];
 }
 
 /** A line for a table, and what is wrong with it. */
@@ -148,6 +152,3 @@ const CHANGES: Readonly<Record<Exclude<TableChange['change'], 'none'>, string>> 
   stray:
     'the settings do not define it any more; it is kept in step until daywalk tables --drop takes it away',
 };
-
-const describeChange = ({ name, change }: TableChange): string =>
-  `${name}: ${change === 'none' ? '' : CHANGES[change]}`;

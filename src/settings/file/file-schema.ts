@@ -58,34 +58,24 @@ function schemaOf(row: SettingRow): Schema {
 }
 
 /** YAML reads `1000` as a number, `yes` as a text and `true` as a truth; all of them are taken. */
-function valueSchema(kind: Kind): Schema {
-  switch (kind.kind) {
-    case 'integer':
-      return { type: 'integer', minimum: kind.min, maximum: kind.max };
-    case 'boolean':
-      return YES_OR_NO;
-    case 'choice':
-      return { enum: [...kind.choices] };
-    case 'duration':
-      return quantity('ms|s|m|h|d');
-    case 'size':
-      return quantity('B|kB|KiB|MB|MiB|GB|GiB');
-    case 'rate':
-      return { type: ['string', 'number'], pattern: '^[0-9]+([.][0-9]+)? ?(/ ?[smh])?$' };
-    case 'date':
-      return { type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' };
-    case 'cron':
-      return { type: 'string', pattern: '^\\s*(\\S+\\s+){4}\\S+\\s*$' };
-    case 'fields':
-      return {
-        type: ['object', 'string'],
-        additionalProperties: false,
-        properties: Object.fromEntries(FIELD_NAMES.map((name) => [name, { type: 'string' }])),
-      };
-    default:
-      return TEXT;
-  }
-}
+const SCHEMAS: { readonly [K in Kind as K['kind']]?: (kind: K) => Schema } = {
+  integer: ({ min, max }) => ({ type: 'integer', minimum: min, maximum: max }),
+  boolean: () => YES_OR_NO,
+  choice: ({ choices }) => ({ enum: [...choices] }),
+  duration: () => quantity('ms|s|m|h|d'),
+  size: () => quantity('B|kB|KiB|MB|MiB|GB|GiB'),
+  rate: () => ({ type: ['string', 'number'], pattern: '^[0-9]+([.][0-9]+)? ?(/ ?[smh])?$' }),
+  date: () => ({ type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
+  cron: () => ({ type: 'string', pattern: '^\\s*(\\S+\\s+){4}\\S+\\s*$' }),
+  fields: () => ({
+    type: ['object', 'string'],
+    additionalProperties: false,
+    properties: Object.fromEntries(FIELD_NAMES.map((name) => [name, { type: 'string' }])),
+  }),
+};
+
+const valueSchema = (kind: Kind): Schema =>
+  (SCHEMAS[kind.kind] as ((kind: Kind) => Schema) | undefined)?.(kind) ?? TEXT;
 
 function fieldsSchema<T>(fields: Fields<T>): Record<string, Schema> {
   return Object.fromEntries(

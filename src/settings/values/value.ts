@@ -8,9 +8,9 @@ import type { Kind } from '../table/setting.ts';
 import type { SETTINGS } from '../table/table.ts';
 import { parseCron } from './cron.ts';
 import { dayOf } from './day.ts';
-import { type FieldMap, formatFields, parseFields } from './field-map.ts';
+import { formatFields, parseFields } from './field-map.ts';
 import { formatJsonPath, parseJsonPath, parseTotalPath } from './json-path.ts';
-import { formatListen, type ListenAddress, parseListen } from './listen.ts';
+import { formatListen, parseListen } from './listen.ts';
 import {
   formatRate,
   formatSize,
@@ -26,53 +26,15 @@ import { parseTimeFormat } from './time-format.ts';
 import { parseTimezone } from './timezone.ts';
 import { maskedUrl, parseApiUrl, parseDatabaseUrl, parseHookUrl, parseProxyUrl } from './url.ts';
 
-/** The type of a value of kind `K`. */
-export type ValueOf<K extends Kind> = K extends { kind: 'integer' | 'duration' | 'size' | 'rate' }
-  ? number
-  : K extends { kind: 'boolean' }
-    ? boolean
-    : K extends { kind: 'choice'; choices: readonly (infer C)[] }
-      ? C
-      : K extends { kind: 'jsonPath'; none: infer N }
-        ? readonly string[] | (N extends true ? null : never)
-        : K extends { kind: 'names' }
-          ? readonly string[]
-          : K extends { kind: 'fields' }
-            ? FieldMap
-            : K extends { kind: 'listen' }
-              ? ListenAddress | null
-              : K extends { kind: 'apiKey' | 'secretUrl' }
-                ? Secret
-                : string;
-
-/** One value for every row of the table; undefined only where the row has no default. */
-export type SettingValues = {
-  readonly [Key in keyof typeof SETTINGS]:
-    | ValueOf<(typeof SETTINGS)[Key]['kind']>
-    | ((typeof SETTINGS)[Key]['default'] extends null ? undefined : never);
-};
-
-/** Any value. */
-export type Value =
-  | string
-  | number
-  | boolean
-  | Secret
-  | ListenAddress
-  | readonly string[]
-  | FieldMap
-  | TimeFormat
-  | null;
-
 /** How the text of a kind is read, and how its value is written; as it is, where that is not said. */
 interface Spelling<K> {
-  readonly read: (word: string, kind: K, folder: string) => Value | Wrong;
+  readonly read: (word: string, kind: K, folder: string) => unknown;
   readonly write?: (value: never) => string;
 }
 
 const SECRET_URLS = { database: parseDatabaseUrl, proxy: parseProxyUrl, hook: parseHookUrl };
 
-const SPELLINGS: { readonly [K in Kind as K['kind']]: Spelling<K> } = {
+const SPELLINGS = {
   integer: { read: parseInteger },
   duration: { read: parseDuration, write: writeDuration },
   size: { read: parseSize, write: formatSize },
@@ -102,6 +64,25 @@ const SPELLINGS: { readonly [K in Kind as K['kind']]: Spelling<K> } = {
   },
   apiKey: { read: parseKey },
   secretUrl: { read: (text, { of }) => SECRET_URLS[of](text) },
+} satisfies { readonly [K in Kind as K['kind']]: Spelling<K> };
+
+type Read<K extends Kind> = Exclude<ReturnType<(typeof SPELLINGS)[K['kind']]['read']>, Wrong>;
+
+/** Any value. */
+export type Value = Read<Kind>;
+
+/** The type of a value of kind `K`. */
+export type ValueOf<K extends Kind> = K extends { kind: 'choice'; choices: readonly (infer C)[] }
+  ? C
+  : K extends { kind: 'jsonPath'; none: false }
+    ? readonly string[]
+    : Read<K>;
+
+/** One value for every row of the table; undefined only where the row has no default. */
+export type SettingValues = {
+  readonly [Key in keyof typeof SETTINGS]:
+    | ValueOf<(typeof SETTINGS)[Key]['kind']>
+    | ((typeof SETTINGS)[Key]['default'] extends null ? undefined : never);
 };
 
 /** Reads `text`; relative paths are relative to `folder`. Secrets are read as they are, everything else without the space around it. */
@@ -109,13 +90,13 @@ export function parseValue(kind: Kind, text: string, folder: string): Value | Wr
   const isSecret = kind.kind === 'apiKey' || kind.kind === 'secretUrl';
   const word = isSecret ? text : text.trim();
   if (word === '' && !isSecret) return new Wrong('is empty');
-  return (SPELLINGS[kind.kind] as Spelling<Kind>).read(word, kind, folder);
+  return (SPELLINGS[kind.kind] as Spelling<Kind>).read(word, kind, folder) as Value | Wrong;
 }
 
 /** `value` as an operator would write it, with secrets masked. */
 export function formatValue(kind: Kind, value: Value): string {
   if (value instanceof Secret) return kind.kind === 'secretUrl' ? maskedUrl(value, kind.of) : MASK;
-  const { write = String } = SPELLINGS[kind.kind];
+  const { write = String }: Spelling<never> = SPELLINGS[kind.kind];
   return write(value as never);
 }
 
