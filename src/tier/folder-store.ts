@@ -1,5 +1,5 @@
 /** Objects in a folder: each a file, written under a hidden name first, so that after a crash it is there whole or not. */
-import { type FileHandle, link, lstat, readdir, rename } from 'node:fs/promises';
+import { link, lstat, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { DaywalkError, ObjectStoreError } from '../errors.ts';
@@ -11,7 +11,7 @@ import {
   withFile,
   writeNew,
 } from '../rooted-files.ts';
-import { piecesOf } from './object-body.ts';
+import { piecesOf, readPart } from './object-body.ts';
 import { checkKey, type ObjectBody, type ObjectStore } from './object-store.ts';
 
 const HALF = '.half';
@@ -44,7 +44,11 @@ export function openFolderStore(root: string, clock: Clock): ObjectStore {
       named(key, () => throughHalf({ root, key, body, signal, clock }, rename)),
     read: (key, signal, range) =>
       named(key, () =>
-        withFile(root, key, (file, size) => readRange(file, size, signal, range)),
+        withFile(root, key, (file, size) => {
+          signal.throwIfAborted();
+          const { start, end } = range ?? { start: 0, end: size };
+          return readPart(file, Math.min(start, size), Math.min(end, size));
+        }),
       ).catch(nullIfAbsent),
     size: (key) =>
       named(key, () => withFile(root, key, async (_, size) => size)).catch(nullIfAbsent),
@@ -101,23 +105,6 @@ async function removeStale(folder: string, clock: Clock): Promise<void> {
       const found = await lstat(half).catch(() => null);
       if (found !== null && found.mtimeMs < clock.now() - STALE_MS) await unlinkIfThere(half);
     }
-}
-
-async function readRange(
-  file: FileHandle,
-  size: number,
-  signal: AbortSignal,
-  range = { start: 0, end: size },
-): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(range.end, size) - range.start));
-  let at = 0;
-  while (at < bytes.length) {
-    signal.throwIfAborted();
-    const { bytesRead } = await file.read(bytes, at, bytes.length - at, range.start + at);
-    if (bytesRead === 0) throw new Error('a file became shorter while it was read');
-    at += bytesRead;
-  }
-  return bytes;
 }
 
 function nullIfAbsent(error: unknown): null {

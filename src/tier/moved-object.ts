@@ -1,5 +1,5 @@
 /** Writes an object of a day: into a file of this machine first, then into the store, then it is read back by another reader. */
-import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
@@ -7,6 +7,7 @@ import { ObjectStoreError, SettingsError } from '../errors.ts';
 import type { Day } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import type { Written } from '../written.ts';
+import { readPart } from './object-body.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** What is written of a publication, and how it is read back. */
@@ -20,9 +21,6 @@ interface ObjectToWrite<W extends Written> {
 
 /** Objects that a killed attempt may have left under the names that are tried. */
 const MOST_ATTEMPTS = 100;
-const FOLDER = 'daywalk-tier-';
-/** An object of a day is written and sent within this time. */
-const STALE_MS = 86_400_000;
 
 /**
  * Writes an object, or finds it as an earlier attempt left it: none is written over, so that each attempt has a key of its own.
@@ -35,17 +33,16 @@ export async function writeObject<W extends Written>(
   { keyOf, records, write, readBack }: ObjectToWrite<W>,
   signal: AbortSignal,
 ): Promise<(W & { readonly key: string }) | null> {
-  const folder = await temporaryFolder(clock);
+  const file = await openTemporary(clock);
   try {
-    const path = join(folder, 'object');
-    const file = await open(path, 'wx', 0o600);
-    const written = await write(file).finally(() => file.close());
+    const written = await write(file);
     if (written.records !== records) return null;
     const { bytes, sha256 } = written;
+    const read = (start: number, end: number) => readPart(file, start, end);
     for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
       const name = attempt === 1 ? publication : `${publication}-${attempt}`;
       const key = keyOf(stream, day, name);
-      const created = await store.create(key, { path, bytes, sha256 }, signal);
+      const created = await store.create(key, { bytes, sha256, read }, signal);
       const found = await readBack(store, key, signal).catch((error: unknown) => {
         if (created === 'exists' && isSpoiled(error)) return null;
         throw error;
@@ -65,7 +62,7 @@ export async function writeObject<W extends Written>(
       `${store.name} has other objects under every name of ${keyOf(stream, day, publication)}`,
     );
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await file.close();
   }
 }
 
@@ -73,28 +70,19 @@ export async function writeObject<W extends Written>(
 const isSpoiled = (error: unknown): boolean =>
   error instanceof ObjectStoreError && error.fault === 'settings';
 
-async function temporaryFolder(clock: Clock): Promise<string> {
+/** A file that has no name any more: however this process ends, nothing of it is left. */
+async function openTemporary(clock: Clock): Promise<FileHandle> {
   const root = tmpdir();
   try {
-    await removeStale(root, clock);
-    return await mkdtemp(join(root, FOLDER));
+    const path = join(root, `daywalk-tier-${clock.uuid()}`);
+    const file = await open(path, 'wx+', 0o600);
+    await unlink(path);
+    return file;
   } catch (cause) {
     throw new SettingsError(`${root} cannot be written: the objects of a day are made there`, {
       cause,
       hint: 'Name another folder with the environment variable TMPDIR; it needs room for the largest day.',
     });
-  }
-}
-
-/** Removes what killed processes of this account left, as far as it can be. */
-async function removeStale(root: string, clock: Clock): Promise<void> {
-  for (const name of await readdir(root).catch(() => [])) {
-    if (!name.startsWith(FOLDER)) continue;
-    const folder = join(root, name);
-    const found = await lstat(folder).catch(() => null);
-    if (found === null || found.uid !== process.getuid?.()) continue;
-    if (found.mtimeMs < clock.now() - STALE_MS)
-      await rm(folder, { recursive: true, force: true }).catch(() => {});
   }
 }
 

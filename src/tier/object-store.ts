@@ -6,10 +6,11 @@ import { printable } from '../text.ts';
 export type ObjectBody =
   | Buffer
   | {
-      readonly path: string;
       readonly bytes: number;
-      /** Hexadecimal, of the file. */
+      /** Hexadecimal, of all of them. */
       readonly sha256: string;
+      /** @param end is exclusive. */
+      read(start: number, end: number): Promise<Buffer>;
     };
 
 /** A folder, or a bucket with a prefix; nobody lists what is in it. Everything that it cannot do for a moment is tried again inside. */

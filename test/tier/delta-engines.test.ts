@@ -11,6 +11,7 @@ import { statsOf } from '../../src/tier/delta/delta-actions.ts';
 import { DeltaLog } from '../../src/tier/delta/delta-log.ts';
 import { EVENTS_FOLDER, eventsKey, writeEvents } from '../../src/tier/event-file.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
+import { readPart } from '../../src/tier/object-body.ts';
 import { askClickHouse, testWithClickHouse } from '../support/clickhouse.ts';
 import { temporaryFolder } from '../support/program.ts';
 
@@ -77,13 +78,13 @@ function stage() {
       day,
       `00000000-0000-4000-8000-${String(publications).padStart(12, '0')}`,
     );
-    const path = join(temporaryFolder(), 'events');
-    const file = await open(path, 'wx');
+    const file = await open(join(temporaryFolder(), 'events'), 'wx+');
     const chunks = (async function* () {
       yield records;
     })();
-    const written = await writeEvents(file, chunks, signal).finally(() => file.close());
-    await store.create(key, { path, bytes: written.bytes, sha256: written.sha256 }, signal);
+    const written = await writeEvents(file, chunks, signal);
+    const read = (start: number, end: number) => readPart(file, start, end);
+    await store.create(key, { ...written, read }, signal).finally(() => file.close());
     const stats = statsOf(written);
     const added = {
       path: key.slice(EVENTS_FOLDER.length),

@@ -1,12 +1,12 @@
 /** Objects in a folder: the contract of object stores, links that are planted in it, and what a kill leaves. */
-import { execFile, execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -15,12 +15,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { DaywalkError, exitCodeOf, ObjectStoreError } from '../../src/errors.ts';
 import { openFolderStore } from '../../src/tier/folder-store.ts';
-import { going, objectStoreContract } from './object-store-contract.ts';
+import { fileOf, going, objectStoreContract } from './object-store-contract.ts';
 
 const KEY = 'events/day=2026-03-01/x.parquet';
 const BYTES = Buffer.from('whole');
@@ -107,15 +106,14 @@ describe('whoever plants something in it', () => {
     'a folder that becomes a link while an object is written leads nowhere else',
     async () => {
       const { root, elsewhere, store } = planted();
-      const fifo = join(elsewhere, '..', 'source');
-      execFileSync('mkfifo', [fifo]);
-      const sha256 = createHash('sha256').update(BYTES).digest('hex');
-      const writing = store.create(KEY, { path: fifo, bytes: BYTES.length, sha256 }, going);
-      // Who can open it for writing knows that the store reads it, and stands in the folder.
-      const script =
-        'exec 3>"$1"; mv "$2/events" "$2/moved"; ln -s "$3" "$2/events"; mkdir "$3/day=2026-03-01"; printf whole >&3';
-      await promisify(execFile)('sh', ['-c', script, 'sh', fifo, root, elsewhere]);
-      expect(await writing).toBe('created');
+      // Who is asked for the bytes knows that the store stands in the folder.
+      const read = async () => {
+        renameSync(join(root, 'events'), join(root, 'moved'));
+        symlinkSync(elsewhere, join(root, 'events'));
+        mkdirSync(join(elsewhere, 'day=2026-03-01'));
+        return BYTES;
+      };
+      expect(await store.create(KEY, { ...fileOf(BYTES), read }, going)).toBe('created');
       expect(readdirSync(join(elsewhere, 'day=2026-03-01'))).toEqual([]);
       expect(readdirSync(join(root, 'moved/day=2026-03-01'))).toEqual(['x.parquet']);
     },
@@ -151,8 +149,9 @@ describe('what is on the disk', () => {
     const { root, store } = planted();
     await store.create(KEY, BYTES, going);
     expect(await store.create(KEY, Buffer.from('other'), going)).toBe('exists');
-    const body = { path: join(root, KEY), bytes: 5, sha256: '0'.repeat(64) };
-    await expect(store.create(`${KEY}.2`, body, going)).rejects.toThrow('is not the file');
+    const read = () => Promise.reject(new Error('cannot be read'));
+    const body = { ...fileOf(BYTES), read };
+    await expect(store.create(`${KEY}.2`, body, going)).rejects.toThrow('cannot be read');
     expect(readdirSync(join(root, KEY, '..'))).toEqual(['x.parquet']);
   });
 
