@@ -2,6 +2,7 @@
 import type { Day } from '../model.ts';
 import type { Database } from '../store/database.ts';
 import { isComplete, shownWalks } from '../store/shown.ts';
+import type { PagePlace } from '../store/shown-records.ts';
 
 /** A day of a stream. */
 export interface StreamDay {
@@ -26,42 +27,38 @@ export function listDueDays(
   );
 }
 
-/** A page without a seal. */
-export interface UnsealedPage {
-  readonly walkId: number;
-  readonly pageNo: number;
-  readonly bytes: number;
-}
+/** One statement seals no more pages, and about so many bytes of them: a fraction of a second's work. */
+const MOST_PAGES = 1_000;
+const MOST_BYTES = 32_000_000;
 
-/** The pages of a day's walks that are shown and have no seal yet, in order. */
-export function listUnsealedPages(
+/**
+ * Seals the next pages behind a place that are shown of a day and have no seal, but never the last of them.
+ * @returns the place of the last one that was sealed; null: no other one lacks a seal.
+ */
+export async function sealNext(
   database: Database,
   { streamId, day }: StreamDay,
-): Promise<UnsealedPage[]> {
-  return database.persist(
-    `select p.walk_id as "walkId", p.page_no as "pageNo", p.byte_count as bytes
-       from daywalk.pages p
-      where p.day = $2::date
-        and p.walk_id = any (${shownWalks('$1', '$2::date')})
-        and not exists (select from daywalk.seals s where s.walk_id = p.walk_id and s.page_no = p.page_no)
-      order by p.walk_id, p.page_no`,
-    [streamId, day],
-  );
-}
-
-/** Seals pages of a walk, both ends inclusive; sealed ones stay as they are. */
-export async function sealPages(
-  database: Database,
-  walkId: number,
-  firstPage: number,
-  lastPage: number,
+  { walkId, pageNo }: PagePlace,
   signal?: AbortSignal,
-): Promise<void> {
-  await database.persist(
-    'select daywalk.seal_pages($1, $2, $3)',
-    [walkId, firstPage, lastPage],
+): Promise<PagePlace | null> {
+  const sealed = await database.persist<PagePlace>(
+    `with unsealed as (
+       select p.walk_id, p.page_no, p.byte_count
+         from daywalk.pages p
+        where p.day = $2::date and p.walk_id = any (${shownWalks('$1', '$2::date')})
+          and (p.walk_id, p.page_no) > ($3::bigint, $4::integer)
+          and not exists (select from daywalk.seals s where s.walk_id = p.walk_id and s.page_no = p.page_no)
+        order by p.walk_id, p.page_no limit ${MOST_PAGES}
+     ), next as materialized (
+       select walk_id, page_no, sum(byte_count) over behind - byte_count as before, lead(walk_id) over behind is null as last
+         from unsealed window behind as (order by walk_id, page_no)
+     )
+     select walk_id as "walkId", max(page_no) as "pageNo", daywalk.seal_pages(walk_id, min(page_no), max(page_no))
+       from next where before < ${MOST_BYTES} and not last group by walk_id order by walk_id`,
+    [streamId, day, walkId, pageNo],
     signal,
   );
+  return sealed.at(-1) ?? null;
 }
 
 /** Appends a day, with what is left of its pages to seal. Repeating it does nothing. */

@@ -87,7 +87,7 @@ export async function readRecordsAfter(
 
 /** Bytes of pages, as received, in one chunk: large enough for speed, small enough for memory. */
 const CHUNK_BYTES = 4_000_000;
-const BEFORE_ALL: PagePlace = { walkId: 0, pageNo: -1 };
+export const BEFORE_ALL: PagePlace = { walkId: 0, pageNo: -1 };
 
 /**
  * The shown records of a day in the order of walk, page and position, each as the text of its `jsonb` (I5, I6).

@@ -1,6 +1,6 @@
 /** The pages of a day that moves, read from the database, and put back. */
 import type { Database } from '../store/database.ts';
-import { microseconds, PAGES_BEHIND, type PagePlace } from '../store/shown-records.ts';
+import { BEFORE_ALL, microseconds, PAGES_BEHIND, type PagePlace } from '../store/shown-records.ts';
 import { PAGE_COLUMNS, type TieredPage } from './page-file.ts';
 import type { LeavingDay } from './rows.ts';
 
@@ -20,7 +20,7 @@ export async function* leavingPages(
   { day, going }: Pick<LeavingDay, 'day' | 'going'>,
   signal: AbortSignal,
 ): AsyncGenerator<readonly TieredPage[]> {
-  let after: PagePlace = { walkId: 0, pageNo: -1 };
+  let after = BEFORE_ALL;
   for (;;) {
     const pages = await readPagesAfter(database, { day, going }, after, signal);
     const last = pages.at(-1);

@@ -1,11 +1,12 @@
 /** Sealing: a day is put into the ledger when it is complete, and again when something else is shown of it. */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { appendToLedger, checkLedger } from '../../src/ledger/rows.ts';
+import { appendToLedger, checkLedger, sealNext } from '../../src/ledger/rows.ts';
 import { sealing } from '../../src/ledger/seal.ts';
 import { verifyStored } from '../../src/ledger/verify-stored.ts';
 import { silentLogger } from '../../src/log.ts';
 import type { Database } from '../../src/store/database.ts';
+import { BEFORE_ALL, type PagePlace } from '../../src/store/shown-records.ts';
 import { checkPages } from '../../src/store/stored.ts';
 import { audit } from '../support/audit.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -40,6 +41,32 @@ it('a day is sealed when its cuts are proven, too', async () => {
   await proveCutOf(database, await windowOf(database, streamId, DAY, 'cut'));
   expect(await seal(streamId)).toEqual([{ entry: 1, revision: 1, walks: [1], pages: 2 }]);
   expect(await seal(streamId)).toHaveLength(1);
+});
+
+it('a large day is sealed some pages at a time, and the last of them with its row', async () => {
+  const streamId = await planDays(database);
+  const window = await windowOf(database, streamId, DAY);
+  await proveTexts(database, window, [textsOf([1, 2]), textsOf([3]), textsOf([4]), textsOf([5])]);
+  for (const day of ['2026-03-04', DAY])
+    await proveCutOf(database, await windowOf(database, streamId, day, 'cut'));
+  const due = { streamId, day: DAY };
+  const sealed = async () =>
+    (await server.query<{ page_no: number }>('select page_no from daywalk.seals')).length;
+  // More than one statement takes.
+  await server.query('update daywalk.pages set byte_count = 20000000');
+  const told: unknown[] = [];
+  for (let place: PagePlace | null = BEFORE_ALL; place !== null; ) {
+    place = await sealNext(database, due, place);
+    told.push([place?.pageNo, await sealed()]);
+  }
+  expect(told).toEqual([
+    [1, 2],
+    [2, 3],
+    [undefined, 3],
+  ]);
+  await server.query('update daywalk.pages set byte_count = octet_length(body::text)');
+  expect(await seal(streamId)).toMatchObject([{ pages: 4 }]);
+  expect(await sealed()).toBe(4);
 });
 
 it('a day that is not complete any more when it is appended, as after a failover, is sealed when it is', async () => {

@@ -1,7 +1,6 @@
 /** `verify --offline`: every change of what is stored is found and named; an untouched database is sound. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { chunksOf } from '../../src/ledger/seal.ts';
 import { type StoredReport, verifyStored } from '../../src/ledger/verify-stored.ts';
 import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
 
@@ -225,20 +224,5 @@ describe('a change of the ledger is named', () => {
   ])('%s is refused', async (statement) => {
     scene = await exported();
     await expect(scene.server.query(statement)).rejects.toThrow('append-only');
-  });
-});
-
-describe('chunks', () => {
-  it('hold pages of one walk, in order, within the size', () => {
-    const pages = [10, 10, 30, 5].map((bytes, pageNo) => ({
-      walkId: pageNo < 3 ? 1 : 2,
-      pageNo,
-      bytes,
-    }));
-    expect(chunksOf(pages, 20)).toEqual([
-      { walkId: 1, firstPage: 0, lastPage: 1 },
-      { walkId: 1, firstPage: 2, lastPage: 2 },
-      { walkId: 2, firstPage: 3, lastPage: 3 },
-    ]);
   });
 });
