@@ -176,14 +176,13 @@ export function countRecords(query: Query, wanted: Wanted, pages: readonly PageC
 
 /** Counts what is wanted of some records, texts of `jsonb`; `places` are those that are, from 1 on. */
 export async function countGiven(query: Query, wanted: Wanted, texts: readonly string[]) {
-  const [row] = await query<Omit<PageCount, 'walkId' | 'pageNo'> & { places: unknown[] }>(
-    `select ${COUNTS}, coalesce(array_agg(place order by place) filter (where holds and within), '{}') as places from ${GIVEN}`,
+  const [row] = await query<Omit<PageCount, 'walkId' | 'pageNo'> & { places: number[] }>(
+    `select ${COUNTS}, coalesce(jsonb_agg(place order by place) filter (where holds and within), '[]') as places from ${GIVEN}`,
     [...valuesOf(wanted), `[${texts.join(',')}]`],
   );
   if (row === undefined) throw new Error('a sum returned no row');
-  // Postgres sends the numbers of an array as text.
   const { places, ...counts } = row;
-  return { counts, places: places.map(Number) };
+  return { counts, places };
 }
 
 /** What is wanted of some pages, as the text of its `jsonb`, in the order of walk, page and position. */

@@ -43,17 +43,17 @@ export const isAway = (state: ArchivedDay['state'] | null | undefined): boolean 
   state === 'pruned' || state === 'tiered';
 
 /** The days of these streams that are due or stored, between two days where given, by stream and day. */
-export async function listArchivedDays(
+export function listArchivedDays(
   database: Database,
   streamNames: readonly string[],
   range: { readonly from: Day | null; readonly to: Day | null },
   signal?: AbortSignal,
 ): Promise<ArchivedDay[]> {
-  const rows = await database.persist<ArchivedDay>(
+  return database.persist(
     `select s.stream_id as "streamId", c.stream, c.resource, c.day, c.state, c.windows, c.records, c.gone,
             coalesce(moved.pages, c.pages) as pages, coalesce(moved.bytes, c.bytes) as bytes, c.proof,
             c.completed_at as "completedAt", c.looked_at as "lookedAt", c.last_error as "lastError",
-            shown.walks, encode(shown.marks, 'hex') as marks,
+            to_jsonb(shown.walks) as walks, encode(shown.marks, 'hex') as marks,
             case when l.walks = shown.walks and l.marks_sha256 = shown.marks
                  then jsonb_build_object('entry', l.entry, 'digest', encode(l.digest, 'hex')) end as ledger
        from daywalk.coverage c
@@ -74,17 +74,14 @@ export async function listArchivedDays(
     [streamNames, range.from, range.to],
     signal,
   );
-  // Postgres sends the numbers of an array as text.
-  return rows.map((row) => ({ ...row, walks: row.walks.map(Number) }));
 }
 
 /** Whether the day is still complete and made of the same walks and marks; cheap, whatever is stored. */
-export async function isUnchanged(database: Database, day: ArchivedDay): Promise<boolean> {
-  const [row] = await database.persist<{ same: boolean }>(
+export function isUnchanged(database: Database, day: ArchivedDay): Promise<boolean> {
+  return database.value(
     `select ${isComplete('$1', '$2::date')}
             and ${shownWalks('$1', '$2::date')} = $3::bigint[]
-            and encode(daywalk.marks_digest($3::bigint[]), 'hex') = $4 as same`,
+            and encode(daywalk.marks_digest($3::bigint[]), 'hex') = $4`,
     [day.streamId, day.day, day.walks, day.marks],
   );
-  return row?.same === true;
 }

@@ -28,13 +28,13 @@ export interface OldDay {
 }
 
 /** The days that are older than their stream's limit and that have something to prune, oldest first. */
-export async function listOldDays(
+export function listOldDays(
   database: Database,
   kind: PruningKind,
   limits: readonly AgeLimit[],
   signal?: AbortSignal,
 ): Promise<OldDay[]> {
-  const rows = await database.persist<OldDay>(
+  return database.persist(
     `with due as materialized (
        select d.stream_id, d.day from daywalk.ledger_due d where d.stream = any ($2::text[])
      ), unfinished as materialized (
@@ -53,7 +53,7 @@ export async function listOldDays(
         group by s.stream_id, s.name, w.day
        having bool_or(w.kind = 'day')
      )
-     select o.stream_id as "streamId", o.stream, o.day, shown.walks, encode(daywalk.marks_digest(shown.walks), 'hex') as marks,
+     select o.stream_id as "streamId", o.stream, o.day, to_jsonb(shown.walks) as walks, encode(daywalk.marks_digest(shown.walks), 'hex') as marks,
             coalesce(o.kept, case when exists (select from due d where d.stream_id = o.stream_id and d.day = o.day)
                                   then 'it is not in the ledger yet: the next run appends it' end) as kept,
             (select jsonb_build_object('digest', encode(l.digest, 'hex')) from daywalk.ledger l
@@ -75,8 +75,6 @@ export async function listOldDays(
     [kind, limits.map(({ stream }) => stream), limits.map(({ olderThanMs }) => olderThanMs / 1000)],
     signal,
   );
-  // Postgres sends the numbers of an array as text.
-  return rows.map((row) => ({ ...row, walks: row.walks.map(Number) }));
 }
 
 /** A month of `daywalk.pages`, of all streams. */
@@ -111,17 +109,15 @@ export function readMonths(
 export type Marked = 'pruned' | 'held' | 'changed' | 'unsealed' | 'wanted';
 
 /** Marks a day, or its superseded walks, as pruned, if it is still what was listed. Repeating it does nothing. */
-export async function markPruned(
+export function markPruned(
   database: Database,
   kind: PruningKind,
   { streamId, day, walks, marks }: OldDay,
   signal?: AbortSignal,
 ): Promise<Marked> {
-  const [row] = await database.persist<{ marked: Marked }>(
-    `select daywalk.mark_pruned($1, $2::date, $3, $4::bigint[], decode($5, 'hex')) as marked`,
+  return database.value(
+    `select daywalk.mark_pruned($1, $2::date, $3, $4::bigint[], decode($5, 'hex'))`,
     [streamId, day, kind, walks, marks],
     signal,
   );
-  if (row === undefined) throw new Error('daywalk.mark_pruned returned no row');
-  return row.marked;
 }

@@ -124,6 +124,13 @@ export class Database {
     return this.retry(() => this.query<Row>(sql, values), signal);
   }
 
+  /** The value of a statement that gives one row with one column; patient as {@link persist}. */
+  async value<T>(sql: string, values: SqlValues = [], signal?: AbortSignal): Promise<T> {
+    const [row] = await this.persist<Record<string, T>>(sql, values, signal);
+    if (row === undefined) throw new Error(`no row came of ${sql}`);
+    return Object.values(row)[0] as T;
+  }
+
   /**
    * Runs reads that all see one state, in a read-only transaction on one connection.
    * @throws {OutcomeUnknownError} or {@link namedError}, never repeated; what `work` throws, as it is.

@@ -11,8 +11,8 @@ export interface StoredTable {
 }
 
 /** The definitions that were applied. */
-export async function readDefinitions(database: Database): Promise<StoredTable[]> {
-  return database.persist<StoredTable>(
+export function readDefinitions(database: Database): Promise<StoredTable[]> {
+  return database.persist(
     `select table_id as "tableId", name,
             jsonb_build_array(stream, columns, keep_record, outlives,
                               extract(epoch from retention)::double precision * 1000)::text as definition
@@ -30,13 +30,12 @@ const storedColumn = ({ name, path, type, index, format }: Column) => ({
 });
 
 /** The definition as {@link readDefinitions} tells it; asked of the database, which alone knows how it writes `jsonb`. */
-export async function definitionOf(database: Database, table: RecordTable): Promise<string> {
-  const [row] = await database.persist<{ definition: string }>(
+export function definitionOf(database: Database, table: RecordTable): Promise<string> {
+  return database.value(
     `select jsonb_build_array($1::text, $2::jsonb, $3::boolean, $4::boolean,
-                              extract(epoch from make_interval(secs => $5::double precision / 1000))::double precision * 1000)::text as definition`,
+                              extract(epoch from make_interval(secs => $5::double precision / 1000))::double precision * 1000)::text`,
     definitionValues(table),
   );
-  return row?.definition ?? '';
 }
 
 const definitionValues = (table: RecordTable) => [
@@ -137,9 +136,7 @@ export async function swapTables(database: Database, signal: AbortSignal): Promi
   );
   for (const { id } of building) {
     for (let more = true; more; signal.throwIfAborted()) {
-      const statement = 'select daywalk.keep_pruned_day($1) as more';
-      const [kept] = await database.persist<{ more: boolean }>(statement, [id], signal);
-      more = kept?.more === true;
+      more = await database.value('select daywalk.keep_pruned_day($1)', [id], signal);
     }
     await database.persist('select daywalk.swap_table($1)', [id], signal);
   }

@@ -72,8 +72,8 @@ export async function readLeavingDay(
   signal?: AbortSignal,
 ): Promise<LeavingDay | null> {
   const [row] = await database.persist<LeavingDay>(
-    `select s.stream_id as "streamId", s.name as stream, d.day, d.publication, d.records, shown.walks,
-            encode(daywalk.marks_digest(shown.walks), 'hex') as marks, g.going, g.pages
+    `select s.stream_id as "streamId", s.name as stream, d.day, d.publication, d.records, to_jsonb(shown.walks) as walks,
+            encode(daywalk.marks_digest(shown.walks), 'hex') as marks, to_jsonb(g.going) as going, g.pages
        from daywalk.days d
        join daywalk.streams s on s.stream_id = d.stream_id
       cross join lateral (select ${shownWalks('d.stream_id', 'd.day')} as walks) as shown
@@ -83,17 +83,14 @@ export async function readLeavingDay(
     [streamId, day],
     signal,
   );
-  // Postgres sends the numbers of an array as text.
-  return row === undefined
-    ? null
-    : { ...row, walks: row.walks.map(Number), going: row.going.map(Number) };
+  return row ?? null;
 }
 
 /** What came of saying that a day has moved; see `daywalk.mark_tiered`. */
 export type MarkedTiered = 'tiered' | 'held' | 'changed' | 'unsealed' | 'wanted' | 'pruned';
 
 /** Says that a day has moved, if it is still what was written. Repeating it does nothing. */
-export async function markTiered(
+export function markTiered(
   database: Database,
   moved: MovedDay,
   { walks, marks, going, pages }: LeavingDay,
@@ -113,13 +110,11 @@ export async function markTiered(
     records: moved.records,
     records_sha256: `\\x${moved.recordsSha256}`,
   };
-  const [row] = await database.persist<{ marked: MarkedTiered }>(
-    `select daywalk.mark_tiered($1::jsonb, $2::bigint[], decode($3, 'hex'), $4::bigint[], $5) as marked`,
+  return database.value(
+    `select daywalk.mark_tiered($1::jsonb, $2::bigint[], decode($3, 'hex'), $4::bigint[], $5)`,
     [JSON.stringify(described), walks, marks, going, pages],
     signal,
   );
-  if (row === undefined) throw new Error('daywalk.mark_tiered returned no row');
-  return row.marked;
 }
 
 /** Those among some UUIDs that are publications of this database. */
@@ -199,17 +194,15 @@ export async function removeAgain(
 export type Restored = 'restored' | 'removing' | 'lacking';
 
 /** Says that a day is back, once all its pages are. Repeating it does nothing. */
-export async function restoreDay(
+export function restoreDay(
   database: Database,
   { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
   recheckDays: number,
   signal?: AbortSignal,
 ): Promise<Restored> {
-  const [row] = await database.persist<{ restored: Restored }>(
-    'select daywalk.restore_day($1, $2::date, $3) as restored',
+  return database.value(
+    'select daywalk.restore_day($1, $2::date, $3)',
     [streamId, day, recheckDays],
     signal,
   );
-  if (row === undefined) throw new Error('daywalk.restore_day returned no row');
-  return row.restored;
 }

@@ -74,29 +74,19 @@ const valuesOf = (page: TieredPage) =>
   });
 
 /** Whether a page is what was sealed; null: it was not sealed. */
-export async function matchesSeal(
+export function matchesSeal(
   database: Database,
   page: TieredPage,
   signal?: AbortSignal,
 ): Promise<boolean | null> {
-  const [row] = await database.persist<{ matches: boolean | null }>(
-    `select daywalk.matches_seal(${PAGE}) as matches`,
-    valuesOf(page),
-    signal,
-  );
-  return row?.matches ?? null;
+  return database.value(`select daywalk.matches_seal(${PAGE})`, valuesOf(page), signal);
 }
 
 /** Puts a page back; false: it is not what was sealed. Repeating it does nothing. */
-export async function putBack(
+export function putBack(
   database: Database,
   page: TieredPage,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const [row] = await database.persist<{ whole: boolean }>(
-    `select daywalk.put_back(${PAGE}) as whole`,
-    valuesOf(page),
-    signal,
-  );
-  return row?.whole === true;
+  return database.value(`select daywalk.put_back(${PAGE})`, valuesOf(page), signal);
 }
