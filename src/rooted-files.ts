@@ -77,10 +77,7 @@ async function makeFolder(path: string): Promise<boolean> {
 }
 
 /** Writes a file that is not there, or is what a crash or somebody else left: that goes, and is not written into. */
-export async function writeNew<T>(
-  path: string,
-  write: (file: FileHandle) => Promise<T>,
-): Promise<T> {
+async function writeNew<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   await unlinkIfThere(path);
   const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
   try {
@@ -90,6 +87,31 @@ export async function writeNew<T>(
   } finally {
     await file.close();
   }
+}
+
+/**
+ * Writes a file under a hidden name, brings it to the disk, and lets `settle` give it its own: after a crash it is there whole or
+ * not. What still has the hidden name then goes.
+ * @param path from `root`; its folders are made.
+ */
+export function throughHalf<W, T>(
+  root: string,
+  path: string,
+  hidden: string,
+  write: (file: FileHandle, folder: string) => Promise<W>,
+  settle: (half: string, file: string, written: W) => Promise<T>,
+): Promise<T> {
+  return inFolderOf(root, path, { make: true }, async (file, folder) => {
+    const half = join(folder.path, hidden);
+    try {
+      const written = await writeNew(half, (handle) => write(handle, folder.path));
+      return await settle(half, file, written);
+    } finally {
+      await unlinkIfThere(half).catch(() => {});
+      // A new name in a folder is only safe when the folder itself is on the disk.
+      await folder.handle.sync();
+    }
+  });
 }
 
 export async function unlinkIfThere(path: string): Promise<void> {
@@ -120,5 +142,22 @@ export function withFile<T>(
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 
-/** The codes that say that no space is left. */
-export const FULL_DISK: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+/** What is wrong with a file, without what to do about it. */
+interface FileProblem {
+  readonly kind: 'full' | 'forbidden' | 'misplaced';
+  readonly message: string;
+}
+
+/** What an error says of a file; null: it is of another kind, or of no file. */
+export function problemOf(error: unknown, path: string): FileProblem | null {
+  const code = codeOf(error) ?? '';
+  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code))
+    return { kind: 'full', message: `no space is left for ${path}` };
+  if (['EACCES', 'EPERM', 'EROFS', 'ENOTSUP', 'EMLINK', 'EXDEV'].includes(code))
+    return { kind: 'forbidden', message: `${path} may not be read or written (${code})` };
+  if (['ELOOP', 'ENOTDIR', 'EEXIST', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG'].includes(code)) {
+    const found = 'a file or a link stands where a folder is needed, or the reverse';
+    return { kind: 'misplaced', message: `${path}: ${found}` };
+  }
+  return null;
+}

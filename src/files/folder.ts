@@ -9,17 +9,16 @@ import { SettingsError } from '../errors.ts';
 import {
   codeOf,
   FILE_MODE,
-  FULL_DISK,
-  inFolderOf,
   makeFolders,
+  problemOf,
+  throughHalf,
   withFile,
-  writeNew,
 } from '../rooted-files.ts';
 
 const LOCK = '.daywalk-export.lock';
 /** A lock in which nobody has written within this time is nobody's: a machine without power may leave it so. */
 const EMPTY_MS = 60_000;
-const AGAIN = 'then run the same command again: days that are there are skipped.';
+
 /**
  * Writes a file under another name, brings it to the disk, and gives it its name: after a crash it is there whole or not.
  * @param path from `root`, with `/` between its parts.
@@ -33,20 +32,10 @@ export async function writeWhole<T>(
   isWanted: (written: T) => boolean | Promise<boolean> = () => true,
 ): Promise<T> {
   try {
-    return await inFolderOf(root, path, { make: true }, async (file, folder) => {
-      const half = join(file, '..', `.${path.split('/').at(-1)}.half`);
-      try {
-        const result = await writeNew(half, write);
-        if (await isWanted(result)) {
-          await rename(half, file);
-          // A new name in a folder is only safe when the folder itself is on the disk.
-          await folder.handle.sync();
-        } else await rm(half);
-        return result;
-      } catch (error) {
-        await rm(half, { force: true }).catch(() => {});
-        throw error;
-      }
+    const hidden = `.${path.split('/').at(-1)}.half`;
+    return await throughHalf(root, path, hidden, write, async (half, file, written) => {
+      if (await isWanted(written)) await rename(half, file);
+      return written;
     });
   } catch (error) {
     throw namedFileError(error, join(root, path));
@@ -145,22 +134,18 @@ export async function digestOfFile(root: string, path: string): Promise<string> 
 
 /** What went wrong with a file, and what to do about it; errors that are none of files stay as they are. */
 export function namedFileError(error: unknown, path: string): unknown {
+  const problem = problemOf(error, path);
+  if (problem !== null)
+    return new SettingsError(problem.message, { cause: error, hint: HINTS[problem.kind] });
   const code = codeOf(error) ?? '';
-  const settings = (message: string, hint?: string) =>
-    new SettingsError(message, { cause: error, hint });
-  if (FULL_DISK.includes(code))
-    return settings(`no space is left for ${path}`, `Make room, ${AGAIN}`);
-  if (['EACCES', 'EPERM', 'EROFS'].includes(code))
-    return settings(
-      `${path} may not be written`,
-      `Give this user the right to write there, or name another folder with --out, ${AGAIN}`,
-    );
-  if (['ELOOP', 'ENOTDIR', 'EEXIST', 'EISDIR', 'ERR_FS_EISDIR'].includes(code))
-    return settings(
-      `${path}: a file or a link stands where a folder is needed, or the reverse`,
-      'Name another folder with --out.',
-    );
-  if (['EIO', 'ENXIO', 'ENOENT'].includes(code))
-    return settings(`${path} cannot be written (${code})`);
-  return error;
+  return ['EIO', 'ENXIO', 'ENOENT'].includes(code)
+    ? new SettingsError(`${path} cannot be written (${code})`, { cause: error })
+    : error;
 }
+
+const AGAIN = 'then run the same command again: days that are there are skipped.';
+const HINTS = {
+  full: `Make room, ${AGAIN}`,
+  forbidden: `Give this user the right to it, or name another folder with --out, ${AGAIN}`,
+  misplaced: 'Name another folder with --out.',
+};

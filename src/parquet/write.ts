@@ -1,8 +1,7 @@
 /** Rows as Parquet, one row group after another, so that memory holds one of them at most. */
-import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { type FileLine, LineDigest, type Written } from '../written.ts';
+import { type FileLine, type Written, WrittenDigest } from '../written.ts';
 
 type Library = typeof import('hyparquet-writer');
 type Schema = ConstructorParameters<Library['ParquetWriter']>[0]['schema'];
@@ -58,14 +57,11 @@ export async function writeParquet<R extends FileLine>(
 ): Promise<Written> {
   // Loaded when it is needed: other verbs begin without it.
   const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
-  const lines = new LineDigest();
-  const hash = createHash('sha256');
+  const digest = new WrittenDigest();
   const writer = new ByteWriter();
-  let bytes = 0;
   const flush = async () => {
     const part = Buffer.from(writer.getBytes());
-    hash.update(part);
-    bytes += part.length;
+    digest.takeBytes(part);
     await file.writeFile(part);
     writer.index = 0;
   };
@@ -79,14 +75,14 @@ export async function writeParquet<R extends FileLine>(
   });
   for await (const group of groupsOf(chunks, sizeOf)) {
     signal.throwIfAborted();
-    lines.take(group);
+    digest.take(group);
     const columnData = columns.map((column) => dataOf(column, group));
     await parquet.write({ columnData, rowGroupSize: group.length });
   }
   parquet.schema = schema.map(asInFooter);
   await parquet.finish();
   await flush();
-  return { ...lines.end(), bytes, sha256: hash.digest('hex') };
+  return digest.end();
 }
 
 const schemaOf = (columns: readonly Omit<ParquetColumn<never>, 'of'>[]): Schema => [

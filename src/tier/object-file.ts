@@ -1,8 +1,7 @@
 /** An object that is Parquet: read by ranges, and whole to see that it holds what was written. */
-import { createHash } from 'node:crypto';
 import { ObjectStoreError } from '../errors.ts';
 import { type RowRange, readParquet } from '../parquet/read.ts';
-import { type FileLine, LineDigest, type Written } from '../written.ts';
+import { type FileLine, type Written, WrittenDigest } from '../written.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /**
@@ -50,13 +49,7 @@ export const spoiledObject = (store: ObjectStore, key: string, cause?: unknown):
 export async function readBack(
   read: (onBytes: (bytes: Buffer) => void) => AsyncIterable<readonly FileLine[]>,
 ): Promise<Written> {
-  const hash = createHash('sha256');
-  const lines = new LineDigest();
-  let bytes = 0;
-  const rows = read((part) => {
-    hash.update(part);
-    bytes += part.length;
-  });
-  for await (const group of rows) lines.take(group);
-  return { ...lines.end(), bytes, sha256: hash.digest('hex') };
+  const digest = new WrittenDigest();
+  for await (const group of read((bytes) => digest.takeBytes(bytes))) digest.take(group);
+  return digest.end();
 }
