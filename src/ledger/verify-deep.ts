@@ -1,5 +1,6 @@
 /** `verify --deep`: every page of every proven walk is asked for again and compared record by record. Nothing is changed. */
-import { EnvelopeError, ObjectStoreError, RequestError } from '../errors.ts';
+import { EnvelopeError, RequestError } from '../errors.ts';
+import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
 import { compareProbe } from '../store/evidence/probes.ts';
 import {
   type AskedPage,
@@ -11,29 +12,18 @@ import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
 import { askPage } from '../walk/answers.ts';
 import type { AskingContext } from '../walk/questions/context.ts';
 import { targetOf } from '../walk/questions/span.ts';
-import { eachBy, PAGES_WENT, type WindowVerdict } from './verify-source.ts';
+import { type Compare, PagesGoneError, type WindowVerdict } from './verify-source.ts';
 
 /** How many places of records are told for each window. */
 const PLACES = 5;
 /** A source that gives pages without end is left after so many that no stored page stands for. */
 const MOST_FURTHER_PAGES = 1_000;
 
-/** The pages of a window went while it was compared. */
-class PagesGoneError extends Error {
-  override readonly message = PAGES_WENT;
-}
-
-/** Asks for every page of each window again; the pages of one come one after the other. */
-export const verifyPages = (movedRecords: MovedRecords) =>
-  eachBy((context, window) =>
-    compareWindow(context, movedRecords, window).catch((error: unknown) => {
-      const ofTheWindow =
-        error instanceof PagesGoneError ||
-        (error instanceof ObjectStoreError && error.fault === 'settings');
-      if (!ofTheWindow) throw error;
-      return { window, state: 'unknown', differences: [error.message] };
-    }),
-  );
+/** Asks for every page of a window again, one after the other. */
+export const comparePages =
+  (movedRecords: MovedRecords): Compare =>
+  (context, window) =>
+    compareWindow(context, movedRecords, window);
 
 /** Where the records of one side are that the other has not shown yet, by their hash. */
 type Places = Map<string, number[]>;

@@ -1,5 +1,5 @@
 /** `verify`: complete windows against the source, with one request each. Nothing is changed. */
-import { isNoAnswer } from '../errors.ts';
+import { DaywalkError, isNoAnswer, ObjectStoreError } from '../errors.ts';
 import type { Stream } from '../model.ts';
 import { readLearned } from '../store/evidence/learned.ts';
 import type { PublishedWindow } from '../store/evidence/proven.ts';
@@ -39,56 +39,63 @@ export interface RecordDifferences {
 }
 
 /** Compares one window with the source. */
-type Compare = (context: AskingContext, window: PublishedWindow) => Promise<WindowVerdict>;
+export type Compare = (context: AskingContext, window: PublishedWindow) => Promise<WindowVerdict>;
 
-/** Compares windows with the source, several at a time. */
-type CompareAll = (
+/** The pages of a window went while it was compared: nothing can be said of it. */
+export class PagesGoneError extends DaywalkError {
+  constructor() {
+    super('its pages moved or were pruned meanwhile: run it again');
+  }
+}
+
+/** Compares windows with the source, each of them so, several at a time. */
+export function verifyWindows(
   parts: SourceCheckParts,
   streams: readonly Stream[],
   windows: readonly PublishedWindow[],
+  compare: Compare,
   concurrency: number,
   signal: AbortSignal,
-  onVerdict?: (verdict: WindowVerdict) => void,
-) => Promise<WindowVerdict[]>;
-
-/** Why nothing can be said of a window. */
-export const PAGES_WENT = 'its pages moved or were pruned meanwhile: run it again';
-
-/** The comparison of several windows that compares each of them so. */
-export function eachBy(compare: Compare): CompareAll {
-  return (parts, streams, windows, concurrency, signal, onVerdict = () => {}) =>
-    mapConcurrent(windows, concurrency, signal, async (window) => {
-      const stream = streams.find((candidate) => candidate.name === window.stream);
-      if (stream === undefined) throw new Error(`stream ${window.stream} was not asked for`);
-      const context = await askingContext(parts, stream, signal);
-      const found = await compare(context, window).catch((error: unknown) =>
-        notAPage(window, error),
-      );
-      const walks = window.place === 'here' ? window.walks.map(({ walkId }) => walkId) : [];
-      // What differs from pages that went since it was listed says nothing of the source.
-      const went =
-        found.state === 'changed' && (await listGoneWalks(parts.database, walks)).size > 0;
-      const verdict = went
-        ? ({ window, state: 'unknown', differences: [PAGES_WENT] } as const)
-        : found;
-      onVerdict(verdict);
-      return verdict;
-    });
+  onVerdict: (verdict: WindowVerdict) => void = () => {},
+): Promise<WindowVerdict[]> {
+  return mapConcurrent(windows, concurrency, signal, async (window) => {
+    const stream = streams.find((candidate) => candidate.name === window.stream);
+    if (stream === undefined) throw new Error(`stream ${window.stream} was not asked for`);
+    const context = await askingContext(parts, stream, signal);
+    const verdict = await verdictOf(context, window, compare);
+    onVerdict(verdict);
+    return verdict;
+  });
 }
 
-/** An answer that is no page is told with its window; what concerns the whole source ends the run. */
-function notAPage(window: PublishedWindow, error: unknown): WindowVerdict {
-  if (!isNoAnswer(error)) throw error;
-  return { window, state: 'unknown', differences: [error.message] };
+async function verdictOf(
+  context: AskingContext,
+  window: PublishedWindow,
+  compare: Compare,
+): Promise<WindowVerdict> {
+  try {
+    const verdict = await compare(context, window);
+    const walks = window.place === 'here' ? window.walks.map(({ walkId }) => walkId) : [];
+    // What differs from pages that went since it was listed says nothing of the source.
+    if (verdict.state === 'changed' && (await listGoneWalks(context.database, walks)).size > 0)
+      throw new PagesGoneError();
+    return verdict;
+  } catch (error) {
+    const isOfWindow =
+      isNoAnswer(error) ||
+      error instanceof PagesGoneError ||
+      (error instanceof ObjectStoreError && error.fault === 'settings');
+    // What concerns the whole source ends the run.
+    if (!isOfWindow) throw error;
+    return { window, state: 'unknown', differences: [error.message] };
+  }
 }
-
-/** Asks for the last record of each window, and the one after it. */
-export const verifyWindows = eachBy(look);
 
 /** With another length than pages are asked for with, so that no cache answers. */
 const LOOK_LENGTH = 3;
 
-async function look(context: AskingContext, window: PublishedWindow): Promise<WindowVerdict> {
+/** Asks for the last record of a window, and the one after it. */
+export const lookAtWindow: Compare = async (context, window) => {
   const walk = window.walks.at(-1);
   if (walk === undefined) throw new Error(`window ${window.windowId} has no published walk`);
   const difference = await lookAtEnd(context, window, walk, LOOK_LENGTH);
@@ -99,7 +106,7 @@ async function look(context: AskingContext, window: PublishedWindow): Promise<Wi
       ? ['the source does not keep its order: only the records of one answer were compared']
       : [];
   return { window, state: 'same', differences: limits };
-}
+};
 
 /** What is known of the stream, as it was left by the newest run. */
 async function askingContext(

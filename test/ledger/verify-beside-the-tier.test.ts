@@ -1,6 +1,6 @@
 /** `verify` beside a worker that moves days: what went meanwhile is not what the source changed. */
 import { afterEach, expect, it } from 'vitest';
-import { verifyWindows } from '../../src/ledger/verify-source.ts';
+import { lookAtWindow, verifyWindows } from '../../src/ledger/verify-source.ts';
 import { listPublishedWindows } from '../../src/store/evidence/proven.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { type SimulatedExport, simulateExport } from '../support/simulated-export.ts';
@@ -20,7 +20,8 @@ it('says nothing against a day that moved after it was listed', async () => {
   await sealAll(database);
   const { days } = await moveAll(partsOf(database, new MemoryStore()), ['events'], [day]);
   expect(days).toHaveLength(1);
-  const verdicts = await verifyWindows(parts, streams, windows, 2, new AbortController().signal);
+  const { signal } = new AbortController();
+  const verdicts = await verifyWindows(parts, streams, windows, lookAtWindow, 2, signal);
   const changed = verdicts.filter(({ state }) => state === 'changed');
   expect(changed.map(({ differences }) => differences)).toEqual([]);
 });

@@ -1,8 +1,13 @@
 /** `verify` and `verify --deep` against a simulated API: what changed there is found, and nothing stored is changed. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SimulatorOptions } from '../../simulator/simulator.ts';
-import { verifyPages } from '../../src/ledger/verify-deep.ts';
-import { verifyWindows, type WindowVerdict } from '../../src/ledger/verify-source.ts';
+import { comparePages } from '../../src/ledger/verify-deep.ts';
+import {
+  type Compare,
+  lookAtWindow,
+  verifyWindows,
+  type WindowVerdict,
+} from '../../src/ledger/verify-source.ts';
 import { listPublishedWindows } from '../../src/store/evidence/proven.ts';
 import { StoredRecords, UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import { MemoryStore } from '../support/memory-store.ts';
@@ -21,10 +26,10 @@ afterEach(async () => {
 
 async function compare(
   { parts, streams, database }: SimulatedExport,
-  how: typeof verifyWindows,
+  how: Compare,
 ): Promise<WindowVerdict[]> {
   const windows = await listPublishedWindows(database, ['events'], null);
-  return how(parts, streams, windows, 2, new AbortController().signal);
+  return verifyWindows(parts, streams, windows, how, 2, new AbortController().signal);
 }
 
 /** Moves all that was exported. @returns what reads it there. */
@@ -67,7 +72,7 @@ describe('one request each', () => {
     scene = await exported();
     const before = await traces(scene);
     const asked = scene.api.counts.requests;
-    const verdicts = await compare(scene, verifyWindows);
+    const verdicts = await compare(scene, lookAtWindow);
     expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
     expect(scene.api.counts.requests - asked).toBe(verdicts.length);
     expect(await traces(scene)).toEqual(before);
@@ -76,7 +81,7 @@ describe('one request each', () => {
   it('sees a late record, which moves the last one', async () => {
     scene = await exported();
     scene.api.insert([record('2026-03-01T12:00:00Z')]);
-    const { state, differences } = ofDay(await compare(scene, verifyWindows));
+    const { state, differences } = ofDay(await compare(scene, lookAtWindow));
     expect(state).toBe('changed');
     expect(differences.join()).toMatch(/the last record, at 249, is another/);
   });
@@ -85,7 +90,7 @@ describe('one request each', () => {
     scene = await exported({ totals: 'none' });
     let left = 1;
     scene.api.remove(() => left-- > 0, noon);
-    const { state, differences } = ofDay(await compare(scene, verifyWindows));
+    const { state, differences } = ofDay(await compare(scene, lookAtWindow));
     expect(state).toBe('changed');
     expect(differences.join()).toMatch(/there is no record at 249/);
   });
@@ -93,13 +98,13 @@ describe('one request each', () => {
   it('does not see a change in the middle, which keeps total and last record', async () => {
     scene = await exported();
     editInTheMiddle(scene);
-    expect(ofDay(await compare(scene, verifyWindows)).state).toBe('same');
+    expect(ofDay(await compare(scene, lookAtWindow)).state).toBe('same');
   });
 
   it('tells an answer that is no page, and goes on', async () => {
     scene = await exported();
     scene.api.set({ faults: [{ kind: 'html' }] });
-    const verdicts = await compare(scene, verifyWindows);
+    const verdicts = await compare(scene, lookAtWindow);
     expect(new Set(verdicts.map(({ state }) => state))).toEqual(new Set(['unknown']));
   });
 });
@@ -114,7 +119,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
     scene = await exported();
     const moved = await place(scene);
     const before = await traces(scene);
-    const verdicts = await compare(scene, verifyPages(moved));
+    const verdicts = await compare(scene, comparePages(moved));
     expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
     expect(await traces(scene)).toEqual(before);
   });
@@ -123,7 +128,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
     scene = await exported();
     const moved = await place(scene);
     scene.api.insert([record('2026-03-01T00:00:00Z'), record('2026-03-01T23:59:58.9Z')]);
-    expect(ofDay(await compare(scene, verifyPages(moved)))).toMatchObject({
+    expect(ofDay(await compare(scene, comparePages(moved)))).toMatchObject({
       state: 'changed',
       records: { vanished: 0, appeared: 2 },
     });
@@ -133,7 +138,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
     scene = await exported();
     const moved = await place(scene);
     editInTheMiddle(scene);
-    const { state, records } = ofDay(await compare(scene, verifyPages(moved)));
+    const { state, records } = ofDay(await compare(scene, comparePages(moved)));
     expect(state).toBe('changed');
     expect(records).toMatchObject({ vanished: 1, appeared: 1, vanishedAt: [expect.any(Number)] });
   });
@@ -143,7 +148,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
     const moved = await place(scene);
     let left = 3;
     scene.api.remove(() => left-- > 0, noon);
-    expect(ofDay(await compare(scene, verifyPages(moved)))).toMatchObject({
+    expect(ofDay(await compare(scene, comparePages(moved)))).toMatchObject({
       state: 'changed',
       records: { vanished: 3, appeared: 0 },
     });
@@ -153,7 +158,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
     scene = await exported();
     const moved = await place(scene);
     scene.api.set({ clamp: 7 } as never);
-    const verdicts = await compare(scene, verifyPages(moved));
+    const verdicts = await compare(scene, comparePages(moved));
     expect(verdicts.map(({ state }) => state)).toEqual(verdicts.map(() => 'same'));
   });
 
@@ -162,7 +167,7 @@ describe.each(WHERE)('page by page, with the pages %s', (_, place) => {
     const moved = await place(scene);
     let left = 1;
     scene.api.remove(() => left-- > 0, noon);
-    const verdicts = await compare(scene, verifyPages(moved));
+    const verdicts = await compare(scene, comparePages(moved));
     expect(verdicts.length).toBeGreaterThan(3);
     expect(verdicts.filter(({ state }) => state === 'changed')).toMatchObject([
       { records: { vanished: 1, appeared: 0 } },
@@ -177,7 +182,7 @@ describe('of a day in the tier', () => {
     const windows = await listPublishedWindows(scene.database, ['events'], null);
     const moved = await moveDay(scene);
     const { parts, streams } = scene;
-    const verdicts = await verifyPages(moved)(parts, streams, windows, 1, signal);
+    const verdicts = await verifyWindows(parts, streams, windows, comparePages(moved), 1, signal);
     expect(ofDay(verdicts)).toMatchObject({
       state: 'unknown',
       differences: ['its pages moved or were pruned meanwhile: run it again'],
@@ -189,13 +194,13 @@ describe('of a day in the tier', () => {
     const store = new MemoryStore();
     const moved = await moveDay(scene, store);
     for (const key of store.objects.keys()) if (key.startsWith('pages/')) store.objects.delete(key);
-    expect(ofDay(await compare(scene, verifyPages(moved)))).toMatchObject({
+    expect(ofDay(await compare(scene, comparePages(moved)))).toMatchObject({
       state: 'unknown',
       differences: [
         expect.stringMatching(/^memory has no whole object pages\/stream=events\/day=2026-03-01\//),
       ],
     });
-    await expect(compare(scene, verifyPages(UNREACHED_RECORDS))).rejects.toThrow(
+    await expect(compare(scene, comparePages(UNREACHED_RECORDS))).rejects.toThrow(
       /^events 2026-03-01 moved to memory: tier\.url is not set/,
     );
   });

@@ -1,8 +1,8 @@
 /** `daywalk verify`: stored windows against the source, page by page if asked, or against their own digests offline. */
 import { systemClock } from '../../clock.ts';
 import { EXIT, SettingsError } from '../../errors.ts';
-import { verifyPages } from '../../ledger/verify-deep.ts';
-import { verifyWindows } from '../../ledger/verify-source.ts';
+import { comparePages } from '../../ledger/verify-deep.ts';
+import { type Compare, lookAtWindow, verifyWindows } from '../../ledger/verify-source.ts';
 import { verifyStored } from '../../ledger/verify-stored.ts';
 import type { Logger } from '../../log.ts';
 import type { DayRange } from '../../model.ts';
@@ -56,20 +56,21 @@ function againstSource(invocation: Invocation): Promise<number> {
     const deep = options.deep === true;
     const left = { tiered: deep ? 0 : tiered.length, pruned: at('pruned').length };
     log.info({ windows: windows.length, deep, left }, 'comparing with the source');
-    const compare = (how: typeof verifyWindows, some: typeof windows, concurrency: number) =>
-      how(parts, streams, some, concurrency, signal, ({ window: { stream, from, to }, state }) =>
-        log.debug({ stream, from, to, state }, 'compared'),
-      );
+    const compare = (how: Compare, some: typeof windows, concurrency: number) =>
+      verifyWindows(parts, streams, some, how, concurrency, signal, ({ window, state }) => {
+        const { stream, from, to } = window;
+        log.debug({ stream, from, to, state }, 'compared');
+      });
     const since = systemClock.monotonic();
     const verdicts = deep
       ? await withMoved(settings, log, async (moved) => {
           if (tiered.length > 0) moved.reach(await listMovedDays(database, names, span, signal));
-          const pageByPage = verifyPages(moved);
+          const pageByPage = comparePages(moved);
           // Of an object some megabytes are held at a time.
           const there = await compare(pageByPage, tiered, 1);
           return [...there, ...(await compare(pageByPage, here, settings.concurrency))];
         })
-      : await compare(verifyWindows, here, settings.concurrency);
+      : await compare(lookAtWindow, here, settings.concurrency);
     const elapsedMs = systemClock.monotonic() - since;
     if (options.json === true) printJson(verdictDocument(verdicts, left, elapsedMs));
     else if (windows.length === 0 && span !== null && (await isBefore(database, names, span)))

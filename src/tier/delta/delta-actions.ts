@@ -42,7 +42,7 @@ export interface RemoveAction {
 
 /** One of these; what else there may be is for others. */
 export interface DeltaAction {
-  readonly commitInfo?: { readonly txnId?: string; readonly [detail: string]: unknown };
+  readonly commitInfo?: Readonly<Record<string, unknown>>;
   readonly protocol?: Protocol | null;
   readonly metaData?: MetaData | null;
   readonly add?: AddAction | null;

@@ -17,14 +17,7 @@ import {
   removeOf,
 } from './delta-actions.ts';
 import { checkpointOf } from './delta-checkpoint.ts';
-import {
-  catchUp,
-  checkpointKey,
-  commitKey,
-  LAST_CHECKPOINT,
-  readCommit,
-  readState,
-} from './delta-replay.ts';
+import { catchUp, checkpointKey, commitKey, LAST_CHECKPOINT, readState } from './delta-replay.ts';
 import { DeltaState } from './delta-state.ts';
 
 /** What a commit puts into the table and takes out of it. */
@@ -87,12 +80,11 @@ export class DeltaLog {
    */
   commit(change: DeltaChange, signal: AbortSignal): Promise<void> {
     return this.#turns.run(async () => {
-      const txnId = this.#clock.uuid();
       const { version, checkpoint } = await this.#newest(signal);
       // Before the commit, so that what fails here leaves nothing half done.
       if (version - checkpoint >= CHECKPOINT_EVERY) await this.#writeCheckpoint(signal);
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (await this.#tryCommit(change, txnId, signal)) return;
+        if (await this.#tryCommit(change, signal)) return;
         await this.#newest(signal);
       }
       throw new DeltaLogError(`${this.#store.name}: each commit was taken by another writer`, {
@@ -102,15 +94,14 @@ export class DeltaLog {
   }
 
   /** @returns false: another writer was first. */
-  async #tryCommit(change: DeltaChange, txnId: string, signal: AbortSignal): Promise<boolean> {
+  async #tryCommit(change: DeltaChange, signal: AbortSignal): Promise<boolean> {
     const tableId = this.#state.metaData?.id ?? this.#ownId ?? this.#clock.uuid();
-    const timestamp = this.#clock.now();
-    const actions = actionsFor(this.#state, change, { tableId, txnId, timestamp });
+    const actions = actionsFor(this.#state, change, tableId, this.#clock.now());
     if (actions === null) return true;
     for (const { add } of actions) if (add) await this.#checkObject(fileOf(add), signal);
     const version = this.#state.version + 1;
     const made = await this.#store.create(commitKey(version), linesOf(actions), signal);
-    if (made === 'exists' && !(await this.#isOurs(version, txnId, signal))) return false;
+    if (made === 'exists') return false;
     this.#state.take(version, actions);
     return true;
   }
@@ -119,12 +110,6 @@ export class DeltaLog {
   async #checkObject({ path, bytes }: LiveFile, signal: AbortSignal): Promise<void> {
     const key = `${EVENTS_FOLDER}${path}`;
     if ((await this.#store.size(key, signal)) !== bytes) throw spoiledObject(this.#store, key);
-  }
-
-  /** Whether the commit that is there is one of ours whose answer was lost. */
-  async #isOurs(version: number, txnId: string, signal: AbortSignal): Promise<boolean> {
-    const actions = await readCommit(this.#store, version, signal);
-    return actions?.some(({ commitInfo }) => commitInfo?.txnId === txnId) ?? false;
   }
 
   /**
@@ -186,7 +171,8 @@ export class DeltaLog {
 function actionsFor(
   { files, metaData }: DeltaState,
   { add = [], remove = [] }: DeltaChange,
-  { tableId, txnId, timestamp }: { tableId: string; txnId: string; timestamp: number },
+  tableId: string,
+  timestamp: number,
 ): DeltaAction[] | null {
   const dayOf = ({ stream, day }: LiveFile) => `${stream} ${day}`;
   const named = new Set(add.map(({ path }) => path));
@@ -199,7 +185,7 @@ function actionsFor(
   );
   if (added.size + removed.length === 0) return null;
   const operation = added.size > 0 ? 'WRITE' : 'DELETE';
-  const commitInfo = { timestamp, operation, operationParameters: {}, engineInfo: ENGINE, txnId };
+  const commitInfo = { timestamp, operation, operationParameters: {}, engineInfo: ENGINE };
   return [
     { commitInfo },
     ...(metaData === null

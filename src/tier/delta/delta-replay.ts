@@ -89,7 +89,7 @@ async function follow(
  * @returns null: it is not there.
  * @throws {DeltaLogError} where it is no commit, or one of another program.
  */
-export async function readCommit(
+async function readCommit(
   store: ObjectStore,
   version: number,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** One signed request to a bucket and its answer; each of its two halves, until the headers and after, has a time. */
+/** One signed request to a bucket and its answer, within a time that grows with what is sent and expected. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
@@ -29,6 +29,8 @@ export interface S3Asked {
   readonly key: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: ObjectBody;
+  /** About how many bytes the answer has, where there may be many. */
+  readonly expected?: number;
 }
 
 export interface S3Answer {
@@ -53,43 +55,28 @@ export async function exchangeWith(
   signal: AbortSignal,
 ): Promise<S3Answer> {
   const { address, dispatcher } = link;
-  const { method, body = NO_BYTES } = asked;
+  const { method, body: sent } = asked;
   const { path, headers } = await signed(link, asked, keys);
   let answering = false;
-  const sending =
-    asked.body === undefined ? null : Readable.from(piecesOf(body), { objectMode: false });
+  const body = sent === undefined ? null : Readable.from(piecesOf(sent), { objectMode: false });
   // The request tells of it; what comes behind its end, nobody wants.
-  sending?.on('error', () => {});
+  body?.on('error', () => {});
   try {
-    const sent = deadlineOf(link, bytesOf(body), signal, 'no answer');
-    const answer = await withDeadline(sent, (stop) =>
-      dispatcher.request({
-        origin: address.origin,
-        path,
-        method,
-        headers,
-        body: sending,
-        signal: stop,
-      }),
-    );
-    answering = true;
-    const isGood = answer.statusCode >= 200 && answer.statusCode < 300;
-    const claimed = Number(answer.headers['content-length'] ?? 0);
-    // What is destroyed early says so.
-    answer.body.on('error', () => {});
-    const come = deadlineOf(link, isGood ? claimed : 0, signal, 'no complete answer');
-    const bytes = await withDeadline(come, (stop) => {
-      stop.addEventListener('abort', () => answer.body.destroy());
-      return isGood && method !== 'HEAD'
-        ? whole(answer.body, claimed)
-        : beginning(answer.body, MOST_ERROR_BYTES);
+    return await withDeadline(deadlineOf(link, asked, signal), async (stop) => {
+      const { origin } = address;
+      const request = { origin, path, method, headers, body, signal: stop };
+      const answer = await dispatcher.request(request);
+      answering = true;
+      const { statusCode: status } = answer;
+      const isWanted = status >= 200 && status < 300 && method !== 'HEAD';
+      const bytes = isWanted ? await whole(answer) : await beginning(answer.body, MOST_ERROR_BYTES);
+      return { status, headers: answer.headers, body: bytes };
     });
-    return { status: answer.statusCode, headers: answer.headers, body: bytes };
   } catch (error) {
     signal.throwIfAborted();
     throw failed(error, link, answering);
   } finally {
-    sending?.destroy();
+    body?.destroy();
   }
 }
 
@@ -115,36 +102,21 @@ async function signed(
   return { path, headers: { ...all, ...length, 'user-agent': 'daywalk' } };
 }
 
-/** What a body of so many bytes may take, as {@link withDeadline} wants it. */
 function deadlineOf(
   { clock, requestTimeoutMs }: S3Link,
-  bytes: number,
+  { body = NO_BYTES, expected = 0 }: S3Asked,
   signal: AbortSignal,
-  lacking: string,
 ): Deadline {
+  const bytes = bytesOf(body) + expected;
   const ms = requestTimeoutMs + Math.ceil((bytes / LEAST_BYTES_PER_SECOND) * 1000);
-  const late = () => new TransientError(`${lacking} within ${ms / 1000} s`, { timedOut: true });
+  const late = () => new TransientError(`no answer within ${ms / 1000} s`, { timedOut: true });
   return { clock, ms, signal, late };
 }
 
-/** All of a body, in one piece of memory where its length is told. */
-async function whole(chunks: AsyncIterable<Buffer>, claimed: number): Promise<Buffer> {
-  const refuseMore = (bytes: number): void => {
-    if (bytes > MOST_BYTES)
-      throw new ObjectStoreError('settings', `an object of more than ${MOST_BYTES} bytes`);
-  };
-  refuseMore(claimed);
-  const memory = Buffer.allocUnsafe(claimed);
-  const rest: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    if (bytes + chunk.length <= claimed) chunk.copy(memory, bytes);
-    else rest.push(chunk);
-    bytes += chunk.length;
-    refuseMore(bytes);
-  }
-  // Without a Content-Length all of it is in the rest: with one, undici has compared.
-  return claimed === 0 ? Buffer.concat(rest) : memory;
+async function whole({ headers, body }: Dispatcher.ResponseData): Promise<Buffer> {
+  if (Number(headers['content-length']) > MOST_BYTES)
+    throw new ObjectStoreError('settings', `an object of more than ${MOST_BYTES} bytes`);
+  return Buffer.from(await body.arrayBuffer());
 }
 
 /** In the words for the API, with the settings of the store. */

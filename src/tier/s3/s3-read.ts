@@ -50,9 +50,15 @@ export function readFromS3(
   signal: AbortSignal,
   range?: { readonly start: number; readonly end: number },
 ): Promise<Buffer | null> {
-  const headers = range === undefined ? {} : { range: `bytes=${range.start}-${range.end - 1}` };
+  const asked =
+    range === undefined
+      ? {}
+      : {
+          headers: { range: `bytes=${range.start}-${range.end - 1}` },
+          expected: range.end - range.start,
+        };
   return ask(`GET ${key}`, signal, async (send, wrong) => {
-    const answer = await send({ method: 'GET', key, headers });
+    const answer = await send({ method: 'GET', key, ...asked });
     // The range begins behind the object's end.
     if (range !== undefined && answer.status === 416) return Buffer.alloc(0);
     if (answer.status === 404 && codeIn(answer) === 'NoSuchKey') {
