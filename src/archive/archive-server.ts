@@ -1,6 +1,6 @@
 /** The served archive on HTTP: the two operations of the API, its key header, and errors as JSON. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Answer } from '../answer.ts';
+import { type Answer, json } from '../answer.ts';
 import type { Clock } from '../clock.ts';
 import { ObjectStoreError, TransientError, UnavailableError } from '../errors.ts';
 import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
@@ -38,7 +38,7 @@ export function serveArchive(parts: ArchiveServerParts): Promise<Listener> {
     longestUrl: LONGEST_URL,
     most: MOST_QUESTIONS,
     route: (asked) => route(parts, asked),
-    refuse: (status, error, headers) => document(status, { error }, headers),
+    refuse: (status, error, headers) => json(status, { error }, headers),
   });
 }
 
@@ -76,7 +76,8 @@ async function answer(
     const { body, total } = await archive.page(resource, asked, signal);
     const ms = Math.round(clock.monotonic() - since);
     log.info({ resource, ...asked, total, ms }, 'served');
-    return { ...JSON_TYPE, status: 200, body, headers: { 'x-total-count': String(total) } };
+    const type = 'application/json; charset=utf-8';
+    return { status: 200, type, body, headers: { 'x-total-count': String(total) } };
   } catch (error) {
     if (gone.aborted) throw error;
     const hint = 'Ask again: it goes on where it was. Fewer days take less.';
@@ -89,23 +90,18 @@ function refused(error: unknown, log: Logger): Answer {
   if (error instanceof Refusal) {
     const { status, message, hint, more } = error;
     log.info({ status, why: message }, 'refused');
-    return document(status, { error: message, hint, ...more });
+    return refusal(status, { error: message, hint, ...more });
   }
   log.error({ err: error }, 'not answered');
   if (error instanceof ObjectStoreError) {
     const { fault, message, hint } = error;
-    return document(fault === 'away' ? 503 : 500, { error: message, hint });
+    return refusal(fault === 'away' ? 503 : 500, { error: message, hint });
   }
   const away = error instanceof TransientError || error instanceof UnavailableError;
   return away
-    ? document(503, { error: 'the database does not answer' })
-    : document(500, { error: 'unexpected; the log tells more' });
+    ? refusal(503, { error: 'the database does not answer' })
+    : refusal(500, { error: 'unexpected; the log tells more' });
 }
 
-const JSON_TYPE = { type: 'application/json; charset=utf-8' };
-const document = (status: number, value: object, headers?: Answer['headers']): Answer => ({
-  ...JSON_TYPE,
-  status,
-  body: JSON.stringify(value),
-  headers: { ...(status === 503 && { 'retry-after': '1' }), ...headers },
-});
+const refusal = (status: number, value: object): Answer =>
+  json(status, value, status === 503 ? { 'retry-after': '1' } : {});

@@ -65,9 +65,7 @@ async function openBucket(settings: Settings, url: string, log: Logger) {
     proxy: proxyOf(settings),
     clock: systemClock,
     redactor,
-    ...(tierLockDays === undefined
-      ? {}
-      : { objectLock: { mode: 'COMPLIANCE' as const, days: tierLockDays } }),
+    lockDays: tierLockDays,
     onRetry: ({ error, failures, waitMs }) =>
       log.warn({ err: error, failures, waitMs }, 'the bucket cannot be used now, trying again'),
   });

@@ -19,14 +19,5 @@ export function pathOf(
   day: Day,
   format: Format,
 ): string {
-  return `${table === undefined ? `stream=${safe(stream)}` : safe(table)}/day=${day}/${nameOf(format)}`;
-}
-
-/** As Hive writes a value into a path: what could mean something to a file system becomes %XX. */
-function safe(value: string): string {
-  return value.replaceAll(/[^a-z0-9_-]/g, (character) =>
-    [...Buffer.from(character)]
-      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
-      .join(''),
-  );
+  return `${table ?? `stream=${stream}`}/day=${day}/${nameOf(format)}`;
 }

@@ -113,11 +113,12 @@ function parse(text: string): Partial<Manifest> | null {
 /** Whoever writes a manifest may not name a file elsewhere, nor put a line of his own into the sums. */
 const isFile = (file: Partial<ManifestFile> | null): boolean =>
   file !== null &&
-  typeof file.stream === 'string' &&
+  /^[a-z0-9_-]+$/.test(String(file.stream)) &&
   /^\d{4}-\d\d-\d\d$/.test(String(file.day)) &&
   FORMATS.some((format) => format === file.format) &&
-  (file.table === undefined || typeof file.table?.name === 'string') &&
-  file.path === pathOf(file.stream, file.table?.name, String(file.day), file.format as Format) &&
+  (file.table === undefined || /^[a-z0-9_]+$/.test(String(file.table?.name))) &&
+  file.path ===
+    pathOf(String(file.stream), file.table?.name, String(file.day), file.format as Format) &&
   /^[\da-f]{64}$/.test(String(file.sha256)) &&
   typeof file.bytes === 'number' &&
   Array.isArray(file.walks);

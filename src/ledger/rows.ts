@@ -103,55 +103,32 @@ export interface LedgerProblem {
   readonly problem: string;
 }
 
-/** Recomputes the whole chains of these streams, and compares the complete days with it. */
-export async function checkLedger(
-  database: Database,
-  streamNames: readonly string[],
-): Promise<LedgerProblem[]> {
-  const rows = await database.persist<{
-    stream: string;
-    entry: number;
-    day: string;
-    missing_before: number;
-    row_ok: boolean;
-    chain_ok: boolean;
-    pages_ok: boolean;
-    walks_ok: boolean;
-    state_ok: boolean | null;
-  }>(
-    `select stream, entry, day, missing_before, row_ok, chain_ok, pages_ok, walks_ok, state_ok
-       from daywalk.ledger_check
-      where stream = any ($1::text[]) and not ok
-      order by array_position($1::text[], stream), entry`,
-    [streamNames],
-  );
-  const broken = rows.flatMap(({ stream, entry, day, ...row }) => {
-    const missing = row.missing_before === 1 ? 'the entry' : `${row.missing_before} entries`;
-    const problems = [
-      row.missing_before > 0 ? `${missing} before it is missing` : null,
-      row.row_ok ? null : 'the row is not what was appended',
-      row.chain_ok || row.missing_before > 0 ? null : 'it does not follow the row before',
-      row.pages_ok ? null : 'the seals of its pages are not what they were',
-      row.walks_ok ? null : 'its walks or their windows are not what they were',
-      row.state_ok === false ? 'what the views show of the day is something else' : null,
-    ];
-    return problems.flatMap((problem) =>
-      problem === null ? [] : [{ stream, entry, day, problem }],
-    );
-  });
-  return [...broken, ...(await listLostDays(database, streamNames))];
-}
-
-/** Days whose pages are sealed, which happens together with their row, and that have no row: it was taken away. */
-function listLostDays(
+/**
+ * Recomputes the whole chains of these streams, and compares the complete days with it. A day whose pages are sealed, which happens
+ * together with its row, and that has no row, has lost it.
+ */
+export function checkLedger(
   database: Database,
   streamNames: readonly string[],
 ): Promise<LedgerProblem[]> {
   return database.persist(
-    `select stream, null as entry, day, 'its pages are sealed, and the ledger has no row for it: the row was removed' as problem
-       from daywalk.ledger_due
-      where stream = any ($1::text[]) and entry is null and unsealed_pages = 0
-      order by array_position($1::text[], stream), day`,
+    `select f.stream, f.entry, f.day, f.problem
+       from (select c.stream, c.entry, c.day, p.place, p.problem
+               from daywalk.ledger_check c
+              cross join lateral (values
+                (1, c.missing_before = 1, 'the entry before it is missing'),
+                (1, c.missing_before > 1, c.missing_before || ' entries before it are missing'),
+                (2, not c.row_ok, 'the row is not what was appended'),
+                (3, not c.chain_ok and c.missing_before = 0, 'it does not follow the row before'),
+                (4, not c.pages_ok, 'the seals of its pages are not what they were'),
+                (5, not c.walks_ok, 'its walks or their windows are not what they were'),
+                (6, not c.state_ok, 'what the views show of the day is something else')) as p (place, holds, problem)
+              where c.stream = any ($1::text[]) and not c.ok and p.holds
+              union all
+             select stream, null, day, 1, 'its pages are sealed, and the ledger has no row for it: the row was removed'
+               from daywalk.ledger_due
+              where stream = any ($1::text[]) and entry is null and unsealed_pages = 0) as f
+      order by f.entry is null, array_position($1::text[], f.stream), f.entry, f.day, f.place`,
     [streamNames],
   );
 }

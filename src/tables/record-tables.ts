@@ -8,11 +8,9 @@ import {
   defineTable,
   definitionOf,
   dropDay,
-  dropTable,
   listTableWork,
   readDefinitions,
   replaceDay,
-  type StoredTable,
   swapTables,
   type TableWork,
 } from './table-rows.ts';
@@ -34,21 +32,17 @@ export async function compareTables(
 ): Promise<TableChange[]> {
   const stored = await readDefinitions(database);
   const changeOf = async (table: RecordTable): Promise<TableChange['change']> => {
-    const newest = newestOf(stored, table.name);
-    if (newest === undefined) return 'new';
-    return newest.definition === (await definitionOf(database, table)) ? 'none' : 'changed';
+    const known = stored.find(({ name }) => name === table.name);
+    if (known === undefined) return 'new';
+    return known.definition === (await definitionOf(database, table)) ? 'none' : 'changed';
   };
   const changes = await Promise.all(
     tables.map(async (table) => ({ name: table.name, change: await changeOf(table) })),
   );
   const names = new Set(tables.map(({ name }) => name));
-  const stray = new Set(stored.map(({ name }) => name).filter((name) => !names.has(name)));
-  return [...changes, ...[...stray].map((name) => ({ name, change: 'stray' as const }))];
+  const stray = stored.filter(({ name }) => !names.has(name));
+  return [...changes, ...stray.map(({ name }) => ({ name, change: 'stray' as const }))];
 }
-
-/** The definition that was applied last: the one that is built, where there is one. */
-const newestOf = (stored: readonly StoredTable[], name: string): StoredTable | undefined =>
-  stored.filter((table) => table.name === name).sort((a, b) => b.tableId - a.tableId)[0];
 
 /**
  * Makes the tables that are not there, where the role of the worker may, and says what else differs: a changed table is
@@ -99,13 +93,6 @@ export async function applyTables(
     if (change !== 'none' || rebuild.includes(table.name)) await defineTable(database, table);
   }
   return changes;
-}
-
-/** Takes a record table away, and one that is built to take its place. Returns whether there was any. */
-export async function removeTable(database: Database, name: string): Promise<boolean> {
-  const stored = (await readDefinitions(database)).filter((table) => table.name === name);
-  for (const { tableId } of stored) await dropTable(database, tableId);
-  return stored.length > 0;
 }
 
 /** For those who watch. */

@@ -4,19 +4,18 @@ import type { Database } from '../store/database.ts';
 
 /** A definition as the database has it. */
 export interface StoredTable {
-  readonly tableId: number;
   readonly name: string;
   /** Equal where the definitions are. */
   readonly definition: string;
 }
 
-/** The definitions that were applied. */
+/** The definitions that were applied last: of a table that is built beside one that is there, its own. */
 export function readDefinitions(database: Database): Promise<StoredTable[]> {
   return database.persist(
-    `select table_id as "tableId", name,
+    `select distinct on (name) name,
             jsonb_build_array(stream, columns, keep_record, outlives,
                               extract(epoch from retention)::double precision * 1000)::text as definition
-       from daywalk.record_tables order by name, state desc`,
+       from daywalk.record_tables order by name, table_id desc`,
   );
 }
 
@@ -54,9 +53,13 @@ export async function defineTable(database: Database, table: RecordTable): Promi
   );
 }
 
-/** Takes a record table away. One attempt. */
-export async function dropTable(database: Database, tableId: number): Promise<void> {
-  await database.query('select daywalk.drop_table($1)', [tableId]);
+/** Takes a record table away, and one that is built to take its place. Returns whether there was any. One attempt. */
+export async function removeTable(database: Database, name: string): Promise<boolean> {
+  const removed = await database.query(
+    'select daywalk.drop_table(table_id) from daywalk.record_tables where name = $1',
+    [name],
+  );
+  return removed.length > 0;
 }
 
 /** A day of a record table that is not in step, or whose retention is over. */

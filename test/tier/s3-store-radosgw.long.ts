@@ -68,12 +68,12 @@ describe.skipIf(absence !== null)(`radosgw (${absence ?? 'there'})`, () => {
   });
 
   test('objects are locked where the bucket has it, and told where not', async () => {
-    const objectLock = { mode: 'GOVERNANCE', days: 1 } as const;
-    const { store, prefix } = newStore({ bucket: LOCKED, objectLock });
+    const lockDays = 1;
+    const { store, prefix } = newStore({ bucket: LOCKED, lockDays });
     expect(await store.create('x', Buffer.from('x'), going)).toBe('created');
     const headers = await server?.head(`${LOCKED}/${encodeURI(prefix)}/x`);
-    expect(headers?.get('x-amz-object-lock-mode')).toBe('GOVERNANCE');
-    const error = await newStore({ objectLock })
+    expect(headers?.get('x-amz-object-lock-mode')).toBe('COMPLIANCE');
+    const error = await newStore({ lockDays })
       .store.create('x', Buffer.from('x'), going)
       .catch((reason: unknown) => reason);
     expect(exitCodeOf(error)).toBe(2);

@@ -58,8 +58,7 @@ describe('objects', () => {
   });
 
   test('are locked where that is asked for', async () => {
-    const objectLock = { mode: 'COMPLIANCE', days: 30 };
-    const { server, store } = await withManners({ lock: 'kept' }, { objectLock });
+    const { server, store } = await withManners({ lock: 'kept' }, { lockDays: 30 });
     await store.create('x', BYTES, going);
     await store.create('y', BYTES, going);
     // Looked at once.
@@ -75,8 +74,7 @@ describe('objects', () => {
 
   test('that try the store out are locked for an hour only', async () => {
     const manners: Partial<S3Manners> = { lock: 'kept', forbids: new Set(['DELETE']) };
-    const objectLock = { mode: 'COMPLIANCE', days: 3650 };
-    const { server, store } = await withManners(manners, { objectLock });
+    const { server, store } = await withManners(manners, { lockDays: 3650 });
     await failure(checkStore(store, going));
     const [left] = [...server.objects.values()];
     const until = left?.headers['x-amz-object-lock-retain-until-date'] ?? '';
@@ -87,7 +85,7 @@ describe('objects', () => {
     ['none', 'Bucket is missing Object Lock Configuration', 'was made with object lock'],
     ['ignored', 'shows no object lock', 's3:GetObjectRetention'],
   ] as const)('a lock where the store has %s is told', async (lock, message, hint) => {
-    const { store } = await withManners({ lock }, { objectLock: { mode: 'GOVERNANCE', days: 1 } });
+    const { store } = await withManners({ lock }, { lockDays: 1 });
     const error = await failure(checkStore(store, going));
     expect(error.message).toContain(message);
     expect(error.hint).toContain(hint);

@@ -11,11 +11,11 @@ import { findFields } from '../../tables/fields.ts';
 import {
   applyTables,
   compareTables,
-  removeTable,
   syncTables,
   type TableChange,
 } from '../../tables/record-tables.ts';
 import { suggestTable } from '../../tables/suggest.ts';
+import { removeTable } from '../../tables/table-rows.ts';
 import { counted, formatCount, linesOf } from '../../text.ts';
 import { chosen } from '../flags.ts';
 import { print, printResult } from '../terminal/output.ts';

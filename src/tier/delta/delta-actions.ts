@@ -19,11 +19,9 @@ export interface LiveFile {
   readonly stats: string | null;
 }
 
-type Partition = Pick<LiveFile, 'stream' | 'day'>;
-
 export interface AddAction {
   readonly path: string;
-  readonly partitionValues: Partition;
+  readonly partitionValues: Pick<LiveFile, 'stream' | 'day'>;
   readonly size: number;
   readonly modificationTime: number;
   readonly dataChange: boolean;
@@ -35,9 +33,6 @@ export interface RemoveAction {
   readonly path: string;
   readonly deletionTimestamp?: number | null;
   readonly dataChange: boolean;
-  readonly extendedFileMetadata?: boolean;
-  readonly partitionValues?: Partition;
-  readonly size?: number;
 }
 
 /** One of these; what else there may be is for others. */
@@ -120,9 +115,6 @@ export const removeOf = (file: LiveFile, at: number): RemoveAction => ({
   path: encodePath(file.path),
   deletionTimestamp: at,
   dataChange: true,
-  extendedFileMetadata: true,
-  partitionValues: { stream: file.stream, day: file.day },
-  size: file.bytes,
 });
 
 export const fileOf = ({ path, partitionValues, ...add }: AddAction): LiveFile => ({

@@ -8,7 +8,7 @@ import { bucketAddress, type S3Place } from './s3-address.ts';
 import { openS3Asking } from './s3-asking.ts';
 import { openCredentials, type S3Keys } from './s3-keys.ts';
 import { readFromS3, removeFromS3, sizeInS3 } from './s3-read.ts';
-import { type ObjectLock, s3Writer } from './s3-write.ts';
+import { s3Writer } from './s3-write.ts';
 
 export interface S3StoreOptions extends S3Place {
   readonly region: string;
@@ -19,7 +19,8 @@ export interface S3StoreOptions extends S3Place {
   readonly clock: Clock;
   /** Is told of the secrets. */
   readonly redactor: Redactor;
-  readonly objectLock?: ObjectLock;
+  /** So long new objects cannot be removed, not even by whoever has the keys. */
+  readonly lockDays?: number | undefined;
   /** Told before each wait. */
   readonly onRetry?: (notice: RetryNotice) => void;
   readonly retry?: RetryPolicy;
@@ -53,7 +54,7 @@ export function openS3Store(given: S3StoreOptions): S3Store {
   const link = { address, region, dispatcher, clock, connectTimeoutMs, requestTimeoutMs, secrets };
   const credentials = openCredentials(address.name, options.keys, redactor);
   const ask = openS3Asking(link, credentials, options.retry, options.onRetry);
-  const write = s3Writer(ask, clock, options.objectLock);
+  const write = s3Writer(ask, clock, options.lockDays);
   return {
     name: address.name,
     create: (key, body, signal) => write(key, body, signal, { anew: true }),

@@ -7,12 +7,6 @@ import type { AskS3 } from './s3-asking.ts';
 import { codeIn } from './s3-failure.ts';
 import { headersOf, isOfObject, S3_DIGEST } from './s3-read.ts';
 
-/** New objects cannot be removed for so long, not even by whoever has the keys (COMPLIANCE). */
-export interface ObjectLock {
-  readonly mode: 'GOVERNANCE' | 'COMPLIANCE';
-  readonly days: number;
-}
-
 /** Metadata that goes with each object: which call wrote it. */
 const WRITE = 'x-amz-meta-daywalk-write';
 const LOCK_MODE = 'x-amz-object-lock-mode';
@@ -22,10 +16,13 @@ const CHECK_MS = 3_600_000;
 /** What stores answer to a header that they do not take. */
 const REFUSED_HEADER = new Set(['InvalidArgument', 'InvalidRequest', 'NotImplemented']);
 
-/** Writes objects; what it learns of the store stays. */
-export function s3Writer(ask: AskS3, clock: Clock, lock: ObjectLock | undefined) {
+/**
+ * Writes objects; what it learns of the store stays.
+ * @param lockDays so long new objects cannot be removed, not even by whoever has the keys.
+ */
+export function s3Writer(ask: AskS3, clock: Clock, lockDays: number | undefined) {
   let sendsChecksum = true;
-  let lockWasSeen = lock === undefined;
+  let lockWasSeen = lockDays === undefined;
   return (
     key: string,
     body: ObjectBody,
@@ -37,7 +34,7 @@ export function s3Writer(ask: AskS3, clock: Clock, lock: ObjectLock | undefined)
     const headers = {
       [S3_DIGEST]: sha256,
       [WRITE]: own,
-      ...(anew ? { 'if-none-match': '*', ...lockHeaders(lock, key, clock) } : {}),
+      ...(anew ? { 'if-none-match': '*', ...lockHeaders(lockDays, key, clock) } : {}),
     };
     return ask(`PUT ${key}`, signal, async (send, wrong) => {
       const put = (more: Readonly<Record<string, string>>) =>
@@ -67,15 +64,15 @@ export function s3Writer(ask: AskS3, clock: Clock, lock: ObjectLock | undefined)
 }
 
 function lockHeaders(
-  lock: ObjectLock | undefined,
+  lockDays: number | undefined,
   key: string,
   clock: Clock,
 ): Record<string, string> {
-  if (lock === undefined) return {};
-  const ms = key.startsWith(CHECK_FOLDER) ? CHECK_MS : lock.days * DAY_MS;
+  if (lockDays === undefined) return {};
+  const ms = key.startsWith(CHECK_FOLDER) ? CHECK_MS : lockDays * DAY_MS;
   const until = new Date(clock.now() + ms);
   return {
-    [LOCK_MODE]: lock.mode,
+    [LOCK_MODE]: 'COMPLIANCE',
     'x-amz-object-lock-retain-until-date': until.toISOString().replace(/\.\d+/, ''),
   };
 }
