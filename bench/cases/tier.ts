@@ -86,7 +86,7 @@ async function inFolder(bench: Bench, scratch: Scratch): Promise<Row[]> {
   });
   const requests = { count: 0 };
   const store = counted(openFolderStore(root, systemClock), requests);
-  const owner = ownedBy(database, systemClock);
+  const owner = ownedBy(database);
   const parts: TierParts = {
     database,
     store,

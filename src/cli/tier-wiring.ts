@@ -11,7 +11,7 @@ import { openFolderStore } from '../tier/folder-store.ts';
 import type { TierParts } from '../tier/moved-log.ts';
 import type { ObjectStore } from '../tier/object-store.ts';
 import { ownedBy } from '../tier/rows.ts';
-import { openS3Store } from '../tier/s3/s3-store.ts';
+import { S3Store } from '../tier/s3/s3-store.ts';
 import { redactor } from './process-redactor.ts';
 
 /** Calls `work` with the tier of the settings; see {@link withObjectStore}. */
@@ -22,7 +22,7 @@ export function withTier<T>(
   work: (tier: TierParts) => Promise<T>,
 ): Promise<T> {
   return withObjectStore(settings, log, (store) => {
-    const deltas = new DeltaLog(store, systemClock, ownedBy(database, systemClock));
+    const deltas = new DeltaLog(store, systemClock, ownedBy(database));
     return work({ database, store, log: deltas, clock: systemClock });
   });
 }
@@ -53,7 +53,7 @@ export async function withObjectStore<T>(
 async function openBucket(settings: Settings, url: string, log: Logger) {
   const [bucket = '', ...prefix] = url.slice('s3://'.length).split('/');
   const { tierRegion, tierLockDays, tierCaFile } = settings;
-  return openS3Store({
+  return new S3Store({
     endpoint: settings.tierEndpoint ?? `https://s3.${tierRegion}.amazonaws.com`,
     bucket,
     prefix: prefix.join('/'),

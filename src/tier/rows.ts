@@ -1,5 +1,4 @@
 /** Tiered days in the database: which may move, that one is in the tier, and that it is back. */
-import type { Clock } from '../clock.ts';
 import type { AgeLimit, Day } from '../model.ts';
 import type { Database, Query } from '../store/database.ts';
 import type { MovedDay } from '../store/moved-days.ts';
@@ -133,14 +132,11 @@ export async function keepKnown(
 }
 
 /** Whose table of events it is: its id is a publication of the database, by which another one is told from one that was put back. A table that begins gets the oldest, so that every backup knows it. */
-export const ownedBy = (database: Database, clock: Clock): TableOwner => ({
-  newId: async () => {
-    const [row] = await database.persist<{ key: string }>(
-      'select p.key from daywalk.publications p order by p.published_at, p.key limit 1',
-      [],
-    );
-    return row?.key ?? clock.uuid();
-  },
+export const ownedBy = (database: Database): TableOwner => ({
+  newId: () =>
+    database.value(
+      'select coalesce((select p.key from daywalk.publications p order by p.published_at, p.key limit 1), gen_random_uuid())',
+    ),
   owns: async (id) => (await keepKnown(database, [id])).has(id),
 });
 

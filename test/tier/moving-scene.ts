@@ -31,7 +31,7 @@ export const signal = new AbortController().signal;
 export const partsOf = (database: Database, store: ObjectStore): TierParts => ({
   database,
   store,
-  log: new DeltaLog(store, systemClock, ownedBy(database, systemClock)),
+  log: new DeltaLog(store, systemClock, ownedBy(database)),
   clock: systemClock,
 });
 

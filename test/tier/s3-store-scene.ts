@@ -3,7 +3,7 @@ import type { ServerOptions } from 'node:https';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { openRedactor } from '../../src/redactor.ts';
-import { openS3Store, type S3Store, type S3StoreOptions } from '../../src/tier/s3/s3-store.ts';
+import { S3Store, type S3StoreOptions } from '../../src/tier/s3/s3-store.ts';
 import { type S3Server, type S3ServerKeys, startS3Server } from '../support/s3-server.ts';
 import type { WatchedStore } from './object-store-contract.ts';
 
@@ -31,7 +31,7 @@ export function storeAt(
   options: Partial<S3StoreOptions> = {},
 ): { store: S3Store; retries: string[] } {
   const retries: string[] = [];
-  const store = openS3Store({
+  const store = new S3Store({
     endpoint: server.url,
     bucket: server.bucket,
     region: server.region,
@@ -47,7 +47,7 @@ export function storeAt(
     onRetry: ({ error }) => retries.push(error.message),
     ...options,
   });
-  onTestFinished(store.close);
+  onTestFinished(() => store.close());
   return { store, retries };
 }
 

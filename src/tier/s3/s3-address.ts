@@ -55,17 +55,9 @@ export function bucketAddress(place: S3Place): BucketAddress {
     name,
     pathTo: (key) => {
       checkKey(name, key);
-      return `${root}/${(keysBegin + key).split('/').map(encoded).join('/')}`;
+      return `${root}/${(keysBegin + key).split('/').map(encodeURIComponent).join('/')}`;
     },
   };
-}
-
-/** As signatures want it (RFC 3986): every byte but letters, digits and `-_.~`. */
-function encoded(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }
 
 function wrong(message: string): ObjectStoreError {

@@ -5,8 +5,15 @@ import { exchangeWith, type S3Answer, type S3Asked, type S3Link } from './s3-exc
 import { failureOf } from './s3-failure.ts';
 import type { Credentials } from './s3-keys.ts';
 
-/** One request and its answer, whatever that says. */
-export type SendToS3 = (asked: S3Asked) => Promise<S3Answer>;
+/**
+ * One request and its answer, which is of an object.
+ * @param takes what else is one; any other answer is an error.
+ */
+export type SendToS3 = (asked: S3Asked, takes: (answer: S3Answer) => boolean) => Promise<S3Answer>;
+
+/** Whether an object was written or found: S3 always tells its ETag, which a page of a proxy on the way has not. */
+export const isOfObject = ({ status, headers }: S3Answer): boolean =>
+  status >= 200 && status < 300 && headers.etag !== undefined;
 
 /**
  * Runs an attempt until it throws no TransientError any more.
@@ -52,7 +59,11 @@ export function openS3Asking(
     const timed = async () => {
       const since = clock.monotonic();
       try {
-        return await attempt((asked) => send(asked, signal), wrong);
+        return await attempt(async (asked, takes) => {
+          const answer = await send(asked, signal);
+          if (!isOfObject(answer) && !takes(answer)) throw wrong(answer);
+          return answer;
+        }, wrong);
       } finally {
         spent.ms += clock.monotonic() - since;
       }

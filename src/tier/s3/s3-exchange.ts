@@ -86,11 +86,10 @@ async function signed(
   { method, key, headers = {}, body = NO_BYTES }: S3Asked,
   keys: S3Keys,
 ): Promise<{ path: string; headers: Record<string, string> }> {
-  const path = address.pathTo(key);
   const signer = new AwsV4Signer({
     ...keys,
     method,
-    url: `${address.origin}${path}`,
+    url: `${address.origin}${address.pathTo(key)}`,
     headers: { ...headers, 'x-amz-content-sha256': digestOf(body) },
     service: 's3',
     region,
@@ -99,7 +98,7 @@ async function signed(
   });
   const all = Object.fromEntries((await signer.sign()).headers.entries());
   const length = method === 'PUT' ? { 'content-length': String(bytesOf(body)) } : {};
-  return { path, headers: { ...all, ...length, 'user-agent': 'daywalk' } };
+  return { path: signer.encodedPath, headers: { ...all, ...length, 'user-agent': 'daywalk' } };
 }
 
 function deadlineOf(
@@ -126,11 +125,9 @@ function failed(error: unknown, link: S3Link, answering: boolean): unknown {
   const place = { asked: address.name, host: address.host, answering, connectTimeoutMs };
   const named = namedFailure(error, { ...place, secrets: secrets() });
   if (!(named instanceof DaywalkError)) return named;
-  const hint = `Is the store up at ${address.shown} (tier.endpoint)? Its certificate is checked with tier.ca_file.`;
+  named.hint = `Is the store up at ${address.shown} (tier.endpoint)? Its certificate is checked with tier.ca_file.`;
+  const { message, hint, cause } = named;
   return named instanceof TransientError
-    ? new TransientError(named.message, { hint, cause: named.cause })
-    : new ObjectStoreError('settings', `${address.name}: ${named.message}`, {
-        hint,
-        cause: named.cause,
-      });
+    ? named
+    : new ObjectStoreError('settings', `${address.name}: ${message}`, { hint, cause });
 }

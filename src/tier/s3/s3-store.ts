@@ -1,14 +1,19 @@
-/** Objects in a bucket of an S3-compatible store. What another may have written is never overwritten by `create`. */
+/** Objects in a bucket of an S3-compatible store. Nothing is believed on its status alone; what another may have written stays. */
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../../clock.ts';
+import { ObjectStoreError, TransientError } from '../../errors.ts';
 import type { Redactor } from '../../redactor.ts';
 import { openDispatcher, type ProxyOptions, type TlsOptions } from '../../source/dispatcher.ts';
 import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
-import type { ObjectStore } from '../object-store.ts';
+import { bytesOf, digestOf } from '../object-body.ts';
+import { CHECK_FOLDER, type ObjectBody, type ObjectStore } from '../object-store.ts';
 import { bucketAddress, type S3Place } from './s3-address.ts';
-import { openS3Asking } from './s3-asking.ts';
+import { type AskS3, isOfObject, openS3Asking, type SendToS3 } from './s3-asking.ts';
+import type { S3Answer, S3Asked } from './s3-exchange.ts';
+import { codeIn } from './s3-failure.ts';
 import { openCredentials, type S3Keys } from './s3-keys.ts';
-import { readFromS3, removeFromS3, sizeInS3 } from './s3-read.ts';
-import { s3Writer } from './s3-write.ts';
 
 export interface S3StoreOptions extends S3Place {
   readonly region: string;
@@ -28,11 +33,6 @@ export interface S3StoreOptions extends S3Place {
   readonly requestTimeoutMs?: number;
 }
 
-/** An object store with connections. */
-export interface S3Store extends ObjectStore {
-  close(): Promise<void>;
-}
-
 /** Of the connections to a bucket. */
 const CONNECTING = { connections: 4, connectTimeoutMs: 10_000 };
 const DEFAULTS = {
@@ -41,29 +41,186 @@ const DEFAULTS = {
   onRetry: () => {},
 };
 
-/**
- * Opens no connection yet.
- * @throws {ObjectStoreError} for a place that is none; {SettingsError} for TLS and proxy.
- */
-export function openS3Store(given: S3StoreOptions): S3Store {
-  const options = { ...DEFAULTS, ...given, ...CONNECTING };
-  const { clock, redactor, region, connectTimeoutMs, requestTimeoutMs } = options;
-  const address = bucketAddress(options);
-  const dispatcher = openDispatcher({ ...options, address });
-  const secrets = redactor.secrets;
-  const link = { address, region, dispatcher, clock, connectTimeoutMs, requestTimeoutMs, secrets };
-  const credentials = openCredentials(address.name, options.keys, redactor);
-  const ask = openS3Asking(link, credentials, options.retry, options.onRetry);
-  const write = s3Writer(ask, clock, options.lockDays);
-  return {
-    name: address.name,
-    create: (key, body, signal) => write(key, body, signal, { anew: true }),
-    replace: async (key, body, signal) => {
-      await write(key, body, signal, { anew: false });
-    },
-    read: (key, signal, range) => readFromS3(ask, key, signal, range),
-    size: (key, signal) => sizeInS3(ask, key, signal),
-    remove: (key, signal) => removeFromS3(ask, key, signal),
-    close: () => dispatcher.destroy(),
-  };
+/** Metadata that goes with each object of ours: its SHA-256, hexadecimal, and which call wrote it. */
+const DIGEST = 'x-amz-meta-daywalk-sha256';
+const WRITE = 'x-amz-meta-daywalk-write';
+const LOCK_MODE = 'x-amz-object-lock-mode';
+const DAY_MS = 86_400_000;
+/** What tries the store out may go soon, but be locked by the clock of the store, too. */
+const CHECK_MS = 3_600_000;
+/** What stores answer to a header that they do not take. */
+const REFUSED_HEADER = new Set(['InvalidArgument', 'InvalidRequest', 'NotImplemented']);
+/** No object is believed absent on one answer: a GET says whether the bucket is there, and a HEAD is another question. */
+const NOT_BOTH = 'answered 404 for an object, and then showed it';
+
+const isAbsent = (answer: S3Answer): boolean =>
+  answer.status === 404 && codeIn(answer) === 'NoSuchKey';
+
+/** A bucket, with its connections; what it learns of the store stays. */
+export class S3Store implements ObjectStore {
+  readonly name: string;
+  readonly #clock: Clock;
+  readonly #dispatcher: Dispatcher;
+  readonly #ask: AskS3;
+  readonly #lockDays: number | undefined;
+  #sendsChecksum = true;
+  #lockWasSeen: boolean;
+
+  /**
+   * Opens no connection yet.
+   * @throws {ObjectStoreError} for a place that is none; {SettingsError} for TLS and proxy.
+   */
+  constructor(given: S3StoreOptions) {
+    const options = { ...DEFAULTS, ...given, ...CONNECTING };
+    const address = bucketAddress(options);
+    this.name = address.name;
+    this.#clock = options.clock;
+    this.#dispatcher = openDispatcher({ ...options, address });
+    const credentials = openCredentials(address.name, options.keys, options.redactor);
+    const { secrets } = options.redactor;
+    const link = { ...options, address, dispatcher: this.#dispatcher, secrets };
+    this.#ask = openS3Asking(link, credentials, options.retry, options.onRetry);
+    this.#lockDays = options.lockDays;
+    this.#lockWasSeen = options.lockDays === undefined;
+  }
+
+  close(): Promise<void> {
+    return this.#dispatcher.destroy();
+  }
+
+  size(key: string, signal: AbortSignal): Promise<number | null> {
+    return this.#ask(`HEAD ${key}`, signal, async (send) => {
+      const found = await headersOf(send, key);
+      if (found !== null) return Number(found['content-length']);
+      const asked = { method: 'GET', key, headers: { range: 'bytes=0-0' } } as const;
+      const answer = await send(asked, (one) => isAbsent(one) || one.status === 416);
+      if (!isAbsent(answer)) throw new TransientError(NOT_BOTH);
+      return null;
+    });
+  }
+
+  read(
+    key: string,
+    signal: AbortSignal,
+    range?: { readonly start: number; readonly end: number },
+  ): Promise<Buffer | null> {
+    const { start = 0, end = 0 } = range ?? {};
+    const headers = range === undefined ? {} : { range: `bytes=${start}-${end - 1}` };
+    const asked = { method: 'GET', key, headers, expected: end - start } as const;
+    const isBehindEnd = ({ status }: S3Answer) => range !== undefined && status === 416;
+    return this.#ask(`GET ${key}`, signal, async (send) => {
+      const answer = await send(asked, (one) => isAbsent(one) || isBehindEnd(one));
+      if (isAbsent(answer)) {
+        if ((await headersOf(send, key)) !== null) throw new TransientError(NOT_BOTH);
+        return null;
+      }
+      if (isBehindEnd(answer)) return Buffer.alloc(0);
+      if (answer.status === 206 && range !== undefined) return checkedRange(answer, range);
+      checkDigest(answer);
+      return range === undefined ? answer.body : answer.body.subarray(start, end);
+    });
+  }
+
+  async remove(key: string, signal: AbortSignal): Promise<void> {
+    await this.#ask(`DELETE ${key}`, signal, (send) =>
+      send({ method: 'DELETE', key }, (one) => one.status < 300 || isAbsent(one)),
+    );
+  }
+
+  async replace(key: string, body: Buffer, signal: AbortSignal): Promise<void> {
+    await this.#write(key, body, signal, {});
+  }
+
+  create(key: string, body: ObjectBody, signal: AbortSignal): Promise<'created' | 'exists'> {
+    const lock = this.#lockDays === undefined ? {} : this.#lockHeaders(key, this.#lockDays);
+    return this.#write(key, body, signal, { 'if-none-match': '*', ...lock });
+  }
+
+  /** `created` is told to the one call whose bytes are there, whatever happened to its answers. */
+  #write(
+    key: string,
+    body: ObjectBody,
+    signal: AbortSignal,
+    more: Readonly<Record<string, string>>,
+  ): Promise<'created' | 'exists'> {
+    const [sha256, own] = [digestOf(body), this.#clock.uuid()];
+    const headers = { [DIGEST]: sha256, [WRITE]: own, ...more };
+    const anew = 'if-none-match' in more;
+    return this.#ask(`PUT ${key}`, signal, async (send, wrong) => {
+      const { status } = await this.#put({ method: 'PUT', key, body, headers }, send, wrong);
+      if (status !== 412 && (!anew || this.#lockWasSeen)) return 'created';
+      const found = await headersOf(send, key);
+      if (found === null) throw new TransientError(`answered ${status}, and has no such object`);
+      // Whoever sent it twice, or lost the answer: this call has written it.
+      const isOwn = found[WRITE] === own && found[DIGEST] === sha256;
+      if (!isOwn || Number(found['content-length']) !== bytesOf(body)) return 'exists';
+      if (!this.#lockWasSeen && found[LOCK_MODE] === undefined) throw withoutLock(key);
+      this.#lockWasSeen = true;
+      return 'created';
+    });
+  }
+
+  async #put(
+    asked: S3Asked & { readonly headers: Readonly<Record<string, string>> },
+    send: SendToS3,
+    wrong: (answer: S3Answer) => Error,
+  ): Promise<S3Answer> {
+    const { [DIGEST]: sha256 = '', ...others } = asked.headers;
+    const isThere = ({ status }: S3Answer) => status === 412 && 'if-none-match' in others;
+    if (!this.#sendsChecksum) return send(asked, isThere);
+    const checksum = { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') };
+    const refusesHeader = (one: S3Answer) => REFUSED_HEADER.has(codeIn(one) ?? '');
+    const checked = { ...asked, headers: { ...asked.headers, ...checksum } };
+    const answer = await send(checked, (one) => isThere(one) || refusesHeader(one));
+    if (!refusesHeader(answer)) return answer;
+    // Some stores take no such header; the digest that is signed is checked by all.
+    const without = await send(asked, () => true);
+    if (isOfObject(without)) this.#sendsChecksum = false;
+    else if (!isThere(without)) throw wrong(answer);
+    return without;
+  }
+
+  #lockHeaders(key: string, lockDays: number): Record<string, string> {
+    const ms = key.startsWith(CHECK_FOLDER) ? CHECK_MS : lockDays * DAY_MS;
+    const until = new Date(this.#clock.now() + ms);
+    return {
+      [LOCK_MODE]: 'COMPLIANCE',
+      'x-amz-object-lock-retain-until-date': until.toISOString().replace(/\.\d+/, ''),
+    };
+  }
 }
+
+/** The headers of an object; null: it is not there, for all that a HEAD can say. */
+async function headersOf(send: SendToS3, key: string): Promise<IncomingHttpHeaders | null> {
+  const answer = await send({ method: 'HEAD', key }, ({ status }) => status === 404);
+  if (answer.status === 404) return null;
+  // Some proxies on the way take it out.
+  if (answer.headers['content-length'] === undefined)
+    throw new TransientError('answered without the size of an object');
+  return answer.headers;
+}
+
+function checkedRange(
+  { headers, body }: S3Answer,
+  { start, end }: { readonly start: number; readonly end: number },
+): Buffer {
+  const told = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '')?.map(Number) ?? [];
+  const [, from, to = 0, total = 0] = told;
+  if (from !== start || to !== Math.min(end, total) - 1 || body.length !== to - from + 1)
+    throw new TransientError('answered with another range than was asked for');
+  return body;
+}
+
+/** Objects of others have no digest. */
+function checkDigest({ headers, body }: S3Answer): void {
+  const told = headers[DIGEST];
+  if (told !== undefined && told !== createHash('sha256').update(body).digest('hex'))
+    throw new TransientError('answered with bytes that are not those that were written', {
+      hint: 'If it stays so, the object is damaged.',
+    });
+}
+
+const withoutLock = (key: string): ObjectStoreError =>
+  new ObjectStoreError('settings', `${key} was written to the bucket, and shows no object lock`, {
+    hint: 'The store knows none, or the key lacks s3:GetObjectRetention: take tier.lock_days out, or give it the right.',
+  });
