@@ -4,7 +4,7 @@ import type { Day } from '../model.ts';
 import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay, type MovedRecords } from '../store/moved-days.ts';
-import { type ShownRecord, shownRecords } from '../store/shown-records.ts';
+import { recordColumns, type ShownRecord, shownRecords } from '../store/shown-records.ts';
 import type { FileLine, Written } from '../written.ts';
 import type { Format } from './layout.ts';
 import { writeNdjson } from './ndjson.ts';
@@ -91,21 +91,6 @@ function columnsOf({ stream, day }: ArchivedDay): ParquetColumn<ShownRecord>[] {
   return [
     { name: 'stream', kind: 'text', of: () => stream },
     { name: 'day', kind: 'date', of: () => date },
-    { name: 'record', kind: 'json', of: ({ text }) => Buffer.from(text) },
-    { name: 'walk_id', kind: 'int64', of: ({ walkId }) => BigInt(walkId) },
-    { name: 'page_no', kind: 'int32', of: ({ pageNo }) => pageNo },
-    { name: 'position', kind: 'int64', of: ({ position }) => BigInt(position) },
-    { name: 'fetched_at', kind: 'milliseconds', of: (row) => instantOf(row.fetchedAt) },
-    { name: 'first_seen', kind: 'milliseconds', of: (row) => instantOf(row.firstSeen) },
-    {
-      name: 'gone_since',
-      kind: 'milliseconds',
-      optional: true,
-      of: ({ goneSince }) => (goneSince === null ? null : instantOf(goneSince)),
-    },
-    { name: 'revision', kind: 'int32', of: ({ revision }) => revision },
+    ...recordColumns('json', 'milliseconds'),
   ];
 }
-
-/** Milliseconds from microseconds. */
-const instantOf = (at: number): bigint => BigInt(Math.floor(at / 1000));

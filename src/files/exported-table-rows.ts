@@ -1,5 +1,6 @@
 /** Record tables as an export reads them: what they are, how far each day is, and the rows of a day. */
 import type { Column, ColumnType, Day } from '../model.ts';
+import type { ParquetColumn } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
 
 /** A column as it is asked for. */
@@ -77,7 +78,7 @@ export async function isHeld(
   return rows.length === 1;
 }
 
-/** A row of a record table: the text of its line, and its values by place, as {@link CELLS} has them. */
+/** A row of a record table: the text of its line, and its values by place, as {@link WRITTEN_AS} has them. */
 export type TableRow = { readonly text: string } & { readonly [place: `c${number}`]: Cell };
 type Cell = string | number | boolean | null;
 
@@ -85,20 +86,29 @@ type Cell = string | number | boolean | null;
 const CHUNK_BYTES = 4_000_000;
 const [FIRST_ROWS, MOST_ROWS] = [100, 10_000];
 
-/** How a value of a type is asked for, so that none of it is lost on the way; %I is its column. */
-const CELLS: Readonly<Record<ColumnType, string>> = {
-  text: '%I',
-  boolean: '%I',
-  smallint: '%I',
-  integer: '%I',
-  bigint: '%I::text',
-  numeric: '%I::text',
-  timestamptz: '(extract(epoch from %I) * 1000000)::bigint::text',
-  date: `%I - date '1970-01-01'`,
+/** How a value of a type is written in Parquet, and asked for, so that none of it is lost on the way; %I is its column. */
+interface Writing {
+  readonly kind: ParquetColumn<never>['kind'];
+  readonly cell: string;
+}
+
+/**
+ * The same on every day. A `numeric` is text: no decimal of Parquet holds all that it may hold, and where it is a decimal on one day
+ * and text on another one, readers of both round silently.
+ */
+export const WRITTEN_AS: Readonly<Record<ColumnType, Writing>> = {
+  text: { kind: 'text', cell: '%I' },
+  boolean: { kind: 'boolean', cell: '%I' },
+  smallint: { kind: 'int32', cell: '%I' },
+  integer: { kind: 'int32', cell: '%I' },
+  bigint: { kind: 'int64', cell: '%I::text' },
+  numeric: { kind: 'text', cell: '%I::text' },
+  timestamptz: { kind: 'microseconds', cell: '(extract(epoch from %I) * 1000000)::bigint::text' },
+  date: { kind: 'date', cell: `%I - date '1970-01-01'` },
   // As Postgres shows it: the cast to text adds a netmask.
-  inet: 'abbrev(%I)',
-  uuid: '%I::text',
-  jsonb: '%I::text',
+  inet: { kind: 'text', cell: 'abbrev(%I)' },
+  uuid: { kind: 'uuid', cell: '%I::text' },
+  jsonb: { kind: 'json', cell: '%I::text' },
 };
 
 /**
@@ -115,7 +125,7 @@ export function readTableDay<T>(
   return database.snapshot(async (query) => {
     // Within the transaction only; instants in lines are shown in it.
     await query(`select set_config('TimeZone', 'UTC', true)`);
-    const cells = columns.map(({ name, type }) => [CELLS[type], name] as const);
+    const cells = columns.map(({ name, type }) => [WRITTEN_AS[type].cell, name] as const);
     // No column is called "Row": their names have small letters.
     const [statement] = await query<{ text: string }>(
       `select format('declare days no scroll cursor for select row_to_json("Row")::text as text%s from daywalk.%I as "Row" where "Row".day = %L order by "Row".walk_id, "Row".page_no, "Row".place',

@@ -1,6 +1,5 @@
 /** A record table as what an export writes: days that it holds as they are shown, each column with its type. */
 import { SettingsError } from '../errors.ts';
-import type { ColumnType } from '../model.ts';
 import type { ParquetColumn } from '../parquet/write.ts';
 import type { Database } from '../store/database.ts';
 import { type Contents, writeRows } from './contents.ts';
@@ -13,6 +12,7 @@ import {
   type TableDay,
   type TableRow,
   type TableToExport,
+  WRITTEN_AS,
 } from './exported-table-rows.ts';
 import { type ArchivedDay, isAway, isUnchanged, listArchivedDays } from './rows.ts';
 
@@ -79,27 +79,9 @@ const columnsOf = ({ columns, keepsRecord }: TableToExport): AskedColumn[] => [
   { name: 'revision', type: 'integer' },
 ];
 
-/**
- * How a type is written, the same on every day. A `numeric` is text: no decimal of Parquet holds all that it may hold, and
- * where it is a decimal on one day and text on another one, readers of both round silently.
- */
-const KIND_OF: Readonly<Record<ColumnType, ParquetColumn<TableRow>['kind']>> = {
-  text: 'text',
-  boolean: 'boolean',
-  smallint: 'int32',
-  integer: 'int32',
-  bigint: 'int64',
-  numeric: 'text',
-  timestamptz: 'microseconds',
-  date: 'date',
-  inet: 'text',
-  uuid: 'uuid',
-  jsonb: 'json',
-};
-
 const parquetOf = (columns: readonly AskedColumn[]): ParquetColumn<TableRow>[] =>
   columns.map(({ name, type }, index) => {
-    const kind = KIND_OF[type];
+    const { kind } = WRITTEN_AS[type];
     return { name, kind, optional: true, of: (row) => givenAs(kind, row[`c${index + 1}`]) };
   });
 

@@ -1,5 +1,6 @@
 /** The shown records of a day as text, a chunk of pages at a time; for what writes them elsewhere: files, and the tier. */
 import type { Day } from '../model.ts';
+import type { ParquetColumn } from '../parquet/write.ts';
 import type { Database } from './database.ts';
 
 /** A record as `jsonb` writes it, and where it stands. */
@@ -15,6 +16,33 @@ export interface ShownRecord {
   readonly goneSince: number | null;
   readonly revision: number;
   readonly text: string;
+}
+
+/**
+ * The columns of a record in Parquet, behind its stream and day.
+ * @param record the type of its text.
+ */
+export function recordColumns(
+  record: 'json' | 'text',
+  instant: 'milliseconds' | 'microseconds',
+): ParquetColumn<ShownRecord>[] {
+  const unit = instant === 'milliseconds' ? 1000 : 1;
+  const instantOf = (at: number) => BigInt(Math.floor(at / unit));
+  return [
+    { name: 'record', kind: record, plain: true, of: ({ text }) => Buffer.from(text) },
+    { name: 'walk_id', kind: 'int64', of: ({ walkId }) => BigInt(walkId) },
+    { name: 'page_no', kind: 'int32', of: ({ pageNo }) => pageNo },
+    { name: 'position', kind: 'int64', of: ({ position }) => BigInt(position) },
+    { name: 'fetched_at', kind: instant, of: ({ fetchedAt }) => instantOf(fetchedAt) },
+    { name: 'first_seen', kind: instant, of: ({ firstSeen }) => instantOf(firstSeen) },
+    {
+      name: 'gone_since',
+      kind: instant,
+      optional: true,
+      of: ({ goneSince }) => (goneSince === null ? null : instantOf(goneSince)),
+    },
+    { name: 'revision', kind: 'int32', of: ({ revision }) => revision },
+  ];
 }
 
 /** An instant as a whole number; the argument is SQL. */

@@ -2,8 +2,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Day } from '../model.ts';
 import type { RowRange } from '../parquet/read.ts';
-import { type ParquetColumn, writeParquet } from '../parquet/write.ts';
-import type { ShownRecord } from '../store/shown-records.ts';
+import { writeParquet } from '../parquet/write.ts';
+import { recordColumns, type ShownRecord } from '../store/shown-records.ts';
 import type { Written } from '../written.ts';
 import { readBack, readObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -16,21 +16,7 @@ export const eventsKey = (stream: string, day: Day, publication: string): string
   `${EVENTS_FOLDER}stream=${stream}/day=${day}/${publication}.parquet`;
 
 /** The columns beside the partitions, stream and day, in types that every reader of Delta Lake takes. */
-export const EVENT_COLUMNS: readonly ParquetColumn<ShownRecord>[] = [
-  { name: 'record', kind: 'text', plain: true, of: ({ text }) => Buffer.from(text) },
-  { name: 'walk_id', kind: 'int64', of: ({ walkId }) => BigInt(walkId) },
-  { name: 'page_no', kind: 'int32', of: ({ pageNo }) => pageNo },
-  { name: 'position', kind: 'int64', of: ({ position }) => BigInt(position) },
-  { name: 'fetched_at', kind: 'microseconds', of: ({ fetchedAt }) => BigInt(fetchedAt) },
-  { name: 'first_seen', kind: 'microseconds', of: ({ firstSeen }) => BigInt(firstSeen) },
-  {
-    name: 'gone_since',
-    kind: 'microseconds',
-    optional: true,
-    of: ({ goneSince }) => (goneSince === null ? null : BigInt(goneSince)),
-  },
-  { name: 'revision', kind: 'int32', of: ({ revision }) => revision },
-];
+export const EVENT_COLUMNS = recordColumns('text', 'microseconds');
 
 /** What was written, and when the first and the last of it were fetched, in microseconds since 1970; null: there are no records. */
 export interface WrittenEvents extends Written {
@@ -43,18 +29,18 @@ export async function writeEvents(
   chunks: AsyncIterable<readonly ShownRecord[]>,
   signal: AbortSignal,
 ): Promise<WrittenEvents> {
-  let fetched: WrittenEvents['fetched'] = null;
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const watched = async function* () {
     for await (const records of chunks) {
-      for (const { fetchedAt: at } of records) {
-        if (fetched === null) fetched = { first: at, last: at };
-        else if (at < fetched.first) fetched = { ...fetched, first: at };
-        else if (at > fetched.last) fetched = { ...fetched, last: at };
+      for (const { fetchedAt } of records) {
+        first = Math.min(first, fetchedAt);
+        last = Math.max(last, fetchedAt);
       }
       yield records;
     }
   };
-  return { ...(await writeParquet(file, watched(), EVENT_COLUMNS, signal)), fetched };
+  const written = await writeParquet(file, watched(), EVENT_COLUMNS, signal);
+  return { ...written, fetched: written.records === 0 ? null : { first, last } };
 }
 
 interface EventRow {
