@@ -1,7 +1,7 @@
 /** What an answer of the served archive is made of beside records: the fields that records have, and the newest page as its envelope. */
 import type { Day } from '../model.ts';
 import type { Query } from '../store/database.ts';
-import { isTiered } from '../store/shown.ts';
+import { isTiered, NODES_OF_SAMPLE } from '../store/shown.ts';
 import type { ServedStream } from './rows.ts';
 
 /** A place in records, keys with dots between them, and the types of what stands there. */
@@ -32,24 +32,15 @@ export function readRecordFields(
   others: readonly string[],
 ): Promise<RecordField[]> {
   return query<RecordField>(
-    `with recursive node as (
-       select null::text as path, record as value
-         from (select e.record
-                 from unnest($2::date[]) as days (day)
-                cross join lateral (select record from daywalk.shown_records where stream = $1 and day = days.day limit ${MOST_SAMPLED}) as e
-                union all
-               select record from jsonb_array_elements($3::jsonb) as o (record)) as sample
+    `with recursive sample as (
+       select 1 as record_no, e.record
+         from unnest($2::date[]) as days (day)
+        cross join lateral (select record from daywalk.shown_records where stream = $1 and day = days.day limit ${MOST_SAMPLED}) as e
         union all
-       select concat_ws('.', n.path, child.key), child.value
-         from node n
-        cross join lateral (
-          select key, value from jsonb_each(case jsonb_typeof(n.value) when 'object' then n.value else '{}' end)
-           union all
-          select null, value from jsonb_array_elements(case jsonb_typeof(n.value) when 'array' then n.value else '[]' end)
-        ) as child
-     )
-     select path, array_agg(distinct jsonb_typeof(value)) as types from node
-      where path <> '' and jsonb_typeof(value) not in ('array', 'null') group by path order by count(*) desc, path limit 500`,
+       select 1, record from jsonb_array_elements($3::jsonb) as o (record)
+     ), ${NODES_OF_SAMPLE}
+     select array_to_string(array_remove(path, '[]'), '.') as path, array_agg(distinct jsonb_typeof(value)) as types from node
+      where path <> '{}' and jsonb_typeof(value) not in ('array', 'null') group by 1 order by count(*) desc, 1 limit 500`,
     [name, days, `[${others.join(',')}]`],
   );
 }

@@ -28,3 +28,19 @@ export const hasBegun = (streamId: string, day: string): string =>
 export const isComplete = (streamId: string, day: string): string =>
   `(exists (select from daywalk.windows w where w.stream_id = ${streamId} and w.day = ${day} and w.kind = 'day')
     and not exists (select from daywalk.unfinished_days u where u.stream_id = ${streamId} and u.day = ${day}))`;
+
+/**
+ * A part of a `with recursive`: every value within the records of `sample` (record_no, record), as rows of record_no, path and value.
+ * A path has the keys to it, and `[]` for the items of a list; that of the record itself is empty.
+ */
+export const NODES_OF_SAMPLE = `node as (
+       select record_no, '{}'::text[] as path, record as value from sample
+        union all
+       select n.record_no, n.path || child.key, child.value
+         from node n
+        cross join lateral (
+          select key, value from jsonb_each(case jsonb_typeof(n.value) when 'object' then n.value else '{}' end)
+           union all
+          select '[]', value from jsonb_array_elements(case jsonb_typeof(n.value) when 'array' then n.value else '[]' end)
+        ) as child
+     )`;

@@ -1,6 +1,7 @@
 /** The fields of stored records: which paths occur in some of them, and what stands there. */
 import type { ArchivedDay } from '../files/rows.ts';
 import type { Database } from '../store/database.ts';
+import { NODES_OF_SAMPLE } from '../store/shown.ts';
 
 /** A page by walk and number. */
 export type PageName = readonly [walkId: string, pageNo: number];
@@ -53,17 +54,7 @@ export function readFields(
         cross join lateral (select s.record, s.place from daywalk.shown_records s
                              where s.day = $1::date and s.walk_id = n.walk_id and s.page_no = n.page_no offset 0) as r
         where $4::integer is null or (r.place - 1) % greatest(n.records / $4::integer, 1) = 0
-     ), node as (
-       select record_no, '{}'::text[] as path, record as value from sample
-        union all
-       select n.record_no, n.path || child.key, child.value
-         from node n
-        cross join lateral (
-          select key, value from jsonb_each(case jsonb_typeof(n.value) when 'object' then n.value else '{}' end)
-           union all
-          select '[]', value from jsonb_array_elements(case jsonb_typeof(n.value) when 'array' then n.value else '[]' end)
-        ) as child
-     )
+     ), ${NODES_OF_SAMPLE}
      select path, array_agg(distinct jsonb_typeof(value)) as types, count(distinct record_no)::integer as records,
             min(left(value::text, 80) collate "C") filter (where jsonb_typeof(value) not in ('object', 'array', 'null')) as sample
        from node group by path order by cardinality(path) = 0 desc, records desc, path limit ${MOST_PATHS}`,
