@@ -50,33 +50,34 @@ export async function lockFolder(folder: string, clock: Clock): Promise<() => Pr
   const path = join(folder, LOCK);
   try {
     await makeFolders(folder);
-    for (let attempt = 0; ; attempt++) {
-      try {
-        await writeLock(path);
-        return () => rm(path, { force: true });
-      } catch (error) {
-        if (codeOf(error) !== 'EEXIST' || attempt > 0) throw error;
-      }
-      // A link is nobody's lock.
-      const lock = await withFile(folder, LOCK, async (file) => ({
-        holder: (await file.readFile('utf8')).trim(),
-        writtenMs: (await file.stat()).mtimeMs,
-      })).catch(() => null);
-      if (
-        lock !== null &&
-        (lock.holder === '' ? isNew(lock.writtenMs, clock) : isAlive(lock.holder))
-      )
-        throw new SettingsError(
-          `${folder} is being written by another export (${lock.holder.slice(0, 100) || 'just begun'})`,
-          {
-            hint: `Wait for it, or write into another folder. If that process is gone, remove ${path}.`,
-          },
-        );
+    await writeLock(path).catch(async (error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+      await refuseIfHeld(folder, clock);
       await rm(path, { force: true });
-    }
+      await writeLock(path);
+    });
+    return () => rm(path, { force: true });
   } catch (error) {
     throw namedFileError(error, folder);
   }
+}
+
+/** @throws {SettingsError} where the process that has the lock is alive, or may not have written into it yet. */
+async function refuseIfHeld(folder: string, clock: Clock): Promise<void> {
+  const lock = await withFile(folder, LOCK, async (file) => ({
+    holder: (await file.readFile('utf8')).trim(),
+    writtenMs: (await file.stat()).mtimeMs,
+  })).catch(() => null);
+  // A link is nobody's lock.
+  if (lock === null) return;
+  const { holder, writtenMs } = lock;
+  if (holder === '' ? writtenMs > clock.now() - EMPTY_MS : isAlive(holder))
+    throw new SettingsError(
+      `${folder} is being written by another export (${holder.slice(0, 100) || 'just begun'})`,
+      {
+        hint: `Wait for it, or write into another folder. If that process is gone, remove ${join(folder, LOCK)}.`,
+      },
+    );
 }
 
 /** Makes the lock of this process; on a full disk it may be there without its words, and is taken away again. */
@@ -89,9 +90,6 @@ async function writeLock(path: string): Promise<void> {
     throw error;
   }
 }
-
-/** A process that has just made it may write into it yet. */
-const isNew = (writtenMs: number, clock: Clock): boolean => writtenMs > clock.now() - EMPTY_MS;
 
 /** A process of another machine cannot be asked, so it counts as alive. */
 function isAlive(holder: string): boolean {

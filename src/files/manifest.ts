@@ -87,27 +87,18 @@ export function isOf(
  */
 export async function readManifest(folder: string): Promise<Manifest | null> {
   const path = join(folder, MANIFEST);
-  let text: string;
+  let found: Partial<Manifest> | null = null;
   try {
-    text = await withFile(folder, MANIFEST, (file) => file.readFile('utf8'));
+    found = JSON.parse(await withFile(folder, MANIFEST, (file) => file.readFile('utf8')));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw namedFileError(error, path);
+    if (!(error instanceof SyntaxError)) throw namedFileError(error, path);
   }
-  const found = parse(text);
   if (found?.manifest === VERSION && Array.isArray(found.files) && found.files.every(isFile))
     return { ...found, incomplete: found.incomplete ?? [] } as Manifest;
   throw new SettingsError(`${path} is not a manifest that this version of daywalk reads`, {
     hint: 'Move it away, or name another folder with --out.',
   });
-}
-
-function parse(text: string): Partial<Manifest> | null {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Whoever writes a manifest may not name a file elsewhere, nor put a line of his own into the sums. */

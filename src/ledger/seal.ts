@@ -12,25 +12,19 @@ export interface SealParts {
 }
 
 /**
- * Appends every complete day of the streams that the ledger does not show as it is. A day keeps a page without a seal
- * until its row is written, so that a day whose pages all have seals has a row too, unless somebody took it away.
+ * The ledger as something that follows what is published: every complete day is appended that it does not show as it is. A day
+ * keeps a page without a seal until its row is written, so that a day whose pages all have seals has a row too, unless somebody
+ * took it away.
  */
-async function appendDays(
-  { database, log }: SealParts,
-  streamIds: readonly number[],
-  signal: AbortSignal,
-): Promise<void> {
-  const days = await listDueDays(database, streamIds, signal);
-  for (const due of days) {
-    let place: PagePlace | null = BEFORE_ALL;
-    while (place !== null) place = await sealNext(database, due, place, signal);
-    await appendToLedger(database, due, signal);
-  }
-  if (days.length > 0) log.debug({ days: days.length }, 'complete days were put into the ledger');
-}
-
-/** The ledger as something that follows what is published. */
-export const sealing = (parts: SealParts): Follower => ({
+export const sealing = ({ database, log }: SealParts): Follower => ({
   what: 'the ledger',
-  catchUp: (streamIds, signal) => appendDays(parts, streamIds, signal),
+  async catchUp(streamIds, signal) {
+    const days = await listDueDays(database, streamIds, signal);
+    for (const due of days) {
+      let place: PagePlace | null = BEFORE_ALL;
+      while (place !== null) place = await sealNext(database, due, place, signal);
+      await appendToLedger(database, due, signal);
+    }
+    if (days.length > 0) log.debug({ days: days.length }, 'complete days were put into the ledger');
+  },
 });
