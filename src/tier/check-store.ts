@@ -9,48 +9,37 @@ import { CHECK_FOLDER, type ObjectStore } from './object-store.ts';
  */
 export async function checkStore(store: ObjectStore, signal: AbortSignal): Promise<void> {
   const key = `${CHECK_FOLDER}${systemClock.uuid()}`;
+  const [first, second] = [Buffer.from(`daywalk was here: ${key}`), Buffer.from('not to be kept')];
+  const check = (holds: boolean | undefined, otherwise: string, hint: string) => {
+    if (!holds) throw new ObjectStoreError('settings', `${store.name}: ${otherwise}`, { hint });
+  };
   try {
-    await checkWriting(store, key, signal);
+    check(
+      (await store.create(key, first, signal)) === 'created',
+      'a new object is said to have been there',
+      'The store does not keep the metadata of objects (x-amz-meta-…), or answers out of a cache.',
+    );
+    check(
+      (await store.create(key, second, signal)) === 'exists' &&
+        (await store.read(key, signal))?.equals(first),
+      'a second object of the same key took the place of the first',
+      'The store ignores conditional writes (If-None-Match: *), without which two workers may overwrite each other: take a newer version of it, or another one.',
+    );
+    const range = await store.read(key, signal, { start: 8, end: 16 });
+    check(
+      range?.equals(first.subarray(8, 16)) && (await store.size(key, signal)) === first.length,
+      'an object that was just written is not read as it is',
+      'The store must show every object as soon as it is written: is there a cache on the way?',
+    );
+    await store.remove(key, signal);
+    check(
+      (await store.read(key, signal)) === null,
+      'an object that was removed is still there',
+      'Is there a cache on the way?',
+    );
   } catch (error) {
     const isAway = error instanceof ObjectStoreError && error.fault === 'away';
     if (!isAway) await store.remove(key, signal).catch(() => {});
     throw error;
   }
-  await store.remove(key, signal);
-  if ((await store.read(key, signal)) !== null)
-    throw untrusted(
-      store,
-      'an object that was removed is still there',
-      'Is there a cache on the way?',
-    );
-}
-
-async function checkWriting(store: ObjectStore, key: string, signal: AbortSignal): Promise<void> {
-  const [first, second] = [Buffer.from(`daywalk was here: ${key}`), Buffer.from('not to be kept')];
-  if ((await store.create(key, first, signal)) !== 'created')
-    throw untrusted(
-      store,
-      'a new object is said to have been there',
-      'The store does not keep the metadata of objects (x-amz-meta-…), or answers out of a cache.',
-    );
-  const isRefused = (await store.create(key, second, signal)) === 'exists';
-  const kept = await store.read(key, signal);
-  if (!isRefused || !kept?.equals(first))
-    throw untrusted(
-      store,
-      'a second object of the same key took the place of the first',
-      'The store ignores conditional writes (If-None-Match: *), without which two workers may overwrite each other: take a newer version of it, or another one.',
-    );
-  const range = await store.read(key, signal, { start: 8, end: 16 });
-  const isSized = (await store.size(key, signal)) === first.length;
-  if (!isSized || !range?.equals(first.subarray(8, 16)))
-    throw untrusted(
-      store,
-      'an object that was just written is not read as it is',
-      'The store must show every object as soon as it is written: is there a cache on the way?',
-    );
-}
-
-function untrusted(store: ObjectStore, found: string, hint: string): ObjectStoreError {
-  return new ObjectStoreError('settings', `${store.name}: ${found}`, { hint });
 }

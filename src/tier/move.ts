@@ -5,6 +5,7 @@ import type { KeptDay } from '../model.ts';
 import type { MovedDay, MovedObject } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
 import { shownRecords } from '../store/shown-records.ts';
+import type { Written } from '../written.ts';
 import { statsOf } from './delta/delta-actions.ts';
 import { eventsKey, readBackEvents, writeEvents } from './event-file.ts';
 import {
@@ -14,11 +15,11 @@ import {
   settleDay,
   settleLog,
   type TierParts,
+  withDay,
 } from './moved-log.ts';
-import { writeObject } from './moved-object.ts';
+import { type ObjectToWrite, writeObject } from './moved-object.ts';
 import { pagesKey, readBackPages, writePages } from './page-file.ts';
 import {
-  claimDay,
   type DayToMove,
   type LeavingDay,
   type MarkedTiered,
@@ -72,7 +73,8 @@ export async function moveDays(
     if (month !== null && month !== day.slice(0, 7))
       report.emptied.push(...(await removeMarked(database, signal)));
     month = day.slice(0, 7);
-    const result = due.kept ?? (await claimed(parts, due, signal));
+    const moving = () => moveOne(parts, due, signal);
+    const result = due.kept ?? (await withDay(parts, due, moving, signal));
     if (typeof result === 'string') report.kept.push({ stream, day, reason: result });
     else report.days.push(result);
     onDay(index + 1);
@@ -82,20 +84,15 @@ export async function moveDays(
   return report;
 }
 
-/** Moves a day that no other process moves; what did not move is taken out of the log again. */
-async function claimed(
+/** Moves a day; what did not move is taken out of the log again. */
+async function moveOne(
   parts: TierParts,
   due: DayToMove,
   signal: AbortSignal,
 ): Promise<MovedDay | string> {
-  const { database } = parts;
-  const move = async () => {
-    const result = await moveDay(parts, due, signal);
-    if (typeof result === 'string') await settleDay(parts, due, signal);
-    return result;
-  };
-  const result = await database.retry(() => database.alone(claimDay(due), move), signal);
-  return result ?? 'another process moves it just now';
+  const result = await moveDay(parts, due, signal);
+  if (typeof result === 'string') await settleDay(parts, due, signal);
+  return result;
 }
 
 /** @returns the day where it has moved, or why it stays. */
@@ -138,29 +135,21 @@ async function writeDay(
 ): Promise<MovedDay | null> {
   const { database, store, clock } = parts;
   const { streamId, stream, day, publication } = leaving;
-  const pages = await writeObject(
-    parts,
-    leaving,
-    {
-      keyOf: pagesKey,
-      records: leaving.pages,
-      write: (file) => writePages(file, leavingPages(database, leaving, signal), signal),
-      readBack: readBackPages,
-    },
-    signal,
-  );
+  const written = <W extends Written>(object: ObjectToWrite<W>) =>
+    writeObject(parts, leaving, object, signal);
+  const pages = await written({
+    keyOf: pagesKey,
+    records: leaving.pages,
+    write: (file) => writePages(file, leavingPages(database, leaving, signal), signal),
+    readBack: readBackPages,
+  });
   if (pages === null) return null;
-  const events = await writeObject(
-    parts,
-    leaving,
-    {
-      keyOf: eventsKey,
-      records: leaving.records,
-      write: (file) => writeEvents(file, shownRecords(database, leaving, signal), signal),
-      readBack: readBackEvents,
-    },
-    signal,
-  );
+  const events = await written({
+    keyOf: eventsKey,
+    records: leaving.records,
+    write: (file) => writeEvents(file, shownRecords(database, leaving, signal), signal),
+    readBack: readBackEvents,
+  });
   if (events === null) return null;
   const { records, recordsSha256 } = events;
   const moved = {
@@ -174,7 +163,7 @@ async function writeDay(
     records,
     recordsSha256,
   };
-  await commitAlone(parts, { add: [fileOfEvents(moved, clock.now(), statsOf(events))] }, signal);
+  await commitAlone(parts, fileOfEvents(moved, clock.now(), statsOf(events)), signal);
   return moved;
 }
 

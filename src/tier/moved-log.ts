@@ -4,7 +4,7 @@ import { ObjectStoreError } from '../errors.ts';
 import type { Database } from '../store/database.ts';
 import { listMovedDays, type MovedDay } from '../store/moved-days.ts';
 import type { LiveFile } from './delta/delta-actions.ts';
-import type { DeltaChange, DeltaLog } from './delta/delta-log.ts';
+import type { DeltaLog, TableDay } from './delta/delta-log.ts';
 import { foreign } from './delta/delta-state.ts';
 import { EVENTS_FOLDER } from './event-file.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -38,13 +38,24 @@ export const fileOfEvents = (
   stats,
 });
 
-/** Commits while no other process does; what changes nothing is not written. */
+/** Does something with a day while no other process does. @returns what `work` does, or why it was not done. */
+export async function withDay<T>(
+  { database }: TierParts,
+  day: StreamDay,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T | string> {
+  const result = await database.retry(() => database.alone(claimDay(day), work), signal);
+  return result ?? 'another process moves it just now';
+}
+
+/** Commits that a day has a file, or none, while no other process commits; what changes nothing is not written. */
 export async function commitAlone(
   { database, log }: TierParts,
-  change: DeltaChange,
+  day: TableDay,
   signal: AbortSignal,
 ): Promise<void> {
-  await database.retry(() => database.alone(claimLog, () => log.commit(change, signal)), signal);
+  await database.retry(() => database.alone(claimLog, () => log.commit([day], signal)), signal);
 }
 
 /** Removes what left the table a while ago, while no other process commits; never what Postgres says that a day is in. */
@@ -64,16 +75,11 @@ export async function settleDay(
   { stream, day }: StreamDay,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, store, log, clock } = parts;
+  const { database, store, clock } = parts;
   const moved = await listMovedDays(database, [stream], { from: day, to: day }, signal);
   const here = moved.find(({ place }) => place === store.name);
-  const files = [...(await log.files(signal)).values()];
-  const add = here === undefined ? [] : [fileOfEvents(here, clock.now(), null)];
-  // What is added stays.
-  const remove = files.flatMap((file) =>
-    file.stream === stream && file.day === day ? [file.path] : [],
-  );
-  await commitAlone(parts, { add, remove }, signal);
+  const file = here === undefined ? null : fileOfEvents(here, clock.now(), null);
+  await commitAlone(parts, file ?? { stream, day, path: null }, signal);
 }
 
 /**

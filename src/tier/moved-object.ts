@@ -11,7 +11,7 @@ import { readPart } from './object-body.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** What is written of a publication, and how it is read back. */
-interface ObjectToWrite<W extends Written> {
+export interface ObjectToWrite<W extends Written> {
   readonly keyOf: (stream: string, day: Day, publication: string) => string;
   /** How many records, or pages, it must hold. */
   readonly records: number;

@@ -7,60 +7,55 @@ import type { FileLine, Written } from '../written.ts';
 import { readBack, readObject } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** A row of `daywalk.pages` by the names of its columns; `jsonb` and arrays as the text that Postgres makes of them, and takes. */
-export interface TieredPage {
-  readonly walk_id: bigint;
-  readonly page_no: number;
-  readonly day: Day;
-  readonly start: bigint;
-  readonly length: number;
-  readonly skip: number;
-  readonly records: number;
-  readonly total: bigint | null;
-  readonly relation: string | null;
-  readonly total_missing: boolean;
-  readonly more: boolean;
-  readonly body: string;
-  readonly bytes: Uint8Array | null;
-  readonly changes: string | null;
-  readonly record_hashes: string;
-  readonly id_hashes: string | null;
-  readonly sha256: Uint8Array;
-  readonly byte_count: number;
-  /** Microseconds since 1970. */
-  readonly fetched_at: bigint;
-  readonly duration_ms: number;
+/** What a value of a kind is here. */
+interface Values {
+  readonly text: string;
+  readonly json: string;
+  readonly bytes: Uint8Array;
+  readonly boolean: boolean;
+  readonly int32: number;
+  readonly int64: bigint;
+  /** Since 1970. */
+  readonly microseconds: bigint;
 }
+
+const optional = true;
+const plain = true;
+const COLUMNS = {
+  walk_id: { kind: 'int64' },
+  page_no: { kind: 'int32' },
+  day: { kind: 'text' },
+  start: { kind: 'int64' },
+  length: { kind: 'int32' },
+  skip: { kind: 'int32' },
+  records: { kind: 'int32' },
+  total: { kind: 'int64', optional },
+  relation: { kind: 'text', optional },
+  total_missing: { kind: 'boolean' },
+  more: { kind: 'boolean' },
+  body: { kind: 'json' },
+  bytes: { kind: 'bytes', plain, optional },
+  changes: { kind: 'json', optional },
+  record_hashes: { kind: 'text', plain },
+  id_hashes: { kind: 'text', plain, optional },
+  sha256: { kind: 'bytes', plain },
+  byte_count: { kind: 'int32' },
+  fetched_at: { kind: 'microseconds' },
+  duration_ms: { kind: 'int32' },
+} as const satisfies Readonly<Record<string, Omit<ParquetColumn<never>, 'name' | 'of'>>>;
+type Columns = typeof COLUMNS;
+
+/** A row of `daywalk.pages` by the names of its columns; `jsonb` and arrays as the text that Postgres makes of them, and takes. */
+export type TieredPage = {
+  readonly [Name in keyof Columns]:
+    | Values[Columns[Name]['kind']]
+    | (Columns[Name] extends { readonly optional: true } ? null : never);
+};
 
 /** Where the pages behind a publication lie. */
 export const pagesKey = (stream: string, day: Day, publication: string): string =>
   `pages/stream=${stream}/day=${day}/${publication}.parquet`;
 
-const optional = true;
-const plain = true;
-const COLUMNS: { readonly [Name in keyof TieredPage]: Omit<ParquetColumn<never>, 'name' | 'of'> } =
-  {
-    walk_id: { kind: 'int64' },
-    page_no: { kind: 'int32' },
-    day: { kind: 'text' },
-    start: { kind: 'int64' },
-    length: { kind: 'int32' },
-    skip: { kind: 'int32' },
-    records: { kind: 'int32' },
-    total: { kind: 'int64', optional },
-    relation: { kind: 'text', optional },
-    total_missing: { kind: 'boolean' },
-    more: { kind: 'boolean' },
-    body: { kind: 'json' },
-    bytes: { kind: 'bytes', plain, optional },
-    changes: { kind: 'json', optional },
-    record_hashes: { kind: 'text', plain },
-    id_hashes: { kind: 'text', plain, optional },
-    sha256: { kind: 'bytes', plain },
-    byte_count: { kind: 'int32' },
-    fetched_at: { kind: 'microseconds' },
-    duration_ms: { kind: 'int32' },
-  };
 /** In the order of `daywalk.pages`. */
 export const PAGE_COLUMNS = Object.keys(COLUMNS) as (keyof TieredPage)[];
 

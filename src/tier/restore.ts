@@ -4,10 +4,10 @@ import { ObjectStoreError } from '../errors.ts';
 import type { KeptDay } from '../model.ts';
 import type { MovedDay } from '../store/moved-days.ts';
 import { removeMarked } from '../store/pruned-pages.ts';
-import { settleDay, settleLog, type TierParts } from './moved-log.ts';
+import { settleDay, settleLog, type TierParts, withDay } from './moved-log.ts';
 import { readObject } from './object-file.ts';
 import type { TieredPage } from './page-file.ts';
-import { claimDay, removeAgain, restoreDay } from './rows.ts';
+import { removeAgain, restoreDay } from './rows.ts';
 import { putBack } from './tiered-page-rows.ts';
 
 /** What a restoring did. */
@@ -32,22 +32,17 @@ export async function restoreDays(
   signal: AbortSignal,
   onDay: (done: number) => void = () => {},
 ): Promise<RestoreReport> {
-  const { database, store } = parts;
+  const { store } = parts;
   const report = { days: [] as MovedDay[], kept: [] as KeptDay[] };
   for (const [index, moved] of days.entries()) {
     signal.throwIfAborted();
     const restore = () => restoreOne(parts, moved, recheckDays, signal);
-    const reason =
+    const result =
       moved.place === store.name
-        ? await database.retry(() => database.alone(claimDay(moved), restore), signal)
+        ? await withDay(parts, moved, restore, signal)
         : `it is in ${moved.place}, and tier.url is ${store.name}`;
-    if (reason === true) report.days.push(moved);
-    else
-      report.kept.push({
-        stream: moved.stream,
-        day: moved.day,
-        reason: reason ?? 'another process moves it just now',
-      });
+    if (typeof result !== 'string') report.days.push(moved);
+    else report.kept.push({ stream: moved.stream, day: moved.day, reason: result });
     onDay(index + 1);
   }
   // Behind the days: one whose records are lost comes back from its pages.

@@ -94,7 +94,7 @@ function stage() {
       writtenAt: clock.now(),
       stats,
     };
-    await log.commit({ add: [added] }, signal);
+    await log.commit([added], signal);
     model.set(
       `${stream} ${day}`,
       records.map((record) => told(stream, day, record)),
@@ -102,11 +102,7 @@ function stage() {
   }
 
   async function takeOut(stream: string, day: string): Promise<void> {
-    const files = await log.files(signal);
-    const paths = [...files.values()]
-      .filter((file) => file.stream === stream && file.day === day)
-      .map(({ path }) => path);
-    await log.commit({ remove: paths }, signal);
+    await log.commit([{ stream, day, path: null }], signal);
     model.delete(`${stream} ${day}`);
   }
 

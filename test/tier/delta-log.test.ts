@@ -27,6 +27,9 @@ function fileOf(stream: string, day: string, name: string): LiveFile {
   return { path, stream, day, bytes: name.length, writtenAt: NOON, stats: '{"numRecords":1}' };
 }
 
+/** The day of a file, without one. */
+const without = ({ stream, day }: LiveFile) => ({ stream, day, path: null });
+
 /** Writes the objects of files, as a move does before it commits. */
 async function withObjects(store: MemoryStore, ...files: readonly LiveFile[]): Promise<void> {
   for (const { path, bytes } of files)
@@ -64,7 +67,7 @@ async function commitDays(
     fileOf(stream, new Date(NOON + index * DAY_MS).toISOString().slice(0, 10), `first-${index}`),
   );
   await withObjects(store, ...files);
-  for (const file of files) await log.commit({ add: [file] }, signal);
+  for (const file of files) await log.commit([file], signal);
   return files;
 }
 
@@ -73,7 +76,7 @@ describe('a commit', () => {
     const { store, open } = stage();
     const file = fileOf('events', '2026-03-05', 'a');
     await withObjects(store, file);
-    await open().commit({ add: [file] }, signal);
+    await open().commit([file], signal);
     expect(logOf(store)).toEqual(['00000000000000000000.json']);
     const [info, protocol, table, add, ...others] = actionsAt(store, 0) ?? [];
     expect(others).toEqual([]);
@@ -126,8 +129,8 @@ describe('a commit', () => {
     ];
     const other = fileOf('smart-event', '2026-03-05', 'a');
     await withObjects(store, first, second, other);
-    await log.commit({ add: [first, other] }, signal);
-    await log.commit({ add: [second] }, signal);
+    await log.commit([first, other], signal);
+    await log.commit([second], signal);
     expect(actionsAt(store, 1)?.slice(1)).toEqual([
       {
         remove: {
@@ -138,7 +141,7 @@ describe('a commit', () => {
       },
       { add: expect.objectContaining({ path: second.path }) },
     ]);
-    await log.commit({ remove: [other.path, 'never/there'] }, signal);
+    await log.commit([without(other), { stream: 'never', day: '2026-03-05', path: null }], signal);
     expect(actionsAt(store, 2)?.[0].commitInfo.operation).toBe('DELETE');
     expect(await pathsOf(open())).toEqual([second.path]);
     expect([...(await log.files(signal)).values()]).toEqual([second]);
@@ -147,22 +150,22 @@ describe('a commit', () => {
   it('that changes nothing is not written', async () => {
     const { store, open } = stage();
     const log = open();
-    await log.commit({}, signal);
-    await log.commit({ remove: ['stream=a/day=2026-03-05/a.parquet'] }, signal);
+    await log.commit([], signal);
+    await log.commit([{ stream: 'a', day: '2026-03-05', path: null }], signal);
     expect(await log.files(signal)).toEqual(new Map());
     const file = fileOf('events', '2026-03-05', 'a');
     await withObjects(store, file);
-    for (const writer of [log, open(), log]) await writer.commit({ add: [file] }, signal);
-    for (const writer of [log, open(), log]) await writer.commit({ remove: [file.path] }, signal);
+    for (const writer of [log, open(), log]) await writer.commit([file], signal);
+    for (const writer of [log, open(), log]) await writer.commit([without(file)], signal);
     expect(logOf(store)).toHaveLength(2);
   });
 
   it('does not add a file whose object is not there as it was written', async () => {
     const { store, open } = stage();
     const file = fileOf('events', '2026-03-05', 'a');
-    await expect(open().commit({ add: [file] }, signal)).rejects.toThrow(ObjectStoreError);
+    await expect(open().commit([file], signal)).rejects.toThrow(ObjectStoreError);
     await withObjects(store, { ...file, bytes: 2 });
-    await expect(open().commit({ add: [file] }, signal)).rejects.toThrow(/no whole object/);
+    await expect(open().commit([file], signal)).rejects.toThrow(/no whole object/);
     expect(logOf(store)).toEqual([]);
   });
 
@@ -175,11 +178,11 @@ describe('a commit', () => {
     await withObjects(store, mine, theirs);
     const slow = changedStore(store, {
       async create(key, body) {
-        if (!store.objects.has(commitKey(0))) await open().commit({ add: [theirs] }, signal);
+        if (!store.objects.has(commitKey(0))) await open().commit([theirs], signal);
         return store.create(key, body);
       },
     });
-    await open(slow).commit({ add: [mine] }, signal);
+    await open(slow).commit([mine], signal);
     expect(await pathsOf(open())).toEqual([mine.path]);
     expect(actionsAt(store, 1)?.some(({ remove }) => remove?.path === theirs.path)).toBe(true);
   });
@@ -194,7 +197,7 @@ describe('a commit', () => {
         return 'exists';
       },
     });
-    await open(forgetful).commit({ add: [file] }, signal);
+    await open(forgetful).commit([file], signal);
     expect(logOf(store)).toHaveLength(1);
   });
 
@@ -204,8 +207,8 @@ describe('a commit', () => {
     const files = Array.from({ length: 20 }, (_, index) => fileOf(`s${index}`, '2026-03-05', 'a'));
     await withObjects(store, ...files);
     const broken = fileOf('broken', '2026-03-05', 'a');
-    const work = files.flatMap((file) => [log.commit({ add: [file] }, signal), log.files(signal)]);
-    await expect(log.commit({ add: [broken] }, signal)).rejects.toThrow(ObjectStoreError);
+    const work = files.flatMap((file) => [log.commit([file], signal), log.files(signal)]);
+    await expect(log.commit([broken], signal)).rejects.toThrow(ObjectStoreError);
     await Promise.all(work);
     expect(await pathsOf(log)).toEqual(files.map(({ path }) => path).sort());
     expect(logOf(store)).toHaveLength(20);
@@ -221,7 +224,7 @@ describe('a commit', () => {
         return 'exists';
       },
     });
-    await expect(open(taken).commit({ add: [file] }, signal)).rejects.toThrow(DeltaLogError);
+    await expect(open(taken).commit([file], signal)).rejects.toThrow(DeltaLogError);
   });
 });
 
@@ -327,7 +330,7 @@ describe('the log', () => {
     for (let version = 3; version < 8; version++) await store.remove(commitKey(version));
     expect(await pathsOf(open())).toHaveLength(3);
     const log = open();
-    for (const file of files) await log.commit({ add: [file] }, signal);
+    for (const file of files) await log.commit([file], signal);
     expect(await pathsOf(open())).toEqual(files.map(({ path }) => path).sort());
     expect(logOf(store)).toHaveLength(10);
   });
@@ -377,7 +380,7 @@ describe('the log', () => {
     await store.create(commitKey(1), Buffer.from(`${JSON.stringify(action)}\n`));
     await expect(open().files(signal)).rejects.toThrow(/only daywalk|another program/i);
     const file = fileOf('events', '2026-01-01', 'x');
-    await expect(open().commit({ add: [file] }, signal)).rejects.toThrow(DeltaLogError);
+    await expect(open().commit([file], signal)).rejects.toThrow(DeltaLogError);
   });
 
   it('may hold what others may write beside it', async () => {
@@ -408,7 +411,7 @@ describe('the log', () => {
           bytes: 1,
         }));
         await withObjects(store, ...files);
-        await log.commit({ add: files }, signal);
+        await log.commit(files, signal);
         for (const { add } of actionsAt(store, 0) ?? [])
           if (add) expect(add.path).toMatch(/^(?:[\w\-.~!$&'()*+,;=:@/]|%[\dA-F]{2})+$/);
         const paths = files.map(({ path }) => path).sort();
@@ -426,7 +429,7 @@ describe('the log', () => {
 async function checkpointOf(log: DeltaLog, store: MemoryStore): Promise<void> {
   for (let version = 1; version < 50; version++)
     await store.create(commitKey(version), Buffer.from('{"commitInfo":{}}\n'));
-  await log.commit({}, signal);
+  await log.commit([], signal);
   expect(logOf(store)).toContain('00000000000000000049.checkpoint.parquet');
   for (let version = 1; version < 50; version++) await store.remove(commitKey(version));
 }

@@ -200,7 +200,8 @@ it('what Postgres says that a day is in is never removed, whatever the log says'
   const old = { ...systemClock, now: () => Date.now() - 2 * WEEK_MS };
   await moveAll(partsOf(database, store));
   const first = await firstMoved();
-  await new DeltaLog(store, old).commit({ remove: [first.events.key.slice(7)] }, signal);
+  const { stream, day } = first;
+  await new DeltaLog(store, old).commit([{ stream, day, path: null }], signal);
   await cleanUpAlone(partsOf(database, store), signal);
   expect(store.objects.has(first.events.key)).toBe(true);
   await moveAll(partsOf(database, store));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { LiveFile } from '../../src/tier/delta/delta-actions.ts';
-import { type DeltaChange, DeltaLog } from '../../src/tier/delta/delta-log.ts';
+import { DeltaLog, type TableDay } from '../../src/tier/delta/delta-log.ts';
 import { type Death, Killed, MemoryStore, mortal } from '../support/memory-store.ts';
 
 const signal = new AbortController().signal;
@@ -118,7 +118,7 @@ export function logOfSeveralWriters(runs: number): void {
           const writer = writers[index];
           if (writer === undefined) continue;
           const before = Object.fromEntries(model);
-          const change: DeltaChange = await (async () => {
+          const change: readonly TableDay[] = await (async () => {
             if ('add' in does) {
               const days = new Map(
                 does.add.map(({ stream, day }) => [`${stream} ${day}`, { stream, day }]),
@@ -129,13 +129,11 @@ export function logOfSeveralWriters(runs: number): void {
               );
               for (const file of files) await putObject(store, file);
               for (const { stream, day, path } of files) model.set(`${stream} ${day}`, path);
-              return { add: files };
+              return files;
             }
-            if (!('remove' in does)) return {};
-            const keys = does.remove.map(({ stream, day }) => `${stream} ${day}`);
-            const remove = keys.flatMap((key) => model.get(key) ?? []);
-            for (const key of keys) model.delete(key);
-            return { remove };
+            if (!('remove' in does)) return [];
+            for (const { stream, day } of does.remove) model.delete(`${stream} ${day}`);
+            return does.remove.map(({ stream, day }) => ({ stream, day, path: null }));
           })();
           if ('cleanAfterDays' in does) {
             time.now += does.cleanAfterDays * DAY_MS;
@@ -144,9 +142,7 @@ export function logOfSeveralWriters(runs: number): void {
             for (let n = 0; n < does.commits; n++) {
               const file = fileOf('busy', FIRST_DAYS[0] ?? '', `b${++names}`);
               await putObject(store, file);
-              await writer.work(n % 10 === 0 ? killed : [], (log) =>
-                log.commit({ add: [file] }, signal),
-              );
+              await writer.work(n % 10 === 0 ? killed : [], (log) => log.commit([file], signal));
               model.set(`busy ${FIRST_DAYS[0]}`, file.path);
             }
           } else {
@@ -183,7 +179,7 @@ export function logOfSeveralWriters(runs: number): void {
             await putObject(store, file);
             if (isShared) shared.add(file.path);
             else own.set(`own-${index} 2026-01-01`, file.path);
-            await writer.work(killed, (log) => log.commit({ add: [file] }, signal));
+            await writer.work(killed, (log) => log.commit([file], signal));
           }
         });
         await scheduler.waitFor(Promise.all(working));
@@ -209,7 +205,7 @@ async function costOfDays(daysBefore: number) {
     ['events', 'smart-event'].map((stream) => fileOf(stream, dayAt(at), name));
   const commit = async (files: readonly LiveFile[]) => {
     for (const file of files) await putObject(store, file);
-    await log.commit({ add: files }, signal);
+    await log.commit(files, signal);
   };
   await commit(
     Array.from({ length: daysBefore }, (_, index) =>

@@ -1,5 +1,5 @@
 /** A checkpoint of the log: all of the table's state as one Parquet object, so that nobody has to read every commit. */
-import { addOf, type DeltaAction, encodePath } from './delta-actions.ts';
+import { addOf, type DeltaAction, encodePath, PROTOCOL } from './delta-actions.ts';
 import { DeltaState } from './delta-state.ts';
 
 type Schema = NonNullable<
@@ -61,21 +61,15 @@ export async function checkpointOf(
 ): Promise<{ readonly body: Buffer; readonly actions: number }> {
   // Loaded when it is needed: other verbs begin without it.
   const { parquetWriteBuffer } = await import('hyparquet-writer');
-  const rows: Readonly<Record<string, unknown>>[] = [
-    { protocol: state.protocol },
-    { metaData: { ...state.metaData, createdTime: wide(state.metaData?.createdTime) } },
-    ...[...state.removed].map(([path, at]) => ({
-      remove: { path: encodePath(path), deletionTimestamp: wide(at), dataChange: false },
+  const actions: DeltaAction[] = [
+    { protocol: PROTOCOL },
+    { metaData: state.metaData },
+    ...[...state.removed].map(([path, deletionTimestamp]) => ({
+      remove: { path: encodePath(path), deletionTimestamp, dataChange: false },
     })),
-    ...[...state.files.values()].map(addOf).map(({ size, modificationTime, ...add }) => ({
-      add: {
-        ...add,
-        size: wide(size),
-        modificationTime: wide(modificationTime),
-        dataChange: false,
-      },
-    })),
+    ...[...state.files.values()].map((file) => ({ add: { ...addOf(file), dataChange: false } })),
   ];
+  const rows = actions.map((action): Row => JSON.parse(JSON.stringify(action), asLong));
   const body = parquetWriteBuffer({
     schema: [{ name: 'checkpoint', num_children: NAMES.length }, ...Object.values(COLUMNS).flat()],
     columnData: NAMES.map((name) => ({
@@ -89,8 +83,11 @@ export async function checkpointOf(
   return { body: Buffer.from(body), actions: rows.length };
 }
 
-const wide = (value: number | null | undefined): bigint | null =>
-  value === null || value === undefined ? null : BigInt(value);
+type Row = Readonly<Record<string, unknown>>;
+/** What is an INT64 in Parquet is a bigint there. */
+const LONGS = new Set(['createdTime', 'size', 'modificationTime', 'deletionTimestamp']);
+const asLong = (name: string, value: unknown): unknown =>
+  LONGS.has(name) && typeof value === 'number' ? BigInt(value) : value;
 
 /** The state that a checkpoint of that version holds. */
 export async function stateOf(

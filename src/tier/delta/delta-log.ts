@@ -20,12 +20,8 @@ import { checkpointOf } from './delta-checkpoint.ts';
 import { catchUp, checkpointKey, commitKey, LAST_CHECKPOINT, readState } from './delta-replay.ts';
 import { DeltaState } from './delta-state.ts';
 
-/** What a commit puts into the table and takes out of it. */
-export interface DeltaChange {
-  readonly add?: readonly LiveFile[];
-  /** Paths. */
-  readonly remove?: readonly string[];
-}
+/** A day of the table: the file that it has, or none. */
+export type TableDay = LiveFile | (Pick<LiveFile, 'stream' | 'day'> & { readonly path: null });
 
 /** Whose table it is. */
 export interface TableOwner {
@@ -72,19 +68,17 @@ export class DeltaLog {
   }
 
   /**
-   * Commits a change; a day has one file, so a file that is added takes the place of what the table has of its day.
-   * May be repeated: what is in the table already is not added again, what is not in it is not removed, and where nothing
-   * is left to do nothing is written.
+   * Commits that each of these days has its file and no other one. May be repeated: where nothing is left to do nothing is written.
    * @throws {DeltaLogError} where the log is not as daywalk writes it.
    * @throws {ObjectStoreError} where there is no such object.
    */
-  commit(change: DeltaChange, signal: AbortSignal): Promise<void> {
+  commit(days: readonly TableDay[], signal: AbortSignal): Promise<void> {
     return this.#turns.run(async () => {
       const { version, checkpoint } = await this.#newest(signal);
       // Before the commit, so that what fails here leaves nothing half done.
       if (version - checkpoint >= CHECKPOINT_EVERY) await this.#writeCheckpoint(signal);
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (await this.#tryCommit(change, signal)) return;
+        if (await this.#tryCommit(days, signal)) return;
         await this.#newest(signal);
       }
       throw new DeltaLogError(`${this.#store.name}: each commit was taken by another writer`, {
@@ -94,9 +88,9 @@ export class DeltaLog {
   }
 
   /** @returns false: another writer was first. */
-  async #tryCommit(change: DeltaChange, signal: AbortSignal): Promise<boolean> {
+  async #tryCommit(days: readonly TableDay[], signal: AbortSignal): Promise<boolean> {
     const tableId = this.#state.metaData?.id ?? this.#ownId ?? this.#clock.uuid();
-    const actions = actionsFor(this.#state, change, tableId, this.#clock.now());
+    const actions = actionsFor(this.#state, days, tableId, this.#clock.now());
     if (actions === null) return true;
     for (const { add } of actions) if (add) await this.#checkObject(fileOf(add), signal);
     const version = this.#state.version + 1;
@@ -167,24 +161,24 @@ export class DeltaLog {
   }
 }
 
-/** What a change still has to do; null: nothing. */
+/** What is still to be done; null: nothing. */
 function actionsFor(
   { files, metaData }: DeltaState,
-  { add = [], remove = [] }: DeltaChange,
+  days: readonly TableDay[],
   tableId: string,
   timestamp: number,
 ): DeltaAction[] | null {
-  const dayOf = ({ stream, day }: LiveFile) => `${stream} ${day}`;
-  const named = new Set(add.map(({ path }) => path));
-  const added = new Map(
-    add.filter(({ path }) => !files.has(path)).map((file) => [dayOf(file), file]),
+  const dayOf = ({ stream, day }: TableDay) => `${stream} ${day}`;
+  const wanted = new Map(days.map((one) => [dayOf(one), one]));
+  const added = [...wanted.values()].flatMap((one) =>
+    one.path === null || files.has(one.path) ? [] : [one],
   );
-  const leaving = new Set(remove.filter((path) => !named.has(path)));
-  const removed = [...files.values()].filter(
-    (file) => leaving.has(file.path) || added.has(dayOf(file)),
-  );
-  if (added.size + removed.length === 0) return null;
-  const operation = added.size > 0 ? 'WRITE' : 'DELETE';
+  const removed = [...files.values()].filter((file) => {
+    const one = wanted.get(dayOf(file));
+    return one !== undefined && one.path !== file.path;
+  });
+  if (added.length + removed.length === 0) return null;
+  const operation = added.length > 0 ? 'WRITE' : 'DELETE';
   const commitInfo = { timestamp, operation, operationParameters: {}, engineInfo: ENGINE };
   return [
     { commitInfo },
@@ -192,6 +186,6 @@ function actionsFor(
       ? [{ protocol: PROTOCOL }, { metaData: metaDataOf(tableId, timestamp) }]
       : []),
     ...removed.map((file) => ({ remove: removeOf(file, timestamp) })),
-    ...[...added.values()].map((file) => ({ add: addOf(file) })),
+    ...added.map((file) => ({ add: addOf(file) })),
   ];
 }

@@ -16,7 +16,6 @@ export class DeltaState {
   version = -1;
   /** The version of the newest checkpoint; -1: there is none. */
   checkpoint = -1;
-  protocol: Protocol = PROTOCOL;
   metaData: MetaData | null = null;
   /** By path. */
   readonly files = new Map<string, LiveFile>();
@@ -29,7 +28,7 @@ export class DeltaState {
    */
   take(version: number, actions: readonly DeltaAction[]): void {
     for (const { protocol, metaData, add, remove } of actions) {
-      if (protocol) this.protocol = understood(protocol);
+      if (protocol) checkProtocol(protocol);
       if (metaData) this.metaData = metaData;
       if (remove) {
         const path = decodeURIComponent(remove.path);
@@ -52,10 +51,9 @@ export const isOwnCommit = (actions: readonly DeltaAction[]): boolean =>
   actions.some(({ commitInfo }) => commitInfo?.engineInfo === ENGINE) ||
   actions.every(({ protocol, metaData, add, remove }) => !(protocol || metaData || add || remove));
 
-function understood(protocol: Protocol): Protocol {
-  const { minReaderVersion: reader, minWriterVersion: writer } = protocol;
-  if (reader <= PROTOCOL.minReaderVersion && writer <= PROTOCOL.minWriterVersion) return protocol;
-  throw foreign(`it wants a reader of version ${reader} and a writer of version ${writer}`);
+function checkProtocol({ minReaderVersion: reader, minWriterVersion: writer }: Protocol): void {
+  if (reader > PROTOCOL.minReaderVersion || writer > PROTOCOL.minWriterVersion)
+    throw foreign(`it wants a reader of version ${reader} and a writer of version ${writer}`);
 }
 
 /** The table is not only ours any more. */
