@@ -1,6 +1,5 @@
 /** `verify --deep`: every page of every proven walk is asked for again and compared record by record. Nothing is changed. */
 import { EnvelopeError, RequestError } from '../errors.ts';
-import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
 import { compareProbe } from '../store/evidence/probes.ts';
 import {
   type AskedPage,

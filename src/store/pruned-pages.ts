@@ -19,13 +19,8 @@ export function listOpenPrunings(database: Database): Promise<OpenPruning[]> {
 }
 
 /** Empties the partition of a month, if nothing that is kept has pages in it. */
-async function emptyMonth(database: Database, month: Day, signal?: AbortSignal): Promise<boolean> {
-  const [row] = await database.persist<{ emptied: boolean }>(
-    'select daywalk.empty_month($1::date) as emptied',
-    [month],
-    signal,
-  );
-  return row?.emptied === true;
+function emptyMonth(database: Database, month: Day, signal?: AbortSignal): Promise<boolean> {
+  return database.value('select daywalk.empty_month($1::date)', [month], signal);
 }
 
 /** One statement removes no more than these. */

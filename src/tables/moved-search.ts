@@ -28,20 +28,19 @@ export async function* hitsInMoved(
   }
 }
 
-function hitOf({ day }: MovedDay, record: ShownRecord, paths: readonly string[]): Hit {
-  const { walkId, pageNo, position, text, fetchedAt, firstSeen, goneSince, revision } = record;
-  return {
-    day,
-    walkId: String(walkId),
-    pageNo,
-    position,
-    paths,
-    record: text,
-    fetchedAt: dateOf(fetchedAt),
-    firstSeen: dateOf(firstSeen),
-    goneSince: goneSince === null ? null : dateOf(goneSince),
-    revision,
-  };
-}
+const hitOf = (
+  { day }: MovedDay,
+  { text, ...place }: ShownRecord,
+  paths: readonly string[],
+): Hit => ({
+  ...place,
+  day,
+  walkId: String(place.walkId),
+  paths,
+  record: text,
+  fetchedAt: dateOf(place.fetchedAt),
+  firstSeen: dateOf(place.firstSeen),
+  goneSince: place.goneSince === null ? null : dateOf(place.goneSince),
+});
 
 const dateOf = (microseconds: number): Date => new Date(Math.floor(microseconds / 1000));

@@ -158,19 +158,18 @@ export const claimLog = async (query: Query): Promise<boolean> => {
 };
 
 /** How many seals the pages have that went with a day; null: it is here again. */
-export async function countSeals(
+export function countSeals(
   database: Database,
   { streamId, day }: Pick<MovedDay, 'streamId' | 'day'>,
   signal?: AbortSignal,
 ): Promise<number | null> {
-  const [row] = await database.persist<{ seals: number }>(
-    `select (select count(*) from daywalk.seals s where s.walk_id = any (g.walks)) as seals
-       from daywalk.prunings g
-      where g.stream_id = $1 and g.day = $2::date and g.what = 'day'`,
+  return database.value(
+    `select (select (select count(*) from daywalk.seals s where s.walk_id = any (g.walks))
+               from daywalk.prunings g
+              where g.stream_id = $1 and g.day = $2::date and g.what = 'day')`,
     [streamId, day],
     signal,
   );
-  return row?.seals ?? null;
 }
 
 /** Lets the pages of a day be removed once more, where some were put back and the day stays away. */

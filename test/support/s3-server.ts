@@ -23,8 +23,8 @@ export interface S3Manners {
   ignoresConditions: boolean;
   /** `If-None-Match` is refused. */
   refusesConditions: boolean;
-  /** What is answered to `x-amz-checksum-sha256`. */
-  refusesChecksum: 'InvalidArgument' | 'NotImplemented' | null;
+  /** `x-amz-checksum-sha256` is an error. */
+  refusesChecksum: boolean;
   /** Whether objects can be locked; ignored: the headers are taken and forgotten. */
   lock: 'none' | 'ignored' | 'kept';
   /** What these keys may not do. */
@@ -90,7 +90,7 @@ export async function startS3Server(keys: S3ServerKeys, tls?: ServerOptions): Pr
   const manners: S3Manners = {
     ignoresConditions: false,
     refusesConditions: false,
-    refusesChecksum: null,
+    refusesChecksum: false,
     lock: 'none',
     forbids: new Set(),
   };
@@ -246,14 +246,12 @@ function put({ objects, manners }: Place, { headers, body }: Asked, key: string)
   const lock = headers['x-amz-object-lock-mode'];
   if (headers['content-length'] !== String(body.length))
     throw new S3Error(411, 'MissingContentLength');
-  if (checksum !== undefined && manners.refusesChecksum !== null)
-    throw new S3Error(
-      manners.refusesChecksum === 'NotImplemented' ? 501 : 400,
-      manners.refusesChecksum,
-      "Unsupported header 'x-amz-checksum-sha256' received for this API call.",
-    );
+  if (checksum !== undefined && manners.refusesChecksum)
+    throw new S3Error(400, 'InvalidArgument', 'Unsupported header x-amz-checksum-sha256');
   if (checksum !== undefined && checksum !== createHash('sha256').update(body).digest('base64'))
     throw new S3Error(400, 'BadDigest');
+  if (lock !== undefined && checksum === undefined)
+    throw new S3Error(400, 'InvalidRequest', 'x-amz-checksum- HTTP header is required');
   if (lock !== undefined && manners.lock === 'none')
     throw new S3Error(400, 'InvalidRequest', 'Bucket is missing Object Lock Configuration');
   if (condition !== undefined && manners.refusesConditions)

@@ -1,5 +1,5 @@
 /** What is asked of a bucket until it is answered: with keys that are read anew when they are refused, and again after what may pass. */
-import { type DaywalkError, ObjectStoreError, UnavailableError } from '../../errors.ts';
+import { ObjectStoreError, UnavailableError } from '../../errors.ts';
 import { type RetryNotice, type RetryPolicy, untilItSucceeds } from '../../source/retry.ts';
 import { exchangeWith, type S3Answer, type S3Asked, type S3Link } from './s3-exchange.ts';
 import { failureOf } from './s3-failure.ts';
@@ -12,7 +12,7 @@ import type { Credentials } from './s3-keys.ts';
 export type SendToS3 = (asked: S3Asked, takes: (answer: S3Answer) => boolean) => Promise<S3Answer>;
 
 /** Whether an object was written or found: S3 always tells its ETag, which a page of a proxy on the way has not. */
-export const isOfObject = ({ status, headers }: S3Answer): boolean =>
+const isOfObject = ({ status, headers }: S3Answer): boolean =>
   status >= 200 && status < 300 && headers.etag !== undefined;
 
 /**
@@ -23,7 +23,7 @@ export const isOfObject = ({ status, headers }: S3Answer): boolean =>
 export type AskS3 = <T>(
   what: string,
   signal: AbortSignal,
-  attempt: (send: SendToS3, wrong: (answer: S3Answer) => DaywalkError) => Promise<T>,
+  attempt: (send: SendToS3) => Promise<T>,
 ) => Promise<T>;
 
 /** Key files that change in the middle may be wrong together more than once. */
@@ -36,7 +36,7 @@ export function openS3Asking(
   onRetry: (notice: RetryNotice) => void,
 ): AskS3 {
   const { clock } = link;
-  const send = async (asked: S3Asked, signal: AbortSignal): Promise<S3Answer> => {
+  const exchange = async (asked: S3Asked, signal: AbortSignal): Promise<S3Answer> => {
     for (let renewals = 0; ; renewals++) {
       const keys = await credentials.current();
       const answer = await exchangeWith(link, asked, keys, signal);
@@ -48,25 +48,19 @@ export function openS3Asking(
   };
   return async (what, signal, attempt) => {
     const place = `${link.address.name}: ${what}`;
-    const wrong = (answer: S3Answer): DaywalkError =>
-      failureOf(answer, {
-        asked: place,
-        nowMs: clock.now(),
-        retryAfterLimitMs: policy.retryAfterLimitMs,
-        secrets: link.secrets(),
-      });
+    const send: SendToS3 = async (asked, takes) => {
+      const answer = await exchange(asked, signal);
+      if (isOfObject(answer) || takes(answer)) return answer;
+      const { retryAfterLimitMs } = policy;
+      const [nowMs, secrets] = [clock.now(), link.secrets()];
+      throw failureOf(answer, { asked: place, nowMs, retryAfterLimitMs, secrets });
+    };
     const spent = { ms: 0, namedMs: 0, pauseMs: null };
     const timed = async () => {
       const since = clock.monotonic();
-      try {
-        return await attempt(async (asked, takes) => {
-          const answer = await send(asked, signal);
-          if (!isOfObject(answer) && !takes(answer)) throw wrong(answer);
-          return answer;
-        }, wrong);
-      } finally {
+      return attempt(send).finally(() => {
         spent.ms += clock.monotonic() - since;
-      }
+      });
     };
     try {
       return await untilItSucceeds(timed, { policy, clock, signal, place, spent, onRetry });

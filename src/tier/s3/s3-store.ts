@@ -10,8 +10,8 @@ import type { RetryNotice, RetryPolicy } from '../../source/retry.ts';
 import { bytesOf, digestOf } from '../object-body.ts';
 import { CHECK_FOLDER, type ObjectBody, type ObjectStore } from '../object-store.ts';
 import { bucketAddress, type S3Place } from './s3-address.ts';
-import { type AskS3, isOfObject, openS3Asking, type SendToS3 } from './s3-asking.ts';
-import type { S3Answer, S3Asked } from './s3-exchange.ts';
+import { type AskS3, openS3Asking, type SendToS3 } from './s3-asking.ts';
+import type { S3Answer } from './s3-exchange.ts';
 import { codeIn } from './s3-failure.ts';
 import { openCredentials, type S3Keys } from './s3-keys.ts';
 
@@ -48,8 +48,6 @@ const LOCK_MODE = 'x-amz-object-lock-mode';
 const DAY_MS = 86_400_000;
 /** What tries the store out may go soon, but be locked by the clock of the store, too. */
 const CHECK_MS = 3_600_000;
-/** What stores answer to a header that they do not take. */
-const REFUSED_HEADER = new Set(['InvalidArgument', 'InvalidRequest', 'NotImplemented']);
 /** No object is believed absent on one answer: a GET says whether the bucket is there, and a HEAD is another question. */
 const NOT_BOTH = 'answered 404 for an object, and then showed it';
 
@@ -63,7 +61,6 @@ export class S3Store implements ObjectStore {
   readonly #dispatcher: Dispatcher;
   readonly #ask: AskS3;
   readonly #lockDays: number | undefined;
-  #sendsChecksum = true;
   #lockWasSeen: boolean;
 
   /**
@@ -132,7 +129,7 @@ export class S3Store implements ObjectStore {
   }
 
   create(key: string, body: ObjectBody, signal: AbortSignal): Promise<'created' | 'exists'> {
-    const lock = this.#lockDays === undefined ? {} : this.#lockHeaders(key, this.#lockDays);
+    const lock = this.#lockHeaders(key, body);
     return this.#write(key, body, signal, { 'if-none-match': '*', ...lock });
   }
 
@@ -146,8 +143,9 @@ export class S3Store implements ObjectStore {
     const [sha256, own] = [digestOf(body), this.#clock.uuid()];
     const headers = { [DIGEST]: sha256, [WRITE]: own, ...more };
     const anew = 'if-none-match' in more;
-    return this.#ask(`PUT ${key}`, signal, async (send, wrong) => {
-      const { status } = await this.#put({ method: 'PUT', key, body, headers }, send, wrong);
+    return this.#ask(`PUT ${key}`, signal, async (send) => {
+      const asked = { method: 'PUT', key, body, headers } as const;
+      const { status } = await send(asked, (one) => anew && one.status === 412);
       if (status !== 412 && (!anew || this.#lockWasSeen)) return 'created';
       const found = await headersOf(send, key);
       if (found === null) throw new TransientError(`answered ${status}, and has no such object`);
@@ -160,32 +158,15 @@ export class S3Store implements ObjectStore {
     });
   }
 
-  async #put(
-    asked: S3Asked & { readonly headers: Readonly<Record<string, string>> },
-    send: SendToS3,
-    wrong: (answer: S3Answer) => Error,
-  ): Promise<S3Answer> {
-    const { [DIGEST]: sha256 = '', ...others } = asked.headers;
-    const isThere = ({ status }: S3Answer) => status === 412 && 'if-none-match' in others;
-    if (!this.#sendsChecksum) return send(asked, isThere);
-    const checksum = { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') };
-    const refusesHeader = (one: S3Answer) => REFUSED_HEADER.has(codeIn(one) ?? '');
-    const checked = { ...asked, headers: { ...asked.headers, ...checksum } };
-    const answer = await send(checked, (one) => isThere(one) || refusesHeader(one));
-    if (!refusesHeader(answer)) return answer;
-    // Some stores take no such header; the digest that is signed is checked by all.
-    const without = await send(asked, () => true);
-    if (isOfObject(without)) this.#sendsChecksum = false;
-    else if (!isThere(without)) throw wrong(answer);
-    return without;
-  }
-
-  #lockHeaders(key: string, lockDays: number): Record<string, string> {
-    const ms = key.startsWith(CHECK_FOLDER) ? CHECK_MS : lockDays * DAY_MS;
+  #lockHeaders(key: string, body: ObjectBody): Record<string, string> {
+    if (this.#lockDays === undefined) return {};
+    const ms = key.startsWith(CHECK_FOLDER) ? CHECK_MS : this.#lockDays * DAY_MS;
     const until = new Date(this.#clock.now() + ms);
     return {
       [LOCK_MODE]: 'COMPLIANCE',
       'x-amz-object-lock-retain-until-date': until.toISOString().replace(/\.\d+/, ''),
+      // Amazon wants one of what is locked; elsewhere the digest that is signed says the same.
+      'x-amz-checksum-sha256': Buffer.from(digestOf(body), 'hex').toString('base64'),
     };
   }
 }
