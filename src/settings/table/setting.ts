@@ -128,6 +128,7 @@ export function secretWithFile<const Key extends string, const K extends Kind>(
 const PLACEHOLDERS: Partial<Record<Kind['kind'], string>> = {
   integer: 'n',
   path: 'file',
+  place: 'folder|s3://…',
   listen: 'address:port|off',
   boolean: 'yes|no',
   timezone: 'zone',
