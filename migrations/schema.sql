@@ -704,7 +704,7 @@ declare
   said text;
 begin
   more := false;
-  if name ~ '^(shards|meta|metadata|header|responseheader|status|page|pagination|paging|info|stats|(page|results?|resultset|response|query|search)(info|meta|metadata))$' then
+  if name ~ '^(shards|meta|metadata|header|response(header|status)|status|page|pagination|paging|info|stats|(page|results?|resultset|response|query|search)(info|meta|metadata))$' then
     select s.fault, s.more into fault, more
       from daywalk.object_says(place, null, status, with_records and name <> 'shards', coalesce(substring(name from '^(?:query|search)'), '')) as s;
     if name in ('info', 'stats') then fault := null; end if;
@@ -1791,7 +1791,7 @@ declare
   is_of_query boolean := name ~ '^(job|query|search|dispatch)(status|state)$';
 begin
   fault := case
-    when name in ('timedout', 'istimedout', 'iserror', 'haserror', 'haserrors', 'isfailed') then is_true
+    when name in ('iserror', 'haserror', 'haserrors', 'isfailed') or name ~ '^(is|has)?(query|search|request|results?)?timedout$' then is_true
     when name in ('timeout', 'reachedtimeout', 'aborted', 'isaborted', 'cancelled', 'iscancelled', 'canceled', 'iscanceled',
                   'interrupted', 'isinterrupted', 'throttled', 'isthrottled', 'ratelimited', 'isratelimited') then said in ('true', 'yes')
     when name in ('code', 'status', 'statuscode', 'httpcode', 'httpstatus', 'httpstatuscode', 'responsecode', 'resultcode')
@@ -1799,15 +1799,18 @@ begin
     when name in ('shards', 'partitions', 'indices', 'indexes', 'indexers', 'replicas', 'nodes', 'searchnodes', 'clusters', 'remoteclusters',
                   'peers', 'searchpeers', 'managers', 'sources', 'datasources', 'servers', 'regions') then kind = 'object' and daywalk.lacks_parts(name, value)
     when status = 404 then false
-    when with_records and name in ('errors', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
-    when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage',
-                  'errordescription', 'exception', 'fault', 'failed', 'failure', 'failures') then case kind when 'number' then value <> '0' else not daywalk.says_nothing(value) end
+    when with_records and name in ('errors', 'exceptions', 'fail', 'failed', 'failures', 'succeeded') and said ~ '^[0-9]+$' then false
+    when name in ('error', 'errors', 'err', 'errno', 'errcode', 'errorcode', 'errmsg', 'errormsg', 'errormessage', 'pendingerrors',
+                  'errordescription', 'exception', 'exceptions', 'fault', 'fail', 'failed', 'failure', 'failures') then case kind when 'number' then value <> '0' else not daywalk.says_nothing(value) end
     when name in ('success', 'ok', 'issuccess', 'issuccessful', 'succeeded') then is_false
     when is_of_query or name in ('status', 'state', 'result', 'outcome', 'statustext', 'code', 'statuscode', 'resultcode', 'responsecode')
       then said = 'false'
            or regexp_replace(said, '\m(no|0|zero|without)[ _-]+(any )?(errors?|fail(ed|ures?)?|faults?|exceptions?)\M', '', 'g') ~ 'error|fail(?!ed over|[ _-]?(over|back|safe))|exception|unavailable|timed?[ _-]*out|denied|forbidden|unauthori[sz]ed|abort|reject|overload|not[ _-]?ok|\m(err|ko|nok)\M'
               and said !~ '^(no|0|without)\M' and not daywalk.says_nothing(value)
            or is_of_query and said ~ '^(cancel|throttl)'
+    -- Beside records a message may be of anything; alone it says why there are none.
+    when name in ('message', 'msg', 'detail', 'reason') then not with_records
+      and said ~ '\mthrottl|\m(rate|request)s?[ -]?limit(s|ing|ed)?( (is|was|has been|have been))? ?(exceed|reach|hit\M)|\mtoo many (concurrent )?(requests|queries|searches|connections)|\mslow down|\m(server|service|system|search|backend|cluster)( (is|are))?( too| currently)? busy\M|\m(retry|try again) (later|in [0-9a])|\mtimed[ -]?out|\m(temporarily|service|currently) unavailable|overload|\mquota( (is|was|has been))? (exceeded|exhausted|used up)|\minternal( server)? error'
     -- Parts of the source that are away, one of them maybe number 0. A mere number of errors may be anybody's.
     when name ~ '^(failed|missing|timedout|un(available|reachable|responsive|answered))?(shards|partitions|indices|indexes|indexers|replicas|(search)?(nodes|peers)|(remote)?clusters|managers|(data)?sources|servers|regions)(failed|missing|timedout|un(available|reachable|responsive|answered))?$'
       then not daywalk.says_nothing(value) or kind = 'array' and value @> '[0]'
@@ -2318,7 +2321,7 @@ begin
     -- A thing with a version, or one that tells how long it is up, runs or is tried out itself.
     continue when plain in ('preview', 'ispreview', 'degraded', 'isdegraded', 'running', 'isrunning')
       and place ?| case when onward is null then '{name,version,service,uptime,pid}' else '{service,uptime,pid}' end::text[];
-    if plain ~ '^((is|has)?(err|fail|success)|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|shards|partitions|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|unreachable|(reached|exceeded|hit|capped|errors|failures)$' then
+    if plain ~ '^((is|has)?(err|fail|success)|message|msg|detail|reason|pendingerr|fault|exception|succeeded|ok$|stat|result|outcome|code|http|response|(is)?(timedout|timeout|abort|cancel|interrupt|throttl|ratelimited)|(is|has)?(more|next)|(is)?(preview|degraded|running|complete|done|finished|final)|(job|query|search|dispatch)|terminated|exceeded|reached|hit(limit|max)|toomany)|partial|incomplete|truncated|percent|shards|partitions|indices|indexe|replicas|nodes|clusters|peers|managers|sources|servers|regions|unreachable|(reached|exceeded|hit|capped|errors|failures)$' then
       said := daywalk.key_says(
         case when plain in ('status', 'state') then about || plain
              -- FortiAnalyzer: beside what identifies a search stands how far it is.

@@ -864,4 +864,11 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     '',
     OVERLOOKED,
   ),
+  mutant(
+    'a message says nothing beside no records',
+    'migrations/0002_storing.sql',
+    "when name in ('message', 'msg', 'detail', 'reason') then not with_records",
+    "when name in ('message', 'msg', 'detail', 'reason') then false",
+    ['test/walk/unheard.test.ts'],
+  ),
 ];

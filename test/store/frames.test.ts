@@ -63,6 +63,19 @@ describe('a failure', () => {
     [{ code: 1042, data: [] }],
     [{ code: 503, data: R }],
     [{ code: 50001, data: R }],
+    // Why there are none: beside records such words may be of anything.
+    ...[
+      ...['Please slow down', 'Rate limit exceeded', 'Too many requests, try again later'],
+      ...['Query timed out', 'The search service is busy', 'Daily quota exhausted'],
+    ].map((message): [unknown] => [{ message, total: 0, data: [] }]),
+    [{ meta: { reason: 'request was throttled' }, data: [] }],
+    // Mimecast, Pinot and Kusto, Sumo Logic, ManageEngine.
+    [{ meta: { status: 200 }, fail: [{ errors: [{ code: 'err_timeout' }] }], data: R }],
+    [{ exceptions: [{ errorCode: 427, message: 'a server did not respond' }], data: R }],
+    [{ Exceptions: ['Query result set has exceeded the limits'], data: R }],
+    [{ state: 'DONE GATHERING RESULTS', pendingErrors: ['a partition is away'], data: R }],
+    [{ response_status: { status: 'failed', status_code: 4000 }, data: R }],
+    [{ queryTimedOut: true, data: R }],
     [{ failed: 5, succeeded: 7, data: [] }],
     [{ errors: ['x'], failed: 'two shards', data: R }],
     [{ failed: true, data: R }],
@@ -126,6 +139,25 @@ describe('a failure', () => {
     [{ status: 'completed without errors', result: 'finished, 0 errors', data: R }],
     // What is cut within a record.
     [{ fields_truncated: true, payloadTruncated: true, has_partial_payloads: true, data: R }],
+    ...[
+      ...[
+        'No events. Try again with another filter.',
+        'No failed logins',
+        'rate limit: 29 of 30 left',
+      ],
+      ...['Nothing timed by this sensor', 'no data'],
+    ].map((message): [unknown] => [{ message, data: [] }]),
+    [{ message: 'log-in throttled, then the service was busy', detail: 'timed out', data: R }],
+    [{ meta: { status: 200 }, fail: [], exceptions: [], pendingErrors: [], data: R }],
+    [
+      {
+        exceptions: 3,
+        fail: 2,
+        queryTimedOut: false,
+        response_status: { status: 'success' },
+        data: R,
+      },
+    ],
     [R, []],
     [null],
     ['error'],

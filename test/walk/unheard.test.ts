@@ -267,3 +267,23 @@ it('days of a new stream are not empty where its source answers ranges of more t
     results.map(({ state, lastError, published }) => `${lastError ?? state} ${published.length}`),
   ).toEqual(['complete 25', 'complete 3', 'complete 40']);
 });
+
+it('days of a source that is asked too fast, and answers so with nothing, are not empty', async () => {
+  const five = closedDays(5);
+  const counts = [8, 6, 5, 7, 4];
+  const lists = five.map((day, n) => [day, records(1_000 * (n + 1), counts[n] ?? 0)] as const);
+  const source: ImaginedSource = new ImaginedSource(Object.fromEntries(lists), {
+    wrap: (list, _, request) =>
+      source.asked.length > 20 && source.asked.length % 3 !== 0
+        ? '{"total":0,"data":[],"message":"Please slow down"}'
+        : `{"total":${source.within(request).length},"data":[${list.join(',')}],"message":"ok"}`,
+  });
+  const since = five[0] ?? '';
+  const exporting: Exporting = { server, source, stream: newStream(), since, pageLength: 50 };
+  await runOnce(exporting);
+  const results = [...(await readResults(server, exporting.stream)).values()];
+  const held = results.map(({ state, published }, n) =>
+    state === 'complete' ? published.length : (counts[n] ?? 0),
+  );
+  expect(held).toEqual(counts);
+});
