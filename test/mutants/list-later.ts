@@ -871,4 +871,11 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     "when name in ('message', 'msg', 'detail', 'reason') then false",
     ['test/walk/unheard.test.ts'],
   ),
+  mutant(
+    'halves that overlap are halves',
+    'src/walk/halves.ts',
+    'if (2 * new Set(hashes).size <= hashes.length) return;',
+    'if (hashes.length > 0) return;',
+    ['test/walk/unheard.test.ts'],
+  ),
 ];

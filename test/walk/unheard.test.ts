@@ -287,3 +287,28 @@ it('days of a source that is asked too fast, and answers so with nothing, are no
   );
   expect(held).toEqual(counts);
 });
+
+it.each(['none', 'exact'] as const)(
+  "a source that takes 12 o'clock for midnight has no day complete with its mornings twice, totals %s",
+  async (totals) => {
+    const early = (time: string) => time.replace(' 12:', ' 00:');
+    const source: ImaginedSource = new ImaginedSource(
+      { [one]: records(1_000, 40), [two]: records(2_000, 30), [three]: records(3_000, 4) },
+      {
+        totals,
+        arrange: (_, __, { from, to, filters }) =>
+          source.within({ from: early(from), to: early(to), filters }),
+      },
+    );
+    const stream = newStream();
+    const exporting: Exporting = { server, source, stream, since: one, pageLength: 50 };
+    await runOnce(exporting);
+    const results = [...(await readResults(server, stream)).values()];
+    expect(results.map(({ state, published }) => `${state} ${published.length}`)).toEqual([
+      'failed 0',
+      'failed 0',
+      'complete 4',
+    ]);
+    expect(results[0]?.lastError).toMatch(/both show records that the whole shows once/);
+  },
+);

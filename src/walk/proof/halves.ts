@@ -3,24 +3,18 @@
 import { WalkError } from '../../errors.ts';
 import type { Span } from '../../model.ts';
 import { compareSums, walksAgree } from '../../store/evidence/agreement.ts';
-import { type EndedWalk, partOf } from '../../store/evidence/evidence.ts';
-import { findLonger } from '../../store/evidence/proven.ts';
+import type { Database } from '../../store/database.ts';
+import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
 import type { LeasedWindow } from '../../store/leases.ts';
-import { orNull } from '../failures.ts';
-import { learnIgnoredInParts } from '../learning/paging.ts';
-import { divide, learnIgnoresTime } from '../learning/reach.ts';
+import { findLonger } from '../../store/evidence/proven.ts';
 import type { WindowContext } from '../questions/context.ts';
-import { askForLook } from '../questions/end.ts';
-import { question } from '../questions/questions.ts';
-import { MOST_HALVINGS, spanOf } from '../questions/span.ts';
-import { type HalvesObserved, LEAST_CAP } from '../rules/verdict.ts';
 import { askCut } from './cuts.ts';
 import { settleSpan } from './settle.ts';
 
 /**
  * Compares the records of a walk with those of its halves and the cut between them. A half that shows as many as the whole
  * proves nothing, because a cap would cut both alike: it is halved in turn, down to a second.
- * @throws {WalkError} `learned` where the whole is to be walked anew; `unsettled` or `capped` where a part of it cannot be told; `dense` where all of it
+ * @throws {WalkError} `contradicted` where the halves overlap; `learned` where the whole is to be walked anew; `unsettled` or `capped` where a part of it cannot be told; `dense` where all of it
  * stands in a span that cannot be halved, so that no split would tell more.
  */
 export async function compareHalves(
@@ -64,6 +58,8 @@ export async function compareHalves(
     const { more, less } = await compareSums(database, [partOf(whole)], plus, sides);
     // Records without a level are in no half.
     if (halves.by === 'level' && more === 0 && less > 0) throw dense(whole, span);
+    if (halves.by === 'time' && more > 0 && less === 0)
+      await refuseOverlap(database, whole, [first, second]);
     const across = cut?.across.stored ?? 0;
     const oneSided = whole.stored >= LEAST_CAP && (inOneHalf || across >= whole.stored);
     if (more > 0 && less > 0 && (await learnIgnoredInParts(context, span, [first, second])))
@@ -78,6 +74,30 @@ export async function compareHalves(
   throw new WalkError(
     'dense',
     `all ${whole.stored} records of ${window.from} to ${window.to} stand in one second`,
+  );
+}
+
+/**
+ * Each half shows nothing but what the whole shows, and together they show more: then they are not the halves of it. A cap would hide
+ * other records, but for a list of equal ones.
+ * @throws {WalkError} where it is so.
+ */
+async function refuseOverlap(
+  database: Database,
+  whole: EndedWalk,
+  halves: readonly EndedWalk[],
+): Promise<void> {
+  for (const half of halves)
+    if ((await compareSums(database, [partOf(whole)], [partOf(half)])).more > 0) return;
+  const hashes = await readHashes(database, whole.walkId);
+  if (2 * new Set(hashes).size <= hashes.length) return;
+  const [from, to] = halves.map((half) => `${half.from} to ${half.to}`);
+  throw new WalkError(
+    'contradicted',
+    `${from} and ${to} both show records that the whole shows once`,
+    {
+      hint: 'The source takes a time of day for another one: is it asked as its API wants it?',
+    },
   );
 }
 
