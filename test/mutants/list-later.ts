@@ -878,4 +878,11 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     'if (hashes.length > 0) return;',
     ['test/walk/unheard.test.ts'],
   ),
+  mutant(
+    'ranges across a midnight that show nothing hide nothing',
+    'src/walk/dates.ts',
+    "return 'nothing across';",
+    "return 'too few';",
+    ['test/walk/dates.test.ts'],
+  ),
 ];

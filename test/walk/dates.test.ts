@@ -150,3 +150,30 @@ it('those of UTC hide none of a day beside whose midnight too little stands to t
   );
   expect(times.filter((at) => !shown.some(({ id }) => id === at))).toEqual([]);
 });
+
+it.each([
+  ['dates are kept apart', 40],
+  ['hours from 23 to 0 are none, and nothing else stands near', 4 * HOUR],
+])(
+  'ranges across a midnight that show nothing at all have no day complete: %s',
+  async (_, near) => {
+    // One event that no day shows, in the fraction behind its last second, as times are compared.
+    const ids = [100, 200, 300].flatMap((id) => Array.from({ length: 13 }, (_each, n) => id + n));
+    const lists = DAYS.map((day, n) => [
+      day,
+      ids.slice(n * 13, n * 13 + 13).map((id) => `{"id": ${id}}`),
+    ]);
+    const at = (text: string) => {
+      const n = JSON.parse(text).id % 100;
+      return n === 12 ? DAY - 0.3 : n === 11 ? DAY - near : n * 5_000 + 7;
+    };
+    const arrange: Habits['arrange'] = (list, __, { from, to }) =>
+      from.slice(0, 10) === to.slice(0, 10) ? list : [];
+    const source = new ImaginedSource(Object.fromEntries(lists), { at, arrange });
+    const stream = newStream();
+    await runOnce({ server, source, stream, since: FIRST, pageLength: 50, settleMs: SETTLED_MS });
+    const results = [...(await readResults(server, stream)).values()];
+    expect(results.map(({ state }) => state)).toEqual(['failed', 'failed', 'failed']);
+    expect(source.asked.length).toBeLessThan(150);
+  },
+);
