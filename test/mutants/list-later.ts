@@ -881,8 +881,8 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'ranges across a midnight that show nothing hide nothing',
     'src/walk/dates.ts',
-    "return 'nothing across';",
-    "return 'too few';",
+    'else await refuseNothingAcross(context, midnight);',
+    '',
     ['test/walk/dates.test.ts'],
   ),
 ];

@@ -20,7 +20,7 @@ const MOST_TRIES = 3;
 
 /**
  * Learns it at a midnight with records around it. One cut learns it, and the others wait for that.
- * @throws {WalkError} where ranges across a midnight show nothing at all.
+ * @throws {WalkError} where ranges across a midnight show nothing, whatever stands there.
  */
 export async function learnHiddenByDate(context: WindowContext, midnight: string): Promise<void> {
   const { knowledge } = context;
@@ -31,15 +31,8 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
       orNull(hides(context, (reach, beyond) => around(midnight, 1 - reach, beyond ? 2 : 0))),
       orNull(hides(context, (reach, beyond) => around(midnight, beyond ? -1 : 1, reach))),
     ]);
-    if (before === 'nothing across' || after === 'nothing across')
-      throw new WalkError(
-        'contradicted',
-        `a range across the midnight behind ${midnight} shows nothing, and a part of it of one date shows records`,
-        {
-          hint: 'What lies around a midnight cannot be asked for: does its API answer a range of two dates?',
-        },
-      );
     if (before !== 'no records' || after !== 'no records') knowledge.datesTried += 1;
+    else await refuseNothingAcross(context, midnight);
     const isHidden = before === true || after === true;
     if (!isHidden && (before !== false || after !== false)) return;
     const side = before === true ? 'before' : 'after';
@@ -49,6 +42,26 @@ export async function learnHiddenByDate(context: WindowContext, midnight: string
     await knowledge.learn('hidden_by_date', hidden, evidence);
     if (isHidden) await askMidnightsAgain(context.database, knowledge.streamId);
   });
+}
+
+/**
+ * Called where a range across a midnight shows nothing: so must a part of it, unless as long a range of one date shows nothing, either.
+ * @throws {WalkError} where they do not.
+ */
+async function refuseNothingAcross(context: WindowContext, midnight: string): Promise<void> {
+  const hours = Math.max(...HOURS) * HOUR;
+  const shows = async (first: number, last: number) =>
+    ((await orNull(question(context, around(midnight, first, last), 0, 2)))?.came ?? 0) > 0;
+  if (!((await shows(1 - hours, 0)) && (await shows(-1 - hours, 0)))) return;
+  for (let time = 0; time < context.knowledge.repeats; time += 1)
+    if (await shows(1 - hours, 2)) return;
+  throw new WalkError(
+    'contradicted',
+    `a range across the midnight behind ${midnight} shows nothing, and a part of it records`,
+    {
+      hint: 'What lies around a midnight cannot be asked for: does its API answer a range of two dates?',
+    },
+  );
 }
 
 /** @throws {WalkError} as long as the hours behind a midnight are not over that only the cut shows. */
@@ -71,13 +84,12 @@ export function refuseUnfinished(context: WindowContext, midnight: string): void
  * Whether a range across a midnight shows more records than the same hours of one date do, and any source may show across a cut;
  * asked before those and behind. Of the nearest hour they show none at all then.
  * @param rangeOf the hours of one date, or as far as two seconds beyond.
- * @returns 'no records': there are none; 'too few': they do not tell; 'nothing across': a part of the range shows records, and so does one of
- *   one date that is as long.
+ * @returns 'no records': there are none; 'too few': they do not tell.
  */
 async function hides(
   context: WindowContext,
   rangeOf: (reach: number, beyond: boolean) => Span,
-): Promise<boolean | 'no records' | 'too few' | 'nothing across'> {
+): Promise<boolean | 'no records' | 'too few'> {
   const { knowledge, pageLength } = context;
   const length = knowledge.pageLength(pageLength);
   const shownIn = async (span: Span, less = 0) =>
@@ -88,13 +100,8 @@ async function hides(
     const countAlone = async (less = 0) =>
       (await shownIn(rangeOf(hours * HOUR, false), less)).length;
     const shown = await across();
-    let alone = shown.length === 0 && hours === 1 ? 0 : await countAlone();
-    if (shown.length === 0) {
-      if (alone === 0 || (await shownIn(rangeOf(hours * HOUR + 2, false))).length === 0) continue;
-      for (let time = 1; time < knowledge.repeats; time += 1)
-        if ((await across()).length > 0) return 'too few';
-      return 'nothing across';
-    }
+    if (shown.length === 0) continue;
+    let alone = await countAlone();
     if (alone >= (hours === 1 ? 1 : shown.length)) return false;
     const near = await shownIn(rangeOf(LONGEST_REACH, true));
     // Where a page holds no more than what is near, other records than those tell.
