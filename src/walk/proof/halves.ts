@@ -2,19 +2,27 @@
 
 import { WalkError } from '../../errors.ts';
 import type { Span } from '../../model.ts';
-import { compareSums, walksAgree } from '../../store/evidence/agreement.ts';
 import type { Database } from '../../store/database.ts';
+import { compareSums, walksAgree } from '../../store/evidence/agreement.ts';
 import { type EndedWalk, partOf, readHashes } from '../../store/evidence/evidence.ts';
-import type { LeasedWindow } from '../../store/leases.ts';
 import { findLonger } from '../../store/evidence/proven.ts';
+import type { LeasedWindow } from '../../store/leases.ts';
+import { orNull } from '../failures.ts';
+import { learnIgnoredInParts } from '../learning/paging.ts';
+import { divide, learnIgnoresTime } from '../learning/reach.ts';
 import type { WindowContext } from '../questions/context.ts';
+import { askForLook } from '../questions/end.ts';
+import { question } from '../questions/questions.ts';
+import { MOST_HALVINGS, spanOf } from '../questions/span.ts';
+import { type HalvesObserved, LEAST_CAP } from '../rules/verdict.ts';
 import { askCut } from './cuts.ts';
 import { settleSpan } from './settle.ts';
 
 /**
  * Compares the records of a walk with those of its halves and the cut between them. A half that shows as many as the whole
  * proves nothing, because a cap would cut both alike: it is halved in turn, down to a second.
- * @throws {WalkError} `contradicted` where the halves overlap; `learned` where the whole is to be walked anew; `unsettled` or `capped` where a part of it cannot be told; `dense` where all of it
+ * @throws {WalkError} `contradicted` where the halves overlap; `learned` where the whole is to be walked anew; `unsettled` or `capped` where
+ * a part of it cannot be told; `dense` where all of it
  * stands in a span that cannot be halved, so that no split would tell more.
  */
 export async function compareHalves(
