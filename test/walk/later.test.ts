@@ -67,6 +67,38 @@ it('a record that is gone is no older version of another one that stood in one l
   expect(gone).toEqual([{ host: 'a' }]);
 });
 
+it.each([4, 33])(
+  'a link that is signed anew in some records, here in %i, does not have their days walked again at each look',
+  async (id) => {
+    let signed = 0;
+    const lists = { [first]: records(1, 4), [second]: records(31, 3) };
+    const source = new ImaginedSource(lists, {
+      totals: 'exact',
+      wrap: (list, total) => {
+        signed += 1;
+        const linked = list.map((record) =>
+          idOf(record) === id ? record.replace(/}$/, `,"pcap":"/p?token=${signed}"}`) : record,
+        );
+        return `{"total":${total},"data":[${linked.join()}]}`;
+      },
+    });
+    const stream = newStream();
+    const exporting = { server, source, stream, since: first, pageLength: 30, recheckDays: 7 };
+    await runOnce(exporting);
+    for (let look = 0; look < 4; look += 1) {
+      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+      await runOnce(exporting);
+    }
+    const results = await readResults(server, stream);
+    const days = [first, second].flatMap((day) => results.get(day) ?? []);
+    expect(days.map(({ state, published }) => [state, published.length])).toEqual([
+      ['complete', 4],
+      ['complete', 3],
+    ]);
+    expect(Math.max(...days.map(({ walks }) => walks))).toBeLessThan(3);
+  },
+);
+
 describe('records of which all were changed since', () => {
   const alert = (id: number, status: string, score: number) =>
     `{"id": ${id}, "score": ${score}, "status": "${status}"}`;

@@ -332,6 +332,19 @@ describe('of one record alone', () => {
       null,
     ],
     ['one more is none', [[{ id: 1 }], [{ id: 2 }, { id: 3 }], [{ id: 4 }]], null],
+    [
+      'what differs in it alone, beside others that have no such value or stand, is found',
+      [1, 2, 3].map((s) => [{ id: 1, s: 0 }, { id: 2 }, { id: 3, s }]),
+      '/s',
+    ],
+    [
+      'what tells it apart from another one is none',
+      [1, 2, 3].map((s) => [
+        { a: 1, s },
+        { a: 1, s: 9 },
+      ]),
+      null,
+    ],
   ])('%s', (_, answers, place) => expect(volatileInOne(answers)).toBe(place));
 });
 

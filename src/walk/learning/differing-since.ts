@@ -4,9 +4,11 @@ import { readFirstRecords, readProofBefore } from '../../store/evidence/evidence
 import { readCanaries } from '../../store/evidence/proven.ts';
 import type { AskingContext } from '../questions/context.ts';
 import { learnOneForm } from '../questions/one-form.ts';
+import { learnIgnoredAnyOrder } from './paging.ts';
+import { differsInEach } from '../rules/places.ts';
 import { askRecords, inOtherWords } from '../questions/questions.ts';
 import { spanOf, targetOf } from '../questions/span.ts';
-import { differsInEach, tellsItself, volatileSince, volatileTwice } from '../rules/volatile.ts';
+import { tellsItself, volatileSince, volatileTwice } from '../rules/volatile.ts';
 
 /**
  * Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a
@@ -28,10 +30,13 @@ export async function learnIgnoredSince(
     return;
   }
   const former = stream.idPath ? null : await readProofBefore(database, walkId);
-  if (former === null) return;
-  const places = volatileTwice([await readFirstRecords(database, former), stored, now]);
-  const evidence = `records differ from what they were in ${places.join(', ')} only, and did before`;
-  await knowledge.ignore(places, evidence);
+  if (former !== null) {
+    const places = volatileTwice([await readFirstRecords(database, former), stored, now]);
+    const evidence = `records differ from what they were in ${places.join(', ')} only, and did before`;
+    if (await knowledge.ignore(places, evidence)) return;
+  }
+  // Some of them may have such a value, as a link that is signed anew.
+  if (now.length === stored.length) await learnIgnoredAnyOrder(context, first);
 }
 
 /** Whether somebody may have edited all of these records, which differ in these places. */

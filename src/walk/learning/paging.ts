@@ -78,26 +78,32 @@ async function learnIgnored(
   return (await context.knowledge.ignore(paths, evidence)) ? evidence : null;
 }
 
-/** The same where the order does not hold: one question, asked three times, shows the same records but for one place in them. */
+/**
+ * The same where the order does not hold, or some records alone differ: one question, asked three times, shows the same but for one
+ * place in them. A second apart, as a time may be told by the second.
+ */
 export async function learnIgnoredAnyOrder(
   context: AskingContext,
   first: PageRequest,
 ): Promise<string | null> {
   const { list: one, page } = await askRecords(context, first, 0);
   if (one.length >= first.length) return null;
-  const again = await askRecords(context, inOtherWords(first, one, 1), 0);
-  const last = await askRecords(context, inOtherWords(first, one, 2), 0);
+  const ask = async (time: number) => {
+    await context.clock.sleep(1_000, context.signal);
+    return askRecords(context, inOtherWords(first, one, time), 0);
+  };
+  const [again, last] = [await ask(1), await ask(2)];
   const learned =
     (await learnOneForm(context, page, again.page)) ??
     (await learnOneForm(context, page, last.page));
   if (learned !== null) return learned;
   const [other, third] = [again.list, last.list];
   const lists = [one, other, third];
-  const path = one.length === 1 ? volatileInOne(lists) : volatilePlace(one, other);
+  const alone = volatileInOne(lists);
+  const path = alone ?? volatilePlace(one, other);
   if (path === null) return null;
   // What comes back as it was may be an edit that one of two replicas does not know.
-  const apart =
-    one.length === 1 || [one, other].every((list) => volatilePlace(list, third) === path);
+  const apart = alone !== null || [one, other].every((list) => volatilePlace(list, third) === path);
   if (!apart && !tellsItself(path, lists)) return null;
   const evidence = `asked again, the records are the same but for ${path}`;
   return (await context.knowledge.ignore([path], evidence)) ? evidence : null;

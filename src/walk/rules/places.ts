@@ -33,6 +33,8 @@ export function spelled(value: unknown, place: string, leftOut: ReadonlySet<stri
   return `{${inside.filter((text) => text !== '').join()}}`;
 }
 
+export const textOf = (value: unknown): string => spelled(value, '', new Set());
+
 /** A record with the list that stands in a place as one value: its elements are no places of their own, of which some records have more. */
 export function asOneValue(value: unknown, place: string, at = ''): unknown {
   if (at === place) return Array.isArray(value) ? JSON.stringify(value) : value;
@@ -42,3 +44,13 @@ export function asOneValue(value: unknown, place: string, at = ''): unknown {
   );
   return Object.fromEntries(members);
 }
+
+/** Whether no two records have the same value in a place. */
+export function differsInEach(place: string, records: readonly unknown[]): boolean {
+  const values = valuesOf(place, records);
+  return new Set(values.map((value) => JSON.stringify(value))).size === values.length;
+}
+
+/** What stands in a place, record by record. */
+export const valuesOf = (place: string, records: readonly unknown[]): readonly unknown[] =>
+  records.map((record) => leavesIn(record, '').get(place));

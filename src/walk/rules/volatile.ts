@@ -1,6 +1,6 @@
 /** What in a record is not the record: values that differ each time it is asked for, as row numbers, scores and ages do; pure. */
 import { isObject } from '../../source/json.ts';
-import { asOneValue, escaped, leavesIn, spelled } from './places.ts';
+import { asOneValue, escaped, leavesIn, spelled, textOf, valuesOf } from './places.ts';
 
 /** A text that tells how long ago something was: it differs only when it happens to move on. Without "ago" it may be a duration. */
 const AGE =
@@ -146,7 +146,7 @@ export function rowNumberPlace(
 }
 
 const movedIn = (pairs: readonly (readonly [unknown, unknown])[]) =>
-  pairs.filter(([a, b]) => spelled(a, '', new Set()) !== spelled(b, '', new Set()));
+  pairs.filter(([one, other]) => textOf(one) !== textOf(other));
 
 /**
  * The places in which records have come to differ from what they were; one place alone where they come in another order now,
@@ -193,9 +193,7 @@ export function volatileTwice(
     const leaves = leavesIn(record, '');
     return places.every((place) => /\d/.test(String(leaves.get(place))));
   });
-  const all = pairsOf(now, now);
-  const isApart = distinct(all, 0, new Set(places)) === distinct(all, 0, new Set());
-  return isTold && isApart ? places : [];
+  return isTold && isToldApart(now, places) ? places : [];
 }
 
 /** Whether a place numbers the rows of both lists from the same number on: from another one it may be a state of 0 or 1. */
@@ -228,15 +226,6 @@ function numbersRows(values: readonly unknown[]): boolean {
       first <= 1 && rest.every((number, index) => number === first + index + 1),
   );
 }
-
-/** Whether no two records have the same value in a place. */
-export function differsInEach(place: string, records: readonly unknown[]): boolean {
-  const values = valuesOf(place, records);
-  return new Set(values.map((value) => JSON.stringify(value))).size === values.length;
-}
-
-const valuesOf = (place: string, records: readonly unknown[]): readonly unknown[] =>
-  records.map((record) => leavesIn(record, '').get(place));
 
 /** The places without which the records of a list are among those of another, whatever their order, with the pairs of them. */
 function* pairedWithoutOne(one: readonly unknown[], other: readonly unknown[]) {
@@ -282,19 +271,29 @@ function valuesByPlace(records: readonly unknown[]): Map<string, Map<unknown, nu
 }
 
 /**
- * The one place in which the only record of three answers to one question differs, each time anew.
+ * The one place in which the only record that three answers to one question do not all show as it is differs, each time anew.
  * @returns a JSON pointer; null where there is none.
  */
 export function volatileInOne(answers: readonly (readonly unknown[])[]): string | null {
-  if (answers.some(({ length }) => length !== 1)) return null;
-  const [one, other, third] = answers.map(([record]) => record);
+  const seen = answers.map((list) => new Set(list.map(textOf)));
+  const moved = answers.map((list) =>
+    list.filter((record) => !seen.every((texts) => texts.has(textOf(record)))),
+  );
+  if (moved.some(({ length }) => length !== 1)) return null;
+  const [one, other, third] = moved.map(([record]) => record);
   const places = [
     differing(one, other, ''),
     differing(other, third, ''),
     differing(one, third, ''),
   ].map((found) => [...found.keys()]);
-  const [place = '', ...more] = places.flat();
+  const [place = ''] = places.flat();
   // One value alone: with several, or as a whole, it may be another record.
-  const isOne = place !== '' && places.every((found) => found.length === 1);
-  return isOne && more.every((found) => found === place) ? place : null;
+  const isOne = place !== '' && places.every((found) => found.join() === place);
+  return isOne && answers.every((list) => isToldApart(list, [place])) ? place : null;
+}
+
+/** Whether the records of a list differ from each other as well without these places. */
+function isToldApart(list: readonly unknown[], places: readonly string[]): boolean {
+  const all = pairsOf(list, list);
+  return distinct(all, 0, new Set(places)) === distinct(all, 0, new Set());
 }
