@@ -22,6 +22,10 @@ const LIST_NAMES = new Set([
   'list',
   'content', // Spring Data
   'value', // OData
+  'result', // ServiceNow, Cloudflare, Zabbix
+  'resources', // SCIM, CrowdStrike
+  'member', // Hydra: API Platform
+  'hydra:member',
 ]);
 /** Names under which a list is about the records or the answer; never taken unless the settings say so. */
 const SIDE_NAMES = new Set([
@@ -35,6 +39,8 @@ const SIDE_NAMES = new Set([
   'filters',
   'included', // JSON:API
   'links', // Laravel
+  'mapping', // Hydra: what may be searched for
+  'hydra:mapping',
   '_links',
   'messages',
   'notices',
@@ -88,6 +94,10 @@ export function holdsRecords({ kind, named, path }: ListFound): boolean {
 const isSide = (path: readonly string[]): boolean =>
   SIDE_NAMES.has((path.at(-1) ?? '').toLowerCase());
 
+/** Where it is empty nothing went wrong: on another day it has no records either. */
+const tellsFaults = (path: readonly string[]): boolean =>
+  /^(errors|failures|failed_items|warnings)$/i.test(path.at(-1) ?? '');
+
 /** The choice, or why there is none, as the beginning of a sentence that the lists found end. */
 export type ListChoice = { readonly path: readonly string[] } | { readonly why: string };
 
@@ -111,7 +121,7 @@ export function chooseList(
     if (only.path.length > DEEPEST) return { why: `a list, but deeper than ${DEEPEST} keys` };
     if (named.some((list) => list !== only))
       return { why: 'a list of objects, but another one could be meant' };
-    if (!only.named && lists.some(({ kind }) => kind === 'empty'))
+    if (!only.named && lists.some(({ kind, path }) => kind === 'empty' && !tellsFaults(path)))
       return { why: 'a list of objects and an empty one, and no name says which is meant' };
     return { path: only.path };
   }

@@ -26,6 +26,8 @@ const TOTAL_NAMES = new Set([
   'itotalrecords', // DataTables 1.9: before the filters
   'numfound', // Solr
   '@odata.count', // OData 4: without paging
+  'filter_count', // Directus: after the filters
+  'hydra:totalitems',
 ]);
 /** Names that may as well mean this page, an estimate or something else: never taken, but worth a question, and `total_path` may name them. */
 export const POSSIBLE_NAMES = new Set([
@@ -55,6 +57,7 @@ export const POSSIBLE_NAMES = new Set([
 const OVERRULED: ReadonlyMap<string, string> = new Map([
   ['recordstotal', 'recordsfiltered'],
   ['itotalrecords', 'itotaldisplayrecords'],
+  ['total_count', 'filter_count'],
 ]);
 /** Objects that carry what is said about a list. */
 const ABOUT_NAMES = new Set([
@@ -66,6 +69,7 @@ const ABOUT_NAMES = new Set([
   'paging',
   'pageinfo',
   'page_info',
+  'result_info', // Cloudflare
 ]);
 
 /** A place that may hold the total. */

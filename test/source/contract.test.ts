@@ -112,6 +112,41 @@ describe('found: known shapes', () => {
     ['Django REST', { count: 9, next: null, previous: null, results: R }, ['results', null, null]],
     ['OData', { '@odata.count': 9, value: R }, ['value', '@odata.count', null]],
     [
+      'Directus',
+      { meta: { total_count: 99, filter_count: 9 }, data: R },
+      ['data', 'meta.filter_count', null],
+    ],
+    [
+      'CrowdStrike',
+      { meta: { pagination: { total: 9 } }, errors: [], resources: R },
+      ['resources', 'meta.pagination.total', null],
+    ],
+    [
+      'CrowdStrike, empty',
+      { meta: { pagination: { total: 0 } }, errors: [], resources: [] },
+      ['resources', 'meta.pagination.total', null],
+    ],
+    [
+      'Cloudflare',
+      { result: R, result_info: { total_count: 9 }, errors: [], messages: [] },
+      ['result', 'result_info.total_count', null],
+    ],
+    ['GraphQL', { data: { logins: R }, errors: [] }, ['data.logins', null, null]],
+    [
+      'API Platform',
+      {
+        'hydra:member': R,
+        'hydra:totalItems': 9,
+        'hydra:search': { 'hydra:mapping': [{ variable: 'from' }] },
+      },
+      ['hydra:member', 'hydra:totalItems', null],
+    ],
+    [
+      'API Platform 4',
+      { member: R, totalItems: 9, search: { mapping: [{ variable: 'from' }] } },
+      ['member', 'totalItems', null],
+    ],
+    [
       'Solr',
       { response: { numFound: 9, start: 0, docs: R } },
       ['response.docs', 'response.numFound', null],
