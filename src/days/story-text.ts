@@ -22,12 +22,12 @@ export function describeStory(story: DayStory): string[] {
 }
 
 /** How the day stands, in words. */
-export function dayWords({ state, closed, records, windows }: DayStory): string {
+export function dayWords({ state, closed, closesAt, records, windows }: DayStory): string {
   if (state === 'pruned') return state;
   if (state === 'complete' || state === 'tiered')
     return DAY_STATE_WORDS[records === 0 ? 'empty' : 'complete'];
   if (state === 'running' || state === 'failed') return DAY_STATE_WORDS[state];
-  if (!closed) return DAY_STATE_WORDS.open;
+  if (!closed && closesAt !== null) return DAY_STATE_WORDS.open;
   const own = windows.filter((window) => window.kind === 'day' && window.state !== 'replaced');
   if (own.length > 0 && own.every((window) => window.state === 'complete'))
     return DAY_STATE_WORDS.walked;

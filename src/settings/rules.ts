@@ -1,7 +1,7 @@
 /** Rules that look at more than the text of one setting: files that must be readable, settings that go or do not go together. */
 import { shownWord, Wrong } from './problems.ts';
 import type { Reading } from './reading.ts';
-import { type ReadFile, textOf } from './small-files.ts';
+import { textOf } from './small-files.ts';
 import { SECRET_FILES, SETTINGS, type SettingKey } from './table/table.ts';
 import { mayCarryKey } from './values/url.ts';
 

@@ -285,6 +285,8 @@ describe('a story', () => {
       'it is planned from 2026-03-02 01:00:00 UTC on',
     );
     expect(mendingCommand({ ...story, ...nothing, closed: false })).toBeNull();
+    const unknown = tell({ ...nothing, closed: false, closesAt: null });
+    expect(unknown).toContain('not walked yet, nothing is shown of it.\n  This stream has not been');
   });
 });
 

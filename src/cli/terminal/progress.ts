@@ -31,7 +31,7 @@ const NEWS: Partial<Record<RunEvent['kind'], readonly [keyof Logger, string]>> =
   waiting: ['info', 'waiting for windows that another worker holds'],
   following: [
     'info',
-    'the walking is done; ledger, record tables and search filters are brought in step (stopped, the next run goes on)',
+    'the walking is done; ledger, record tables and search filters are brought in step; if this is stopped, the next run goes on with it',
   ],
 };
 
