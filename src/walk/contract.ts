@@ -188,7 +188,7 @@ export class StreamContract {
 
   /** Whether an answer without records is known from now on, because those with records have its frame. */
   async #recognise(page: Page, { signature, frameKnown }: PageFacts): Promise<boolean> {
-    if (signature === null || frameKnown || this.#known === null) return false;
+    if (signature === null || frameKnown) return false;
     const example = this.#reader.excerpt(page.body);
     return recogniseFrame(this.#database, this.#streamId, signature, example);
   }

@@ -716,6 +716,20 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ['test/walk/volatile.test.ts'],
   ),
   mutant(
+    'a stream is not empty in the words of another one',
+    'src/store/contracts.ts',
+    'from daywalk.frames k where k.signature = $2',
+    'from daywalk.frames k where k.stream_id = $1 and k.signature = $2',
+    ODD,
+  ),
+  mutant(
+    'a stream is not empty in the frame that another one has with records',
+    'src/store/contracts.ts',
+    'from (values (true), (false)) as of_stream',
+    'from (values (true)) as of_stream',
+    ODD,
+  ),
+  mutant(
     'a value that runs in one record of several is part of it',
     'src/walk/volatile.ts',
     'list.filter((record) => !seen.every((texts) => texts.has(textOf(record)))),',

@@ -75,6 +75,45 @@ describe('what a source tells beside its list', () => {
   });
 });
 
+describe('a stream that never showed a record', () => {
+  type Wrap = NonNullable<Habits['wrap']>;
+  const wrap: Wrap = (list, total) =>
+    `{"status":"ok","total":${total},"data":[${list.join(',')}]${list.length > 0 ? '' : ',"note":"no match"'}}`;
+  const failing: Habits['wrap'] = () =>
+    '{"status":"ok","total":0,"data":[],"note":"index is away"}';
+
+  it.each<[string, Wrap, string]>([
+    ['is empty in the words in which another stream is', wrap, 'complete'],
+    ['is not in other words', failing, 'failed'],
+  ])('%s', async (_, silent, state) => {
+    const since = closedDays(2)[0] ?? '';
+    const talking = new ImaginedSource({ [since]: records(1, 12) }, { totals: 'exact', wrap });
+    const events = { server, source: talking, stream: newStream(), since, recheckDays: 7 };
+    const empty = new ImaginedSource({}, { totals: 'exact', wrap: silent });
+    const alerts = { ...events, source: empty, stream: newStream() };
+    for (let run = 0; run < 3; run += 1) {
+      await runOnce(events);
+      await runOnce(alerts);
+      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    }
+    const results = [...(await readResults(server, alerts.stream)).values()];
+    expect(results.map((result) => result.state)).toEqual([state, state]);
+  });
+
+  it('is empty at once in the frame of another stream that has records', async () => {
+    const same: Wrap = (list, total) =>
+      `{"status":"ok","total":${total},"data":[${list.join(',')}]}`;
+    const lists = { [day]: records(1, 12) };
+    const talking = new ImaginedSource(lists, { totals: 'exact', wrap: same });
+    const events = { server, source: talking, stream: newStream(), since: day };
+    await runOnce(events);
+    expect(await exportDay([], { totals: 'exact', wrap: same })).toMatchObject({
+      state: 'complete',
+      published: [],
+    });
+  });
+});
+
 describe('a source without totals that stops in the middle without a word', () => {
   it.each([23, 40])('after %i records: its halves tell', async (cap) => {
     const result = await exportDay(records(1, 60), { arrange: (list) => list.slice(0, cap) });

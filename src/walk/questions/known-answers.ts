@@ -28,6 +28,9 @@ const BLAME_MS = 30_000;
 const MOST_PAGES = 20;
 const LEAST_PAGE = 10;
 
+const UNTOLD =
+  'no answer has shown yet how this API says that there is nothing; the day is walked again by itself';
+
 /** What a window shows that was proven: records; where they are identified, those that were proven, or others alone. */
 type Shown = 'nothing' | 'others' | 'known';
 
@@ -114,7 +117,7 @@ export class KnownAnswers {
       throw new WalkError(
         'unknown-answer',
         reason?.message ?? `an answer of no known kind: ${example}`,
-        { hint: reason?.hint, cause: reason ?? undefined },
+        { hint: reason?.hint ?? UNTOLD, cause: reason ?? undefined },
       );
     }
     const { database, knowledge } = this.#context;
