@@ -10,7 +10,7 @@ const NAMES = ['id', 'eventid', 'alertid', 'uuid', 'guid', 'uid', 'recordid', 'd
  * @returns keys from the top of a record, the likeliest first.
  */
 export function identityPaths(records: readonly unknown[]): readonly (readonly string[])[] {
-  return named(NAMES, records).filter((path) => identifies(path, records));
+  return named(NAMES, records[0], [['_source']]).filter((path) => identifies(path, records));
 }
 
 /** How many records have a value at a path that none of the others has. */
@@ -23,10 +23,11 @@ export function othersAt(
   return records.filter((record) => !known.has(valueAt(record, path))).length;
 }
 
-/** The fields of the first record that have one of these names, the likeliest and the nearest to its top first. */
-function named(names: readonly string[], [sample]: readonly unknown[]): (readonly string[])[] {
+/** The fields of a record, and of these objects in it, that have one of these names, the likeliest first. */
+function named(names: readonly string[], record: unknown, inside: readonly (readonly string[])[]) {
   const rank = (path: readonly string[]) => names.indexOf(plain(path.at(-1) ?? ''));
-  return [...fieldsOf(sample), ...fieldsOf(valueAt(sample, ['_source']), ['_source'])]
+  return [[], ...inside]
+    .flatMap((path) => fieldsOf(valueAt(record, path), path))
     .filter((path) => rank(path) >= 0)
     .sort((one, other) => rank(one) - rank(other) || one.length - other.length);
 }
@@ -50,7 +51,9 @@ const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^(?:\d{10}|\d{13}|\d{16}|\d{19})(?:\
 export function suggestTimePath(records: readonly unknown[]): readonly string[] | null {
   const looks = (path: readonly string[]) =>
     records.every((record) => isTime(valueAt(record, path)));
-  return named(TIME_NAMES, records).find(looks) ?? null;
+  // What the record says itself, before what stands in its parts, as in `attributes` or `fields`.
+  const paths = named(TIME_NAMES, records[0], fieldsOf(records[0])).filter(looks);
+  return paths.find(({ length }) => length === 1) ?? paths[0] ?? null;
 }
 
 const isTime = (value: unknown): boolean =>

@@ -286,7 +286,9 @@ describe('a story', () => {
     );
     expect(mendingCommand({ ...story, ...nothing, closed: false })).toBeNull();
     const unknown = tell({ ...nothing, closed: false, closesAt: null });
-    expect(unknown).toContain('not walked yet, nothing is shown of it.\n  This stream has not been');
+    expect(unknown).toContain(
+      'not walked yet, nothing is shown of it.\n  This stream has not been',
+    );
   });
 });
 

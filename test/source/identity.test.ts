@@ -1,7 +1,7 @@
 /** A field that looks like an identity is suggested; nothing else is. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasEverywhere, identityPaths } from '../../src/source/identity.ts';
+import { hasEverywhere, identityPaths, suggestTimePath } from '../../src/source/identity.ts';
 
 const many = (record: (index: number) => unknown, count = 12): unknown[] =>
   Array.from({ length: count }, (_, index) => record(index));
@@ -47,4 +47,22 @@ describe('not suggested', () => {
       }),
     );
   });
+});
+
+it.each<[string, unknown, string[] | null]>([
+  ['at the top', { timestamp: '2026-03-01T12:00:00Z', a: { time: 1_772_366_400 } }, ['timestamp']],
+  [
+    'at the top, whatever its parts say',
+    { created: 1_772_366_400, a: { ts: 1_772_366_400 } },
+    ['created'],
+  ],
+  ['in _source', { _source: { '@timestamp': '2026-03-01 12:00:00' } }, ['_source', '@timestamp']],
+  [
+    'in attributes',
+    { id: 1, attributes: { timestamp: '2026-03-01T12:00:00Z' } },
+    ['attributes', 'timestamp'],
+  ],
+  ['nowhere', { id: 1, published: '2026-03-01T12:00:00Z' }, null],
+])('the time of an event %s', (_, record, path) => {
+  expect(suggestTimePath(many(() => record))).toEqual(path);
 });

@@ -4,11 +4,11 @@ import { readFirstRecords, readProofBefore } from '../../store/evidence/evidence
 import { readCanaries } from '../../store/evidence/proven.ts';
 import type { AskingContext } from '../questions/context.ts';
 import { learnOneForm } from '../questions/one-form.ts';
-import { learnIgnoredAnyOrder } from './paging.ts';
-import { differsInEach } from '../rules/places.ts';
 import { askRecords, inOtherWords } from '../questions/questions.ts';
 import { spanOf, targetOf } from '../questions/span.ts';
+import { differsInEach } from '../rules/places.ts';
 import { tellsItself, volatileSince, volatileTwice } from '../rules/volatile.ts';
+import { learnIgnoredAnyOrder } from './paging.ts';
 
 /**
  * Records that have come to differ from those stored, alike in every one of them, differ in what is not the record (an age, a
