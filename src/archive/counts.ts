@@ -75,14 +75,8 @@ export class Counts {
   }
 }
 
-/** Some parts of a day: from which on, to which, and what was found on them. */
-interface Look {
-  readonly from: number;
-  readonly to: number;
-  readonly found: readonly PageCount[];
-}
-
-async function* lookAtPages(query: Query, wanted: Wanted, looked: number): AsyncGenerator<Look> {
+/** Looks at the pages of a day behind some, a few at a time: from which on, to which, and what was found on them. */
+async function* lookAtPages(query: Query, wanted: Wanted, looked: number) {
   const isWhole = wanted.filter === null && wanted.between === null;
   const pages = await readPages(query, wanted.stream, wanted.day);
   for (let from = looked, to: number; from < pages.length; from = to) {

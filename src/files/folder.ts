@@ -1,6 +1,6 @@
 /** The folder of an export: whole files or none, one writer at a time, no link followed, and what is wrong told in words. */
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -82,11 +82,10 @@ async function refuseIfHeld(folder: string, clock: Clock): Promise<void> {
 
 /** Makes the lock of this process; on a full disk it may be there without its words, and is taken away again. */
 async function writeLock(path: string): Promise<void> {
-  const file = await open(path, 'wx', FILE_MODE);
   try {
-    await file.writeFile(`${hostname()} ${process.pid}\n`).finally(() => file.close());
+    await writeFile(path, `${hostname()} ${process.pid}\n`, { flag: 'wx', mode: FILE_MODE });
   } catch (error) {
-    await rm(path, { force: true });
+    if (codeOf(error) !== 'EEXIST') await rm(path, { force: true });
     throw error;
   }
 }

@@ -11,18 +11,12 @@ import { listMovedDays, type MovedRecords } from '../store/moved-days.ts';
 import { askPage } from '../walk/answers.ts';
 import type { AskingContext } from '../walk/questions/context.ts';
 import { targetOf } from '../walk/questions/span.ts';
-import { type Compare, PagesGoneError, type WindowVerdict } from './verify-source.ts';
+import { type Compare, PagesGoneError } from './verify-source.ts';
 
 /** How many places of records are told for each window. */
 const PLACES = 5;
 /** A source that gives pages without end is left after so many that no stored page stands for. */
 const MOST_FURTHER_PAGES = 1_000;
-
-/** Asks for every page of a window again, one after the other. */
-export const comparePages =
-  (movedRecords: MovedRecords): Compare =>
-  (context, window) =>
-    compareWindow(context, movedRecords, window);
 
 /** Where the records of one side are that the other has not shown yet, by their hash. */
 type Places = Map<string, number[]>;
@@ -44,33 +38,32 @@ function meet(own: Places, others: Places, first: number, hashes: readonly strin
 
 const inOrder = (places: Places): number[] => [...places.values()].flat().sort((a, b) => a - b);
 
-async function compareWindow(
-  context: AskingContext,
-  movedRecords: MovedRecords,
-  window: PublishedWindow,
-): Promise<WindowVerdict> {
-  const [storedOnly, cameOnly]: [Places, Places] = [new Map(), new Map()];
-  let pages = 0;
-  for (const walk of window.walks)
-    pages += await compareWalk({ context, movedRecords, window, walk, storedOnly, cameOnly });
-  const [vanished, appeared] = [inOrder(storedOnly), inOrder(cameOnly)];
-  const unstable = window.walks.some(({ proof }) => proof.kind === 'union');
-  const same = vanished.length === 0 && appeared.length === 0;
-  const doubt =
-    'the source does not keep its order: a record that one pass does not show may still be there';
-  return {
-    window,
-    state: same ? 'same' : 'changed',
-    differences: !same && unstable ? [doubt] : [],
-    records: {
-      vanished: vanished.length,
-      appeared: appeared.length,
-      vanishedAt: vanished.slice(0, PLACES),
-      appearedAt: appeared.slice(0, PLACES),
-      pages,
-    },
+/** Asks for every page of a window again, one after the other. */
+export const comparePages =
+  (movedRecords: MovedRecords): Compare =>
+  async (context, window) => {
+    const [storedOnly, cameOnly]: [Places, Places] = [new Map(), new Map()];
+    let pages = 0;
+    for (const walk of window.walks)
+      pages += await compareWalk({ context, movedRecords, window, walk, storedOnly, cameOnly });
+    const [vanished, appeared] = [inOrder(storedOnly), inOrder(cameOnly)];
+    const unstable = window.walks.some(({ proof }) => proof.kind === 'union');
+    const same = vanished.length === 0 && appeared.length === 0;
+    const doubt =
+      'the source does not keep its order: a record that one pass does not show may still be there';
+    return {
+      window,
+      state: same ? 'same' : 'changed',
+      differences: !same && unstable ? [doubt] : [],
+      records: {
+        vanished: vanished.length,
+        appeared: appeared.length,
+        vanishedAt: vanished.slice(0, PLACES),
+        appearedAt: appeared.slice(0, PLACES),
+        pages,
+      },
+    };
   };
-}
 
 interface Comparison {
   readonly context: AskingContext;

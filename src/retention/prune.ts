@@ -84,12 +84,12 @@ async function exportReason(
   files: readonly ManifestFile[] | null,
 ): Promise<string | null> {
   if (folder === null || files === null) return null;
-  const own = files.filter((file) => file.stream === day.stream && file.day === day.day);
-  if (own.length === 0) return 'it is not exported';
-  const current = own.filter((file) => isOf(file, day));
-  if (current.length === 0) return 'what is shown of it changed since it was exported';
-  for (const file of current) if ((await sizeOf(folder, file.path)) === file.bytes) return null;
-  return 'its exported file is gone, or has another size';
+  // A folder has one format, and so one file of a day.
+  const file = files.find((one) => one.stream === day.stream && one.day === day.day);
+  if (file === undefined) return 'it is not exported';
+  if (!isOf(file, day)) return 'what is shown of it changed since it was exported';
+  const isThere = (await sizeOf(folder, file.path)) === file.bytes;
+  return isThere ? null : 'its exported file is gone, or has another size';
 }
 
 async function monthsOf(

@@ -112,23 +112,13 @@ export async function syncTables(
     const due = await listTableWork(database, streamIds, WORK_AT_ONCE, signal);
     for (const work of due) {
       signal.throwIfAborted();
-      const records = await doWork(database, work, signal);
+      const bring = work.work === 'drop' ? dropDay : replaceDay;
+      const records = await database.retry(() => bring(database, work, signal), signal);
       onDay({ ...work, records });
     }
     await swapTables(database, signal);
     if (due.length < WORK_AT_ONCE) return;
   }
-}
-
-async function doWork(
-  database: Database,
-  work: TableWork,
-  signal: AbortSignal,
-): Promise<number | null> {
-  if (work.work === 'replace')
-    return database.retry(() => replaceDay(database, work, signal), signal);
-  await dropDay(database, work, signal);
-  return 0;
 }
 
 /** The record tables as something that follows what is published. */

@@ -1,6 +1,6 @@
 /** The pages of a day that moves, read from the database, and put back. */
 import type { Database } from '../store/database.ts';
-import { BEFORE_ALL, microseconds, PAGES_BEHIND, type PagePlace } from '../store/shown-records.ts';
+import { BEFORE_ALL, microseconds, PAGES_BEHIND } from '../store/shown-records.ts';
 import { PAGE_COLUMNS, type TieredPage } from './page-file.ts';
 import type { LeavingDay } from './rows.ts';
 
@@ -20,44 +20,35 @@ export async function* leavingPages(
   { day, going }: Pick<LeavingDay, 'day' | 'going'>,
   signal: AbortSignal,
 ): AsyncGenerator<readonly TieredPage[]> {
-  let after = BEFORE_ALL;
+  let { walkId, pageNo } = BEFORE_ALL;
   for (;;) {
-    const pages = await readPagesAfter(database, { day, going }, after, signal);
+    const rows = await database.persist<PageRow>(
+      `with next as materialized (
+         ${PAGES_BEHIND}
+       )
+       select p.walk_id, p.page_no, p.day, p.start, p.length, p.skip, p.records, p.total::text as total, p.relation, p.total_missing, p.more,
+              p.body::text as body, p.bytes, p.changes::text as changes, p.record_hashes::text as record_hashes,
+              p.id_hashes::text as id_hashes, p.sha256, p.byte_count, ${microseconds('p.fetched_at')} as fetched_at, p.duration_ms
+         from next n
+         join daywalk.pages p on p.day = $1::date and p.walk_id = n.walk_id and p.page_no = n.page_no
+        where n.before < $5::bigint`,
+      [day, going, walkId, pageNo, CHUNK_BYTES],
+      signal,
+    );
+    const pages = rows
+      .map((row) => ({
+        ...row,
+        walk_id: BigInt(row.walk_id),
+        start: BigInt(row.start),
+        total: row.total === null ? null : BigInt(row.total),
+        fetched_at: BigInt(row.fetched_at),
+      }))
+      .sort((a, b) => Number(a.walk_id - b.walk_id) || a.page_no - b.page_no);
     const last = pages.at(-1);
     if (last === undefined) return;
     yield pages;
-    after = { walkId: Number(last.walk_id), pageNo: last.page_no };
+    [walkId, pageNo] = [Number(last.walk_id), last.page_no];
   }
-}
-
-async function readPagesAfter(
-  database: Database,
-  { day, going }: Pick<LeavingDay, 'day' | 'going'>,
-  { walkId, pageNo }: PagePlace,
-  signal: AbortSignal,
-): Promise<TieredPage[]> {
-  const rows = await database.persist<PageRow>(
-    `with next as materialized (
-       ${PAGES_BEHIND}
-     )
-     select p.walk_id, p.page_no, p.day, p.start, p.length, p.skip, p.records, p.total::text as total, p.relation, p.total_missing, p.more,
-            p.body::text as body, p.bytes, p.changes::text as changes, p.record_hashes::text as record_hashes,
-            p.id_hashes::text as id_hashes, p.sha256, p.byte_count, ${microseconds('p.fetched_at')} as fetched_at, p.duration_ms
-       from next n
-       join daywalk.pages p on p.day = $1::date and p.walk_id = n.walk_id and p.page_no = n.page_no
-      where n.before < $5::bigint`,
-    [day, going, walkId, pageNo, CHUNK_BYTES],
-    signal,
-  );
-  return rows
-    .map((row) => ({
-      ...row,
-      walk_id: BigInt(row.walk_id),
-      start: BigInt(row.start),
-      total: row.total === null ? null : BigInt(row.total),
-      fetched_at: BigInt(row.fetched_at),
-    }))
-    .sort((a, b) => Number(a.walk_id - b.walk_id) || a.page_no - b.page_no);
 }
 
 /** A page as a row of `daywalk.pages`; with {@link valuesOf}. */
