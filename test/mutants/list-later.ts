@@ -727,9 +727,24 @@ export const LATER_MUTANTS: readonly Mutant[] = [
   mutant(
     'a value that runs in one record of several is part of it',
     'src/walk/rules/volatile.ts',
+    'src/walk/volatile-in-some.ts',
     'list.filter((record) => !seen.every((texts) => texts.has(textOf(record)))),',
     'list.filter(() => seen.length > 0),',
     ODD,
+  ),
+  mutant(
+    'two values that run in one identified record are parts of it',
+    'src/walk/volatile-in-some.ts',
+    'if (!isKnown && !isAlike) return [];',
+    'if (!isAlike) return [];',
+    ODD,
+  ),
+  mutant(
+    'another record in its place is the same one',
+    'src/walk/volatile-in-some.ts',
+    'if (!isKnown && !isAlike) return [];',
+    '',
+    ['test/walk/volatile.test.ts'],
   ),
   mutant(
     'a link that is signed anew in one record is part of it',

@@ -676,46 +676,53 @@ describe('a score that differs each time', () => {
 
 describe('a value that runs in some records alone, as the time that is left for an open alert', () => {
   it.each([
-    ['none', 1],
-    ['exact', 1],
-    ['none', 2],
-    ['exact', 2],
-  ] as const)('is found, totals %s, %i of five records', async (totals, open) => {
-    const days = closedDays(4);
-    const lists = Object.fromEntries(
-      days.map((each, n) => [each, [3, 8, 1, 9, 6].map((id) => `{"id":${n * 10 + id}}`)]),
-    );
-    const source = new ImaginedSource(lists, {
-      totals,
-      arrange: (list, number) =>
-        list.map((record) =>
-          [6, 9].slice(0, open).includes(idOf(record) % 10)
-            ? record.replace('}', `,"sla":{"left_ms":${86_400_000 - number}}}`)
-            : record,
-        ),
-    });
-    const exporting = {
-      server,
-      source,
-      stream: newStream(),
-      since: days[0] ?? '',
-      recheckDays: 7,
-      pageLength: 50,
-    };
-    await runOnce(exporting);
-    const asked = source.asked.length;
-    for (let look = 0; look < 3; look += 1) {
-      await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+    ['none', 1, 1],
+    ['exact', 1, 1],
+    ['none', 2, 1],
+    ['exact', 2, 2],
+    ['none', 1, 2],
+  ] as const)(
+    'is found, totals %s, %i of five records, %i in each',
+    async (totals, open, values) => {
+      const days = closedDays(4);
+      const lists = Object.fromEntries(
+        days.map((each, n) => [each, [3, 8, 1, 9, 6].map((id) => `{"id":${n * 10 + id}}`)]),
+      );
+      const source = new ImaginedSource(lists, {
+        totals,
+        arrange: (list, number) =>
+          list.map((record) =>
+            [6, 9].slice(0, open).includes(idOf(record) % 10)
+              ? record.replace(
+                  '}',
+                  `,"sla":{"left":${86_400 - number}${values > 1 ? `,"age":${number}` : ''}}}`,
+                )
+              : record,
+          ),
+      });
+      const exporting = {
+        server,
+        source,
+        stream: newStream(),
+        since: days[0] ?? '',
+        recheckDays: 7,
+        pageLength: 50,
+      };
       await runOnce(exporting);
-    }
-    const results = [...(await readResults(server, exporting.stream)).values()].slice(0, 4);
-    expect(results.map(({ state, published }) => [state, published.length])).toEqual(
-      days.map(() => ['complete', 5]),
-    );
-    // Before, thousands where it was the last record alone.
-    expect(asked).toBeLessThan(45);
-    expect(source.asked.length - asked).toBeLessThan(35);
-  });
+      const asked = source.asked.length;
+      for (let look = 0; look < 3; look += 1) {
+        await letTimePass((sql, values) => server.query(sql, values), '25 hours');
+        await runOnce(exporting);
+      }
+      const results = [...(await readResults(server, exporting.stream)).values()].slice(0, 4);
+      expect(results.map(({ state, published }) => [state, published.length])).toEqual(
+        days.map(() => ['complete', 5]),
+      );
+      // Before, thousands where it was the last record alone.
+      expect(asked).toBeLessThan(45);
+      expect(source.asked.length - asked).toBeLessThan(35);
+    },
+  );
 });
 
 describe('records that come in another form each time', () => {

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import {
   sharesRecords,
   tellsItself,
-  volatileInOne,
   volatilePaths,
   volatileSince,
   volatileTwice,
 } from '../../src/walk/rules/volatile.ts';
+import { volatileInSome } from '../../src/walk/volatile-in-some.ts';
 
 const paths = (ones: readonly unknown[], others: readonly unknown[]) =>
   volatilePaths(ones.map((one, index) => [one, others[index]] as const));
@@ -312,6 +312,45 @@ it('the order within lists is the record, unless it is known not to be', () => {
   expect(sharesRecords([{ a: [1, 2], n: 1 }], [{ a: [2, 1], n: 2 }], ['[]', '/n'])).toBe(true);
 });
 
+describe('of several records, or of one that is identified', () => {
+  const running = (s: number) => [
+    { key: 1, kind: 'a', left: s, age: -s },
+    { key: 2, kind: 'b' },
+    { key: 3, kind: 'c', left: s + 9, age: 9 - s },
+  ];
+  const lists = [1, 2, 3].map(running);
+  it('several places that differ each time are found', () => {
+    expect(volatileInSome(lists)).toEqual(['/age', '/left']);
+    expect(volatileInSome(lists.map((list) => list.slice(1)))).toEqual([]);
+    expect(
+      volatileInSome(
+        lists.map((list) => list.slice(1)),
+        ['key'],
+      ),
+    ).toEqual(['/age', '/left']);
+    expect(
+      volatileInSome(
+        lists.map((list) => list.slice(1)),
+        ['uuid'],
+      ),
+    ).toEqual([]);
+  });
+
+  it('what comes back, in one of them, is none', () => {
+    expect(volatileInSome([...lists.slice(0, 2), running(1)], ['key'])).toEqual([]);
+  });
+
+  it('other records are none', () => {
+    const others = [1, 2, 3].map((n) => [
+      { id: 9, k: 'x' },
+      { id: n, k: 'a' },
+      { id: n + 3, k: 'a' },
+    ]);
+    expect(volatileInSome(others)).toEqual([]);
+    expect(volatileInSome(others, ['key'])).toEqual([]);
+  });
+});
+
 describe('of one record alone', () => {
   it.each<[string, unknown[][], string | null]>([
     [
@@ -345,7 +384,9 @@ describe('of one record alone', () => {
       ]),
       null,
     ],
-  ])('%s', (_, answers, place) => expect(volatileInOne(answers)).toBe(place));
+  ])('%s', (_, answers, place) =>
+    expect(volatileInSome(answers)).toEqual(place === null ? [] : [place]),
+  );
 });
 
 describe('records that came in another order than before', () => {

@@ -12,10 +12,10 @@ import {
   rowNumberPlace,
   sharesRecords,
   tellsItself,
-  volatileInOne,
   volatilePaths,
   volatilePlace,
 } from '../rules/volatile.ts';
+import { volatileInSome } from '../volatile-in-some.ts';
 
 /**
  * Asks for the first page at offsets 0, 1 and 2, and at 0 again.
@@ -99,14 +99,14 @@ export async function learnIgnoredAnyOrder(
   if (learned !== null) return learned;
   const [other, third] = [again.list, last.list];
   const lists = [one, other, third];
-  const alone = volatileInOne(lists);
-  const path = alone ?? volatilePlace(one, other);
-  if (path === null) return null;
+  const some = volatileInSome(lists, context.stream.idPath);
+  const path = volatilePlace(one, other);
   // What comes back as it was may be an edit that one of two replicas does not know.
-  const apart = alone !== null || [one, other].every((list) => volatilePlace(list, third) === path);
-  if (!apart && !tellsItself(path, lists)) return null;
-  const evidence = `asked again, the records are the same but for ${path}`;
-  return (await context.knowledge.ignore([path], evidence)) ? evidence : null;
+  const apart = path !== null && [one, other].every((list) => volatilePlace(list, third) === path);
+  const paths =
+    some.length > 0 || path === null || !(apart || tellsItself(path, lists)) ? some : [path];
+  const evidence = `asked again, the records are the same but for ${paths.join(', ')}`;
+  return (await context.knowledge.ignore(paths, evidence)) ? evidence : null;
 }
 
 /**

@@ -60,7 +60,7 @@ export function sharesRecords(
 }
 
 /** Where two values differ, and whether both are ages there. */
-function differing(
+export function differing(
   one: unknown,
   other: unknown,
   place: string,
@@ -270,30 +270,8 @@ function valuesByPlace(records: readonly unknown[]): Map<string, Map<unknown, nu
   return found;
 }
 
-/**
- * The one place in which the only record that three answers to one question do not all show as it is differs, each time anew.
- * @returns a JSON pointer; null where there is none.
- */
-export function volatileInOne(answers: readonly (readonly unknown[])[]): string | null {
-  const seen = answers.map((list) => new Set(list.map(textOf)));
-  const moved = answers.map((list) =>
-    list.filter((record) => !seen.every((texts) => texts.has(textOf(record)))),
-  );
-  if (moved.some(({ length }) => length !== 1)) return null;
-  const [one, other, third] = moved.map(([record]) => record);
-  const places = [
-    differing(one, other, ''),
-    differing(other, third, ''),
-    differing(one, third, ''),
-  ].map((found) => [...found.keys()]);
-  const [place = ''] = places.flat();
-  // One value alone: with several, or as a whole, it may be another record.
-  const isOne = place !== '' && places.every((found) => found.join() === place);
-  return isOne && answers.every((list) => isToldApart(list, [place])) ? place : null;
-}
-
 /** Whether the records of a list differ from each other as well without these places. */
-function isToldApart(list: readonly unknown[], places: readonly string[]): boolean {
+export function isToldApart(list: readonly unknown[], places: readonly string[]): boolean {
   const all = pairsOf(list, list);
   return distinct(all, 0, new Set(places)) === distinct(all, 0, new Set());
 }
