@@ -8,7 +8,7 @@ import {
   volatileSince,
   volatileTwice,
 } from '../../src/walk/rules/volatile.ts';
-import { volatileInSome } from '../../src/walk/volatile-in-some.ts';
+import { volatileInSome } from '../../src/walk/rules/volatile-in-some.ts';
 
 const paths = (ones: readonly unknown[], others: readonly unknown[]) =>
   volatilePaths(ones.map((one, index) => [one, others[index]] as const));

@@ -15,7 +15,7 @@ import {
   volatilePaths,
   volatilePlace,
 } from '../rules/volatile.ts';
-import { volatileInSome } from '../volatile-in-some.ts';
+import { volatileInSome } from '../rules/volatile-in-some.ts';
 
 /**
  * Asks for the first page at offsets 0, 1 and 2, and at 0 again.

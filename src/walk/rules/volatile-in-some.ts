@@ -1,6 +1,6 @@
 /** What is not the record, and differs in some records alone: the time that is left for an open alert, a link that is signed anew; pure. */
-import { identityPaths } from '../source/identity.ts';
-import { valueAt } from '../source/json.ts';
+import { identityPaths } from '../../source/identity.ts';
+import { valueAt } from '../../source/json.ts';
 import { textOf } from './places.ts';
 import { differing, isToldApart, pairsOf, volatilePaths } from './volatile.ts';
 
