@@ -1,6 +1,7 @@
 /** `verify`: complete windows against the source, with one request each. Nothing is changed. */
 import { DaywalkError, isNoAnswer, ObjectStoreError } from '../errors.ts';
 import type { Stream } from '../model.ts';
+import { wasBelieved } from '../store/evidence/contracts.ts';
 import { readLearned } from '../store/evidence/learned.ts';
 import type { PublishedWindow } from '../store/evidence/proven.ts';
 import { listGoneWalks } from '../store/stored.ts';
@@ -98,7 +99,9 @@ const LOOK_LENGTH = 3;
 export const lookAtWindow: Compare = async (context, window) => {
   const walk = window.walks.at(-1);
   if (walk === undefined) throw new Error(`window ${window.windowId} has no published walk`);
-  const difference = await lookAtEnd(context, window, walk, LOOK_LENGTH);
+  const difference = await lookAtEnd(context, window, walk, LOOK_LENGTH, (signature) =>
+    wasBelieved(context.database, window.windowId, signature),
+  );
   if (difference !== null) return { window, state: 'changed', differences: [difference] };
   // No record has a place to be looked at.
   const limits =

@@ -1,13 +1,8 @@
 /** `verify` and `verify --deep` against a simulated API: what changed there is found, and nothing stored is changed. */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SimulatorOptions } from '../../simulator/simulator.ts';
-import { comparePages } from '../../src/ledger/verify-deep.ts';
-import {
-  type Compare,
-  lookAtWindow,
-  verifyWindows,
-  type WindowVerdict,
-} from '../../src/ledger/verify-source.ts';
+import type { Hook, SimulatorOptions } from '../../simulator/simulator.ts';
+import { verifyPages } from '../../src/ledger/verify-deep.ts';
+import { verifyWindows, type WindowVerdict } from '../../src/ledger/verify-source.ts';
 import { listPublishedWindows } from '../../src/store/evidence/proven.ts';
 import { StoredRecords, UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import { MemoryStore } from '../support/memory-store.ts';
@@ -100,6 +95,33 @@ describe('one request each', () => {
     editInTheMiddle(scene);
     expect(ofDay(await compare(scene, lookAtWindow)).state).toBe('same');
   });
+
+  it.each([
+    ['no match', 'same'],
+    ['the index is away', 'changed'],
+  ])(
+    'an empty day that answers %j in words that no look has confirmed yet is %s',
+    async (later, state) => {
+      let note = 'no match';
+      const times = Array.from({ length: 12 }, (_, n) => `2026-03-01 12:00:${10 + n}`);
+      const respond: Hook = ({ query: { fromDate = '', toDate = '', start, length } }) => {
+        const all = times.filter((time) => time >= fromDate && time <= toDate);
+        const list = all.slice(Number(start), Number(start) + Number(length));
+        const data = list.map((time) => ({ timestamp: `${time}Z`, id: time }));
+        const body = { data, total: all.length, ...(list.length === 0 && { note }) };
+        return { body: JSON.stringify(body) };
+      };
+      scene = await simulateExport({ respond, seed: later }, { to: '2026-03-02' });
+      note = later;
+      const verdicts = await compare(scene, verifyWindows);
+      expect(verdicts.map((one) => [one.window.from.slice(0, 10), one.state])).toEqual(
+        expect.arrayContaining([
+          ['2026-03-01', 'same'],
+          ['2026-03-02', state],
+        ]),
+      );
+    },
+  );
 
   it('tells an answer that is no page, and goes on', async () => {
     scene = await exported();

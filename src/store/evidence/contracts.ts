@@ -106,6 +106,27 @@ export async function noteFrame(
   );
 }
 
+/** A row where a window was believed to be empty, and its newest proof is an answer of this frame. */
+const BELIEVED = `
+  select b.stream_id, left(b.body::text, 200) as example
+    from (select w.stream_id, p.body, k.records_path, k.total_path, k.relation_path
+            from daywalk.windows w
+            join daywalk.walks k on k.window_id = w.window_id and k.outcome = 'proven'
+            join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0 and p.records = 0
+           where w.window_id = $1
+           order by k.number desc limit 1) as b
+   cross join unnest('{200,204,404}'::integer[]) as status
+   where (daywalk.frame_of(b.body, b.records_path, b.total_path, b.relation_path, status)).signature = $2`;
+
+/** Whether a window was believed to be empty by an answer of this frame. */
+export async function wasBelieved(
+  database: Database,
+  windowId: number,
+  signature: string,
+): Promise<boolean> {
+  return (await database.persist(BELIEVED, [windowId, signature])).length > 0;
+}
+
 /**
  * A look at a window that was believed to be empty has found this frame: it is known from now on where it is the one that
  * was believed.
@@ -117,18 +138,8 @@ export async function confirmFrame(
   signature: string,
 ): Promise<boolean> {
   const rows = await database.persist(
-    `with believed as materialized (
-       select w.stream_id, p.body, k.records_path, k.total_path, k.relation_path
-         from daywalk.windows w
-         join daywalk.walks k on k.window_id = w.window_id and k.outcome = 'proven'
-         join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day and p.page_no = 0 and p.records = 0
-        where w.window_id = $1
-        order by k.number desc limit 1
-     )
-     insert into daywalk.frames as f (stream_id, signature, example, confirmed_at)
-     select b.stream_id, $2, left(b.body::text, 200), clock_timestamp()
-       from believed b cross join unnest('{200,204,404}'::integer[]) as status
-      where (daywalk.frame_of(b.body, b.records_path, b.total_path, b.relation_path, status)).signature = $2
+    `insert into daywalk.frames as f (stream_id, signature, example, confirmed_at)
+     select b.stream_id, $2, b.example, clock_timestamp() from (${BELIEVED}) as b
      on conflict (stream_id, signature) do update set confirmed_at = coalesce(f.confirmed_at, excluded.confirmed_at)
      returning 1`,
     [windowId, signature],

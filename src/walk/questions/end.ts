@@ -18,7 +18,7 @@ export interface LookedAt extends Pick<ProvenWalk, 'walkId' | 'records'> {
 
 /**
  * Asks from the last record on, with a length that was not asked for lately.
- * @param confirmFrame whether the window was proven to be empty with an answer of this frame, which is known from now on.
+ * @param wasBelieved whether the window was proven to be empty with an answer of this frame.
  * @returns what differs; null: nothing, as far as one answer can tell.
  */
 export async function lookAtEnd(
@@ -26,7 +26,7 @@ export async function lookAtEnd(
   window: Span,
   walk: LookedAt,
   length: number,
-  confirmFrame: (signature: string) => Promise<boolean> = async () => false,
+  wasBelieved: (signature: string) => Promise<boolean> = async () => false,
 ): Promise<string | null> {
   if (walk.proof?.kind === 'union') return lookAtUnion(context, window, walk, length);
   const { records } = walk;
@@ -42,7 +42,7 @@ export async function lookAtEnd(
   if (records === 0) {
     if (came > 0 || (total ?? 0) > 0) return 'the window was empty and is not';
     const { frame } = answer;
-    const known = frame === null || frame.known || (await confirmFrame(frame.signature));
+    const known = frame === null || frame.known || (await wasBelieved(frame.signature));
     return known ? null : 'an answer without records of no known kind';
   }
   if (came === 0) return `there is no record at ${start}, where the last one was`;
