@@ -62,8 +62,8 @@ export async function forgetContract(database: Database, streamId: number): Prom
 }
 
 /**
- * Whether answers with records have this frame, as those that are stored show, of other streams of the API, too: then an empty
- * answer may have it, and it is known from now on.
+ * Whether answers with records have this frame, as those that are stored show, or it is known of another stream of the API: then
+ * an empty answer may have it, too, and it is known from now on.
  */
 export async function recogniseFrame(
   database: Database,
@@ -73,11 +73,10 @@ export async function recogniseFrame(
 ): Promise<boolean> {
   const rows = await database.persist(
     `with walks as materialized (
-       select k.* from (values (true), (false)) as of_stream (own) cross join lateral (
-         select k.walk_id, k.day, k.pages, k.records_path, k.total_path, k.relation_path
-           from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
-          where (w.stream_id = $1) = own and k.next_start > 0 and k.records_path is not null
-          order by k.walk_id desc limit 3) as k
+       select k.walk_id, k.day, k.pages, k.records_path, k.total_path, k.relation_path
+         from daywalk.walks k join daywalk.windows w on w.window_id = k.window_id
+        where w.stream_id = $1 and k.next_start > 0 and k.records_path is not null
+        order by k.walk_id desc limit 3
      )
      insert into daywalk.frames as f (stream_id, signature, example, confirmed_at)
      select $1, $2, $3, clock_timestamp()
