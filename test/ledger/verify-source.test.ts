@@ -1,8 +1,13 @@
 /** `verify` and `verify --deep` against a simulated API: what changed there is found, and nothing stored is changed. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Hook, SimulatorOptions } from '../../simulator/simulator.ts';
-import { verifyPages } from '../../src/ledger/verify-deep.ts';
-import { verifyWindows, type WindowVerdict } from '../../src/ledger/verify-source.ts';
+import { comparePages } from '../../src/ledger/verify-deep.ts';
+import {
+  type Compare,
+  lookAtWindow,
+  verifyWindows,
+  type WindowVerdict,
+} from '../../src/ledger/verify-source.ts';
 import { listPublishedWindows } from '../../src/store/evidence/proven.ts';
 import { StoredRecords, UNREACHED_RECORDS } from '../../src/tier/moved-records.ts';
 import { MemoryStore } from '../support/memory-store.ts';
@@ -113,7 +118,7 @@ describe('one request each', () => {
       };
       scene = await simulateExport({ respond, seed: later }, { to: '2026-03-02' });
       note = later;
-      const verdicts = await compare(scene, verifyWindows);
+      const verdicts = await compare(scene, lookAtWindow);
       expect(verdicts.map((one) => [one.window.from.slice(0, 10), one.state])).toEqual(
         expect.arrayContaining([
           ['2026-03-01', 'same'],

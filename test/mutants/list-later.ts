@@ -718,13 +718,6 @@ export const LATER_MUTANTS: readonly Mutant[] = [
     ODD,
   ),
   mutant(
-    'a stream is not empty in the frame that another one has with records',
-    'src/store/evidence/contracts.ts',
-    'from (values (true), (false)) as of_stream',
-    'from (values (true)) as of_stream',
-    ODD,
-  ),
-  mutant(
     'a value that runs in one record of several is part of it',
     'src/walk/rules/volatile-in-some.ts',
     'list.filter((record) => !seen.every((texts) => texts.has(textOf(record)))),',
