@@ -10,12 +10,8 @@ import { daySpans } from './day-spans.ts';
 import { shortened } from './output.ts';
 
 /** The command that walks the days of a window again; what is in the tier comes back before. */
-function walkAgainCommand({
-  stream,
-  day,
-  place,
-}: Pick<WindowVerdict['window'], 'stream' | 'day'> &
-  Partial<Pick<WindowVerdict['window'], 'place'>>): string {
+function walkAgainCommand(window: { stream: string; day: string; place?: string }): string {
+  const { stream, day, place } = window;
   const days = `--from ${day} --to ${day}`;
   const back = place === 'tiered' ? `daywalk tier --restore ${days} --stream ${stream} && ` : '';
   return `${back}daywalk backfill ${days} --only all --stream ${stream}`;

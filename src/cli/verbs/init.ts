@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { EXIT, SettingsError } from '../../errors.ts';
+import { defined } from '../../settings/defined.ts';
 import { readEnvironment } from '../../settings/environment.ts';
 import { fileSchema } from '../../settings/file/file-schema.ts';
 import { newFile, SCHEMA_FILE } from '../../settings/file/new-file.ts';
@@ -95,14 +96,7 @@ function found(
       `${basename(place)} defines ${names.join(' and ')}, tables of the commonest fields: change or take out what you do not need before the first run.`,
     );
   }
-  const more = {
-    ...settings,
-    ...(idPath && { idPath }),
-    ...(timePath && { timePath }),
-    tables,
-    origins,
-  };
-  return { more, told };
+  return { more: { ...settings, ...defined({ idPath, timePath }), tables, origins }, told };
 }
 
 /** Made of flags and environment only, whatever an old file says. */

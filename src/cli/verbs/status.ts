@@ -59,7 +59,6 @@ export function describeStatus(
   facts: StatusFacts,
   next: { readonly schedule: string; readonly at: Date },
 ): string[] {
-  const unplanned = facts.streams.filter(({ streamId }) => streamId === null);
   return [
     '',
     ...facts.streams.map((stream) => describeTotals(facts, stream)),
@@ -73,10 +72,7 @@ export function describeStatus(
     `next run: ${utcSecond(next.at)}, where a worker runs (schedule ${next.schedule})`,
     '',
     ...describeRefusal(facts.lastRun),
-    ...describeWrong(
-      facts,
-      unplanned.map(({ stream }) => stream),
-    ),
+    ...describeWrong(facts),
   ];
 }
 
@@ -118,8 +114,10 @@ function whatRunDid(run: RunRow): string {
 }
 
 /** In one sentence, then span by span with the command that mends it. */
-function describeWrong(facts: StatusFacts, unplanned: readonly string[]): string[] {
-  const never = [...describeUnplanned(unplanned), ...describeFuture(facts.streams)];
+function describeWrong(facts: StatusFacts): string[] {
+  const unplanned = facts.streams.filter(({ streamId }) => streamId === null);
+  const names = unplanned.map(({ stream }) => stream);
+  const never = [...describeUnplanned(names), ...describeFuture(facts.streams)];
   if (facts.gaps.length === 0) return never.length > 0 ? never : describeGaps([]);
   const closed = facts.totals.reduce((sum, totals) => sum + totals.closed, 0);
   const are = facts.gaps.length === 1 ? 'day is' : 'days are';
@@ -132,10 +130,9 @@ function describeWrong(facts: StatusFacts, unplanned: readonly string[]): string
 
 function countedByState(gaps: readonly GapRow[]): string {
   const states = ['failed', 'missing', 'pending', 'begun', 'walked', 'running'] as const;
-  return states
-    .map((state) => ({ state, count: gaps.filter((gap) => gap.state === state).length }))
-    .flatMap(({ state, count }) =>
-      count === 0 ? [] : [`${formatCount(count)} ${GAP_WORDS[state]}`],
-    )
-    .join('; ');
+  const counts = states.flatMap((state) => {
+    const count = gaps.filter((gap) => gap.state === state).length;
+    return count === 0 ? [] : `${formatCount(count)} ${GAP_WORDS[state]}`;
+  });
+  return counts.join('; ');
 }
