@@ -1,10 +1,6 @@
 /** Completion for shells, as scripts that know every verb and option and start no daywalk. */
 import { type ParsedVerb, verbsOf, type Word } from './command-line.ts';
-import type { VerbRow } from './verb.ts';
-
-/** The shells that there is a script for. */
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
+import type { Shell, VerbRow } from './verb.ts';
 
 /** The script; ends without a line break. */
 export function completionScript(shell: Shell, table: readonly VerbRow[]): string {
@@ -13,7 +9,7 @@ export function completionScript(shell: Shell, table: readonly VerbRow[]): strin
 }
 
 const wordsOf = ({ row, words }: ParsedVerb): string[] => [
-  ...(row.argumentChoices ?? []),
+  ...(row.argument?.argChoices ?? []),
   ...words.map(({ long }) => long),
   '--help',
   '--help-all',
@@ -69,11 +65,9 @@ function fishScript(all: readonly ParsedVerb[]): string[] {
     `complete -c daywalk -n __fish_use_subcommand -l config -r -F -d '${plain(config?.does ?? '')}'`,
     ...all.flatMap(({ row, words }) => [
       `complete -c daywalk -n __fish_use_subcommand -a ${row.name} -d '${plain(row.does)}'`,
-      ...(row.argumentChoices === undefined
-        ? []
-        : [
-            `complete -c daywalk -n '__fish_seen_subcommand_from ${row.name}' -a '${row.argumentChoices.join(' ')}'`,
-          ]),
+      ...(row.argument?.argChoices ?? []).map(
+        (word) => `complete -c daywalk -n '__fish_seen_subcommand_from ${row.name}' -a '${word}'`,
+      ),
       ...words.map((word) => fishWord(row.name, word)),
     ]),
   ];

@@ -9,7 +9,7 @@ export function verbsTableMarkdown(): string {
 }
 
 function verbLine({ name, argument, does, options = [], page }: VerbRow): string {
-  const verb = argument === undefined ? name : `${name} ${argument.toUpperCase()}`;
+  const verb = argument === undefined ? name : `${name} ${argument.name().toUpperCase()}`;
   const more = page === undefined ? '' : `; see [${page}](${page})`;
   const flags = options.map(({ long, argChoices }) =>
     argChoices === undefined ? `\`${long}\`` : `\`${long} ${argChoices.join('\\|')}\``,

@@ -54,7 +54,7 @@ export function manPage(version: string): string {
 }
 
 function describeVerb(row: VerbRow): string[] {
-  const argument = row.argument === undefined ? '' : ` \\fI${row.argument}\\fR`;
+  const argument = row.argument === undefined ? '' : ` \\fI${row.argument.name()}\\fR`;
   return [
     '.TP',
     `\\fB${text(row.name)}\\fR${argument}`,

@@ -36,13 +36,13 @@ function endWith(error: CommanderError, word: string | undefined): never {
 }
 
 function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnEnd): void {
-  const { name, does, load, options = [], argument, argumentTaken = '', page, example } = row;
+  const { name, does, load, options = [], argument, page, example } = row;
   const command = program
     .command(name)
     .description(does)
     .exitOverride((error) => endWith(error, example && `for example: daywalk ${example}`))
     .showHelpAfterError(`(daywalk ${name} --help tells more)`);
-  if (argument !== undefined) command.argument(`<${argument}>`, argumentTaken);
+  if (argument !== undefined) command.addArgument(argument);
   for (const option of options) command.addOption(option);
   addSettings(command, row);
   if (page !== undefined) command.addHelpText('after', `\nMore: docs/${page}`);
@@ -50,16 +50,9 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
     const run = await load();
     const { stream, ...others } = command.optsWithGlobals();
     // A verb without streams of its own choice takes both spellings for the setting.
-    const asked = options.some(({ long }) => long === '--stream')
-      ? { stream }
-      : { stream, streams: stream };
-    const given = argument === undefined ? {} : { [argument]: called[0] };
-    onEnd(
-      await run({
-        options: { ...(stream === undefined ? {} : asked), ...others, ...given },
-        signal,
-      }),
-    );
+    const streams = options.some(({ long }) => long === '--stream') ? undefined : stream;
+    const given = argument === undefined ? {} : { [argument.name()]: called[0] };
+    onEnd(await run({ options: { stream, streams, ...others, ...given }, signal }));
   });
 }
 

@@ -1,5 +1,5 @@
 /** A verb is one thing that `daywalk` does; each has a file of its own. */
-import type { Option } from 'commander';
+import type { Argument, Option } from 'commander';
 import type { Group } from '../settings/table/setting.ts';
 import type { SettingKey } from '../settings/table/table.ts';
 
@@ -17,6 +17,10 @@ export type Verb = (invocation: Invocation) => Promise<number>;
 /** How a day may be written, for help and for errors. */
 export const DAYS_TAKEN = '2026-10-31, 2026-10, yesterday or 7d (days ago)';
 
+/** The shells that there is a completion for. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
 /** A row of the table of verbs. */
 export interface VerbRow {
   readonly name: string;
@@ -29,11 +33,7 @@ export interface VerbRow {
   /** The options that are not settings. */
   readonly options?: readonly Option[];
   /** What it is about; absent: it takes no argument. */
-  readonly argument?: 'day' | 'value' | 'shell';
-  /** What the argument may be, for help. */
-  readonly argumentTaken?: string;
-  /** Words that the argument may be, for completion. */
-  readonly argumentChoices?: readonly string[];
+  readonly argument?: Argument;
   /** Words that show how it is called, for those who left something out. */
   readonly example?: string;
   /** Settings that are shown by `--help`, besides `config`; `--help-all` shows all. */

@@ -1,7 +1,7 @@
 /** The table of the verbs: names, options and what each does in a line; help and docs/verbs.md come from it. */
-import { Option } from 'commander';
+import { Argument, Option } from 'commander';
 import type { Group } from '../settings/table/setting.ts';
-import { DAYS_TAKEN, type VerbRow } from './verb.ts';
+import { DAYS_TAKEN, SHELLS, type VerbRow } from './verb.ts';
 
 const STORE: readonly Group[] = ['General', 'Database', 'Log'];
 const READ: readonly Group[] = [...STORE, 'Schedule', 'Streams'];
@@ -77,10 +77,8 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     settings: READ,
     load: async () => (await import('./verbs/why.ts')).why,
     options: [stream(), json()],
-    argument: 'day',
+    argument: new Argument('<day>', 'such as 2026-10-31, today, yesterday or 7d (days ago)'),
     example: 'why yesterday',
-    argumentTaken: 'such as 2026-10-31, today, yesterday or 7d (days ago)',
-    argumentChoices: ['today', 'yesterday'],
   },
   verify: {
     does: 'compares stored days with the source, or with their own digests; exit code 3 when anything differs, or the source could be asked for none of them',
@@ -90,7 +88,9 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
       from('the first day there is'),
       to('the newest closed day'),
       stream(),
-      new Option('--deep', 'fetch every page again and compare record by record'),
+      new Option('--deep', 'fetch every page again and compare record by record').conflicts(
+        'offline',
+      ),
       new Option('--offline', 'recompute pages, walks and ledger without the source'),
       json(),
     ],
@@ -150,7 +150,7 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
       new Option(
         '--require-export <folder>',
         'only days whose file is in this folder of `daywalk export`, as they are shown now (default: whether exported or not)',
-      ),
+      ).conflicts('superseded'),
       stream(),
       new Option('--yes', 'do it'),
       json(),
@@ -226,8 +226,10 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
       new Option('--without-tier', 'leave out days that moved: they count as not proven'),
       json(),
     ],
-    argument: 'value',
-    argumentTaken: 'a whole string, number or boolean, exactly; behind -- if it begins with -',
+    argument: new Argument(
+      '<value>',
+      'a whole string, number or boolean, exactly; behind -- if it begins with -',
+    ),
     page: 'search.md',
   },
   'serve-archive': {
@@ -263,10 +265,8 @@ const TABLE: Readonly<Record<string, Omit<VerbRow, 'name'>>> = {
     does: 'prints the script that completes verbs and options in bash, zsh or fish',
     settings: [],
     load: async () => (await import('./verbs/completion.ts')).completionOf(VERBS),
-    argument: 'shell',
+    argument: new Argument('<shell>', 'source <(daywalk completion bash)').choices(SHELLS),
     example: 'completion bash',
-    argumentTaken: 'bash, zsh or fish: source <(daywalk completion bash)',
-    argumentChoices: ['bash', 'zsh', 'fish'],
   },
   version: {
     does: 'the versions of daywalk and of Node.js',

@@ -59,7 +59,9 @@ test('completion prints the script, and says which shells there are', async () =
   expect(ended.stdout).toMatch(/^complete .*daywalk$/m);
   const wrong = await runProgram(['completion', 'tcsh']);
   expect(wrong).toMatchObject({ code: 2, stdout: '' });
-  expect(wrong.stderr).toMatch(/no completion for "tcsh"\n {2}Give bash, zsh, fish/);
+  expect(wrong.stderr).toMatch(
+    /'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish/,
+  );
 });
 
 test('--help-all is help, also where something is missing on the line', async () => {

@@ -34,11 +34,6 @@ export async function pruneVerb(invocation: Invocation): Promise<number> {
  */
 function requestOf(options: Invocation['options'], streams: readonly Stream[]): PruneRequest {
   const superseded = options.superseded === true;
-  if (superseded && options.requireExport !== undefined)
-    throw new SettingsError(
-      'flags --superseded and --require-export: superseded walks are in no export',
-      { hint: 'Give one of them.' },
-    );
   const asked = ageFlag(options.olderThan);
   const limits = streams.flatMap(({ name, retention }): AgeLimit[] => {
     const olderThanMs = asked ?? (superseded ? 0 : retention);

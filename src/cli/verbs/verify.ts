@@ -1,8 +1,8 @@
 /** `daywalk verify`: stored windows against the source, page by page if asked, or against their own digests offline. */
 import { systemClock } from '../../clock.ts';
-import { EXIT, SettingsError } from '../../errors.ts';
-import { comparePages } from '../../ledger/verify-deep.ts';
-import { type Compare, lookAtWindow, verifyWindows } from '../../ledger/verify-source.ts';
+import { EXIT } from '../../errors.ts';
+import { verifyPages } from '../../ledger/verify-deep.ts';
+import { verifyWindows } from '../../ledger/verify-source.ts';
 import { verifyStored } from '../../ledger/verify-stored.ts';
 import type { Logger } from '../../log.ts';
 import type { DayRange } from '../../model.ts';
@@ -30,12 +30,8 @@ import { withMoved } from '../with-moved.ts';
 
 /** Compares and prints; changes nothing. Exit code 3 when anything differs, or nothing was compared with the source. */
 export function verify(invocation: Invocation): Promise<number> {
-  const { options } = invocation;
-  if (options.deep === true && options.offline === true)
-    throw new SettingsError('flags --deep and --offline: one asks the source, the other does not', {
-      hint: 'Run `daywalk verify` twice, once with each.',
-    });
-  return options.offline === true ? againstDigests(invocation) : againstSource(invocation);
+  const isOffline = invocation.options.offline === true;
+  return isOffline ? againstDigests(invocation) : againstSource(invocation);
 }
 
 /** Null: all days. */

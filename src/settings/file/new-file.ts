@@ -9,7 +9,6 @@ import { tablesYaml } from './tables.ts';
 /** The name of the schema's copy beside the file. */
 export const SCHEMA_FILE = 'daywalk.schema.json';
 
-const WIDTH = 100;
 const HEAD = `# yaml-language-server: $schema=./${SCHEMA_FILE}
 # Settings of daywalk. Lines with a # before them show what holds without them.
 # Flags and environment variables go before this file; \`daywalk config\` shows what holds, and where it came from.
@@ -105,12 +104,6 @@ function yamlOf(row: SettingRow, settings: Settings, folder: string): string {
   return row.kind.kind === 'integer' ? text : stringify(text, { lineWidth: 0 }).trimEnd();
 }
 
-function wrapped(description: string): string[] {
-  const lines = ['#'];
-  for (const word of description.split(' ')) {
-    const last = lines.at(-1) ?? '#';
-    if (last.length + word.length + 1 > WIDTH) lines.push(`# ${word}`);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
-}
+/** A description as comments, none longer than the lines of the file. */
+const wrapped = (description: string): string[] =>
+  (description.match(/.{1,98}(?= |$)/g) ?? []).map((line) => `# ${line.trim()}`);

@@ -2,13 +2,12 @@
 
 /** What the text of a setting must look like; the parsers are in value.ts. */
 export type Kind =
-  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
-  /** Milliseconds. */
-  | { readonly kind: 'duration'; readonly min: number; readonly max: number }
-  /** Bytes. */
-  | { readonly kind: 'size'; readonly min: number; readonly max: number }
-  /** Requests a second. */
-  | { readonly kind: 'rate'; readonly min: number; readonly max: number }
+  /** Durations in milliseconds, sizes in bytes, rates in requests a second. */
+  | {
+      readonly kind: 'integer' | 'duration' | 'size' | 'rate';
+      readonly min: number;
+      readonly max: number;
+    }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | {
       readonly kind:
@@ -26,13 +25,13 @@ export type Kind =
         /** How a time is written: `YYYY-MM-DD HH:MI:SS`. */
         | 'timeFormat'
         /** An age, or `forever`, which is null. */
-        | 'retention';
+        | 'retention'
+        /** `address:port`, or `off`, which is null: nowhere. */
+        | 'listen'
+        | 'apiKey';
     }
-  /** `address:port`, or `off`, which is null: nowhere. */
-  | { readonly kind: 'listen' }
   /** It may hold a password or a token, so its value is a secret. */
   | { readonly kind: 'secretUrl'; readonly of: 'database' | 'proxy' | 'hook' }
-  | { readonly kind: 'apiKey' }
   /** `none`: the path of a total, which may be the word `none`, which is null: there is none that can be trusted. */
   | { readonly kind: 'jsonPath'; readonly none: boolean };
 
