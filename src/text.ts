@@ -23,6 +23,11 @@ export function oneLine(text: string): string {
   return text.replace(UNSAFE, ' ').replace(/\s+/g, ' ').trim();
 }
 
+/** So many characters of a text at most. */
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
 /** A character beyond U+FFFF is a pair. */
 function escaped(character: string): string {
   return Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))

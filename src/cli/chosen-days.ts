@@ -1,5 +1,6 @@
 /** The days that a person chose: dates, months, and words for days near today, in the calendar of the source. */
 import { systemClock } from '../clock.ts';
+import { describeFuture } from '../days/gaps.ts';
 import { SettingsError } from '../errors.ts';
 import type { Day, DayRange } from '../model.ts';
 import { addDays, dayAt, lastClosedDay, lastDayOf } from '../plan/days.ts';
@@ -52,6 +53,15 @@ export function chosenDay(text: string, calendar: Calendar, now = systemClock.no
   const { from, to } = new Days(calendar, now).read(text, 'the day', 'today');
   if (from === to) return from;
   throw new SettingsError(`the day: ${JSON.stringify(text)} is a month; name one day of it`);
+}
+
+/** Streams that begin in the future, which is a slip of the finger more often than a plan. */
+export function notBegun(
+  { streams, since, timezone }: Settings,
+  now = systemClock.now(),
+): string[] {
+  const today = dayAt(now, timezone);
+  return describeFuture(streams.map(({ name }) => ({ stream: name, since: since ?? null, today })));
 }
 
 /** Reads days in the calendar of the source. */

@@ -1,10 +1,8 @@
 /** What `run` and `backfill` have in common: open everything, watch, report, close. */
 import { systemClock } from '../clock.ts';
-import { describeFuture } from '../days/gaps.ts';
 import { DaywalkError, EXIT, UnavailableError } from '../errors.ts';
 import type { ProcessLogger } from '../log.ts';
 import { type Notifier, openNotifier } from '../notify/notifier.ts';
-import { dayAt } from '../plan/days.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import type { ApiSettings, Settings } from '../settings/settings.ts';
 import type { LimiterState } from '../source/limiter.ts';
@@ -13,6 +11,7 @@ import type { StatusServer } from '../status-page/status-server.ts';
 import type { Database } from '../store/database.ts';
 import { forgetRefusedKey } from '../store/refused-keys.ts';
 import type { ExportParts, RunEvent, RunReport } from '../walk/run.ts';
+import { notBegun } from './chosen-days.ts';
 import { LimitNews, tellAway } from './limit-news.ts';
 import { notified, notifyingFailure } from './notifying.ts';
 import { redactor } from './process-redactor.ts';
@@ -136,12 +135,6 @@ async function untilReached<T>(
       await systemClock.sleep(TRY_AGAIN_MS, signal);
     }
   }
-}
-
-/** Streams that begin in the future, which is a slip of the finger more often than a plan. */
-function notBegun({ streams, since, timezone }: Settings): string[] {
-  const today = dayAt(systemClock.now(), timezone);
-  return describeFuture(streams.map(({ name }) => ({ stream: name, since: since ?? null, today })));
 }
 
 /** A key that was taken is refused no more. */

@@ -1,11 +1,11 @@
 /** What the doctor finds on this machine: settings, Node.js, files with secrets, the calendar. */
 import { stat } from 'node:fs/promises';
 import { systemClock } from '../../clock.ts';
-import { describeFuture } from '../../days/gaps.ts';
 import { closesAt, dayAt, lastClosedDay } from '../../plan/days.ts';
 import type { ApiSettings, Settings } from '../../settings/settings.ts';
 import { SECRET_FILES } from '../../settings/table/table.ts';
 import { counted } from '../../text.ts';
+import { notBegun } from '../chosen-days.ts';
 import type { Examination } from './examination.ts';
 import { supportEnded } from './support.ts';
 
@@ -50,17 +50,12 @@ export async function examineSecrets(settings: Settings, examination: Examinatio
 }
 
 /** Which day is the newest that is closed, and whether the first one is still to come. @returns the newest closed day. */
-export function examineCalendar(
-  { timezone, settle, since, streams }: Settings,
-  now: number,
-  examination: Examination,
-): string {
+export function examineCalendar(settings: Settings, now: number, examination: Examination): string {
+  const { timezone, settle } = settings;
   const day = lastClosedDay(now, timezone, settle);
   const closed = new Date(closesAt(day, timezone, settle)).toISOString();
   examination.ok('time zone', `${timezone}: the newest closed day is ${day}, closed at ${closed}`);
-  const today = dayAt(now, timezone);
-  const named = streams.map(({ name }) => ({ stream: name, since: since ?? null, today }));
-  for (const found of describeFuture(named))
+  for (const found of notBegun(settings, now))
     examination.warn('since', found, 'Is since right? It is written YYYY-MM-DD.');
   return day;
 }

@@ -2,7 +2,7 @@
 
 import { EXIT } from '../../errors.ts';
 import { type Field, type FieldReport, findFields } from '../../tables/fields.ts';
-import { counted, formatCount, linesOf, printable } from '../../text.ts';
+import { counted, cut, formatCount, linesOf, printable } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen } from '../flags.ts';
 import { columns, printResult } from '../terminal/output.ts';
@@ -58,7 +58,7 @@ function cellsOf({ path, types, share, firstDay, lastDay, sample }: Field): stri
     `${share < 0.001 ? '<0.1' : (share * 100).toFixed(1)} %`,
     firstDay,
     lastDay,
-    sample === null ? '' : shortened(sample),
+    sample === null ? '' : cut(printable(sample), LONGEST_SAMPLE),
   ];
 }
 
@@ -69,9 +69,4 @@ function spell(path: readonly string[]): string {
     return `.${/^[\w@-]+$/.test(key) ? key : JSON.stringify(printable(key))}`;
   });
   return keys.join('').replace(/^\./, '');
-}
-
-function shortened(text: string): string {
-  const clean = printable(text);
-  return clean.length <= LONGEST_SAMPLE ? clean : `${clean.slice(0, LONGEST_SAMPLE - 1)}…`;
 }

@@ -9,7 +9,7 @@ import {
   type StreamHit,
   search,
 } from '../../tables/search.ts';
-import { counted, formatCount, linesOf, printable, utcSecond } from '../../text.ts';
+import { counted, cut, formatCount, linesOf, printable, utcSecond } from '../../text.ts';
 import { chosenRange } from '../chosen-days.ts';
 import { chosen, numberFlag } from '../flags.ts';
 import { print, printJsonLines } from '../terminal/output.ts';
@@ -83,10 +83,9 @@ function jsonOf({ record, ...hit }: StreamHit): string {
 export function describeHit(hit: StreamHit): string[] {
   const { stream, day, walkId, pageNo, position, paths, record, fetchedAt, goneSince } = hit;
   const gone = goneSince === null ? '' : `, gone since ${utcSecond(goneSince)}`;
-  const shown = printable(record);
   return [
     `${stream} ${day}, walk ${walkId}, page ${formatCount(pageNo)}, record ${formatCount(position)}, seen ${utcSecond(fetchedAt)}${gone}: ${paths.join(', ')}`,
-    `  ${shown.length <= LONGEST_RECORD ? shown : `${shown.slice(0, LONGEST_RECORD)}…`}`,
+    `  ${cut(printable(record), LONGEST_RECORD)}`,
   ];
 }
 
