@@ -11,7 +11,9 @@ export function settingsTableMarkdown(): string {
   for (const row of ROWS) {
     if (row.group !== group) lines.push(`| **${row.group}** | | | | |`);
     group = row.group;
-    lines.push(`| ${cellsOf(row).map(escaped).join(' | ')} |`);
+    // A bar would end the cell.
+    const cells = cellsOf(row).map((cell) => cell.replaceAll('|', '\\|'));
+    lines.push(`| ${cells.join(' | ')} |`);
   }
   return lines.join('\n');
 }
@@ -24,9 +26,4 @@ function cellsOf(row: SettingRow): string[] {
     row.default === null ? row.unset : `\`${row.default}\``,
     row.description,
   ];
-}
-
-/** A bar would end the cell. */
-function escaped(cell: string): string {
-  return cell.replaceAll('|', '\\|');
 }

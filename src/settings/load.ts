@@ -11,7 +11,7 @@ import {
   selectedStreams,
 } from './file/streams.ts';
 import { definedTables } from './file/tables.ts';
-import { DEFAULT, type Raw } from './origin.ts';
+import type { Origin, Raw } from './origin.ts';
 import { Reading } from './reading.ts';
 import {
   checkNeeded,
@@ -63,8 +63,9 @@ export function loadSettings(options: LoadOptions): Settings {
   readSecrets(reading);
   chooseDatabase(reading);
   checkPem(reading);
-  for (const row of ROWS)
-    if (!reading.raws.has(row.key)) reading.take(row.key, defaultRaw(row, cwd));
+  for (const { key, default: text } of ROWS)
+    if (text !== null && !reading.raws.has(key))
+      reading.take(key, rawAt('default', 'default', text, cwd));
   if (isKnown) {
     checkTogether(reading);
     checkNeeded(reading, options.require ?? []);
@@ -90,11 +91,15 @@ function assembled(
   }));
   const origins = new Map([...definitions.origins, ...tableOrigins]);
   for (const [key, raw] of reading.raws)
-    if (raw.origin !== DEFAULT) origins.set(SETTINGS[key].name, raw.origin);
+    if (raw.origin.source !== 'default') origins.set(SETTINGS[key].name, raw.origin);
   const base = parseFields(SETTINGS.archiveFields.default) as FieldMap;
   const archiveFields = { ...base, ...values.archiveFields };
   const own = { archiveFields, config, streams, tables };
   return { ...values, ...own, origins: Object.fromEntries(origins) };
+}
+
+function rawAt(source: Origin['source'], place: string, text: string, folder: string): Raw {
+  return { text, origin: { source, place }, place, folder };
 }
 
 function flagRaw(row: SettingRow, flags: LoadOptions['flags'], folder: string): Raw | undefined {
@@ -102,22 +107,11 @@ function flagRaw(row: SettingRow, flags: LoadOptions['flags'], folder: string): 
   if (row.flag === null || value === undefined) return undefined;
   // The other spelling, where it was the one that was typed.
   const isOther = row.key === 'streams' && value === flags.stream;
-  const place = `flag ${isOther ? '--stream' : row.flag}`;
-  return { text: String(value), origin: { source: 'flag', place }, place, folder };
+  return rawAt('flag', `flag ${isOther ? '--stream' : row.flag}`, String(value), folder);
 }
 
-function environmentRaw(
-  { env }: SettingRow,
-  environment: Environment,
-  folder: string,
-): Raw | undefined {
-  const name = env.findLast((name) => environment[name]?.trim());
+function environmentRaw(row: SettingRow, environment: Environment, folder: string) {
+  const name = row.env.findLast((one) => environment[one]?.trim());
   if (name === undefined) return undefined;
-  const place = `environment ${name}`;
-  const text = environment[name] ?? '';
-  return { text, origin: { source: 'environment', place }, place, folder };
-}
-
-function defaultRaw({ default: text }: SettingRow, folder: string): Raw | undefined {
-  return text === null ? undefined : { text, origin: DEFAULT, place: DEFAULT.place, folder };
+  return rawAt('environment', `environment ${name}`, environment[name] ?? '', folder);
 }

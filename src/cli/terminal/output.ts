@@ -26,9 +26,7 @@ export function shortened(
 }
 
 /** Prints a result for programs: one JSON document. */
-export function printJson(value: unknown): void {
-  process.stdout.write(`${printableLines(JSON.stringify(value, null, 2))}\n`);
-}
+export const printJson = (value: unknown): void => printJsonLines(JSON.stringify(value, null, 2));
 
 /** Rows as lines, the cells of each column one below the other. */
 export function columns(rows: readonly (readonly string[])[]): string[] {

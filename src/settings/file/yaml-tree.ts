@@ -1,5 +1,5 @@
 /** The YAML of the settings file, as a small tree of texts with their places; no value is interpreted, so `1.10` stays `1.10`. */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { type Problems, shownWord } from '../problems.ts';
 import { isTooDeep } from './yaml-depth.ts';
 
@@ -40,7 +40,8 @@ export function parseYaml(text: string, file: string, problems: Problems): Mappi
   // What follows the first error of grammar is mostly its consequence.
   const [broken] = document.errors;
   if (broken) {
-    problems.add(spotOf(broken.pos[0]), reasonOf(broken));
+    const { code } = broken;
+    problems.add(spotOf(broken.pos[0]), `is not YAML: ${REASONS.get(code) ?? code.toLowerCase()}`);
     return undefined;
   }
   for (const warning of document.warnings)
@@ -90,10 +91,6 @@ function entriesOf(
 /** A number or boolean as it is written; only text is unquoted and unescaped. */
 function textOf(scalar: { readonly value: unknown; readonly source?: string }): string {
   return typeof scalar.value === 'string' ? scalar.value : (scalar.source ?? String(scalar.value));
-}
-
-function reasonOf(error: YAMLError): string {
-  return `is not YAML: ${REASONS.get(error.code) ?? error.code.toLowerCase()}`;
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map<string, string>([
