@@ -67,7 +67,7 @@ export function words(status: number, text: string, headers: Answer['headers'] =
 }
 
 /** A document for programs. */
-export function json(status: number, value: unknown): Answer {
+export function json(status: number, value: unknown, headers: Answer['headers'] = {}): Answer {
   const body = `${JSON.stringify(value, null, 2)}\n`;
-  return { status, type: 'application/json; charset=utf-8', body };
+  return { status, type: 'application/json; charset=utf-8', body, headers };
 }

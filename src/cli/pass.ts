@@ -12,6 +12,7 @@ import type { Database } from '../store/database.ts';
 import { forgetRefusedKey } from '../store/refused-keys.ts';
 import type { ExportParts, RunEvent, RunReport } from '../walk/run.ts';
 import { notBegun } from './chosen-days.ts';
+import { closing } from './closing.ts';
 import { LimitNews, tellAway } from './limit-news.ts';
 import { notified, notifyingFailure } from './notifying.ts';
 import { redactor } from './process-redactor.ts';
@@ -63,58 +64,48 @@ interface Daemon {
  * Opens log, source and database, calls `work`, and closes them whatever happens.
  * A daemon waits for a database that is away when it starts, as it does later.
  */
-export async function withExport<T>(
+export function withExport<T>(
   invocation: Invocation,
   work: (session: ExportSession) => Promise<T>,
   { makes, daemon }: Opening,
 ): Promise<T> {
   const settings = apiSettingsOf(invocation);
-  const quiet = invocation.options.quiet === true;
-  const log = await openLog(
-    quiet ? { ...settings, logLevel: quieter(settings.logLevel) } : settings,
-  );
-  const { signal } = invocation;
-  for (const line of notBegun(settings)) log.warn(line);
-  const budget =
-    settings.rate === undefined ? null : new RateBudget(settings.rate, settings.apiUrl, signal);
-  const source = await openApi(settings, {
-    onLimits: new LimitNews(log).onLimits,
-    onAway: tellAway(log),
-    ...(budget !== null && { budget }),
-    ...(daemon !== undefined && { watch: daemon.watch }),
-  });
-  const notifier = openNotifier(settings, systemClock, log, redactor.redact);
-  const start = { settings, log, limits: () => source.limits() };
-  let page: StatusServer | null = null;
-  try {
-    page = (await daemon?.openPage(start)) ?? null;
-    const open = () =>
-      openDatabase(settings, log, signal, {
-        makes,
-        onAway: (error) => page?.waiting(error.message),
-      });
+  const { options, signal } = invocation;
+  const logLevel = options.quiet === true ? quieter(settings.logLevel) : settings.logLevel;
+  return closing(async (later) => {
+    const log = await openLog({ ...settings, logLevel });
+    later(() => log.flush());
+    for (const line of notBegun(settings)) log.warn(line);
+    const budget =
+      settings.rate === undefined ? null : new RateBudget(settings.rate, settings.apiUrl, signal);
+    const source = await openApi(settings, {
+      onLimits: new LimitNews(log).onLimits,
+      onAway: tellAway(log),
+      ...(budget !== null && { budget }),
+      ...(daemon !== undefined && { watch: daemon.watch }),
+    });
+    later(() => source.close());
+    const notifier = openNotifier(settings, systemClock, log, redactor.redact);
+    later(() => notifier.close());
+    const start = { settings, log, limits: () => source.limits() };
+    const page = await daemon?.openPage(start);
+    later(async () => page?.close());
+    const onAway = (error: Error) => page?.waiting(error.message);
+    const open = () => openDatabase(settings, log, signal, { makes, onAway });
     const telling = () => notifyingFailure(notifier, signal, open);
     const opening = daemon === undefined ? telling : () => untilReached(telling, open, log, signal);
     // Who makes nothing exports nothing, so that how it fares says nothing of the export.
     const tells = makes !== 'nothing';
     const opened = await (tells ? opening : open)();
-    const { database, url, close } = opened;
+    later(opened.close);
+    const { database, url } = opened;
     if (daemon !== undefined) tellUrl(opened, log);
     if (budget !== null) budget.database = database;
     if (tells) await notifier.attach(database);
     page?.attach(url);
-    try {
-      const parts = exportParts(database, source, log, settings);
-      return await work({ ...start, database, source, parts, notifier });
-    } finally {
-      await close();
-    }
-  } finally {
-    await page?.close();
-    await notifier.close();
-    await source.close();
-    await log.flush();
-  }
+    const parts = exportParts(database, source, log, settings);
+    return work({ ...start, database, source, parts, notifier });
+  });
 }
 
 /** Opens the database, again and again while it is away; that is told once an hour, as far as it was not heard yet. */

@@ -11,6 +11,7 @@ import { skipsCertificateCheck } from '../settings/values/url.ts';
 import { Database } from '../store/database.ts';
 import { requireEmbedded, startEmbedded } from '../store/embedded.ts';
 import { migrate, newerDatabase, olderDatabase, readSchemaState } from '../store/migrations.ts';
+import { closing } from './closing.ts';
 import { redactor } from './process-redactor.ts';
 import { stderrLines } from './terminal/live-lines.ts';
 import { wantsColour } from './terminal/output.ts';
@@ -151,22 +152,18 @@ export async function openDatabase(
 }
 
 /** Opens log and database for a verb that works on what is stored, calls `work`, and closes them whatever happens. */
-export async function withStore<T>(
+export function withStore<T>(
   settings: Settings,
   signal: AbortSignal,
   work: (database: Database, log: ProcessLogger, opened: OpenDatabase) => Promise<T>,
 ): Promise<T> {
-  const log = await openLog(settings);
-  try {
+  return closing(async (later) => {
+    const log = await openLog(settings);
+    later(() => log.flush());
     const opened = await openDatabase(settings, log, signal);
-    try {
-      return await work(opened.database, log, opened);
-    } finally {
-      await opened.close();
-    }
-  } finally {
-    await log.flush();
-  }
+    later(opened.close);
+    return work(opened.database, log, opened);
+  });
 }
 
 /**

@@ -13,6 +13,7 @@ import { readEnvironment } from '../../settings/environment.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { counted, formatCount, utcSecond } from '../../text.ts';
+import { closing } from '../closing.ts';
 import { countPages, EXAMPLE_QUERY, TABLE_QUERY } from '../demo-rows.ts';
 import { numberFlag } from '../flags.ts';
 import { columns, print } from '../terminal/output.ts';
@@ -46,22 +47,19 @@ export async function demo(invocation: Invocation): Promise<number> {
     environment: {},
     cwd: process.cwd(),
   });
-  await clear(invocation.signal);
-  const log = await openLog(settings);
-  print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
-  const simulator = await startSimulator(scale.eventsPerDay, invocation.signal);
-  try {
-    const store = await openDatabase(settings, log, invocation.signal, { makes: 'cluster' });
-    try {
-      await show(simulator.url, scale, store, settings, invocation.signal);
-    } finally {
-      await store.close();
-    }
-  } finally {
-    simulator.process.kill('SIGTERM');
-    await log.flush();
-  }
-  return EXIT.done;
+  const { signal } = invocation;
+  await clear(signal);
+  return closing(async (later) => {
+    const log = await openLog(settings);
+    later(() => log.flush());
+    print('1. A simulated Event Query API, and a Postgres of its own below .daywalk/demo');
+    const simulator = await startSimulator(scale.eventsPerDay, signal);
+    later(async () => simulator.process.kill('SIGTERM'));
+    const store = await openDatabase(settings, log, signal, { makes: 'cluster' });
+    later(store.close);
+    await show(simulator.url, scale, store, settings, signal);
+    return EXIT.done;
+  });
 }
 
 /** How much is exported. */

@@ -2,6 +2,7 @@
 import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { closing } from '../closing.ts';
 import { examineApi } from '../doctor/api.ts';
 import { examineDatabase, REACHED_MS } from '../doctor/database.ts';
 import { describeFindings, Examination } from '../doctor/examination.ts';
@@ -29,14 +30,16 @@ export async function examine(
 ): Promise<Examination> {
   const settings = apiSettingsOf(invocation);
   const { signal } = invocation;
-  const log = await openLog(settings);
   const examination = new Examination();
-  examineProgram(settings, examination);
-  await examineSecrets(settings, examination);
-  const opened = await examination.look('database', () =>
-    openDatabase(settings, log, signal, { makes, waits: 'once' }),
-  );
-  try {
+  await closing(async (later) => {
+    const log = await openLog(settings);
+    later(() => log.flush());
+    examineProgram(settings, examination);
+    await examineSecrets(settings, examination);
+    const opened = await examination.look('database', () =>
+      openDatabase(settings, log, signal, { makes, waits: 'once' }),
+    );
+    later(async () => opened?.close());
     const now =
       opened &&
       (await examination.look('database', () => examineDatabase(opened, settings, examination)));
@@ -49,16 +52,10 @@ export async function examine(
       connectTimeout: Math.min(settings.connectTimeout, REACHED_MS),
       pageTimeout: Math.min(settings.pageTimeout, ANSWERED_MS),
     });
-    try {
-      const database = opened?.database;
-      await examineApi({ source, database, settings, day, signal, examination });
-    } finally {
-      await source.close();
-    }
-  } finally {
-    await opened?.close();
-    await log.flush();
-  }
+    later(() => source.close());
+    const database = opened?.database;
+    await examineApi({ source, database, settings, day, signal, examination });
+  });
   if (invocation.options.json === true) printJson(examination.findings);
   else printColoured(...describeFindings(examination.findings, terminal()));
   return examination;

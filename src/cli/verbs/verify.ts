@@ -1,8 +1,8 @@
 /** `daywalk verify`: stored windows against the source, page by page if asked, or against their own digests offline. */
 import { systemClock } from '../../clock.ts';
 import { EXIT } from '../../errors.ts';
-import { verifyPages } from '../../ledger/verify-deep.ts';
-import { verifyWindows } from '../../ledger/verify-source.ts';
+import { comparePages } from '../../ledger/verify-deep.ts';
+import { type Compare, lookAtWindow, verifyWindows } from '../../ledger/verify-source.ts';
 import { verifyStored } from '../../ledger/verify-stored.ts';
 import type { Logger } from '../../log.ts';
 import type { DayRange } from '../../model.ts';
