@@ -1,43 +1,21 @@
 /** The connections to Postgres: one autocommit statement at a time, each under a deadline of our own. */
-import pg from 'pg';
-import { type Clock, orAborted } from '../clock.ts';
-import { TransientError, UnavailableError } from '../errors.ts';
-import { type Host, hostsOf, mustTakeWrites } from '../hosts.ts';
-import type { Logger } from '../log.ts';
+import type pg from 'pg';
+import { orAborted } from '../clock.ts';
+import { DaywalkError, TransientError, UnavailableError } from '../errors.ts';
+import { hostsOf } from '../hosts.ts';
 import { cancelStatement } from './connection/cancel.ts';
-import { Client } from './connection/client.ts';
-import { types } from './connection/column-values.ts';
 import {
-  describeRefusals,
-  firstThatTakesWrites,
-  type RefusedHost,
-  requireWrites,
-} from './connection/primary.ts';
-import { namedConnectError, namedError, OutcomeUnknownError } from './connection/sqlstate.ts';
+  connectTo,
+  type DatabaseOptions,
+  openServer,
+  type Server,
+} from './connection/connections.ts';
+import { describeRefusals, noneTakesWrites, type RefusedHost } from './connection/primary.ts';
+import { namedError, OutcomeUnknownError } from './connection/sqlstate.ts';
 
-/** What the store needs to reach its database. */
-export interface DatabaseOptions {
-  /** `postgres://…`, with one host or several; holds the password. */
-  readonly url: string;
-  /** The most connections at a time, to one host. */
-  readonly connections: number;
-  /** A statement that takes longer is given up, its outcome unknown; milliseconds. */
-  readonly statementTimeoutMs: number;
-  /** How long a database that is away is waited for; milliseconds. */
-  readonly patienceMs: number;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
+type SqlValue = string | number | boolean | null | Buffer | readonly (string | number | null)[];
 /** Values of a statement; a Buffer is sent in binary form. */
-export type SqlValues = readonly (
-  | string
-  | number
-  | boolean
-  | null
-  | Buffer
-  | readonly (string | number | null)[]
-)[];
+export type SqlValues = readonly SqlValue[];
 
 /** Runs one statement of a snapshot. */
 export type Query = <Row extends pg.QueryResultRow>(
@@ -50,66 +28,26 @@ const LONGEST_WAIT_MS = 5_000;
 /** How long closing all connections may take. */
 const LONGEST_GOODBYE_MS = 2_000;
 
-/** A host with its connections. */
-interface Server extends Pick<Host, 'name'> {
-  readonly pool: pg.Pool;
-}
-
 /** A pool of connections to one Postgres, or to the one of several that takes writes; safe behind a transaction-pooling proxy. */
 export class Database {
   readonly #options: DatabaseOptions;
   readonly #servers: readonly Server[];
   /** The place of the one that had the last connection. */
   #writing: number | undefined;
-  /** Connections whose statement was given up, until it has ended. */
-  readonly #cancelling = new WeakMap<pg.PoolClient, Promise<void>>();
+  /** Connections that must not be used again, each with the end of its last statement. */
+  readonly #doubtful = new WeakMap<pg.PoolClient, Promise<void>>();
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    this.#servers = hostsOf(options.url).map(({ name, url }) => ({
-      name,
-      pool: this.#openPool(url),
-    }));
-  }
-
-  #openPool(url: string): pg.Pool {
-    const { connections, statementTimeoutMs, log } = this.#options;
-    const limitMs = Math.min(statementTimeoutMs, 10_000);
-    const pool = new pg.Pool({
-      Client,
-      connectionString: url,
-      max: connections,
-      connectionTimeoutMillis: limitMs,
-      keepAlive: true,
-      allowExitOnIdle: true,
-      types,
-      ...(mustTakeWrites(this.#options.url) && {
-        onConnect: (client: pg.ClientBase) => requireWrites(client, limitMs),
-      }),
-    });
-    // Without a handler a connection that dies while idle ends the process.
-    const note = (error: Error) =>
-      log.debug({ err: namedError(error) }, 'a connection to Postgres was lost');
-    pool.on('error', note);
-    pool.on('connect', (client) => client.on('error', note));
-    return pool;
+    this.#servers = hostsOf(options.url).map((host) => openServer(host, options));
   }
 
   /**
    * Runs one statement once.
    * @throws {OutcomeUnknownError} where it may or may not have taken effect; {@link namedError} for the others.
    */
-  async query<Row extends pg.QueryResultRow>(sql: string, values: SqlValues = []): Promise<Row[]> {
-    const client = await this.#connect();
-    let broken = false;
-    try {
-      return await this.#run<Row>(client, sql, values);
-    } catch (error) {
-      broken = error instanceof OutcomeUnknownError;
-      throw error;
-    } finally {
-      this.#release(client, broken);
-    }
+  query<Row extends pg.QueryResultRow>(sql: string, values: SqlValues = []): Promise<Row[]> {
+    return this.#onConnection((client) => this.#run<Row>(client, sql, values));
   }
 
   /**
@@ -124,11 +62,30 @@ export class Database {
     return this.retry(() => this.query<Row>(sql, values), signal);
   }
 
-  /** The value of a statement that gives one row with one column; patient as {@link persist}. */
-  async value<T>(sql: string, values: SqlValues = [], signal?: AbortSignal): Promise<T> {
-    const [row] = await this.persist<Record<string, T>>(sql, values, signal);
-    if (row === undefined) throw new Error(`no row came of ${sql}`);
-    return Object.values(row)[0] as T;
+  /** The first row that {@link persist} brings; null: there is none. */
+  async first<Row extends pg.QueryResultRow>(
+    sql: string,
+    values?: SqlValues,
+    signal?: AbortSignal,
+  ): Promise<Row | null> {
+    const [row] = await this.persist<Row>(sql, values, signal);
+    return row ?? null;
+  }
+
+  /** As {@link first}, of a statement that always has a row. */
+  async one<Row extends pg.QueryResultRow>(
+    sql: string,
+    values?: SqlValues,
+    signal?: AbortSignal,
+  ): Promise<Row> {
+    const row = await this.first<Row>(sql, values, signal);
+    if (row === null) throw new Error(`a statement has no row: ${sql}`);
+    return row;
+  }
+
+  /** The value of a statement that gives one row with one column. */
+  async value<T>(sql: string, values?: SqlValues, signal?: AbortSignal): Promise<T> {
+    return Object.values(await this.one<Record<string, T>>(sql, values, signal))[0] as T;
   }
 
   /**
@@ -152,48 +109,42 @@ export class Database {
    * gives it back. No snapshot is held meanwhile, and `work` may lose the lock with the connection.
    * @returns null where another process has the lock.
    */
-  async alone<T>(
-    claim: (query: Query) => Promise<boolean>,
-    work: () => Promise<T>,
-  ): Promise<T | null> {
-    const client = await this.#connect();
-    try {
-      await this.#run(client, 'begin transaction isolation level read committed, read only', []);
-      const isMine = await claim((sql, values = []) => this.#run(client, sql, values));
-      return isMine ? await work() : null;
-    } finally {
-      // Where the connection was lost meanwhile, so was the lock.
-      const committing = this.#run(client, 'commit', []);
-      const broken = await committing.then(() => false).catch(() => true);
-      this.#release(client, broken);
-    }
+  alone<T>(claim: (query: Query) => Promise<boolean>, work: () => Promise<T>): Promise<T | null> {
+    return this.#onConnection(async (client, query) => {
+      try {
+        await query('begin transaction isolation level read committed, read only');
+        return (await claim(query)) ? await work() : null;
+      } finally {
+        // Where the connection was lost meanwhile, so was the lock.
+        await query('commit').catch(() => this.#doubt(client));
+      }
+    });
   }
 
-  async #transact<T>(mode: string, work: (query: Query) => Promise<T>): Promise<T> {
-    const client = await this.#connect();
-    let broken = false;
-    const query: Query = async (sql, values = []) => {
+  /** Gives work that knows `pg` a connection, under no deadline; it is closed afterwards. */
+  withClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    return this.#onConnection(async (client) => {
+      this.#doubt(client);
       try {
-        return await this.#run(client, sql, values);
+        return await work(client);
       } catch (error) {
-        broken ||= error instanceof OutcomeUnknownError;
+        throw namedError(error);
+      }
+    });
+  }
+
+  #transact<T>(mode: string, work: (query: Query) => Promise<T>): Promise<T> {
+    return this.#onConnection(async (client, query) => {
+      try {
+        await query(`begin transaction ${mode}`);
+        const result = await work(query);
+        await query('commit');
+        return result;
+      } catch (error) {
+        if (!this.#doubtful.has(client)) await query('rollback').catch(() => this.#doubt(client));
         throw error;
       }
-    };
-    try {
-      await query(`begin transaction ${mode}`);
-      const result = await work(query);
-      await query('commit');
-      return result;
-    } catch (error) {
-      if (!broken)
-        await query('rollback').catch(() => {
-          broken = true;
-        });
-      throw error;
-    } finally {
-      this.#release(client, broken);
-    }
+    });
   }
 
   /** Repeats `attempt` while it fails with what may pass; see {@link persist}. */
@@ -211,8 +162,9 @@ export class Database {
       } catch (error) {
         if (!(error instanceof TransientError)) throw error;
         const away = clock.monotonic() - since;
+        const gaveUp = failures === 0 ? '' : 'gave up on the database: ';
         if (away >= patienceMs)
-          throw new UnavailableError('database', gaveUp(failures, error), {
+          throw new UnavailableError('database', gaveUp + error.message, {
             cause: error,
             hint:
               error.hint ??
@@ -252,34 +204,62 @@ export class Database {
     try {
       return (await orAborted(running, deadline, late)).rows;
     } catch (error) {
-      if (deadline.aborted) this.#cancelling.set(client, cancelStatement(client, running, clock));
-      throw namedError(error);
+      const named = namedError(error);
+      if (deadline.aborted) this.#doubt(client, cancelStatement(client, running, clock));
+      else if (named instanceof OutcomeUnknownError) this.#doubt(client);
+      throw named;
     }
   }
 
+  /** A connection must not serve another statement, and is closed when its last one has ended. */
+  #doubt(client: pg.PoolClient, ended = Promise.resolve()): void {
+    if (!this.#doubtful.has(client)) this.#doubtful.set(client, ended);
+  }
+
   /**
-   * Gives a connection back. One whose last statement has no known end must not serve another one, and holds its place
-   * until that statement has ended: closing it stops nothing, and its successors would fill the server.
+   * Lends a connection. One that is in doubt holds its place until its statement has ended: closing it stops nothing, and
+   * its successors would fill the server.
    */
-  #release(client: pg.PoolClient, broken: boolean): void {
-    const cancelling = this.#cancelling.get(client);
-    if (cancelling === undefined) client.release(broken);
-    else void cancelling.then(() => client.release(true));
+  async #onConnection<T>(work: (client: pg.PoolClient, query: Query) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    try {
+      return await work(client, (sql, values = []) => this.#run(client, sql, values));
+    } finally {
+      const ended = this.#doubtful.get(client);
+      if (ended === undefined) client.release();
+      else void ended.then(() => client.release(true));
+    }
   }
 
   /** A connection to the host that had the last one, or else to the first after it that takes writes. */
   async #connect(): Promise<pg.PoolClient> {
     const at = this.#writing ?? 0;
-    const inTurn = [...this.#servers.slice(at), ...this.#servers.slice(0, at)];
-    const { host, result, refusals } = await firstThatTakesWrites(inTurn, async ({ pool }) => {
+    const refusals: RefusedHost[] = [];
+    for (const server of [...this.#servers.slice(at), ...this.#servers.slice(0, at)])
       try {
-        return await pool.connect();
+        const client = await connectTo(server);
+        this.#turnTo(this.#servers.indexOf(server), refusals);
+        return client;
       } catch (error) {
-        throw namedConnectError(error);
+        if (this.#servers.length === 1 || !(error instanceof DaywalkError)) throw error;
+        refusals.push({ name: server.name, error });
       }
+    throw noneTakesWrites(refusals);
+  }
+
+  /** Each of several hosts, with why it takes no writes now; none where there is one. */
+  async lookAtHosts(): Promise<
+    readonly { readonly name: string; readonly error: Error | undefined }[]
+  > {
+    if (this.#servers.length === 1) return [];
+    const looking = this.#servers.map(async (server) => {
+      const error = await connectTo(server).then(
+        (client) => void client.release(),
+        (why: Error) => why,
+      );
+      return { name: server.name, error };
     });
-    this.#turnTo(this.#servers.indexOf(host), refusals);
-    return result;
+    return Promise.all(looking);
   }
 
   #turnTo(at: number, refusals: readonly RefusedHost[]): void {
@@ -294,5 +274,11 @@ export class Database {
   }
 }
 
-const gaveUp = (failures: number, { message }: Error): string =>
-  failures === 0 ? message : `gave up on the database: ${message}`;
+/** Waits for several reads at once, by their names. */
+export async function readTogether<Reads extends Readonly<Record<string, Promise<unknown>>>>(
+  reads: Reads,
+): Promise<{ readonly [Name in keyof Reads]: Awaited<Reads[Name]> }> {
+  const found = await Promise.all(Object.values(reads));
+  const named = Object.keys(reads).map((name, index) => [name, found[index]]);
+  return Object.fromEntries(named);
+}

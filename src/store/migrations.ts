@@ -1,43 +1,29 @@
 /** Brings the schema up, under a lock; refuses a database that is newer than the code. */
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type pg from 'pg';
+import type { ClientBase } from 'pg';
+import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import { withClient } from './connection/one-client.ts';
+import { type Logger, silentLogger } from '../log.ts';
+import { Database } from './database.ts';
 
 const FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
 const NAME = /^\d{4}_[a-z_]+\.sql$/;
 /** Any number that nothing else in the database uses as an advisory lock. */
 const LOCK = 0x6461_7977;
 
-/** How long looking at the schema may take. */
+/** How long looking at the schema, and connecting, may take. */
 const LONGEST_LOOK_MS = 10_000;
 
 /** How the database's schema stands against the code. */
-export interface SchemaState {
-  /** Migrations that the database has and the code does not: it is newer. */
-  readonly newer: readonly string[];
-  /** Migrations that the code has and the database does not, in order. */
-  readonly pending: readonly string[];
-  /** The database has had no migration at all. */
-  readonly empty: boolean;
-}
+export type SchemaState = Awaited<ReturnType<typeof compare>>;
 
 /**
  * Compares the migrations that a database has had with those of the code.
  * @param limitMs how long a silent database is waited for, to connect and to answer.
  */
-export async function readSchemaState(
-  url: string,
-  limitMs = LONGEST_LOOK_MS,
-): Promise<SchemaState> {
-  const limit = Math.min(limitMs, LONGEST_LOOK_MS);
-  return withClient(url, (client) => compare(client), {
-    connectionTimeoutMillis: limit,
-    query_timeout: limit,
-  });
-}
+export const readSchemaState = (url: string, limitMs = LONGEST_LOOK_MS): Promise<SchemaState> =>
+  withDatabase(url, Math.min(limitMs, LONGEST_LOOK_MS), silentLogger, compare);
 
 /**
  * Applies the pending migrations in one transaction, under an advisory lock that ends with it, so that any number of
@@ -45,51 +31,58 @@ export async function readSchemaState(
  * @returns the names of the migrations that were applied.
  * @throws {SettingsError} when the database is newer than the code.
  */
-export async function migrate(
-  url: string,
-  log?: Pick<Logger, 'debug'>,
-): Promise<readonly string[]> {
-  return withClient(url, async (client) => {
-    if ((await settled(client)).pending.length === 0) return [];
-    // Loaded here because a run with nothing to migrate should not pay for it.
-    const { runner } = await import('node-pg-migrate');
-    await client.query('begin');
-    await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
-    // The runner's own BEGIN finds the transaction open, and its COMMIT ends it and the lock.
-    const applied = await runner({
-      dbClient: client,
-      dir: FOLDER,
-      ignorePattern: '(schema\\.sql|\\..*)',
-      direction: 'up',
-      migrationsTable: 'migrations',
-      migrationsSchema: 'daywalk',
-      createMigrationsSchema: true,
-      singleTransaction: true,
-      noLock: true,
-      checkOrder: true,
-      log: (message: string) => log?.debug(message),
-    }).catch((error: unknown) => {
-      // Node-pg-migrate's own complaint: what is pending has to come before what was applied.
-      if (!(error instanceof Error) || !/preceding/.test(error.message)) throw error;
-      throw new SettingsError(`the migrations of this database do not fit: ${error.message}`, {
-        hint: 'Another build of daywalk made it, or rows of daywalk.migrations were removed: use that build, or a backup; nothing was changed.',
-        cause: error,
-      });
-    });
-    await client.query('commit');
-    const { pending } = await settled(client);
-    if (pending.length > 0)
-      throw new SettingsError(`migrations did not take: ${pending.join(', ')}`, {
-        hint: 'Does something else write to daywalk.migrations?',
-      });
-    return applied.map((migration) => migration.name);
+export function migrate(url: string, log: Logger = silentLogger): Promise<readonly string[]> {
+  return withDatabase(url, LONGEST_LOOK_MS, log, async (database) => {
+    const state = await compare(database);
+    if (state.newer.length > 0) throw newerDatabase(state);
+    return state.pending.length === 0 ? [] : database.withClient((client) => apply(client, log));
   });
 }
 
-async function settled(client: pg.Client): Promise<SchemaState> {
-  const state = await compare(client);
-  if (state.newer.length > 0) throw newerDatabase(state);
-  return state;
+async function apply(client: ClientBase, log: Logger): Promise<readonly string[]> {
+  // Loaded here because a run with nothing to migrate should not pay for it.
+  const { runner } = await import('node-pg-migrate');
+  await client.query('begin');
+  await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  // The runner's own BEGIN finds the transaction open, and its COMMIT ends it and the lock.
+  const applied = await runner({
+    dbClient: client,
+    dir: FOLDER,
+    ignorePattern: '(schema\\.sql|\\..*)',
+    direction: 'up',
+    migrationsTable: 'migrations',
+    migrationsSchema: 'daywalk',
+    createMigrationsSchema: true,
+    singleTransaction: true,
+    noLock: true,
+    checkOrder: true,
+    log: (message: string) => log.debug(message),
+  }).catch((error: unknown) => {
+    // Node-pg-migrate's own complaint: what is pending has to come before what was applied.
+    if (!(error instanceof Error) || !/preceding/.test(error.message)) throw error;
+    throw new SettingsError(`the migrations of this database do not fit: ${error.message}`, {
+      hint: 'Another build of daywalk made it, or rows of daywalk.migrations were removed: use that build, or a backup; nothing was changed.',
+      cause: error,
+    });
+  });
+  await client.query('commit');
+  return applied.map((migration) => migration.name);
+}
+
+/** Opens a database for one piece of work. */
+async function withDatabase<T>(
+  url: string,
+  statementTimeoutMs: number,
+  log: Logger,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const limits = { connections: 1, statementTimeoutMs, patienceMs: 0 };
+  const database = new Database({ url, ...limits, clock: systemClock, log });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** The first migration of databases that were made before 0.1.0, with another schema that nothing converts. */
@@ -127,18 +120,21 @@ export function olderDatabase({ pending, empty }: SchemaState): OlderDatabaseErr
   );
 }
 
-async function compare(client: pg.Client): Promise<SchemaState> {
+async function compare(database: Database) {
   const names = await namesOfCode();
-  const had = await client.query<{ present: boolean }>(
+  const [had] = await database.query<{ present: boolean }>(
     `select to_regclass('daywalk.migrations') is not null as present`,
   );
-  const { rows } = had.rows[0]?.present
-    ? await client.query<{ name: string }>('select name from daywalk.migrations order by id')
-    : { rows: [] };
+  const rows = had?.present
+    ? await database.query<{ name: string }>('select name from daywalk.migrations order by id')
+    : [];
   const done = rows.map(({ name }) => name);
   return {
+    /** Migrations that the database has and the code does not: it is newer. */
     newer: done.filter((name) => !names.includes(name)),
+    /** Migrations that the code has and the database does not, in order. */
     pending: names.filter((name) => !done.includes(name)),
+    /** The database has had no migration at all. */
     empty: done.length === 0,
   };
 }

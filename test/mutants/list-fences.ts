@@ -50,8 +50,8 @@ const TWO_CALLS = [
 ];
 const inOrder = (first: string, second: string) => ({
   file: PAGES,
-  find: '\n    ],\n  );\n  return',
-  replace: `\n    ],\n  );\n  const [one] = await part(${first});\n  const [row] = one?.stored ? await part(${second}) : [one];\n  return`,
+  find: '\n    ],\n  );\n  if (row',
+  replace: `\n    ],\n  );\n  const [one] = await part(${first});\n  const [row] = one?.stored ? await part(${second}) : [one];\n  if (row`,
 });
 
 /** A number that counts on in the process. */
@@ -178,8 +178,8 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a connection whose statement was given up serves the next one',
     'src/store/database.ts',
-    'else void cancelling.then(() => client.release(true));',
-    'else void cancelling.then(() => client.release());',
+    'else void ended.then(() => client.release(true));',
+    'else void ended.then(() => client.release());',
     UNKNOWN,
   ),
   mutant(
@@ -213,7 +213,7 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
   mutant(
     'days close by the clock of the worker',
     'src/store/windows.ts',
-    'return row.now;',
+    'return now;',
     'return Date.now();',
     ['test/e2e/bad-clocks.test.ts'],
   ),

@@ -471,14 +471,14 @@ export const PROOF_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'dates are shifted by the zone of the process',
-    'src/store/connection/column-values.ts',
+    'src/store/connection/connections.ts',
     'if (oid === pg.types.builtins.DATE || oid === pg.types.builtins.TIMESTAMP)\n      return (text: string) => text;',
     '',
     ['test/store/fidelity.test.ts'],
   ),
   mutant(
     'a bigint is a text',
-    'src/store/connection/column-values.ts',
+    'src/store/connection/connections.ts',
     'if (oid === int8) return Number;',
     '',
     ['test/store/fidelity.test.ts', 'test/store/commit.test.ts'],

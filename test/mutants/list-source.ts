@@ -176,7 +176,7 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'of several hosts of the database the first that answers is taken',
-    'src/store/database.ts',
+    'src/store/connection/connections.ts',
     'requireWrites(client, limitMs)',
     'void limitMs && void client',
     ['test/store/hosts.test.ts'],

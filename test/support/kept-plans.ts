@@ -1,6 +1,6 @@
 /** Connections that name their statements, so that Postgres reads and plans each of them once: half of what a short run costs it. */
 import pg from 'pg';
-import { Client } from '../../src/store/connection/client.ts';
+import { Client } from '../../src/store/connection/connections.ts';
 
 /** What such connections call themselves. */
 const KEPT = 'daywalk-kept-plans';

@@ -1,6 +1,7 @@
 /** Kills a worker at a chosen moment: from then on nothing of it reaches the source or the database. */
 import type { Page, PageRequest } from '../../src/model.ts';
-import { Database, type DatabaseOptions, type SqlValues } from '../../src/store/database.ts';
+import type { DatabaseOptions } from '../../src/store/connection/connections.ts';
+import { Database, type SqlValues } from '../../src/store/database.ts';
 
 /** What a dead worker throws. */
 export class KilledError extends Error {}

@@ -5,7 +5,6 @@ import { describeGone } from '../../days/gone.ts';
 import { readLateness } from '../../days/lateness-rows.ts';
 import { dayAt } from '../../plan/days.ts';
 import type { ApiSettings } from '../../settings/settings.ts';
-import { lookAtHosts } from '../../store/connection/one-client.ts';
 import { NoWritesError } from '../../store/connection/primary.ts';
 import type { Database } from '../../store/database.ts';
 import { type Fact, readLearnedByName } from '../../store/evidence/learned.ts';
@@ -29,7 +28,7 @@ const SKEW_MS = 60_000;
 
 /** Looks at the server and at what is in it. @returns the time by its clock. */
 export async function examineDatabase(
-  { database, url, embedded }: OpenDatabase,
+  { database, embedded }: OpenDatabase,
   settings: ApiSettings,
   examination: Examination,
 ): Promise<number> {
@@ -47,7 +46,7 @@ export async function examineDatabase(
       'Upgrade the server; daywalk runs on 14 and newer.',
     );
   for (const { found, remedy } of facts.concerns) examination.warn('database', found, remedy);
-  await examineHosts(url, examination);
+  await examineHosts(database, examination);
   examineClock(now, examination);
   for (const stream of settings.streams)
     await examination.look(`filters ${stream.name}`, () => requireUnchanged(database, [stream]));
@@ -57,10 +56,10 @@ export async function examineDatabase(
 }
 
 /** Which of several hosts takes writes, and whether the others could be turned to. */
-async function examineHosts(url: string, examination: Examination): Promise<void> {
-  const hosts = await lookAtHosts(url, REACHED_MS);
+async function examineHosts(database: Database, examination: Examination): Promise<void> {
+  const hosts = await database.lookAtHosts();
   for (const { name, error } of hosts)
-    if (error === null) examination.ok('database host', `${name} takes writes`);
+    if (error === undefined) examination.ok('database host', `${name} takes writes`);
     else if (error instanceof NoWritesError)
       examination.ok('database host', `${name} takes none now: ${error.message}`);
     else
@@ -69,7 +68,7 @@ async function examineHosts(url: string, examination: Examination): Promise<void
         `${name} cannot be used: ${redactor.redact(error.message)}`,
         'Mend it before the next failover, or take it out of DATABASE_URL.',
       );
-  if (hosts.filter(({ error }) => error === null).length > 1)
+  if (hosts.filter(({ error }) => error === undefined).length > 1)
     examination.warn(
       'database host',
       'more than one host takes writes: they are not one cluster, or a failover left two primaries',

@@ -1,42 +1,14 @@
 /** Of the hosts of a database one takes writes; after a failover it is another one. */
 import type pg from 'pg';
-import { DaywalkError, SettingsError, TransientError } from '../../errors.ts';
-import type { Host } from '../../hosts.ts';
+import { type DaywalkError, SettingsError, TransientError } from '../../errors.ts';
 
 /** A server that takes no writes: in a failover that passes. */
 export class NoWritesError extends TransientError {}
 
 /** Why a host was not taken. */
 export interface RefusedHost {
-  readonly host: string;
+  readonly name: string;
   readonly error: DaywalkError;
-}
-
-/** The host that was taken, and why those before it were not. */
-export interface Taken<H, T> {
-  readonly host: H;
-  readonly result: T;
-  readonly refusals: readonly RefusedHost[];
-}
-
-/**
- * Tries hosts in turn until `attempt` succeeds.
- * @throws what `attempt` threw where there is one host; else an error that says of each host why it was refused: one
- * that may pass, unless none of them can be used before the settings are mended.
- */
-export async function firstThatTakesWrites<H extends Pick<Host, 'name'>, T>(
-  hosts: readonly H[],
-  attempt: (host: H) => Promise<T>,
-): Promise<Taken<H, T>> {
-  const refusals: RefusedHost[] = [];
-  for (const host of hosts)
-    try {
-      return { host, result: await attempt(host), refusals };
-    } catch (error) {
-      if (hosts.length === 1 || !(error instanceof DaywalkError)) throw error;
-      refusals.push({ host: host.name, error });
-    }
-  throw noneTakesWrites(refusals);
 }
 
 /**
@@ -58,9 +30,10 @@ export async function requireWrites(client: pg.ClientBase, limitMs: number): Pro
 
 /** The reasons of all hosts in one line. */
 export const describeRefusals = (refusals: readonly RefusedHost[]): string =>
-  refusals.map(({ host, error }) => `${host}: ${error.message}`).join('; ');
+  refusals.map(({ name, error }) => `${name}: ${error.message}`).join('; ');
 
-function noneTakesWrites(refusals: readonly RefusedHost[]): DaywalkError {
+/** Says of each host why it was refused: it may pass, unless none of them can be used before the settings are mended. */
+export function noneTakesWrites(refusals: readonly RefusedHost[]): DaywalkError {
   const message = `no host of DATABASE_URL takes writes (${describeRefusals(refusals)})`;
   const hints = new Set(refusals.flatMap(({ error }) => error.hint ?? []));
   const details = { hint: [...hints].join('\n'), cause: refusals[0]?.error };

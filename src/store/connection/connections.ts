@@ -1,0 +1,94 @@
+/** The connections to one host: how they are made, and what a column of Postgres is here. */
+import pg from 'pg';
+import type { Clock } from '../../clock.ts';
+import { SettingsError } from '../../errors.ts';
+import { type Host, mustTakeWrites } from '../../hosts.ts';
+import type { Logger } from '../../log.ts';
+import { requireWrites } from './primary.ts';
+import { namedConnectError, namedError } from './sqlstate.ts';
+
+/** What the store needs to reach its database. */
+export interface DatabaseOptions {
+  /** `postgres://…`, with one host or several; holds the password. */
+  readonly url: string;
+  /** The most connections at a time, to one host. */
+  readonly connections: number;
+  /** A statement that takes longer is given up, its outcome unknown; milliseconds. */
+  readonly statementTimeoutMs: number;
+  /** How long a database that is away is waited for; milliseconds. */
+  readonly patienceMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** After so long without a sign, whether the other side still lives is asked: a migration may take hours. */
+const SIGN_OF_LIFE_MS = 10_000;
+
+/** A host with its connections. */
+export interface Server extends Pick<Host, 'name'> {
+  readonly pool: pg.Pool;
+}
+
+/** Makes no connection yet. */
+export function openServer(host: Host, options: DatabaseOptions): Server {
+  const { connections, statementTimeoutMs, log } = options;
+  const limitMs = Math.min(statementTimeoutMs, 10_000);
+  const pool = new pg.Pool({
+    Client,
+    connectionString: host.url,
+    max: connections,
+    connectionTimeoutMillis: limitMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: SIGN_OF_LIFE_MS,
+    allowExitOnIdle: true,
+    types,
+    ...(mustTakeWrites(options.url) && {
+      onConnect: (client: pg.ClientBase) => requireWrites(client, limitMs),
+    }),
+  });
+  // Without a handler a connection that dies while idle ends the process.
+  const note = (error: Error) =>
+    log.debug({ err: namedError(error) }, 'a connection to Postgres was lost');
+  pool.on('error', note);
+  pool.on('connect', (client) => client.on('error', note));
+  return { name: host.name, pool };
+}
+
+/** @throws as {@link namedConnectError}. */
+export async function connectTo({ pool }: Server): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw namedConnectError(error);
+  }
+}
+
+const int8 = 20;
+
+/** Counts come as numbers, instants as Date, and `date` and `timestamp` as the text that Postgres sends. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    if (oid === int8) return Number;
+    if (oid === pg.types.builtins.DATE || oid === pg.types.builtins.TIMESTAMP)
+      return (text: string) => text;
+    return pg.types.getTypeParser(oid, format);
+  },
+};
+
+/** Gives its password in clear text to nobody, unless TLS has told who that is. */
+export class Client extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    const { connection } = this;
+    // Before the client's own listener, which sends it.
+    connection.on('authenticationCleartextPassword', () => {
+      if ('encrypted' in connection.stream) return;
+      this.password = '';
+      connection.stream.destroy();
+      const refusal = new SettingsError('the database asks for the password in clear text', {
+        hint: 'Have it ask for SCRAM (scram-sha-256 in pg_hba.conf, auth_type in pgbouncer.ini), or reach it by TLS: sslmode=verify-full in DATABASE_URL.',
+      });
+      connection.emit('error', refusal);
+    });
+  }
+}
