@@ -1,55 +1,10 @@
 /** The story of a day: every window, walk and finding that is known about it, as rows and not in words. */
 import type { Claim, Day, Proof, Purpose, Span, WindowKind, WindowState } from '../model.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, readTogether } from '../store/database.ts';
+import { readRestless } from '../store/evidence/learned.ts';
 import { spanColumns } from '../store/span-columns.ts';
 import type { WalkRole } from '../store/walks.ts';
 import type { CoverageState } from './coverage-rows.ts';
-import { readRestless } from './restless.ts';
-
-/** What is known about a stream and day. */
-export interface DayStory {
-  readonly stream: string;
-  readonly day: Day;
-  /** When it closes or closed; null: the stream is not known. */
-  readonly closesAt: Date | null;
-  readonly closed: boolean;
-  readonly state: CoverageState;
-  readonly records: number;
-  /** Those among them that the source does not show any more. */
-  readonly gone: number;
-  readonly pages: number;
-  readonly bytes: number;
-  /** The newest error of its windows. */
-  readonly lastError: string | null;
-  /** Its source answers one question in different ways. */
-  readonly restless: boolean;
-  /** Since when the source is known to have forgotten it. */
-  readonly retiredSince: Date | null;
-  /** What changed of what is shown, oldest first. */
-  readonly publications: readonly PublicationStory[];
-  /** When the day was pruned, and what went; null: it is kept. */
-  readonly pruning: {
-    readonly prunedAt: Date;
-    /** Role of the database. */
-    readonly prunedBy: string;
-    readonly records: number;
-    readonly pages: number;
-    readonly bytes: number;
-    /** Where it moved to; null: it is gone. */
-    readonly place: string | null;
-    readonly pagesKey: string | null;
-    readonly eventsKey: string | null;
-  } | null;
-  /** By time, the cut before the day first; a window that is split comes before its parts. */
-  readonly windows: readonly WindowStory[];
-  /** Newest revision in the ledger. */
-  readonly ledger: {
-    readonly entry: number;
-    readonly revision: number;
-    readonly digest: string;
-    readonly appendedAt: Date;
-  } | null;
-}
 
 /** A window of the day. */
 export interface WindowStory extends Span {
@@ -118,75 +73,87 @@ export interface PublicationStory {
   readonly gone: number;
 }
 
+/** What is known about a stream and day. */
+export type DayStory = Awaited<ReturnType<typeof readDayStory>>;
+
 /** Reads the story of a day of a stream. */
-export async function readDayStory(
-  database: Database,
-  stream: string,
-  day: Day,
-): Promise<DayStory> {
-  const [calendar, coverage, windows, publications, ledger, pruning, restless] = await Promise.all([
-    readCalendar(database, stream, day),
-    readCoverage(database, stream, day),
-    readWindows(database, stream, day),
-    readPublications(database, stream, day),
-    readLedgerRow(database, stream, day),
-    readPruning(database, stream, day),
-    readRestless(database, [stream]),
-  ]);
-  return {
-    stream,
-    day,
-    closesAt: calendar?.closes_at ?? null,
-    closed: calendar?.closed ?? false,
-    state: coverage?.state ?? 'missing',
-    records: coverage?.records ?? 0,
-    gone: coverage?.gone ?? 0,
-    pages: coverage?.pages ?? 0,
-    bytes: coverage?.bytes ?? 0,
-    lastError: coverage?.lastError ?? null,
-    restless: restless.length > 0,
-    retiredSince: coverage?.retiredSince ?? null,
-    publications,
-    pruning,
-    windows,
-    ledger,
-  };
+export async function readDayStory(database: Database, stream: string, day: Day) {
+  const { standing, restless, ...found } = await readTogether({
+    standing: readStanding(database, stream, day),
+    /** What changed of what is shown, oldest first. */
+    publications: readPublications(database, stream, day),
+    /** When the day was pruned, and what went; null: it is kept. */
+    pruning: readPruning(database, stream, day),
+    /** By time, the cut before the day first; a window that is split comes before its parts. */
+    windows: readWindows(database, stream, day),
+    /** Newest revision in the ledger. */
+    ledger: readLedgerRow(database, stream, day),
+    /** Its source answers one question in different ways. */
+    restless: readRestless(database, [stream]),
+  });
+  return { stream, day, ...standing, restless: restless.length > 0, ...found };
 }
 
-async function readCalendar(database: Database, stream: string, day: Day) {
-  const [row] = await database.persist<{ closes_at: Date; closed: boolean }>(
-    `select daywalk.closed_at($2::date, time_zone, settle) as closes_at,
-            daywalk.closed_at($2::date, time_zone, settle) <= clock_timestamp() as closed
-       from daywalk.streams where name = $1`,
+/** How a day stands. */
+interface Standing {
+  /** When it closes or closed; null: the stream is not known. */
+  readonly closesAt: Date | null;
+  readonly closed: boolean;
+  readonly state: CoverageState;
+  readonly records: number;
+  /** Those among them that the source does not show any more. */
+  readonly gone: number;
+  readonly pages: number;
+  readonly bytes: number;
+  /** The newest error of its windows. */
+  readonly lastError: string | null;
+  /** Since when the source is known to have forgotten it. */
+  readonly retiredSince: Date | null;
+}
+
+/** One that is not due, or of a stream that is not known, is missing. */
+function readStanding(database: Database, stream: string, day: Day): Promise<Standing> {
+  return database.one<Standing>(
+    `select closes_at as "closesAt", coalesce(closes_at <= clock_timestamp(), false) as closed,
+            coalesce(c.state, 'missing') as state, coalesce(c.records, 0) as records, coalesce(c.gone, 0) as gone,
+            coalesce(c.pages, 0) as pages, coalesce(c.bytes, 0) as bytes, c.last_error as "lastError", c.retired_since as "retiredSince"
+       from (select (select daywalk.closed_at($2::date, time_zone, settle) from daywalk.streams where name = $1) as closes_at) as calendar
+       left join daywalk.coverage c on c.stream = $1 and c.day = $2::date`,
     [stream, day],
   );
-  return row;
 }
 
-/** The coverage of the day; undefined: it is not due, or the stream is not known. */
-async function readCoverage(database: Database, stream: string, day: Day) {
-  const [row] = await database.persist<
-    Pick<DayStory, 'state' | 'records' | 'gone' | 'pages' | 'bytes' | 'lastError' | 'retiredSince'>
-  >(
-    `select state, records, gone, pages, bytes, last_error as "lastError", retired_since as "retiredSince"
-       from daywalk.coverage where stream = $1 and day = $2::date`,
-    [stream, day],
-  );
-  return row;
+interface LedgerRow {
+  readonly entry: number;
+  readonly revision: number;
+  readonly digest: string;
+  readonly appendedAt: Date;
 }
 
-async function readLedgerRow(database: Database, stream: string, day: Day) {
-  const [row] = await database.persist<NonNullable<DayStory['ledger']>>(
+function readLedgerRow(database: Database, stream: string, day: Day): Promise<LedgerRow | null> {
+  return database.first<LedgerRow>(
     `select l.entry, l.revision, encode(l.digest, 'hex') as digest, l.appended_at as "appendedAt"
        from daywalk.ledger l join daywalk.streams s on s.stream_id = l.stream_id
       where s.name = $1 and l.day = $2::date order by l.revision desc limit 1`,
     [stream, day],
   );
-  return row ?? null;
 }
 
-async function readPruning(database: Database, stream: string, day: Day) {
-  const [row] = await database.persist<NonNullable<DayStory['pruning']>>(
+interface PruningRow {
+  readonly prunedAt: Date;
+  /** Role of the database. */
+  readonly prunedBy: string;
+  readonly records: number;
+  readonly pages: number;
+  readonly bytes: number;
+  /** Where it moved to; null: it is gone. */
+  readonly place: string | null;
+  readonly pagesKey: string | null;
+  readonly eventsKey: string | null;
+}
+
+function readPruning(database: Database, stream: string, day: Day): Promise<PruningRow | null> {
+  return database.first<PruningRow>(
     `select g.pruned_at as "prunedAt", g.pruned_by as "prunedBy", g.records, g.pages, g.bytes,
             t.place, t.pages_key as "pagesKey", t.events_key as "eventsKey"
        from daywalk.prunings g
@@ -195,15 +162,10 @@ async function readPruning(database: Database, stream: string, day: Day) {
       where s.name = $1 and g.day = $2::date and g.what = 'day'`,
     [stream, day],
   );
-  return row ?? null;
 }
 
-function readPublications(
-  database: Database,
-  stream: string,
-  day: Day,
-): Promise<PublicationStory[]> {
-  return database.persist(
+function readPublications(database: Database, stream: string, day: Day) {
+  return database.persist<PublicationStory>(
     `select p.revision, p.published_at as "publishedAt", p.records, p.appeared, p.gone
        from daywalk.publications p join daywalk.streams s on s.stream_id = p.stream_id
       where s.name = $1 and p.day = $2::date order by p.seq`,
@@ -233,11 +195,8 @@ async function readWindows(database: Database, stream: string, day: Day): Promis
   }));
 }
 
-function readWalks(
-  database: Database,
-  windowIds: readonly number[],
-): Promise<(WalkStory & { windowId: number })[]> {
-  return database.persist(
+function readWalks(database: Database, windowIds: readonly number[]) {
+  return database.persist<WalkStory & { windowId: number }>(
     `select k.window_id as "windowId", k.walk_id as "walkId", k.number, k.role, k.from_time as "from", k.to_time as "to",
             k.page_length as "pageLength", k.pages, k.records, k.bytes, k.requests, k.first_total as "firstTotal",
             k.last_total as "lastTotal", k.outcome, k.reason, k.claims, k.shown, k.pruning is not null as pruned, k.started_at as "startedAt",

@@ -192,13 +192,13 @@ export async function unfail(database: Database, windowIds: readonly number[]): 
 
 /** How many windows of the scope are due now, held ones included; cuts are not counted. */
 export async function countDue(database: Database, scope: LeaseScope): Promise<number> {
-  const [row] = await database.persist<{ due: number }>(
+  const { due } = await database.one<{ due: number }>(
     `select count(*) as due
        from daywalk.windows w
       where w.due_at <= clock_timestamp() and w.kind <> 'cut' and w.stream_id = any ($1::integer[]) and ${inRange('$2', '$3')}`,
     [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null],
   );
-  return row?.due ?? 0;
+  return due;
 }
 
 /** Windows in the scope that are due, but held by another process. */
@@ -213,23 +213,22 @@ export interface HeldElsewhere {
  * What is due in the scope under other leases than these; null when nothing. A lease that has just ended counts: whoever
  * looked for a window before it did has to look again.
  */
-export async function readHeldElsewhere(
+export function readHeldElsewhere(
   database: Database,
   leaseIds: readonly string[],
   scope: LeaseScope,
 ): Promise<HeldElsewhere | null> {
-  const [row] = await database.persist<{ windows: number; owner: string | null; wait: number }>(
+  return database.first<HeldElsewhere>(
     `select count(*) as windows, min(lease_owner) as owner,
-            extract(epoch from min(lease_expires) - clock_timestamp())::double precision * 1000 as wait
+            extract(epoch from min(lease_expires) - clock_timestamp())::double precision * 1000 as "firstExpiryMs"
        from daywalk.windows w
       where w.lease_id is not null and w.due_at <= clock_timestamp()
         and w.stream_id = any ($1::integer[])
         and ${inRange('$2', '$3')}
-        and w.lease_id <> all ($4::uuid[])`,
+        and w.lease_id <> all ($4::uuid[])
+     having count(*) > 0`,
     [scope.streamIds, scope.range?.from ?? null, scope.range?.to ?? null, leaseIds],
   );
-  if (row === undefined || row.owner === null) return null;
-  return { windows: row.windows, owner: row.owner, firstExpiryMs: row.wait };
 }
 
 /**

@@ -97,7 +97,9 @@ async function commitPage(
       body,
     ],
   );
-  return { facts: factsOf(row, checkpoint.skip), tried: row?.tried ?? false };
+  if (row === undefined) throw new Error('daywalk.store_page returned no row');
+  const { tried, ...facts } = row;
+  return { facts: factsOf(facts, checkpoint.skip), tried };
 }
 
 /** Whether this lease's walk holds a page with these bytes under this number: settles a commit whose answer was lost. */

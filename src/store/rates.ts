@@ -20,20 +20,16 @@ export async function takeSlots(
   signal?: AbortSignal,
 ): Promise<{ count: number; startsInMs: number; intervalMs: number }> {
   const interval = 1 / rate;
-  const [row] = await database.persist<{ starts_in: number }>(
+  const { startsInMs } = await database.one<{ startsInMs: number }>(
     `insert into daywalk.rates as r (origin, next_slot)
      values ($1, clock_timestamp() + make_interval(secs => $2::double precision * $3::integer))
      on conflict (origin) do update
         set next_slot = make_interval(secs => $2::double precision * $3::integer)
             + case when r.next_slot between clock_timestamp() and clock_timestamp() + make_interval(secs => $4::double precision)
                    then r.next_slot else clock_timestamp() end
-     returning extract(epoch from next_slot - make_interval(secs => $2::double precision * $3::integer) - clock_timestamp())::double precision as starts_in`,
+     returning 1000 * greatest(0, extract(epoch from next_slot - make_interval(secs => $2::double precision * $3::integer) - clock_timestamp()))::double precision as "startsInMs"`,
     [origin, interval, count, Math.max(LONGEST_QUEUE_S, LONGEST_QUEUE_SLOTS * interval)],
     signal,
   );
-  return {
-    count,
-    startsInMs: Math.max(0, (row?.starts_in ?? 0) * 1000),
-    intervalMs: interval * 1000,
-  };
+  return { count, startsInMs, intervalMs: interval * 1000 };
 }

@@ -42,11 +42,10 @@ export async function readRefusedKey(
   key: string,
 ): Promise<RefusedKey | null> {
   const note = await readNote(database, origin, key);
-  return note?.fresh ? shown(note) : null;
+  if (!note?.fresh) return null;
+  const { since, until, said } = note;
+  return { since, until, said };
 }
-
-/** Without salt and digest. */
-const shown = ({ since, until, said }: Row): RefusedKey => ({ since, until, said });
 
 /** Notes that this key was refused now; other workers may have other keys. One attempt. @param salt is used where the key is a new one. */
 export async function noteRefusedKey(
@@ -58,12 +57,13 @@ export async function noteRefusedKey(
 ): Promise<RefusedKey | null> {
   const note = await readNote(database, origin, key);
   const used = note?.salt ?? salt;
-  await database.query(
+  const [noted] = await database.query<RefusedKey>(
     `insert into daywalk.refused_keys (origin, salt, digest, said) values ($1, $2, $3, $4)
-     on conflict (origin, digest) do update set said = excluded.said, refused_at = excluded.refused_at`,
+     on conflict (origin, digest) do update set said = excluded.said, refused_at = excluded.refused_at
+     returning since, refused_at + interval '1 hour' as until, said`,
     [origin, used, note?.digest ?? digestOf(key, used), said],
   );
-  return readRefusedKey(database, origin, key);
+  return noted ?? null;
 }
 
 /** This key was taken; of others, what holds no more goes with its note. */

@@ -27,14 +27,13 @@ export async function beginRun(
   owner: string,
   range: DayRange | null,
 ): Promise<number> {
-  const [row] = await database.persist<{ run_id: number }>(
+  const { run_id } = await database.one<{ run_id: number }>(
     `insert into daywalk.runs (key, trigger, owner, from_day, to_day) values ($5::uuid, $1, $2, $3, $4)
      on conflict (key) do update set key = excluded.key
      returning run_id`,
     [trigger, owner, range?.from ?? null, range?.to ?? null, key],
   );
-  if (row === undefined) throw new Error('an insert returned no row');
-  return row.run_id;
+  return run_id;
 }
 
 /** Notes how a run ended. One attempt: a run whose database is gone cannot say so there. */

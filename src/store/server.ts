@@ -1,15 +1,9 @@
 /** What the server is, and what about it a doctor would mention. */
 import type { Database } from './database.ts';
 
-/** The server, and each concern with what to do about it. */
-export interface ServerFacts {
-  readonly version: string;
-  readonly concerns: readonly { readonly found: string; readonly remedy: string }[];
-}
-
-/** Reads version, durability and encoding. */
-export async function readServerFacts(database: Database): Promise<ServerFacts> {
-  const [row] = await database.persist<{
+/** Reads version, durability and encoding: the server, and each concern with what to do about it. */
+export async function readServerFacts(database: Database) {
+  const row = await database.one<{
     version: string;
     fsync: string;
     synchronous_commit: string;
@@ -26,7 +20,6 @@ export async function readServerFacts(database: Database): Promise<ServerFacts> 
             current_setting('default_transaction_read_only') as read_only,
             pg_is_in_recovery() as recovering`,
   );
-  if (row === undefined) throw new Error('a select without a table returned no row');
   const concerns = [];
   if (row.recovering)
     concerns.push({

@@ -1,7 +1,8 @@
 /** Windows that are split: parts put in their place, read when they are complete, and closed together. */
-import { LeaseLostError, leaseLost } from '../errors.ts';
+import { LeaseLostError } from '../errors.ts';
 import type { Proof, Span, WallTime } from '../model.ts';
 import type { Database } from './database.ts';
+import { callFenced } from './fenced.ts';
 import type { Lease } from './leases.ts';
 import { spanColumns } from './span-columns.ts';
 
@@ -27,12 +28,12 @@ export async function splitWindow(
   lease: Lease,
   { by, reason, total, parts, cuts }: SplitRequest,
 ): Promise<void> {
-  const [row] = await database.persist<{ outcome: string }>(
+  await callFenced(
+    database,
+    lease,
     `select daywalk.split_window($1, $2::uuid, $3, $4, $5, $6::timestamp[], $7::timestamp[], $8::integer[], $9::integer[],
                                  $10::timestamp[]) as outcome`,
     [
-      lease.windowId,
-      lease.leaseId,
       by,
       reason,
       total,
@@ -43,7 +44,6 @@ export async function splitWindow(
       cuts,
     ],
   );
-  refuseLost(lease, row?.outcome, 'split');
 }
 
 /**
@@ -55,11 +55,12 @@ export async function replanParts(
   lease: Lease,
   { parts, cuts }: { readonly parts: readonly number[]; readonly cuts: readonly WallTime[] },
 ): Promise<void> {
-  const [row] = await database.persist<{ outcome: string }>(
+  await callFenced(
+    database,
+    lease,
     'select daywalk.walk_parts_again($1, $2::uuid, $3::bigint[], $4::timestamp[]) as outcome',
-    [lease.windowId, lease.leaseId, parts, cuts],
+    [parts, cuts],
   );
-  refuseLost(lease, row?.outcome, 'split');
 }
 
 /** A split window with what its parts hold by their newest proofs. */
@@ -72,7 +73,8 @@ export interface SplitParts {
   /** The direct ones; one that was itself split holds what it was closed with. */
   readonly parts: readonly (Span & { readonly windowId: number; readonly records: number })[];
   readonly cuts: readonly {
-    readonly added: number;
+    /** That it adds, and takes away. */
+    readonly records: number;
     readonly removed: number;
     /** What lies across it could be told. */
     readonly told: boolean;
@@ -86,7 +88,8 @@ export async function readSplit(
 ): Promise<SplitParts | null> {
   const rows = await database.persist<
     Omit<SplitParts, 'parts' | 'cuts'> &
-      SplitParts['parts'][number] & { kind: 'part' | 'cut'; removed: number; told: boolean }
+      SplitParts['parts'][number] &
+      SplitParts['cuts'][number] & { kind: 'part' | 'cut' }
   >(
     `select whole.split_by as by, coalesce((whole.proof ->> 'total')::bigint, whole.split_total) as total,
             whole.split_calibrated as calibrated, w.kind, w.window_id as "windowId", ${spanColumns('w')},
@@ -103,15 +106,7 @@ export async function readSplit(
   const { by, total, calibrated } = first;
   const parts = rows.filter(({ kind }) => kind === 'part');
   const cuts = rows.filter(({ kind }) => kind === 'cut');
-  return {
-    by,
-    total,
-    calibrated,
-    parts: parts.map(({ windowId: id, from, to, levelFrom, levelTo, records }) => {
-      return { windowId: id, from, to, levelFrom, levelTo, records };
-    }),
-    cuts: cuts.map(({ records, removed, told }) => ({ added: records, removed, told })),
-  };
+  return { by, total, calibrated, parts, cuts };
 }
 
 /** The walks that the complete parts and cuts of a split window rest on, and the newest one of the whole of it; null: there is none. */
@@ -148,15 +143,12 @@ export async function readSplitWalks(
  * @throws {LeaseLostError} where another worker holds it, or a part is being walked again: then it has to wait.
  */
 export async function closeSplit(database: Database, lease: Lease, proof: Proof): Promise<void> {
-  const [row] = await database.persist<{ outcome: string }>(
+  const outcome = await callFenced(
+    database,
+    lease,
     'select daywalk.close_split($1, $2::uuid, $3::jsonb) as outcome',
-    [lease.windowId, lease.leaseId, JSON.stringify(proof)],
+    [JSON.stringify(proof)],
   );
-  if (row?.outcome === 'open')
+  if (outcome === 'open')
     throw new LeaseLostError(`a part of window ${lease.windowId} is being walked again`);
-  refuseLost(lease, row?.outcome, 'proven');
-}
-
-function refuseLost(lease: Lease, outcome: string | undefined, wanted: string): void {
-  if (outcome !== wanted) throw leaseLost(lease.windowId);
 }

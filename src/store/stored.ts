@@ -67,11 +67,11 @@ export function checkPages(
 
 /** What of a walk does not add up, in words. */
 export async function checkWalk(database: Database, walkId: number): Promise<string[]> {
-  const [row] = await database.persist<{ problems: string[] }>(
+  const { problems } = await database.one<{ problems: string[] }>(
     'select daywalk.check_walk($1) as problems',
     [walkId],
   );
-  return row?.problems ?? [];
+  return problems;
 }
 
 /** A day of a resource of which several streams show records. */
@@ -130,12 +130,12 @@ export async function countPrunedWalks(
   streamNames: readonly string[],
   range: DayRange | null,
 ): Promise<number> {
-  const [row] = await database.persist<{ walks: number }>(
+  const { walks } = await database.one<{ walks: number }>(
     `select coalesce(sum(cardinality(g.walks)), 0)::bigint as walks
        from daywalk.prunings g join daywalk.streams s on s.stream_id = g.stream_id
       where s.name = any ($1::text[]) and ($2::date is null or g.day between $2::date and $3::date)
         and not (g.what = 'day' and ${isTiered('g.stream_id', 'g.day')})`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
-  return row?.walks ?? 0;
+  return walks;
 }

@@ -48,22 +48,19 @@ interface StreamRow extends RegisteredStream {
 export async function registerStreams(
   database: Database,
   streams: readonly Stream[],
-  calendar: StreamCalendar,
+  { since, firstSince, timeZone, settleMs }: StreamCalendar,
 ): Promise<RegisteredStream[]> {
   const rows = await database.persist<StreamRow>(
     // By name, so that two processes never wait for each other's rows. The statement sees streams as they were before it.
     `with registered as (
      insert into daywalk.streams as s (name, resource, filters, fingerprint, since, time_zone, settle, id_path, time_path, time_format)
-     select name, resource, filters::jsonb, fingerprint, coalesce($5::date, $6::date), $7,
-            make_interval(secs => $8::double precision / 1000),
-            case when id_path is not null then array(select jsonb_array_elements_text(id_path::jsonb)) end,
-            case when time_path is not null then array(select jsonb_array_elements_text(time_path::jsonb)) end,
-            case when time_format is not null then array(select jsonb_array_elements_text(time_format::jsonb)) end
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $9::text[], $10::text[], $11::text[])
-              as given (name, resource, filters, fingerprint, id_path, time_path, time_format)
+     select name, resource, filters, fingerprint, coalesce($2::date, $3::date), $4,
+            make_interval(secs => $5::double precision / 1000), id_path, time_path, time_format
+       from jsonb_to_recordset($1::jsonb) as given (name text, resource text, filters jsonb, fingerprint text,
+                                                    id_path text[], time_path text[], time_format text[])
       order by name
      on conflict (name) do update
-       set since = case when s.fingerprint = excluded.fingerprint then coalesce($5::date, s.since) else s.since end,
+       set since = case when s.fingerprint = excluded.fingerprint then coalesce($2::date, s.since) else s.since end,
            time_zone = case when s.fingerprint = excluded.fingerprint then excluded.time_zone else s.time_zone end,
            settle = case when s.fingerprint = excluded.fingerprint then excluded.settle else s.settle end,
            id_path = case when s.fingerprint = excluded.fingerprint then excluded.id_path else s.id_path end,
@@ -76,21 +73,7 @@ export async function registerStreams(
         where before.id_path is distinct from r.id_path and d.stream_id = s.stream_id
      )
      select stream_id as "streamId", name, since, fingerprint, resource, filters from registered`,
-    [
-      streams.map((stream) => stream.name),
-      streams.map((stream) => stream.resource),
-      streams.map((stream) => JSON.stringify(canonicalFilters(stream.filters))),
-      streams.map(fingerprint),
-      calendar.since,
-      calendar.firstSince,
-      calendar.timeZone,
-      calendar.settleMs,
-      streams.map(({ idPath }) => jsonOf(idPath)),
-      streams.map(({ timePath }) => jsonOf(timePath)),
-      streams.map(({ timeFormat }) =>
-        jsonOf(timeFormat && [timeFormat.pattern, timeFormat.replacement]),
-      ),
-    ],
+    [JSON.stringify(streams.map(givenOf)), since, firstSince, timeZone, settleMs],
   );
   const filtered = streams.filter(
     ({ filters }) => Object.keys(canonicalFilters(filters)).length > 0,
@@ -124,8 +107,16 @@ async function shareNext(database: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-const jsonOf = (texts: readonly string[] | undefined): string | null =>
-  texts === undefined ? null : JSON.stringify(texts);
+/** A stream as the columns of its row. */
+const givenOf = (stream: Stream) => ({
+  name: stream.name,
+  resource: stream.resource,
+  filters: canonicalFilters(stream.filters),
+  fingerprint: fingerprint(stream),
+  id_path: stream.idPath,
+  time_path: stream.timePath,
+  time_format: stream.timeFormat && [stream.timeFormat.pattern, stream.timeFormat.replacement],
+});
 
 /**
  * Checks that the streams are still those that are known by their names (I9); changes nothing.

@@ -1,7 +1,8 @@
 /** Walks in the database: opened, looked up after a doubt, ended with an outcome, and proven. Every write is fenced by the lease (I2). */
-import { DaywalkError, leaseLost } from '../errors.ts';
+import { DaywalkError } from '../errors.ts';
 import type { Claim, ListEnd, Proof, Span } from '../model.ts';
 import type { Database } from './database.ts';
+import { callFenced } from './fenced.ts';
 import type { Lease } from './leases.ts';
 import { spanColumns } from './span-columns.ts';
 
@@ -69,13 +70,13 @@ const SHARE = 8;
  * the one before: what stands between and remembers answers by their address would give that again.
  * @returns the walk; null: nothing was opened by this copy of the statement, so read what is there.
  */
-export async function openWalk(
+export function openWalk(
   database: Database,
   lease: Lease,
   { role, from, to, levelFrom, levelTo, pageLength, ignored }: WalkPlan,
   signal?: AbortSignal,
 ): Promise<OpenWalk | null> {
-  const [row] = await database.persist<OpenWalk>(
+  return database.first<OpenWalk>(
     `with held as materialized (
        select window_id, stream_id, day from daywalk.windows
         where window_id = $1 and lease_id = $2::uuid and current_walk is null
@@ -97,7 +98,6 @@ export async function openWalk(
     [lease.windowId, lease.leaseId, role, from, to, levelFrom, levelTo, pageLength, ignored],
     signal,
   );
-  return row ?? null;
 }
 
 /** How a walk ended that is not proven, or not yet. */
@@ -160,12 +160,12 @@ export const discardWalk = (
  * The largest walk of a window that was withheld before its source was accepted, and holds all that another one does and more;
  * null: none does.
  */
-export async function readWithheld(
+export function readWithheld(
   database: Database,
   { windowId }: Pick<Lease, 'windowId'>,
   walkId: number,
 ): Promise<(WalkedSoFar & { readonly proof: Proof }) | null> {
-  const [row] = await database.persist<WalkedSoFar & { proof: Proof }>(
+  return database.first<WalkedSoFar & { proof: Proof }>(
     `select k.walk_id as "walkId", k.next_start as "nextStart", k.pages, k.proof -> 'withheld' as proof
        from daywalk.walks k
        join daywalk.walks newest on newest.walk_id = $2 and newest.next_start < k.next_start
@@ -178,7 +178,6 @@ export async function readWithheld(
       order by k.next_start desc, k.walk_id desc limit 1`,
     [windowId, walkId],
   );
-  return row ?? null;
 }
 
 /**
@@ -196,11 +195,11 @@ export async function proveWindow(
   claims: readonly Claim[],
   requests: number,
 ): Promise<void> {
-  const [row] = await database.persist<{ outcome: string }>(
-    `select daywalk.prove_window($1, $2::uuid, $3, $4, $5, $6::jsonb, $7::jsonb, $8) as outcome`,
+  const outcome = await callFenced(
+    database,
+    lease,
+    'select daywalk.prove_window($1, $2::uuid, $3, $4, $5, $6::jsonb, $7::jsonb, $8) as outcome',
     [
-      lease.windowId,
-      lease.leaseId,
       walk.walkId,
       walk.nextStart,
       walk.pages,
@@ -209,24 +208,15 @@ export async function proveWindow(
       requests,
     ],
   );
-  refuse(
-    lease,
-    row?.outcome,
-    `the stored pages of walk ${walk.walkId} are not the ${walk.pages} pages with ${walk.nextStart} records that were walked`,
-  );
+  if (outcome !== 'proven')
+    throw new BrokenChainError(
+      `the stored pages of walk ${walk.walkId} are not the ${walk.pages} pages with ${walk.nextStart} records that were walked`,
+    );
 }
 
 /** Proves a cut by the walks that the proof names, and shows what it corrects; else as {@link proveWindow}. */
 export async function proveCut(database: Database, lease: Lease, proof: Proof): Promise<void> {
-  const [row] = await database.persist<{ outcome: string }>(
-    'select daywalk.prove_cut($1, $2::uuid, $3::jsonb) as outcome',
-    [lease.windowId, lease.leaseId, JSON.stringify(proof)],
-  );
-  refuse(lease, row?.outcome, `the walks of cut ${lease.windowId} are not as they were walked`);
-}
-
-function refuse(lease: Lease, outcome: string | undefined, broken: string): void {
-  if (outcome === 'proven') return;
-  if (outcome === 'lost') throw leaseLost(lease.windowId);
-  throw new BrokenChainError(broken);
+  const sql = 'select daywalk.prove_cut($1, $2::uuid, $3::jsonb) as outcome';
+  if ((await callFenced(database, lease, sql, [JSON.stringify(proof)])) !== 'proven')
+    throw new BrokenChainError(`the walks of cut ${lease.windowId} are not as they were walked`);
 }

@@ -22,11 +22,10 @@ export interface DayStanding {
 
 /** Now, by the clock of the database; milliseconds since the epoch. */
 export async function databaseNow(database: Database): Promise<number> {
-  const [row] = await database.persist<{ now: number }>(
+  const { now } = await database.one<{ now: number }>(
     `select extract(epoch from clock_timestamp())::double precision * 1000 as now`,
   );
-  if (row === undefined) throw new Error('a select without a table returned no row');
-  return row.now;
+  return now;
 }
 
 /**
@@ -222,7 +221,7 @@ export async function askNeighboursAgain(
  * @returns whether anything failed, or is gone.
  */
 export async function acceptSource(database: Database, streamId: number): Promise<boolean> {
-  const [row] = await database.persist<{ something: boolean }>(
+  const { something } = await database.one<{ something: boolean }>(
     `with accepted as (
        update daywalk.streams set accepted_at = clock_timestamp(), distrusted_since = null where stream_id = $1
      ), tried as (
@@ -235,5 +234,5 @@ export async function acceptSource(database: Database, streamId: number): Promis
          or exists (select from daywalk.windows where stream_id = $1 and state = 'failed') as something`,
     [streamId],
   );
-  return row?.something === true;
+  return something;
 }

@@ -72,25 +72,17 @@ export interface FactsRow
   readonly frame_known: boolean;
 }
 
-export const factsOf = (row: FactsRow | undefined, skip: number): PageFacts => {
-  if (row === undefined) throw new Error('a select from one row returned none');
-  const came = row.came ?? 0;
+export const factsOf = (row: FactsRow, skip: number): PageFacts => {
+  const { came, relation, total_missing, list_type, wordless, frame_known, ...same } = row;
   return {
-    records: Math.max(0, came - skip),
-    came,
-    total: row.total,
-    lowerBound: isLowerBound(row.relation),
-    totalMissing: row.total_missing,
-    more: row.more,
-    digest: row.digest,
-    continues: row.continues,
-    fits: row.fits,
-    fault: row.fault,
-    listType: row.list_type,
-    signature: row.signature,
-    wordless: row.wordless ?? false,
-    frameKnown: row.frame_known,
-    stored: row.stored,
+    ...same,
+    records: Math.max(0, (came ?? 0) - skip),
+    came: came ?? 0,
+    lowerBound: isLowerBound(relation),
+    totalMissing: total_missing,
+    listType: list_type,
+    wordless: wordless ?? false,
+    frameKnown: frame_known,
   };
 };
 

@@ -38,7 +38,7 @@ export async function walksAgree(database: Database, one: Part, other: Part): Pr
  * so what stands on it twice is there twice; what stands on two pages may be one record that moved.
  */
 export async function countUnion(database: Database, walkIds: readonly number[]): Promise<number> {
-  const [row] = await database.persist<{ records: number }>(
+  const { records } = await database.one<{ records: number }>(
     `select coalesce(sum(most), 0)::bigint as records
        from (select max(copies) as most
                from (select record.hash, count(*) as copies
@@ -47,7 +47,7 @@ export async function countUnion(database: Database, walkIds: readonly number[])
               group by hash) as by_record`,
     [walkIds],
   );
-  return row?.records ?? 0;
+  return records;
 }
 
 /** How two sums of records differ. */
@@ -90,7 +90,7 @@ const partsAsArrays = (parts: readonly Part[]) => [
  * Compares the records of some parts with those of others, added and taken away.
  * @param minus parts whose records are taken away from the second sum.
  */
-export async function compareSums(
+export function compareSums(
   database: Database,
   first: readonly Part[],
   second: readonly Part[],
@@ -98,7 +98,7 @@ export async function compareSums(
 ): Promise<Difference> {
   const parts = [...first, ...second, ...minus];
   const factors = [...first.map(() => -1), ...second.map(() => 1), ...minus.map(() => -1)];
-  const [row] = await database.persist<Difference>(
+  return database.one<Difference>(
     `${copiesIn(parts)}, difference as (
        select hash, sum(copies * ($3::integer[])[part + 1]) as copies from copy group by hash
      )
@@ -107,7 +107,6 @@ export async function compareSums(
        from difference`,
     [...partsAsArrays(parts), factors],
   );
-  return row ?? { more: 0, less: 0 };
 }
 
 /** Whether what a cut adds and takes away can be so: neighbours whose walks are not there are not asked. */
@@ -165,13 +164,8 @@ export function findUnheld(
  * The nearest proven day on either side whose first page shows half of the records that the first page of a walk shows, or of its
  * own; null: none does. Records that are all alike are not told from one another, and one may stand at the midnight between.
  */
-export async function findSameDay(
-  database: Database,
-  streamId: number,
-  day: Day,
-  walkId: number,
-): Promise<{ readonly day: Day; readonly hashes: readonly string[] } | null> {
-  const [row] = await database.persist<{ day: Day; hashes: string[] }>(
+export function findSameDay(database: Database, streamId: number, day: Day, walkId: number) {
+  return database.first<{ day: Day; hashes: string[] }>(
     `with beside as (
        (select day, (proof ->> 'walk')::bigint as walk_id from daywalk.windows
          where stream_id = $1 and day < $2 and kind = 'day' and (proof ->> 'records')::bigint > 0 order by day desc limit 1)
@@ -190,5 +184,4 @@ export async function findSameDay(
       limit 1`,
     [streamId, day, walkId],
   );
-  return row ?? null;
 }

@@ -3,17 +3,12 @@ import type { Contract } from '../../model.ts';
 import type { Database } from '../database.ts';
 
 /** Where list and total are in a stream's answers; null: not known under these settings. */
-export async function readContract(
-  database: Database,
-  streamId: number,
-  hints: string,
-): Promise<Contract | null> {
-  const [row] = await database.persist<Contract>(
+export function readContract(database: Database, streamId: number, hints: string) {
+  return database.first<Contract>(
     `select records_path as "recordsPath", total_path as "totalPath", relation_path as "relationPath"
        from daywalk.contracts where stream_id = $1 and hints = $2`,
     [streamId, hints],
   );
-  return row ?? null;
 }
 
 /**

@@ -63,11 +63,8 @@ export async function readWalks(database: Database, lease: Lease): Promise<Ended
 }
 
 /** The walks of the halves that a window was compared with for its newest proof, without halves that were halved in turn. */
-export function readHalves(
-  database: Database,
-  windowId: number,
-): Promise<(Span & { readonly walkId: number; readonly records: number })[]> {
-  return database.persist(
+export function readHalves(database: Database, windowId: number) {
+  return database.persist<Span & { readonly walkId: number; readonly records: number }>(
     `select k.walk_id as "walkId", k.next_start as records, ${spanColumns('k')}
        from daywalk.windows w
        join daywalk.walks k on k.window_id = w.window_id and k.role = 'half' and w.proof -> 'halves' @> to_jsonb(k.walk_id)
@@ -101,17 +98,19 @@ export async function readHashes(database: Database, walkId: number): Promise<st
   return rows.map((row) => row.hash);
 }
 
+/** The first page of a walk, if it has records. */
+const FIRST_PAGE = `daywalk.walks as walk
+      cross join lateral daywalk.pages_of(array[walk.walk_id], 0) as page
+      where walk.walk_id = $1 and page.records > 0`;
+
 /** Hashes of the records of the first page of a walk, in order, without what is ignored. */
 export async function readFirstHashes(
   database: Database,
   walkId: number,
   ignored: readonly string[],
 ): Promise<readonly string[]> {
-  const [row] = await database.persist<{ hashes: string[] }>(
-    `select daywalk.hashes_of(page.body #> walk.records_path, $2)::text[] as hashes
-       from daywalk.walks as walk
-       cross join lateral daywalk.pages_of(array[walk.walk_id], 0) as page
-      where walk.walk_id = $1 and page.records > 0`,
+  const row = await database.first<{ hashes: string[] }>(
+    `select daywalk.hashes_of(page.body #> walk.records_path, $2)::text[] as hashes from ${FIRST_PAGE}`,
     [walkId, ignored],
   );
   return row?.hashes ?? [];
@@ -119,11 +118,8 @@ export async function readFirstHashes(
 
 /** The records of the first page of a walk, parsed: for a look at their fields. */
 export async function readFirstRecords(database: Database, walkId: number): Promise<unknown[]> {
-  const [row] = await database.persist<{ records: string | null }>(
-    `select (page.body #> walk.records_path)::text as records
-       from daywalk.walks as walk
-       cross join lateral daywalk.pages_of(array[walk.walk_id], 0) as page
-      where walk.walk_id = $1 and page.records > 0`,
+  const row = await database.first<{ records: string | null }>(
+    `select (page.body #> walk.records_path)::text as records from ${FIRST_PAGE}`,
     [walkId],
   );
   return JSON.parse(row?.records ?? '[]');

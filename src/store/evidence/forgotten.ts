@@ -21,12 +21,8 @@ export interface ShownBefore extends Span {
 }
 
 /** The newest proven day before another one that holds records, or that one itself where its source has forgotten it; null: none. */
-export async function readShownBefore(
-  database: Database,
-  streamId: number,
-  day: string,
-): Promise<ShownBefore | null> {
-  const [row] = await database.persist<ShownBefore>(
+export function readShownBefore(database: Database, streamId: number, day: string) {
+  return database.first<ShownBefore>(
     `with before as (
        select w.day, w.from_time, w.to_time, w.shown_at, d.retired_since, d.gone
          from daywalk.days d
@@ -57,7 +53,6 @@ export async function readShownBefore(
                            where asked.stream_id = $1 and asked.day = $2::date and asked.kind = 'day' and k.role = 'whole') as later`,
     [streamId, day],
   );
-  return row ?? null;
 }
 
 /**
@@ -69,7 +64,7 @@ export async function countHeldBefore(
   { windowId, day }: Pick<LeasedWindow, 'windowId' | 'day'>,
   streamId: number,
 ): Promise<number> {
-  const [row] = await database.persist<{ held: number }>(
+  const { held } = await database.one<{ held: number }>(
     `select coalesce(max(k.next_start), 0) as held
        from daywalk.walks k join daywalk.streams s on s.stream_id = $2
       where k.window_id = any (array(select daywalk.subtree($1))) and k.role = 'whole'
@@ -78,7 +73,7 @@ export async function countHeldBefore(
                          where w.stream_id = $2 and w.day = $3 and w.kind = 'day' and w.proof is not null)`,
     [windowId, streamId, day],
   );
-  return row?.held ?? 0;
+  return held;
 }
 
 /** How many records are shown of a day; 0: it is not shown. */

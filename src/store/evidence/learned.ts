@@ -32,8 +32,9 @@ export interface LearnedFact {
 const KEPT_DAYS = 30;
 /** What dates hide is kept: with it more is asked for than without. */
 const IS_KEPT = `(fact = 'hidden_by_date' and value <> '"nothing"')`;
-/** What a bad hour teaches is kept for a day. */
-const BRIEF: readonly Fact[] = ['page_length', 'restless'];
+/** It has not expired; what a bad hour teaches is kept for a day. */
+const HOLDS = `(${IS_KEPT} or learned_at > clock_timestamp()
+             - make_interval(days => case when fact in ('page_length', 'restless') then 1 else ${KEPT_DAYS} end))`;
 
 /** A window that was believed by its size or total, or to be empty, as a condition. */
 const BELIEVED = `proof ->> 'kind' in ('empty', 'probe', 'total') and not proof ? 'halves'`;
@@ -46,19 +47,29 @@ export function readLearned(
   return database.persist(
     `select stream_id as "streamId", fact, value, evidence, learned_at as "learnedAt"
        from daywalk.learned
-      where stream_id = any ($1::integer[])
-        and (${IS_KEPT} or learned_at > clock_timestamp() - make_interval(days => case when fact = any ($3::text[]) then 1 else $2 end))
+      where stream_id = any ($1::integer[]) and ${HOLDS}
       order by stream_id, fact`,
-    [streamIds, KEPT_DAYS, BRIEF],
+    [streamIds],
   );
 }
 
-/** All that was learned in these streams, with the stream's name; for people. */
-export function readLearnedByName(
+/** Those of the streams whose source answers one question in different ways, as replicas do that disagree. */
+export async function readRestless(
   database: Database,
   streamNames: readonly string[],
-): Promise<(Omit<LearnedFact, 'streamId'> & { readonly name: string })[]> {
-  return database.persist(
+): Promise<string[]> {
+  const rows = await database.persist<{ name: string }>(
+    `select s.name from daywalk.learned l join daywalk.streams s on s.stream_id = l.stream_id
+      where s.name = any ($1::text[]) and fact = 'restless' and value = 'true' and ${HOLDS}
+      order by array_position($1::text[], s.name)`,
+    [streamNames],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** All that was learned in these streams, with the stream's name; for people. */
+export function readLearnedByName(database: Database, streamNames: readonly string[]) {
+  return database.persist<Omit<LearnedFact, 'streamId'> & { readonly name: string }>(
     `select s.name, l.fact, l.value, l.evidence, l.learned_at as "learnedAt"
        from daywalk.learned l join daywalk.streams s on s.stream_id = l.stream_id
       where s.name = any ($1::text[])
@@ -91,31 +102,24 @@ export async function forget(database: Database, streamId: number, fact: Fact): 
   ]);
 }
 
-/**
- * Has the windows walked again that were believed by their size or total, or to be empty, in the time for which facts are kept; not those
- * of days that are pruned, or that their source has forgotten.
- */
+/** Of those proven in the time for which facts are kept; not those of days that are pruned, or that their source has forgotten. */
+const ANEW = `state = 'complete' and lease_id is null and proven_at > clock_timestamp() - make_interval(days => $2)
+        and not ${isPruned('w.stream_id', 'w.day')} and not ${isRetired('w.stream_id', 'w.day')}`;
+
+/** Has the windows walked again that were believed by their size or total, or to be empty, in the time for which facts are kept. */
 export async function walkAnewBySize(database: Database, streamId: number): Promise<void> {
   await database.persist(
-    `update daywalk.windows w
-        set rewalk = true, state = 'pending', due_at = clock_timestamp()
-      where stream_id = $1 and kind <> 'cut' and split_by is null and state = 'complete' and lease_id is null
-        and ${BELIEVED} and proven_at > clock_timestamp() - make_interval(days => $2)
-        and not ${isPruned('w.stream_id', 'w.day')}
-        and not ${isRetired('w.stream_id', 'w.day')}`,
+    `update daywalk.windows w set rewalk = true, state = 'pending', due_at = clock_timestamp()
+      where stream_id = $1 and kind <> 'cut' and split_by is null and ${BELIEVED} and ${ANEW}`,
     [streamId, KEPT_DAYS],
   );
 }
 
-/** Has the cuts at midnights asked anew that were proven in that time, with the same exceptions: they were asked for less than it takes. */
+/** Has the cuts at midnights asked anew that were proven in that time: they were asked for less than it takes. */
 export async function askMidnightsAgain(database: Database, streamId: number): Promise<void> {
   await database.persist(
-    `update daywalk.windows w
-        set rewalk = true, due_at = clock_timestamp()
-      where stream_id = $1 and midnight is not null and state = 'complete' and lease_id is null
-        and proven_at > clock_timestamp() - make_interval(days => $2)
-        and not ${isPruned('w.stream_id', 'w.day')}
-        and not ${isRetired('w.stream_id', 'w.day')}`,
+    `update daywalk.windows w set rewalk = true, due_at = clock_timestamp()
+      where stream_id = $1 and midnight is not null and ${ANEW}`,
     [streamId, KEPT_DAYS],
   );
 }

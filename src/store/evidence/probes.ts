@@ -31,8 +31,8 @@ export async function compareProbe(
   page: Page,
   { recordsPath, totalPath, relationPath }: Contract,
 ): Promise<ProbeFacts> {
-  const [row] = await readAsJsonb(page.body, ({ body }) =>
-    database.persist<CompareRow>(
+  const row = await readAsJsonb(page.body, ({ body }) =>
+    database.one<CompareRow>(
       `call daywalk.compare_answer($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb,
                                    null, null, null, null, null, null, null, null, null, null, null, null, null, null)`,
       [
@@ -41,19 +41,20 @@ export async function compareProbe(
       ],
     ),
   );
+  const { begins_with_last, hashes, strangers, ...facts } = row;
   return {
-    ...factsOf(row && { ...row, continues: true, fits: true, stored: false }, 0),
-    beginsWithLast: row?.begins_with_last ?? false,
-    hashes: row?.hashes ?? [],
-    strangers: row?.strangers ?? false,
+    ...factsOf({ ...facts, continues: true, fits: true, stored: false }, 0),
+    beginsWithLast: begins_with_last ?? false,
+    hashes: hashes ?? [],
+    strangers: strangers ?? false,
   };
 }
 
 /** A row of `daywalk.compare_answer` (migrations/0002_storing.sql). */
 interface CompareRow extends Omit<FactsRow, 'continues' | 'fits' | 'stored'> {
-  begins_with_last: boolean;
-  hashes: string[];
-  strangers: boolean;
+  begins_with_last: boolean | null;
+  hashes: string[] | null;
+  strangers: boolean | null;
 }
 
 /**
@@ -65,11 +66,11 @@ export async function readFault(
   page: Page,
   recordsPath: readonly string[],
 ): Promise<string | null> {
-  const [row] = await readAsJsonb(page.body, ({ body }) =>
-    database.persist<{ fault: string | null }>(
+  const { fault } = await readAsJsonb(page.body, ({ body }) =>
+    database.one<{ fault: string | null }>(
       'select fault from daywalk.frame_says($3::text::jsonb, $1, $2)',
       [recordsPath, page.status ?? 200, body],
     ),
   );
-  return row?.fault ?? null;
+  return fault;
 }

@@ -27,11 +27,8 @@ export interface ProvenWalk extends Span {
 }
 
 /** The newest proven walk of a window; null where there is none, and of a window that is split. */
-export async function readProvenWalk(
-  database: Database,
-  windowId: number,
-): Promise<ProvenWalk | null> {
-  const [row] = await database.persist<ProvenWalk>(
+export function readProvenWalk(database: Database, windowId: number): Promise<ProvenWalk | null> {
+  return database.first<ProvenWalk>(
     `select k.walk_id as "walkId", k.records, k.pages, w.proof, k.page_length as "pageLength", k.ignored, ${spanColumns('k')},
             exists (select from daywalk.walks shown join daywalk.marks mark on mark.walk_id = shown.walk_id
                      where shown.window_id = w.window_id and shown.shown <> 'no' and mark.state in ('missing', 'gone')) as doubted,
@@ -42,16 +39,15 @@ export async function readProvenWalk(
       where w.window_id = $1`,
     [windowId],
   );
-  return row ?? null;
 }
 
 /** The newest walk of another window that stored more records, proven or not; null: there is none whose pages are here. */
-export async function findLonger(
+export function findLonger(
   database: Database,
   { streamId, windowId }: { readonly streamId: number; readonly windowId: number },
   records: number,
 ): Promise<(Span & Pick<ProvenWalk, 'walkId' | 'records'>) | null> {
-  const [row] = await database.persist<Span & Pick<ProvenWalk, 'walkId' | 'records'>>(
+  return database.first<Span & Pick<ProvenWalk, 'walkId' | 'records'>>(
     `select k.walk_id as "walkId", k.next_start as records, ${spanColumns('k')}
        from daywalk.windows w
        join daywalk.walks k on k.window_id = w.window_id and k.role = 'whole' and k.next_start > $3 and k.pruning is null
@@ -59,7 +55,6 @@ export async function findLonger(
       order by k.walk_id desc limit 1`,
     [streamId, windowId, records],
   );
-  return row ?? null;
 }
 
 /** A window beside a cut, with the walks that it is proven by. */
@@ -72,8 +67,8 @@ export async function readNeighbours(
   database: Database,
   { windowId }: Pick<Lease, 'windowId'>,
 ): Promise<{ readonly before: Neighbour | null; readonly after: Neighbour | null }> {
-  const rows = await database.persist<Span & { isBefore: boolean; walks: string[] }>(
-    `select ${spanColumns('w')}, w.to_time = cut.from_time as "isBefore", array_agg(k.walk_id::text) as walks
+  const rows = await database.persist<Neighbour & { isBefore: boolean }>(
+    `select ${spanColumns('w')}, w.to_time = cut.from_time as "isBefore", jsonb_agg(k.walk_id) as walks
        from daywalk.windows cut
        join daywalk.windows w on ${IS_NEIGHBOUR} and w.level_from is null and w.level_to is null
        join daywalk.walks k on k.pruning is null and ${IS_PROOF}
@@ -81,13 +76,10 @@ export async function readNeighbours(
       group by w.window_id, cut.window_id`,
     [windowId],
   );
-  const beside = (before: boolean): Neighbour | null => {
-    const row = rows.find(({ isBefore }) => isBefore === before);
-    if (row === undefined) return null;
-    const { from, to, levelFrom, levelTo, walks } = row;
-    return { from, to, levelFrom, levelTo, walks: walks.map(Number) };
+  return {
+    before: rows.find(({ isBefore }) => isBefore) ?? null,
+    after: rows.find(({ isBefore }) => !isBefore) ?? null,
   };
-  return { before: beside(true), after: beside(false) };
 }
 
 /** Walks among which fourteen days are looked for; a backfill that made more in fewer days made no known answer old. */
@@ -242,32 +234,27 @@ export interface PublishedWalk {
 }
 
 /** The complete windows of these streams, by day, without cuts; those of a window that was split are its parts. */
-export async function listPublishedWindows(
+export function listPublishedWindows(
   database: Database,
   streamNames: readonly string[],
   range: DayRange | null,
 ): Promise<PublishedWindow[]> {
-  const rows = await database.persist<Omit<PublishedWindow, 'walks'> & PublishedWalk>(
-    `select w.window_id as "windowId", s.name as stream, w.day, ${spanColumns('w')}, k.walk_id as "walkId", k.records,
-            w.proof, k.pages,
-            case when k.pruning is null then 'here' when ${isTiered('w.stream_id', 'w.day')} then 'tiered' else 'pruned' end as place,
-            (select coalesce(sum(b.pages), 0)::bigint from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)
-              where g.pruning_id = k.pruning and b.walk_id < k.walk_id) as "pagesBefore"
+  return database.persist(
+    `select w.window_id as "windowId", s.name as stream, w.day, ${spanColumns('w')}, held.place, held.walks
        from daywalk.streams s
        join daywalk.windows w on w.stream_id = s.stream_id and w.state = 'complete' and w.kind <> 'cut' and w.split_by is null
-       join daywalk.walks k on ${IS_PROOF}
-      where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date)
-      order by w.day, array_position($1::text[], s.name), w.from_time, w.window_id, k.number`,
+      cross join lateral (
+        select (array_agg(case when k.pruning is null then 'here' when ${isTiered('w.stream_id', 'w.day')} then 'tiered' else 'pruned' end
+                          order by k.number))[1] as place,
+               jsonb_agg(jsonb_build_object(
+                 'walkId', k.walk_id, 'records', k.records, 'proof', w.proof, 'pages', k.pages, 'pagesBefore',
+                 (select coalesce(sum(b.pages), 0) from daywalk.prunings g join daywalk.walks b on b.walk_id = any (g.walks)
+                   where g.pruning_id = k.pruning and b.walk_id < k.walk_id)) order by k.number) as walks
+          from daywalk.walks k where ${IS_PROOF}) as held
+      where s.name = any ($1::text[]) and ($2::date is null or w.day between $2::date and $3::date) and held.walks is not null
+      order by w.day, array_position($1::text[], s.name), w.from_time, w.window_id`,
     [streamNames, range?.from ?? null, range?.to ?? null],
   );
-  const windows = new Map<number, PublishedWindow & { walks: PublishedWalk[] }>();
-  for (const row of rows) {
-    const { walkId, records, proof, pages, pagesBefore, ...named } = row;
-    const window = windows.get(row.windowId) ?? { ...named, walks: [] };
-    window.walks.push({ walkId, records, proof, pages, pagesBefore });
-    windows.set(row.windowId, window);
-  }
-  return [...windows.values()];
 }
 
 /** How a page was asked for, and what it holds. */
@@ -282,16 +269,11 @@ export interface AskedPage {
 }
 
 /** A page of a walk; null: it is not here any more. */
-export async function readAskedPage(
-  database: Database,
-  walkId: number,
-  pageNo: number,
-): Promise<AskedPage | null> {
-  const [row] = await database.persist<AskedPage>(
+export function readAskedPage(database: Database, walkId: number, pageNo: number) {
+  return database.first<AskedPage>(
     `select p.page_no as "pageNo", p.start, p.length, p.skip, p.record_hashes::text[] as hashes
        from daywalk.walks k join daywalk.pages p on p.walk_id = k.walk_id and p.day = k.day
       where k.walk_id = $1 and p.page_no = $2`,
     [walkId, pageNo],
   );
-  return row ?? null;
 }

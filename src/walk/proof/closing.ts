@@ -138,7 +138,7 @@ async function lacksWhatItShows(
 
 /** What the parts and the corrections of their cuts hold. */
 function sumOf({ parts, cuts }: SplitParts): number {
-  const corrections = cuts.reduce((sum, { added, removed }) => sum + added - removed, 0);
+  const corrections = cuts.reduce((sum, { records, removed }) => sum + records - removed, 0);
   return parts.reduce((sum, { records }) => sum + records, corrections);
 }
 
