@@ -1,22 +1,13 @@
 /** Reads what is there and what is not: the coverage, the gaps and what runs now. */
 import type { Day, DayRange } from '../model.ts';
+import type { Standing } from '../plan/day-states.ts';
 import type { Database } from '../store/database.ts';
-import { hasBegun } from '../store/shown.ts';
+import { standingOf } from './rows.ts';
 
-export type CoverageState =
-  | 'complete'
-  | 'running'
-  | 'failed'
-  | 'pending'
-  | 'missing'
-  | 'tiered'
-  | 'pruned';
+export type CoverageState = Exclude<Standing, 'walked' | 'begun'> | 'missing' | 'tiered';
 
-/** How a day is not complete; `walked`: it is pending for a cut at its ends only; `begun`: pages of it are stored, and to be proven. */
-export type GapState =
-  | Exclude<CoverageState, 'complete' | 'tiered' | 'pruned'>
-  | 'walked'
-  | 'begun';
+/** How a day is not complete. */
+export type GapState = Exclude<Standing, 'complete' | 'pruned'> | 'missing';
 
 /** A window that could not be walked whole. */
 export interface SplitRow {
@@ -93,9 +84,7 @@ export function readGaps(
     `with mine as (
        select stream_id, name from daywalk.streams where name = any ($1::text[])
      ), found as (
-       select u.stream_id, u.day, case when u.running then 'running' when u.failed then 'failed' when w.walked then 'walked'
-                   when ${hasBegun('u.stream_id', 'u.day')} then 'begun' else 'pending' end as state,
-              u.due_at, e.last_error
+       select u.stream_id, u.day, ${standingOf('w.walked')} as state, u.due_at, e.last_error
          from daywalk.unfinished_days u
          left join daywalk.day_errors e on e.stream_id = u.stream_id and e.day = u.day
         cross join lateral (select bool_and(d.state = 'complete') as walked from daywalk.windows d

@@ -1,33 +1,23 @@
 /** The state of each day of each stream over a range, for the terminal and for the status page. */
 import type { Day } from '../model.ts';
-import { type DayState, dayStates } from '../plan/day-states.ts';
-import { dayAt, lastClosedDay } from '../plan/days.ts';
+import { type DayState, dayState } from '../plan/day-states.ts';
+import { dayAt, daysBetween, lastClosedDay } from '../plan/days.ts';
 import type { Database } from '../store/database.ts';
 import { readStreams } from '../store/streams.ts';
 import { databaseNow } from '../store/windows.ts';
 import { type KnownDay, readKnownDays } from './rows.ts';
 
 /** A day and how it stands; a day without windows has no figures. */
-export interface DayInState
-  extends Omit<
-    KnownDay,
-    'streamId' | 'complete' | 'running' | 'failed' | 'walked' | 'begun' | 'pruned'
-  > {
+export interface DayInState extends Omit<KnownDay, 'streamId' | 'standing'> {
   readonly state: DayState;
 }
 
+const NO_FIGURES = { windows: 0, completeWindows: 0, records: 0, gone: 0, pages: 0, bytes: 0 };
+/** What is known of a day that has no window. */
+const NO_WINDOW = { ...NO_FIGURES, proof: null, dueAt: null, lastError: null };
+
 /** The days of one stream. */
-export interface StreamDays {
-  readonly stream: string;
-  /** Null where the stream was never planned in this database; then all closed days are out of scope. */
-  readonly streamId: number | null;
-  readonly since: Day | null;
-  /** The newest day that is closed, and the day that it is now, in the calendar of the source. */
-  readonly lastClosed: Day;
-  readonly today: Day;
-  /** Every day of the range, oldest first. */
-  readonly days: readonly DayInState[];
-}
+export type StreamDays = Awaited<ReturnType<typeof readStreamDays>>[number];
 
 /** What days add up to. */
 export const sumOf = (days: readonly DayInState[], what: 'records' | 'pages' | 'bytes'): number =>
@@ -48,7 +38,7 @@ export interface DaysAsked {
  * The state of every day of the range, in the order of the names asked for. Three small reads, of which one grows with
  * the range: 13 months of 20 streams are 7,900 rows.
  */
-export async function readStreamDays(database: Database, asked: DaysAsked): Promise<StreamDays[]> {
+export async function readStreamDays(database: Database, asked: DaysAsked) {
   const [now, known] = await Promise.all([
     databaseNow(database),
     readStreams(database, asked.streams),
@@ -68,31 +58,25 @@ export async function readStreamDays(database: Database, asked: DaysAsked): Prom
   );
   return calendars.map(({ name, stream, lastClosed, today }) => {
     const since = stream?.since ?? null;
+    const scope = { since, lastClosed, today };
     const own = rows.filter((row) => row.streamId === stream?.streamId);
+    const byDay = new Map(own.map((facts) => [facts.day, facts]));
     return {
       stream: name,
+      /** Null where the stream was never planned in this database; then all closed days are out of scope. */
       streamId: stream?.streamId ?? null,
       since,
+      /** The newest day that is closed, and the day that it is now, in the calendar of the source. */
       lastClosed,
       today,
-      days: dayStates<KnownDay>(range, own, { since, lastClosed, today }).map(dayOf),
+      /** Every day of the range, oldest first. */
+      days: daysBetween(range.from, range.to).map((day): DayInState => {
+        const facts = byDay.get(day);
+        const figures = facts === undefined ? NO_WINDOW : figuresOf(facts);
+        return { day, state: dayState(day, facts, scope), ...figures };
+      }),
     };
   });
 }
 
-function dayOf(shown: { day: Day; state: DayState; facts: KnownDay | null }): DayInState {
-  const { day, state, facts } = shown;
-  return {
-    day,
-    state,
-    windows: facts?.windows ?? 0,
-    completeWindows: facts?.completeWindows ?? 0,
-    records: facts?.records ?? 0,
-    gone: facts?.gone ?? 0,
-    pages: facts?.pages ?? 0,
-    bytes: facts?.bytes ?? 0,
-    proof: facts?.proof ?? null,
-    dueAt: facts?.dueAt ?? null,
-    lastError: facts?.lastError ?? null,
-  };
-}
+const figuresOf = ({ streamId: _, day: __, standing: ___, ...figures }: KnownDay) => figures;

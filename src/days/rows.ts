@@ -1,5 +1,6 @@
 /** Days in the database: what their windows and what is shown of them add up to, day by day and in all. */
 import type { Day, DayRange } from '../model.ts';
+import type { Standing } from '../plan/day-states.ts';
 import type { Database } from '../store/database.ts';
 import { hasBegun, isPruned, isTiered } from '../store/shown.ts';
 
@@ -9,18 +10,7 @@ export interface KnownDay {
   readonly day: Day;
   readonly windows: number;
   readonly completeWindows: number;
-  /** Whether it is whole: its windows are complete, and the cuts at both its ends. */
-  readonly complete: boolean;
-  /** Whether any window failed. */
-  readonly failed: boolean;
-  /** Whether the day itself is complete, whatever the cuts at its ends are. */
-  readonly walked: boolean;
-  /** It is not complete, and pages of it are stored that are to be proven. */
-  readonly begun: boolean;
-  /** It is not complete, and a worker holds one of its windows. */
-  readonly running: boolean;
-  /** Whether it was complete and is not kept any more. */
-  readonly pruned: boolean;
+  readonly standing: Standing;
   /** Records, pages and bytes that readers see. */
   readonly records: number;
   /** Records among them that the source does not show any more. */
@@ -34,6 +24,11 @@ export interface KnownDay {
   /** The newest error of its windows. */
   readonly lastError: string | null;
 }
+
+/** The standing of an unfinished day `u`. @param walked a condition: all of it is complete but a cut at its ends. */
+export const standingOf = (walked: string): string =>
+  `case when u.running then 'running' when u.failed then 'failed' when ${walked} then 'walked'
+        when ${hasBegun('u.stream_id', 'u.day')} then 'begun' else 'pending' end`;
 
 /** The days of the range that have a window, by stream and day. */
 export function readKnownDays(
@@ -54,10 +49,9 @@ export function readKnownDays(
        having bool_or(kind = 'day')
      )
      select p.stream_id as "streamId", p.day, p.windows, p.complete_windows as "completeWindows",
-            u.day is null as complete, coalesce(u.failed, false) as failed, coalesce(u.running, false) as running, p.walked,
-            u.day is not null and ${hasBegun('p.stream_id', 'p.day')} as begun,
+            case when ${isPruned('p.stream_id', 'p.day')} and not ${isTiered('p.stream_id', 'p.day')} then 'pruned'
+                 when u.day is null then 'complete' else ${standingOf('p.walked')} end as standing,
             coalesce(u.due_at, p.due_at) as "dueAt", e.last_error as "lastError",
-            ${isPruned('p.stream_id', 'p.day')} and not ${isTiered('p.stream_id', 'p.day')} as pruned,
             coalesce(s.records, 0) as records, coalesce(s.gone, 0) as gone, coalesce(s.pages, 0) as pages, coalesce(s.bytes, 0) as bytes, s.proof
        from parts p
        left join daywalk.unfinished_days u on u.stream_id = p.stream_id and u.day = p.day
@@ -137,10 +131,10 @@ export async function readFirstDay(
   database: Database,
   streamNames: readonly string[],
 ): Promise<Day | null> {
-  const [row] = await database.persist<{ day: Day | null }>(
+  const { day } = await database.one<{ day: Day | null }>(
     `select min(least(s.since, (select min(w.day) from daywalk.windows w where w.stream_id = s.stream_id))) as day
        from daywalk.streams s where s.name = any ($1::text[])`,
     [streamNames],
   );
-  return row?.day ?? null;
+  return day;
 }

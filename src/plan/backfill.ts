@@ -67,17 +67,17 @@ export function planBackfill(input: BackfillInput): BackfillStep[] {
   if (input.newestFirst) days.reverse();
   const last = lastClosedDay(now, timeZone, settleMs);
   return days.flatMap((day) => {
-    const window = dayWindow(day);
-    if (day <= last)
-      return streams.map(({ name, known }): BackfillStep => {
-        const found = known.get(day);
-        const state = found?.state ?? 'missing';
-        return { stream: name, window, state, ...choose(found, input.only), closesAt: null };
-      });
-    const closes = closesAt(day, timeZone, settleMs);
-    const open = skip(`the day is not over: it closes at ${isoSecond(closes)}`);
-    return streams.map(({ name }): BackfillStep => {
-      return { stream: name, window, state: 'open', ...open, closesAt: closes };
+    const closes = day <= last ? null : closesAt(day, timeZone, settleMs);
+    return streams.map(({ name, known }): BackfillStep => {
+      const step = { stream: name, window: dayWindow(day), closesAt: closes };
+      if (closes !== null)
+        return {
+          ...step,
+          state: 'open',
+          ...skip(`the day is not over: it closes at ${isoSecond(closes)}`),
+        };
+      const found = known.get(day);
+      return { ...step, state: found?.state ?? 'missing', ...choose(found, input.only) };
     });
   });
 }

@@ -9,10 +9,7 @@ export interface Split {
 }
 
 /** A stretch of wall-clock time that the clocks show twice, or skip: a request that begins or ends inside it has two meanings. */
-export interface UnclearTime {
-  readonly from: WallTime;
-  readonly to: WallTime;
-}
+export type UnclearTime = Pick<Span, 'from' | 'to'>;
 
 /** Parts aim at this share of the cap, so that uneven time does not bring most of them over it again. */
 const FILL = 0.7;
