@@ -2,6 +2,7 @@
 import type { Day } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
 import { spansOf, spanText } from '../plan/days.ts';
+import { linesOf } from '../text.ts';
 import type { GapRow, GapState } from './coverage-rows.ts';
 
 /** What people are told of a gap. */
@@ -21,10 +22,13 @@ export function describeUnplanned(names: readonly string[]): string[] {
 export function describeFuture(
   streams: readonly { readonly stream: string; readonly since: Day | null; readonly today: Day }[],
 ): string[] {
-  return streams.flatMap(({ stream, since, today }) =>
-    since !== null && since > today
-      ? [`${stream}: begins on ${since} (since), in the future; until then no new day is planned`]
-      : [],
+  return linesOf(
+    ...streams.map(
+      ({ stream, since, today }) =>
+        since !== null &&
+        since > today &&
+        `${stream}: begins on ${since} (since), in the future; until then no new day is planned`,
+    ),
   );
 }
 
@@ -36,13 +40,13 @@ export function describeGaps(found: readonly GapRow[], most = Number.POSITIVE_IN
   if (found.length === 0) return ['No gaps: every closed day is complete.'];
   const spans = gapSpansOf(found);
   const rest = spans.length - most;
-  return [
-    ...spans
+  return linesOf(
+    spans
       .slice(0, most)
       .map(problemOf)
-      .flatMap(({ text, command }) => [text, ...(command === null ? [] : [`  ${command}`])]),
-    ...(rest > 0 ? [`… and ${rest} more; \`daywalk gaps\` lists all.`] : []),
-  ];
+      .flatMap(({ text, command }) => linesOf(text, command !== null && `  ${command}`)),
+    rest > 0 && `… and ${rest} more; \`daywalk gaps\` lists all.`,
+  );
 }
 
 /** The command that fills a gap of one day or more, to be copied. */
@@ -97,11 +101,7 @@ export const kindOfError = (error: string | null): string | null =>
 export function gapSpansOf(found: readonly GapRow[]): GapSpan[] {
   const kindOf = ({ stream, state, lastError }: GapRow) =>
     JSON.stringify([stream, state, kindOfError(lastError)]);
-  return spansOf(found, kindOf).map(({ from, to, newest: { stream, state, lastError } }) => ({
-    stream,
-    state,
-    from,
-    to,
-    lastError,
-  }));
+  return spansOf(found, kindOf).map(({ from, to, newest: { stream, state, lastError } }) => {
+    return { stream, state, from, to, lastError };
+  });
 }

@@ -1,7 +1,7 @@
 /** What the source does not show any more of what it once showed, and what came late: in words. */
 
 import type { Gone } from '../store/publications.ts';
-import { counted, formatCount } from '../text.ts';
+import { counted, formatCount, linesOf } from '../text.ts';
 import type { Lateness } from './lateness-rows.ts';
 
 /** What the source of a stream lost in numbers, as a sentence; null: nothing. */
@@ -20,19 +20,13 @@ export function describeLost({
 export function describeGone(standing: Gone): string[] {
   const { stream, gone, days, retiredDays, newestRetired, identified } = standing;
   const lost = describeLost(standing);
-  return [
-    ...(lost === null ? [] : [`${lost}. If that is as it should be: daywalk accept`]),
-    ...(gone === 0
-      ? []
-      : [
-          `${stream}: ${counted(gone, 'record')} of ${counted(days, 'day')} ${gone === 1 ? 'is' : 'are'} not shown by the source any more, and kept (gone_since in daywalk.events)${identified ? '' : '; a changed record is among them, until id_path names the field that identifies one'}`,
-        ]),
-    ...(retiredDays === 0
-      ? []
-      : [
-          `${stream}: the source has forgotten ${counted(retiredDays, 'day')}, up to ${newestRetired}; they are kept`,
-        ]),
-  ];
+  return linesOf(
+    lost !== null && `${lost}. If that is as it should be: daywalk accept`,
+    gone > 0 &&
+      `${stream}: ${counted(gone, 'record')} of ${counted(days, 'day')} ${gone === 1 ? 'is' : 'are'} not shown by the source any more, and kept (gone_since in daywalk.events)${identified ? '' : '; a changed record is among them, until id_path names the field that identifies one'}`,
+    retiredDays > 0 &&
+      `${stream}: the source has forgotten ${counted(retiredDays, 'day')}, up to ${newestRetired}; they are kept`,
+  );
 }
 
 /** A sentence about what came late. */

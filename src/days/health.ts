@@ -3,9 +3,12 @@
 import type { Day } from '../model.ts';
 import type { DayState } from '../plan/day-states.ts';
 import { addDays, closesAt } from '../plan/days.ts';
-import { counted } from '../text.ts';
-import type { StreamDays } from './covered-days.ts';
+import type { Database } from '../store/database.ts';
+import { databaseNow } from '../store/windows.ts';
+import { counted, linesOf } from '../text.ts';
+import { readStreamDays, type StreamDays } from './covered-days.ts';
 import { describeFuture, gapSpansOf, type Problem, problemOf } from './gaps.ts';
+import { readFirstDay } from './rows.ts';
 import { firstTickAfter } from './ticks.ts';
 
 /** When a day should be proven. */
@@ -19,23 +22,7 @@ export interface Expectation {
 }
 
 /** One stream. */
-export interface StreamHealth {
-  readonly stream: string;
-  /** Whether the newest day that should be proven is, or was never wanted. */
-  readonly fresh: boolean;
-  /** The newest day that is proven. */
-  readonly lastComplete: Day | null;
-  /** Milliseconds since that day ended; null: there is none. */
-  readonly lagMs: number | null;
-  /** Closed days that are complete. */
-  readonly complete: number;
-  /** Days that are closed and wanted. */
-  readonly closed: number;
-  /** Days that failed. */
-  readonly failed: number;
-  /** Days that should be proven by now and are not, failed ones not among them. */
-  readonly overdue: number;
-}
+export type StreamHealth = ReturnType<typeof judge>;
 
 /**
  * `good`; `gaps`: the newest days are there, older ones or what follows them are not; `late`: the newest that should be proven is not;
@@ -52,6 +39,20 @@ export interface Health {
   readonly expected: Day;
   readonly streams: readonly StreamHealth[];
   readonly problems: readonly Problem[];
+}
+
+/** Reads every day of these streams, and judges the export by them. */
+export async function readHealth(
+  database: Database,
+  streams: readonly string[],
+  expectation: Expectation,
+): Promise<{ now: number; days: StreamDays[]; health: Health }> {
+  const { timeZone, settleMs } = expectation;
+  const [now, first] = await Promise.all([databaseNow(database), readFirstDay(database, streams)]);
+  // Of streams that were never planned there is one day to say so.
+  const from = first ?? new Date(now).toISOString().slice(0, 10);
+  const days = await readStreamDays(database, { streams, from, timeZone, settleMs });
+  return { now, days, health: assessHealth(days, now, expectation) };
 }
 
 /** Judges the export. @param now milliseconds since the epoch, by the database's clock. */
@@ -84,19 +85,26 @@ function judge(
   expected: Day,
   now: number,
   timeZone: string,
-): StreamHealth {
+) {
   const proven = days.filter(({ state }) => state === 'complete' || state === 'empty');
   const wanted = days.filter(({ day, state }) => state !== 'out' && day <= lastClosed);
   const lastComplete = proven.at(-1)?.day ?? null;
   const due = wanted.filter(({ day }) => day <= expected);
   return {
     stream,
+    /** Whether the newest day that should be proven is, or was never wanted. */
     fresh: due.length === 0 || (lastComplete !== null && lastComplete >= expected),
+    /** The newest day that is proven. */
     lastComplete,
+    /** Milliseconds since that day ended; null: there is none. */
     lagMs: lastComplete === null ? null : Math.max(0, now - closesAt(lastComplete, timeZone, 0)),
+    /** Closed days that are complete. */
     complete: proven.length,
+    /** Days that are closed and wanted. */
     closed: wanted.length,
+    /** Days that failed. */
     failed: wanted.filter(({ state }) => state === 'failed').length,
+    /** Days that should be proven by now and are not, failed ones not among them. */
     overdue: due.filter(({ state }) => isOnItsWay(state)).length,
   };
 }
@@ -133,10 +141,10 @@ function sentenceOf(
     judged.reduce((total, stream) => total + of(stream), 0);
   const failed = sum((stream) => stream.failed);
   const overdue = sum((stream) => stream.overdue);
-  const wrong = [
-    ...(failed > 0 ? [`${counted(failed, 'day')} failed`] : []),
-    ...(overdue > 0 ? [`${counted(overdue, 'day')} ${overdue === 1 ? 'is' : 'are'} overdue`] : []),
-  ].join(' and ');
+  const wrong = linesOf(
+    failed > 0 && `${counted(failed, 'day')} failed`,
+    overdue > 0 && `${counted(overdue, 'day')} ${overdue === 1 ? 'is' : 'are'} overdue`,
+  ).join(' and ');
   switch (level) {
     case 'new':
       return 'Nothing is exported yet; the first run begins with the days that are due.';

@@ -2,7 +2,7 @@
 
 import type { Claim, Proof, Span } from '../model.ts';
 import { DAY_STATE_WORDS } from '../plan/day-states.ts';
-import { counted, formatBytes, formatCount, utcSecond } from '../text.ts';
+import { counted, formatBytes, formatCount, linesOf, utcSecond } from '../text.ts';
 import { acceptHint, GAP_WORDS, mendingOf } from './gaps.ts';
 import { describeRestless } from './restless.ts';
 import type { DayStory, PublicationStory, WalkStory, WindowStory } from './story-rows.ts';
@@ -10,15 +10,15 @@ import type { DayStory, PublicationStory, WalkStory, WindowStory } from './story
 /** All that is known about the day, window by window, and what is to be done. */
 export function describeStory(story: DayStory): string[] {
   const { stream, day } = story;
-  return [
+  return linesOf(
     `${stream} ${day}: ${dayWords(story)}${storedText(story)}.`,
-    ...(story.windows.length === 0 ? [`  ${nothingPlanned(story)}`] : []),
-    ...story.windows.flatMap((window) => describeWindow(story, window)),
-    ...story.publications.slice(1).map(publicationText),
-    ...(story.restless ? [`  ${describeRestless(story.stream)}.`] : []),
-    ...ledgerText(story),
-    ...endText(story),
-  ];
+    story.windows.length === 0 && `  ${nothingPlanned(story)}`,
+    story.windows.flatMap((window) => describeWindow(story, window)),
+    story.publications.slice(1).map(publicationText),
+    story.restless && `  ${describeRestless(story.stream)}.`,
+    ledgerText(story),
+    endText(story),
+  );
 }
 
 /** How the day stands, in words. */
@@ -73,14 +73,12 @@ function nothingPlanned({ closesAt, closed }: DayStory): string {
 function describeWindow(story: DayStory, window: WindowStory): string[] {
   const depth = depthOf(story, window);
   const indent = '  '.repeat(1 + depth);
-  return [
+  return linesOf(
     `${indent}${windowName(window)}: ${windowState(window)}`,
-    ...window.walks.flatMap((walk) => describeWalk(walk, window, `${indent}  `)),
-    ...(window.proof === null || window.splitBy === null
-      ? []
-      : [`${indent}  ${describeProof(window.proof)}`]),
-    ...trouble(window).map((line) => `${indent}  ${line}`),
-  ];
+    window.walks.flatMap((walk) => describeWalk(walk, window, `${indent}  `)),
+    window.proof !== null && window.splitBy !== null && `${indent}  ${describeProof(window.proof)}`,
+    trouble(window).map((line) => `${indent}  ${line}`),
+  );
 }
 
 /** How many splits above a window. */
@@ -129,20 +127,14 @@ function describeWalk(walk: WalkStory, window: WindowStory, indent: string): str
   // Requests beyond one for each page are counted when a walk ends.
   const requests = counted(Math.max(walk.requests, walk.pages), 'request');
   const isProof = [window.proof?.walk, window.proof?.across].includes(walk.walkId);
-  return [
+  return linesOf(
     `${indent}Walk ${walk.number}${roleText(walk)}: ${counted(walk.records, 'record')} on ${counted(walk.pages, 'page')} of at most ${formatCount(walk.pageLength)}, ${requests}, ${totals}; ${outcomeText(walk, window)}.`,
-    ...(isProof && window.proof !== null ? [`${indent}  ${describeProof(window.proof)}`] : []),
-    ...(walk.claims.length > 0
-      ? [
-          `${indent}  ${counted(walk.claims.length, 'other answer')} spoke of it: ${walk.claims.slice(0, MOST_CLAIMS).map(claimText).join('; ')}.`,
-        ]
-      : []),
-    ...(walk.quarantined > 0
-      ? [
-          `${indent}  jsonb cannot hold ${counted(walk.quarantined, 'page')} of it (${walk.quarantine.join(', ')}): the exact bytes are kept beside a changed copy; see daywalk.quarantine.`,
-        ]
-      : []),
-  ];
+    isProof && window.proof !== null && `${indent}  ${describeProof(window.proof)}`,
+    walk.claims.length > 0 &&
+      `${indent}  ${counted(walk.claims.length, 'other answer')} spoke of it: ${walk.claims.slice(0, MOST_CLAIMS).map(claimText).join('; ')}.`,
+    walk.quarantined > 0 &&
+      `${indent}  jsonb cannot hold ${counted(walk.quarantined, 'page')} of it (${walk.quarantine.join(', ')}): the exact bytes are kept beside a changed copy; see daywalk.quarantine.`,
+  );
 }
 
 /** The proof and its evidence, in a sentence. */
@@ -159,18 +151,9 @@ function claimText({ start, length, came, total, lowerBound, more }: Claim): str
 }
 
 function roleText({ role, from, to }: WalkStory): string {
-  const span = `${from} to ${to.slice(11)}`;
-  switch (role) {
-    case 'whole':
-      return '';
-    case 'half':
-      return `, to compare with the whole, ${span}`;
-    case 'across':
-      return ` across it, ${span}`;
-    case 'before':
-    case 'after':
-      return ` ${role} it, ${span}`;
-  }
+  if (role === 'whole') return '';
+  const what = role === 'half' ? ', to compare with the whole' : ` ${role} it`;
+  return `${what}, ${from} to ${to.slice(11)}`;
 }
 
 function outcomeText(walk: WalkStory, { owner }: WindowStory): string {
@@ -200,55 +183,48 @@ function shownText({ shown, shownRecords, records, pruned }: WalkStory): string 
 
 function publicationText({ publishedAt, records, appeared, gone }: PublicationStory): string {
   if (records === 0) return `  At ${utcSecond(publishedAt)} nothing of it was shown here any more.`;
-  const found = [
-    appeared === 0 ? '' : `${counted(appeared, 'record')} more`,
-    gone === 0 ? '' : `${counted(gone, 'record')} gone from the source, and kept`,
-  ].filter((text) => text !== '');
+  const found = linesOf(
+    appeared > 0 && `${counted(appeared, 'record')} more`,
+    gone > 0 && `${counted(gone, 'record')} gone from the source, and kept`,
+  );
   return `  At ${utcSecond(publishedAt)} what is shown changed${found.length === 0 ? '' : `, ${found.join(' and ')}`}: ${counted(records, 'record')}.`;
 }
 
 function trouble(window: WindowStory): string[] {
   const { attempts, failures, lastError, lastFailedAt, dueAt, state, rewalk, owner } = window;
   const due = dueAt === null ? 'not until it is asked for' : `from ${utcSecond(dueAt)} on`;
-  return [
-    lastError === null
-      ? ''
-      : `Failed ${counted(failures, 'time')}, last at ${lastFailedAt === null ? 'an unknown time' : utcSecond(lastFailedAt)}: ${lastError}`,
-    owner === null && attempts > 1
-      ? `Leased ${counted(attempts, 'time')} since a page of it was stored.`
-      : '',
-    rewalk ? 'It was asked to be walked again.' : '',
-    state === 'pending' || state === 'failed' ? `Walked next: ${due}.` : '',
-    state === 'complete' && dueAt !== null && !rewalk ? `Looked at again: ${due}.` : '',
-  ].filter((line) => line !== '');
+  return linesOf(
+    lastError !== null &&
+      `Failed ${counted(failures, 'time')}, last at ${lastFailedAt === null ? 'an unknown time' : utcSecond(lastFailedAt)}: ${lastError}`,
+    owner === null &&
+      attempts > 1 &&
+      `Leased ${counted(attempts, 'time')} since a page of it was stored.`,
+    rewalk && 'It was asked to be walked again.',
+    (state === 'pending' || state === 'failed') && `Walked next: ${due}.`,
+    state === 'complete' && dueAt !== null && !rewalk && `Looked at again: ${due}.`,
+  );
 }
 
-function ledgerText({ ledger, state }: DayStory): string[] {
+function ledgerText({ ledger, state }: DayStory): string | false {
   if (ledger === null)
-    return state === 'complete' ? ['  Not in the ledger yet; the next run puts it there.'] : [];
+    return state === 'complete' && '  Not in the ledger yet; the next run puts it there.';
   const revision = ledger.revision === 1 ? '' : `, revision ${ledger.revision} of the day`;
-  return [
-    `  In the ledger as entry ${ledger.entry}${revision}, ${utcSecond(ledger.appendedAt)}: ${ledger.digest}`,
-  ];
+  return `  In the ledger as entry ${ledger.entry}${revision}, ${utcSecond(ledger.appendedAt)}: ${ledger.digest}`;
 }
 
-function endText(story: DayStory): string[] {
+function endText(story: DayStory): string | false {
   if (story.state === 'complete')
-    return [
-      `Nothing is to be done. To walk it again all the same: daywalk backfill --from ${story.day} --to ${story.day} --only all --stream ${story.stream}`,
-    ];
+    return `Nothing is to be done. To walk it again all the same: daywalk backfill --from ${story.day} --to ${story.day} --only all --stream ${story.stream}`;
   if (story.state === 'tiered')
-    return [
-      `To bring it back: daywalk tier --restore --from ${story.day} --to ${story.day} --stream ${story.stream}`,
-    ];
-  if (story.state === 'running') return ['It is being walked now.'];
+    return `To bring it back: daywalk tier --restore --from ${story.day} --to ${story.day} --stream ${story.stream}`;
+  if (story.state === 'running') return 'It is being walked now.';
   const command = mendingCommand(story);
-  if (command === null) return [];
+  if (command === null) return false;
   const hint = acceptHint(story.lastError);
-  if (hint !== null) return [hint.replace('daywalk accept', command)];
+  if (hint !== null) return hint.replace('daywalk accept', command);
   return dayWords(story) === DAY_STATE_WORDS.begun
-    ? [`What is stored is kept; the next run goes on with it. To go on now: ${command}`]
-    : [`To walk it now: ${command}`];
+    ? `What is stored is kept; the next run goes on with it. To go on now: ${command}`
+    : `To walk it now: ${command}`;
 }
 
 const count = (value: number | null): string => (value === null ? 'none' : formatCount(value));
