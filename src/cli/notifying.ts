@@ -15,16 +15,16 @@ export async function notified(
   signal: AbortSignal,
   run: () => Promise<RunReport>,
 ): Promise<RunReport> {
-  const notifications = notifier.begin();
+  const ended = notifier.begin();
   const began = systemClock.monotonic();
   try {
     const report = await run();
     const text = describeRun(report, systemClock.monotonic() - began).join('\n');
     const troubles = report.notInStep.map(followerTrouble);
-    await notifications.ended({ exitCode: exitCodeOfRun(report), text, troubles });
+    await ended({ exitCode: exitCodeOfRun(report), text, troubles });
     return report;
   } catch (error) {
-    if (!signal.aborted) await notifications.ended(failedEnd(error));
+    if (!signal.aborted) await ended(failedEnd(error));
     throw error;
   }
 }
@@ -38,7 +38,7 @@ export async function notifyingFailure<T>(
   try {
     return await open();
   } catch (error) {
-    if (!signal.aborted) await notifier.begin().ended(failedEnd(error));
+    if (!signal.aborted) await notifier.begin()(failedEnd(error));
     throw error;
   }
 }

@@ -9,7 +9,6 @@ import { claimNotification, type Notification, noteCondition, noteNotified } fro
 /** What the alarm needs. */
 export interface AlarmParts {
   readonly poster: Poster;
-  readonly url: string;
   readonly format: MessageFormat;
   readonly host: string;
   /** The streams of the settings. */
@@ -70,8 +69,8 @@ export class Alarm {
   }
 
   #tell({ kind, since }: Notification, problems: readonly Trouble[]): Promise<boolean> {
-    const { poster, url, format, host, clock } = this.#parts;
+    const { poster, format, host, clock } = this.#parts;
     const message = { kind, host, streams: this.#streams, since, now: clock.now(), problems };
-    return poster.post(new URL(url), shapeMessage(message, format));
+    return poster.post(shapeMessage(message, format));
   }
 }

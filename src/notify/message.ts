@@ -1,6 +1,6 @@
 /** What a webhook is told: one message in words, in the shape that the service at its other end takes. */
 
-import { formatDuration, oneLine, utcMinute } from '../text.ts';
+import { formatDuration, linesOf, oneLine, utcMinute } from '../text.ts';
 import type { Posted } from './post.ts';
 import type { Notification } from './rows.ts';
 
@@ -31,26 +31,45 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** What is said, for each shape. */
 export interface Words {
+  /** For programs. */
+  readonly event: string;
   /** One sentence. */
   readonly title: string;
   readonly lines: readonly string[];
-  /** For programs. */
-  readonly json: unknown;
+  readonly host: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** What else programs are told. */
+  readonly more: Readonly<Record<string, unknown>>;
   /** Somebody should look at it now. */
   readonly urgent: boolean;
 }
 
 /** The message in the shape of `format`. */
 export function shapeMessage(message: Message, format: MessageFormat): Posted {
-  const [title, lines, json] = [titleOf(message), linesOf(message), jsonOf(message)];
-  return shapeWords({ title, lines, json, urgent: message.kind !== 'recovered' }, format);
+  const { kind, host, streams, since, now, problems } = message;
+  const what = kind === 'recovered' ? 'has recovered' : `is ${kind}`;
+  const told = problems.map(({ text, command }) => ({ text: shortened(text), command }));
+  const words: Words = {
+    event: kind.replace(' ', '_'),
+    title: `daywalk on ${host}: the export ${what}`,
+    lines: textOf(message),
+    host,
+    now,
+    more: { streams, failing_since: since.toISOString(), problems: told },
+    urgent: kind !== 'recovered',
+  };
+  return shapeWords(words, format);
 }
 
 /** Words in the shape of `format`. */
-export function shapeWords({ title, lines, json, urgent }: Words, format: MessageFormat): Posted {
+export function shapeWords(words: Words, format: MessageFormat): Posted {
+  const { event, title, lines, host, now, more, urgent } = words;
   switch (format) {
-    case 'json':
-      return { headers: { 'content-type': JSON_TYPE }, body: JSON.stringify(json) };
+    case 'json': {
+      const told = { event, title, text: lines.join('\n'), host, at: new Date(now), ...more };
+      return { headers: { 'content-type': JSON_TYPE }, body: JSON.stringify(told) };
+    }
     case 'slack':
       return {
         headers: { 'content-type': JSON_TYPE },
@@ -69,41 +88,18 @@ export function shapeWords({ title, lines, json, urgent }: Words, format: Messag
   }
 }
 
-/** One sentence. */
-export function titleOf({ kind, host }: Pick<Message, 'kind' | 'host'>): string {
-  const what = { failing: 'is failing', 'still failing': 'is still failing' };
-  return `daywalk on ${host}: the export ${kind === 'recovered' ? 'has recovered' : what[kind]}`;
-}
-
-function linesOf({ kind, since, now, problems }: Message): string[] {
+function textOf({ kind, since, now, problems }: Message): string[] {
   const lasted = formatDuration(Math.max(0, now - since.getTime()));
   if (kind === 'recovered') return [`It had failed for ${lasted}, since ${utcMinute(since)}.`];
   const shown = problems
     .slice(0, MOST_PROBLEMS)
-    .flatMap(({ text, command }) => [
-      shortened(text),
-      ...(command === null ? [] : [`  ${command}`]),
-    ]);
+    .flatMap(({ text, command }) => linesOf(shortened(text), command !== null && `  ${command}`));
   const more = problems.length - MOST_PROBLEMS;
-  return [
-    ...shown,
-    ...(more > 0 ? [`… and ${more} more; \`daywalk gaps\` lists them.`] : []),
-    ...(kind === 'still failing' ? [`It has been failing for ${lasted}.`] : []),
-  ];
-}
-
-function jsonOf(message: Message): unknown {
-  const { kind, host, streams, since, now, problems } = message;
-  return {
-    event: kind.replace(' ', '_'),
-    title: titleOf(message),
-    text: linesOf(message).join('\n'),
-    host,
-    streams,
-    failing_since: since.toISOString(),
-    at: new Date(now).toISOString(),
-    problems: problems.map(({ text, command }) => ({ text: shortened(text), command })),
-  };
+  return linesOf(
+    shown,
+    more > 0 && `… and ${more} more; \`daywalk gaps\` lists them.`,
+    kind === 'still failing' && `It has been failing for ${lasted}.`,
+  );
 }
 
 /** Slack reads `<…>` as links and mentions, and others read `@` so. */

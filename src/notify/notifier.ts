@@ -1,21 +1,19 @@
 /** Telling people about runs: pings and the alarm, as the settings ask for. What cannot be told changes no result. */
 import { hostname } from 'node:os';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import { readStreamDays } from '../days/covered-days.ts';
 import { describeLost } from '../days/gone.ts';
-import { assessHealth } from '../days/health.ts';
-import { readFirstDay } from '../days/rows.ts';
+import { readHealth } from '../days/health.ts';
 import { DaywalkError, EXIT, exitCodeOf, UnavailableError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { proxyOf, type Settings } from '../settings/settings.ts';
 import { openDispatcher } from '../source/dispatcher.ts';
 import type { Database } from '../store/database.ts';
 import { readGone } from '../store/publications.ts';
-import { databaseNow } from '../store/windows.ts';
 import { Alarm } from './alarm.ts';
 import type { Trouble } from './message.ts';
-import { pingsOf, type RunPings } from './ping.ts';
-import { openPoster, type Poster } from './post.ts';
+import { pingsOf } from './ping.ts';
+import { openPoster } from './post.ts';
 import { ProvenDays } from './proven-days.ts';
 
 /** How a run ended. */
@@ -29,20 +27,8 @@ export interface RunEnd {
   readonly troubles?: readonly Trouble[];
 }
 
-/** Tells about one run. */
-export interface RunNotifications {
-  /** Never fails; takes some seconds at most. */
-  ended(end: RunEnd): Promise<void>;
-}
-
 /** Tells about the runs of a process. */
-export interface Notifier {
-  /** A run begins. */
-  begin(): RunNotifications;
-  /** From now on there is a database, in which what was told is kept. Never fails. */
-  attach(database: Database): Promise<void>;
-  close(): Promise<void>;
-}
+export type Notifier = ReturnType<typeof openNotifier>;
 
 /** The notifier of these settings; without a ping and a webhook it does nothing. */
 export function openNotifier(
@@ -50,51 +36,53 @@ export function openNotifier(
   clock: Clock,
   log: Logger,
   strike: (text: string) => string,
-): Notifier {
-  const ping = settings.pingUrl?.reveal();
-  const webhook = settings.webhookUrl?.reveal();
-  const pingPoster = ping && posterTo(ping, 'ping', settings, clock, log);
-  const webhookPoster = webhook && posterTo(webhook, 'webhook', settings, clock, log);
-  const parts = webhookPoster && {
-    poster: webhookPoster,
-    url: webhook,
+) {
+  const posterTo = (url: string | undefined, what: string) =>
+    url === undefined
+      ? null
+      : openPoster({ url, dispatcher: dispatcherTo(url, settings), clock, log, what });
+  const ping = posterTo(settings.pingUrl?.reveal(), 'ping');
+  const webhook = posterTo(settings.webhookUrl?.reveal(), 'webhook');
+  const parts = webhook && {
+    poster: webhook,
     format: settings.webhookFormat,
     host: hostname(),
     streams: settings.streams.map(({ name }) => name),
     clock,
     log,
-    strike,
   };
-  const alarm = parts ? new Alarm(parts) : null;
+  const alarm = parts && new Alarm({ ...parts, strike });
   const provenDays = parts && settings.webhookDayProven ? new ProvenDays(parts) : null;
   let database: Database | null = null;
-  const ended = async (pings: RunPings | null, end: RunEnd) => {
-    const there = database;
-    try {
-      await Promise.all([
-        pings?.end(end.exitCode, strike(end.text)),
-        alarm &&
-          troublesOf(settings, there, end).then(
-            (troubles) => troubles && alarm.note(there, troubles),
-          ),
-        there && provenDays?.tell(there),
-      ]);
-    } catch (error) {
-      log.warn({ err: error }, 'the end of the run could not be told');
-    }
-  };
   return {
-    begin() {
-      const pings = pingPoster ? pingsOf(pingPoster, ping, clock.uuid()) : null;
-      pings?.start();
-      return { ended: (end) => ended(pings, end) };
+    /** A run begins. @returns tells how it ended; that never fails, and takes some seconds at most. */
+    begin(): (end: RunEnd) => Promise<void> {
+      const send = ping && pingsOf(ping, clock.uuid());
+      const started = send?.('start', '');
+      return async (end) => {
+        const there = database;
+        try {
+          await Promise.all([
+            started?.then(() => send?.(end.exitCode, strike(end.text))),
+            alarm &&
+              troublesOf(settings, there, end).then(
+                (troubles) => troubles && alarm.note(there, troubles),
+              ),
+            there && provenDays?.tell(there),
+          ]);
+        } catch (error) {
+          log.warn({ err: error }, 'the end of the run could not be told');
+        }
+      };
     },
-    async attach(opened) {
+    /** From now on there is a database, in which what was told is kept. Never fails. */
+    async attach(opened: Database): Promise<void> {
       database = opened;
       await provenDays?.begin(opened);
     },
-    async close() {
-      for (const poster of [pingPoster, webhookPoster]) if (poster) await poster.close();
+    async close(): Promise<void> {
+      await ping?.close();
+      await webhook?.close();
     },
   };
 }
@@ -130,15 +118,12 @@ function troubleOf(error: unknown): Trouble {
 }
 
 async function overdueOf(
-  settings: Settings,
+  { timezone: timeZone, settle: settleMs, schedule, lateAfter: lateAfterMs }: Settings,
   streams: readonly string[],
   database: Database,
 ): Promise<readonly Trouble[]> {
-  const { timezone: timeZone, settle: settleMs, schedule, lateAfter: lateAfterMs } = settings;
-  const [now, from] = await Promise.all([databaseNow(database), readFirstDay(database, streams)]);
-  if (from === null) return [];
-  const days = await readStreamDays(database, { streams, from, timeZone, settleMs });
-  return assessHealth(days, now, { timeZone, settleMs, schedule, lateAfterMs }).problems;
+  const expectation = { timeZone, settleMs, schedule, lateAfterMs };
+  return (await readHealth(database, streams, expectation)).health.problems;
 }
 
 async function lostOf(streams: readonly string[], database: Database): Promise<Trouble[]> {
@@ -149,20 +134,13 @@ async function lostOf(streams: readonly string[], database: Database): Promise<T
 }
 
 /** A hook is asked for through the proxy of the settings, with the certificates that Node trusts. */
-function posterTo(
-  url: string,
-  what: string,
-  settings: Settings,
-  clock: Clock,
-  log: Logger,
-): Poster {
+function dispatcherTo(url: string, settings: Settings): Dispatcher {
   const { origin, protocol, host } = new URL(url);
-  const dispatcher = openDispatcher({
+  return openDispatcher({
     address: { origin, prefix: '', host, secure: protocol === 'https:', shown: origin },
     tls: {},
     proxy: proxyOf(settings),
     connections: 1,
     connectTimeoutMs: 3_000,
   });
-  return openPoster({ dispatcher, clock, log, what });
 }

@@ -2,14 +2,6 @@
 import { EXIT } from '../errors.ts';
 import type { Poster } from './post.ts';
 
-/** The pings of one run. */
-export interface RunPings {
-  /** Says that the run has begun; does not hold it up. */
-  start(): void;
-  /** Says how it ended, after the start was said. */
-  end(exitCode: number, text: string): Promise<void>;
-}
-
 /** The longest text that is sent along. */
 const MOST_TEXT = 10_000;
 
@@ -25,21 +17,11 @@ export function pingUrl(base: string, what: 'start' | number, runId: string): UR
   return url;
 }
 
-/** The pings of a run. */
-export function pingsOf(poster: Poster, base: string, runId: string): RunPings {
-  const send = (what: 'start' | number, text: string) =>
-    poster.post(pingUrl(base, what, runId), {
-      headers: { 'content-type': 'text/plain; charset=utf-8' },
-      body: text.slice(0, MOST_TEXT),
-    });
-  let started: Promise<unknown> = Promise.resolve();
-  return {
-    start() {
-      started = send('start', '');
-    },
-    async end(exitCode, text) {
-      await started;
-      await send(exitCode, text);
-    },
-  };
-}
+/** Sends the pings of a run. @param base where to. */
+export const pingsOf =
+  ({ url: base, post }: Poster, runId: string) =>
+  (what: 'start' | number, text: string): Promise<boolean> =>
+    post(
+      { headers: { 'content-type': 'text/plain; charset=utf-8' }, body: text.slice(0, MOST_TEXT) },
+      pingUrl(base, what, runId),
+    );

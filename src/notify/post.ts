@@ -10,17 +10,11 @@ export interface Posted {
 }
 
 /** A way to the address of a ping or webhook. */
-export interface Poster {
-  /**
-   * Sends a POST, and once more where that may help.
-   * @returns whether the service took it; why not is logged, without the address, which is a secret (I10).
-   */
-  post(url: URL, posted: Posted): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type Poster = ReturnType<typeof openPoster>;
 
 /** What posting needs. */
 export interface PosterParts {
+  readonly url: string;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   readonly log: Logger;
@@ -34,9 +28,14 @@ const WAIT_MS = 500;
 const ATTEMPTS = 2;
 
 /** Opens no connection yet. */
-export function openPoster(parts: PosterParts): Poster {
+export function openPoster(parts: PosterParts) {
   return {
-    async post(url, posted) {
+    url: parts.url,
+    /**
+     * Sends a POST, and once more where that may help.
+     * @returns whether the service took it; why not is logged, without the address, which is a secret (I10).
+     */
+    async post(posted: Posted, url = new URL(parts.url)): Promise<boolean> {
       let why = '';
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
         if (attempt > 1) await parts.clock.sleep(WAIT_MS);

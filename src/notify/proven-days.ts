@@ -1,6 +1,6 @@
 /** Tells the webhook which days became complete: one message a run, each day at least once, after the ledger has it. */
 import type { Database } from '../store/database.ts';
-import { counted, formatCount } from '../text.ts';
+import { counted, formatCount, linesOf } from '../text.ts';
 import type { AlarmParts } from './alarm.ts';
 import { shapeWords, type Words } from './message.ts';
 import {
@@ -35,23 +35,18 @@ export class ProvenDays {
 
   /** Tells what is new. Never fails. */
   async tell(database: Database): Promise<void> {
-    const { streams, log } = this.#parts;
+    const { poster, format, host, streams, clock, log } = this.#parts;
     try {
       const places = await claimDays(database, streams);
       if (places.length === 0) return;
       const { days, count } = await listProvenDays(database, places, MOST_DAYS);
+      const words = wordsOf(host, clock.now(), days, count);
       // Days that changed have new entries too, and are no news.
-      const told = count === 0 || (await this.#post(days, count));
+      const told = count === 0 || (await poster.post(shapeWords(words, format)));
       await noteDaysTold(database, places, told);
     } catch (error) {
       log.warn({ err: error }, 'which days became complete could not be told');
     }
-  }
-
-  #post(days: readonly ProvenDay[], count: number): Promise<boolean> {
-    const { poster, url, format, host, clock } = this.#parts;
-    const words = wordsOf(host, clock.now(), days, count);
-    return poster.post(new URL(url), shapeWords(words, format));
   }
 }
 
@@ -67,21 +62,13 @@ export function wordsOf(
   count: number,
 ): Words {
   const title = `daywalk on ${host}: ${counted(count, 'day')} ${count === 1 ? 'is' : 'are'} complete`;
-  const more = count - MOST_LINES;
-  const lines = [
-    ...days
+  const rest = count - MOST_LINES;
+  const lines = linesOf(
+    days
       .slice(0, MOST_LINES)
       .map(({ stream, day, records }) => `${stream} ${day}: ${counted(records, 'record')}`),
-    ...(more > 0 ? [`… and ${formatCount(more)} more; \`daywalk status\` shows all.`] : []),
-  ];
-  const json = {
-    event: 'day_proven',
-    title,
-    text: lines.join('\n'),
-    host,
-    at: new Date(now).toISOString(),
-    count,
-    days,
-  };
-  return { title, lines, json, urgent: false };
+    rest > 0 && `… and ${formatCount(rest)} more; \`daywalk status\` shows all.`,
+  );
+  const more = { count, days };
+  return { event: 'day_proven', title, lines, host, now, more, urgent: false };
 }

@@ -101,7 +101,7 @@ async function openTold() {
   const notifier = openNotifier(settings, clock, silentLogger, (text) => text);
   onTestFinished(() => notifier.close());
   const told = () => hook.got.map(({ body }) => JSON.parse(body));
-  const end = (error?: Error) => notifier.begin().ended({ exitCode: 0, text: '', error });
+  const end = (error?: Error) => notifier.begin()({ exitCode: 0, text: '', error });
   return { notifier, told, end };
 }
 

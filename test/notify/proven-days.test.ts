@@ -34,8 +34,13 @@ function notifier(): ProvenDays {
     connectTimeoutMs: 3_000,
   });
   return new ProvenDays({
-    poster: openPoster({ dispatcher, clock: hastyClock, log: silentLogger, what: 'webhook' }),
-    url: hook.url,
+    poster: openPoster({
+      url: hook.url,
+      dispatcher,
+      clock: hastyClock,
+      log: silentLogger,
+      what: 'webhook',
+    }),
     format: 'json',
     host: 'soc-1',
     streams: ['events'],
