@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import { SettingsError } from '../errors.ts';
 import type { Activity } from '../status-page/activity.ts';
 import type { Metrics } from '../status-page/metrics.ts';
-import { openStatusServer, type StatusServer } from '../status-page/status-server.ts';
+import { StatusServer } from '../status-page/status-server.ts';
 import { version } from './package-version.ts';
 import type { SessionStart } from './pass.ts';
 import { redactor } from './process-redactor.ts';
@@ -22,7 +22,7 @@ export async function openStatusPage(
   const { statusListen: address, timezone: timeZone, settle: settleMs, schedule } = settings;
   if (address === null) return null;
   try {
-    return await openStatusServer({
+    const server = new StatusServer({
       ...watchers,
       address,
       hosts: settings.statusHosts ?? [],
@@ -34,6 +34,8 @@ export async function openStatusPage(
       log,
       strike: redactor.redact,
     });
+    await server.listen();
+    return server;
   } catch (error) {
     const chosen = settings.origins['status.listen'] !== undefined;
     if (chosen || !(error instanceof SettingsError)) throw error;

@@ -1,27 +1,11 @@
 /** What the pages show, read through a few connections of their own, so that no reader of a page can hold the export up. */
 import type { Clock } from '../clock.ts';
-import { type RunningWindow, readRunning } from '../days/coverage-rows.ts';
-import { readStreamDays, type StreamDays } from '../days/covered-days.ts';
-import { assessHealth, type Expectation, type Health } from '../days/health.ts';
-import { readTables, type TableState } from '../days/record-table-rows.ts';
-import { readFirstDay } from '../days/rows.ts';
-import type { Database } from '../store/database.ts';
-import { type Gone, readGone } from '../store/publications.ts';
-import { type RunRow, readRunHistory } from '../store/runs.ts';
-import { databaseNow } from '../store/windows.ts';
-
-/** Where the export stands, at one moment. */
-export interface Standing {
-  /** Milliseconds since the epoch, by the database's clock. */
-  readonly now: number;
-  readonly streams: readonly StreamDays[];
-  readonly health: Health;
-  readonly running: readonly RunningWindow[];
-  readonly runs: readonly RunRow[];
-  readonly tables: readonly TableState[];
-  /** What the sources do not show any more. */
-  readonly gone: readonly Gone[];
-}
+import { readRunning } from '../days/coverage-rows.ts';
+import { type Expectation, readHealth } from '../days/health.ts';
+import { readTables } from '../days/record-table-rows.ts';
+import { type Database, readTogether } from '../store/database.ts';
+import { readGone } from '../store/publications.ts';
+import { readRunHistory } from '../store/runs.ts';
 
 /** What reading needs. */
 export interface FactsParts {
@@ -33,57 +17,49 @@ export interface FactsParts {
 /** Those that found nothing new are folded. */
 const RUNS_READ = 200;
 
+/** Where the export stands, at one moment. */
+export type Standing = Awaited<ReturnType<typeof readStanding>>;
+
 /** Reads where the export stands. */
-export async function readStanding(parts: FactsParts): Promise<Standing> {
-  const { database, streams, expectation } = parts;
-  const { timeZone, settleMs } = expectation;
-  const [now, first, running, runs, tables, gone] = await Promise.all([
-    databaseNow(database),
-    readFirstDay(database, streams),
-    readRunning(database),
-    readRunHistory(database, RUNS_READ),
-    readTables(database),
-    readGone(database, streams),
+export async function readStanding({ database, streams, expectation }: FactsParts) {
+  const [{ now, days, health }, found] = await Promise.all([
+    readHealth(database, streams, expectation),
+    readTogether({
+      running: readRunning(database),
+      runs: readRunHistory(database, RUNS_READ),
+      tables: readTables(database),
+      /** What the sources do not show any more. */
+      gone: readGone(database, streams),
+    }),
   ]);
-  // Of streams that were never planned there is one day to say so.
-  const from = first ?? new Date(now).toISOString().slice(0, 10);
-  const days = await readStreamDays(database, { streams, from, timeZone, settleMs });
-  const health = assessHealth(days, now, expectation);
-  return { now, streams: days, health, running, runs, tables, gone };
+  return { now, streams: days, health, ...found };
 }
 
 /**
  * Keeps what was read for a short time, failures too, and reads once for all who ask meanwhile: a page that is asked
  * for a hundred times a second costs the database what one reader costs.
  */
-export class Kept<T> {
-  readonly #read: () => Promise<T>;
-  readonly #clock: Clock;
-  readonly #forMs: number;
-  #value: Promise<T> | null = null;
-  #until = 0;
-
-  constructor(clock: Clock, forMs: number, read: () => Promise<T>) {
-    this.#clock = clock;
-    this.#forMs = forMs;
-    this.#read = read;
-  }
-
-  /** @throws what reading throws. */
-  get(): Promise<T> {
-    if (this.#value !== null && this.#clock.monotonic() < this.#until) return this.#value;
-    const value = this.#read();
-    this.#value = value;
-    this.#until = Number.POSITIVE_INFINITY;
-    const read = () => {
-      this.#until = this.#clock.monotonic() + this.#forMs;
-    };
-    value.then(read, read);
-    return value;
-  }
-
-  /** The next who asks has it read anew. */
-  forget(): void {
-    this.#value = null;
-  }
+export function keep<T>(clock: Clock, forMs: number, read: () => Promise<T>) {
+  let value: Promise<T> | null = null;
+  let until = 0;
+  return {
+    /** @throws what reading throws. */
+    get(): Promise<T> {
+      if (value !== null && clock.monotonic() < until) return value;
+      until = Number.POSITIVE_INFINITY;
+      value = read();
+      const done = () => {
+        until = clock.monotonic() + forMs;
+      };
+      value.then(done, done);
+      return value;
+    },
+    /** The next who asks has it read anew. */
+    forget() {
+      value = null;
+    },
+  };
 }
+
+/** What {@link keep} keeps. */
+export type Kept<T> = ReturnType<typeof keep<T>>;

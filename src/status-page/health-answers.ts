@@ -1,17 +1,10 @@
 /** Health for machines: alive, ready, and fresh enough. */
-import { type Answer, json, words } from '../answer.ts';
+import { type Answer, json } from '../answer.ts';
 import type { Health } from '../days/health.ts';
 import { followerTrouble, RIGHT_KEY } from '../days/run-words.ts';
 import type { RefusedKey } from '../store/refused-keys.ts';
 import { utcMinute } from '../text.ts';
 import type { NotInStep } from '../walk/followers.ts';
-import type { Standing } from './facts.ts';
-
-/** Strikes secrets out of foreign text. */
-type Strike = (text: string) => string;
-
-const why = (error: unknown, strike: Strike): string =>
-  strike(error instanceof Error ? error.message : String(error));
 
 /** That the key is refused, since when, and when it is sent again. */
 export function refusedSentence({ since, until, said }: RefusedKey): string {
@@ -26,42 +19,23 @@ export function withNotInStep(health: Health, notInStep: readonly NotInStep[]): 
   return { ...health, level: 'gaps', sentence };
 }
 
-/** 200 as long as the database answers and the key is not refused. */
-export async function readyAnswer(
-  ask: () => Promise<unknown>,
-  refused: RefusedKey | null,
-  strike: Strike,
-): Promise<Answer> {
-  if (refused !== null) return words(503, strike(refusedSentence(refused)));
-  try {
-    await ask();
-    return words(200, 'ready');
-  } catch (error) {
-    return words(503, `the database is away: ${why(error, strike)}`);
-  }
-}
+/** Where the database is away nobody can tell. */
+export const unknownHealth = (error: string): Answer =>
+  json(503, {
+    status: 'unknown',
+    sentence: 'The database is away; the worker goes on trying.',
+    error,
+  });
 
 /**
- * 200 while the newest day that should be proven by now is, 503 when it is not or when nobody can tell. An older day
- * that failed, or what follows the days, does not make it 503: no restart mends it; `problems`, metrics and the webhook
- * tell of it.
+ * 200 while the newest day that should be proven by now is, 503 when it is not. An older day that failed, or what follows
+ * the days, does not make it 503: no restart mends it; `problems`, metrics and the webhook tell of it.
  */
-export async function healthAnswer(
-  read: () => Promise<Standing>,
+export function healthAnswer(
+  { level, sentence, expected, streams, problems }: Health,
   notInStep: readonly NotInStep[],
-  strike: Strike,
-): Promise<Answer> {
-  let standing: Standing;
-  try {
-    standing = await read();
-  } catch (error) {
-    return json(503, {
-      status: 'unknown',
-      sentence: 'The database is away; the worker goes on trying.',
-      error: why(error, strike),
-    });
-  }
-  const { level, sentence, expected, streams, problems } = standing.health;
+  strike: (text: string) => string,
+): Answer {
   const fresh = level === 'good' || level === 'gaps';
   return json(fresh ? 200 : 503, {
     status: level,

@@ -3,30 +3,31 @@
 import { hostname } from 'node:os';
 import { type Answer, json, words } from '../answer.ts';
 import type { Clock } from '../clock.ts';
+import { readStreamDays } from '../days/covered-days.ts';
 import type { Expectation } from '../days/health.ts';
 import { type Lateness, readLateness } from '../days/lateness-rows.ts';
+import { readDayPages } from '../days/page-rows.ts';
+import { readStatus, statusDocument } from '../days/status.ts';
+import { readDayStory } from '../days/story-rows.ts';
 import { DaywalkError, TransientError } from '../errors.ts';
-import { type IncomingRequest, listen, type Work } from '../listener.ts';
+import { type IncomingRequest, type Listener, listen, type Work } from '../listener.ts';
 import type { Logger } from '../log.ts';
+import { lastDayOf } from '../plan/days.ts';
 import { Wrong } from '../settings/problems.ts';
 import { dayOf } from '../settings/values/day.ts';
 import { type ListenAddress, listensOnLoopback } from '../settings/values/listen.ts';
 import type { LimiterState } from '../source/limiter.ts';
-import { Database } from '../store/database.ts';
+import { Database, readTogether } from '../store/database.ts';
 import { databaseNow } from '../store/windows.ts';
 import type { Activity } from './activity.ts';
 import { isOurHost } from './allowed-hosts.ts';
-import {
-  type DayParts,
-  readDayAnswer,
-  readMonthAnswer,
-  readStatusDocument,
-} from './day-answers.ts';
-import { Kept, readStanding, type Standing } from './facts.ts';
-import { healthAnswer, readyAnswer, refusedSentence, withNotInStep } from './health-answers.ts';
+import { type FactsParts, type Kept, keep, readStanding, type Standing } from './facts.ts';
+import { healthAnswer, refusedSentence, unknownHealth, withNotInStep } from './health-answers.ts';
 import { page } from './html.ts';
 import type { Metrics } from './metrics.ts';
 import { awayPage } from './pages/away-page.ts';
+import { dayPage, PAGES_SHOWN } from './pages/day-page.ts';
+import { monthPage } from './pages/month-page.ts';
 import { ICON } from './pages/page-frame.ts';
 import { SCRIPT } from './pages/script.ts';
 import { livePart, statusPage } from './pages/status-page.ts';
@@ -49,16 +50,6 @@ export interface StatusServerParts {
   readonly strike: (text: string) => string;
 }
 
-/** A status server that listens, and shows what is stored as soon as it has a database. */
-export interface StatusServer {
-  readonly url: string;
-  /** From now on the database with the schema in it is there; `postgres://…`. */
-  attach(databaseUrl: string): void;
-  /** Until then: what is waited for, in words that hold no secret. */
-  waiting(what: string): void;
-  close(): Promise<void>;
-}
-
 /**
  * Two connections of its own, so that the export has all others: one for what is the same for all who ask, one for the
  * pages of which visitors choose the number. No statement may take longer than this.
@@ -72,44 +63,10 @@ const MOST_KEPT = 64;
 const MOST_ANSWERS = 32;
 const LONGEST_URL = 512;
 
-/**
- * Starts it.
- * @throws SettingsError where the address cannot be listened on.
- */
-export async function openStatusServer(parts: StatusServerParts): Promise<StatusServer> {
-  const { log, metrics, streams } = parts;
-  metrics.begin(streams);
-  const server = new Answering(parts);
-  const listener = await listen({
-    name: 'the status page',
-    hint: 'Set status.listen (DAYWALK_STATUS_LISTEN) to another address and port, or to off.',
-    address: parts.address,
-    longestUrl: LONGEST_URL,
-    most: MOST_ANSWERS,
-    clock: parts.clock,
-    log,
-    route: (asked) => server.route(asked),
-    refuse: words,
-  });
-  log.info({ url: listener.url }, 'the status page is served');
-  if (!listensOnLoopback(parts.address))
-    log.warn(
-      'the status page can be reached from other machines, by whoever reaches this port; it asks for no password',
-    );
-  return {
-    url: listener.url,
-    attach: (databaseUrl) => server.attach(databaseUrl),
-    waiting: (what) => server.waiting(what),
-    close: async () => {
-      await listener.close();
-      await server.close();
-    },
-  };
-}
-
-/** Finds the answer to a path. */
-class Answering {
+/** A status server, which shows what is stored as soon as it has a database. */
+export class StatusServer {
   readonly #parts: StatusServerParts;
+  #listener: Listener | null = null;
   #shared: Database | null = null;
   #chosen: Database | null = null;
   #waitsFor = 'the worker has just begun to open its database';
@@ -122,14 +79,45 @@ class Answering {
 
   constructor(parts: StatusServerParts) {
     this.#parts = parts;
-    const kept = <T>(read: (facts: DayParts) => Promise<T>) =>
-      new Kept(parts.clock, KEPT_MS, async () => read(this.#facts(this.#shared)));
+    parts.metrics.begin(parts.streams);
+    const kept = <T>(read: (facts: FactsParts) => Promise<T>) =>
+      keep(parts.clock, KEPT_MS, async () => read(this.#facts(this.#shared)));
     this.#standing = kept(readStanding);
     this.#lateness = kept(({ database, streams }) => readLateness(database, streams));
-    this.#document = kept(readStatusDocument);
+    this.#document = kept(async ({ database, streams, expectation }) =>
+      statusDocument(await readStatus(database, streams, expectation)),
+    );
     this.#readiness = kept(({ database }) => databaseNow(database));
   }
 
+  /**
+   * Begins to answer.
+   * @returns at which URL.
+   * @throws SettingsError where the address cannot be listened on.
+   */
+  async listen(): Promise<string> {
+    const { address, clock, log } = this.#parts;
+    this.#listener = await listen({
+      name: 'the status page',
+      hint: 'Set status.listen (DAYWALK_STATUS_LISTEN) to another address and port, or to off.',
+      address,
+      longestUrl: LONGEST_URL,
+      most: MOST_ANSWERS,
+      clock,
+      log,
+      route: (asked) => this.#route(asked),
+      refuse: words,
+    });
+    const { url } = this.#listener;
+    log.info({ url }, 'the status page is served');
+    if (!listensOnLoopback(address))
+      log.warn(
+        'the status page can be reached from other machines, by whoever reaches this port; it asks for no password',
+      );
+    return url;
+  }
+
+  /** From now on the database with the schema in it is there; `postgres://…`. */
   attach(url: string): void {
     const { clock, log } = this.#parts;
     const limits = { connections: 1, statementTimeoutMs: STATEMENT_MS, patienceMs: 0 };
@@ -141,11 +129,13 @@ class Answering {
     this.#pages.clear();
   }
 
+  /** Until then: what is waited for, in words that hold no secret. */
   waiting(what: string): void {
     this.#waitsFor = what;
   }
 
   async close(): Promise<void> {
+    await this.#listener?.close();
     await Promise.all([this.#shared?.close(), this.#chosen?.close()]);
   }
 
@@ -156,7 +146,7 @@ class Answering {
   }
 
   /** What needs no database is answered at once, however many wait for theirs. */
-  route({ path, headers }: IncomingRequest): Answer | Work {
+  #route({ path, headers }: IncomingRequest): Answer | Work {
     if (!isOurHost(headers.host, [hostname(), ...this.#parts.hosts]))
       return words(
         421,
@@ -187,11 +177,20 @@ class Answering {
           page(livePart({ standing: await this.#standingNow(), doing: activity })),
         );
       case '/readyz':
-        return readyAnswer(() => this.#readiness.get(), activity.refused, strike);
+        return this.#orAway(
+          () => this.#ready(),
+          (why) => words(503, `the database is away: ${why}`),
+        );
       case '/healthz':
-        return healthAnswer(() => this.#standingNow(), activity.notInStep, strike);
+        return this.#orAway(
+          async () => healthAnswer((await this.#standingNow()).health, activity.notInStep, strike),
+          unknownHealth,
+        );
       case '/status.json':
-        return this.#statusDocument();
+        return this.#orAway(
+          async () => json(200, await this.#document.get()),
+          (error) => json(503, { error }),
+        );
       case '/metrics':
         return this.#metrics();
       default:
@@ -200,26 +199,31 @@ class Answering {
   }
 
   async #below(path: string): Promise<Answer | null> {
-    const { streams } = this.#parts;
-    const day = /^\/day\/([\w-]{1,63})\/(\d{4}-\d{2}-\d{2})$/.exec(path);
-    if (day !== null) {
-      const [, stream = '', text = ''] = day;
-      if (!streams.includes(stream) || !isShown(text)) return null;
-      return this.#chosenPage(path, (facts) => readDayAnswer(facts, stream, text));
-    }
-    const month = /^\/month\/([\w-]{1,63})\/(\d{4}-\d{2})$/.exec(path);
-    if (month === null) return null;
-    const [, stream = '', text = ''] = month;
-    if (!streams.includes(stream) || !isShown(`${text}-01`)) return null;
-    return this.#chosenPage(path, (facts) => readMonthAnswer(facts, stream, text));
+    const { streams, version, expectation } = this.#parts;
+    const [, kind, stream = '', text = ''] = BELOW.exec(path) ?? [];
+    if (!streams.includes(stream) || !isShown(kind === 'day' ? text : `${text}-01`)) return null;
+    if (kind === 'day')
+      return this.#chosenPage(path, async ({ database }) => {
+        const story = readDayStory(database, stream, text);
+        const pages = readDayPages(database, stream, text, PAGES_SHOWN);
+        return page(dayPage({ version, ...(await readTogether({ story, pages })) }));
+      });
+    return this.#chosenPage(path, async ({ database }) => {
+      const range = { from: `${text}-01`, to: lastDayOf(text) };
+      const [days] = await readStreamDays(database, {
+        streams: [stream],
+        ...range,
+        ...expectation,
+      });
+      return page(monthPage({ version, stream, month: text, days: days?.days ?? [] }));
+    });
   }
 
   /** A page of a day or a month: read once for all who ask for it meanwhile, and one after the other. */
-  #chosenPage(path: string, read: (facts: DayParts) => Promise<Answer>): Promise<Answer> {
+  #chosenPage(path: string, read: (facts: FactsParts) => Promise<Answer>): Promise<Answer> {
     const { clock } = this.#parts;
     const kept =
-      this.#pages.get(path) ??
-      new Kept(clock, KEPT_MS, async () => read(this.#facts(this.#chosen)));
+      this.#pages.get(path) ?? keep(clock, KEPT_MS, async () => read(this.#facts(this.#chosen)));
     this.#pages.delete(path);
     this.#pages.set(path, kept);
     for (const [oldest] of this.#pages)
@@ -245,24 +249,27 @@ class Answering {
   }
 
   /** A page, or the one that says that there is none. */
-  async #page(root: string, read: () => Promise<Answer>): Promise<Answer> {
-    const { version, activity, strike } = this.#parts;
+  #page(root: string, read: () => Promise<Answer>): Promise<Answer> {
+    const { version, activity } = this.#parts;
+    return this.#orAway(read, (why) => page(awayPage(version, root, why, activity), 503));
+  }
+
+  /** What is read, or what is said where the database is away. */
+  async #orAway(read: () => Promise<Answer>, away: (why: string) => Answer): Promise<Answer> {
     try {
       return await read();
     } catch (error) {
       if (!(error instanceof DaywalkError)) throw error;
-      const why = strike(error.message);
-      return page(awayPage(version, root, why, activity), 503);
+      return away(this.#parts.strike(error.message));
     }
   }
 
-  async #statusDocument(): Promise<Answer> {
-    try {
-      return json(200, await this.#document.get());
-    } catch (error) {
-      const { strike } = this.#parts;
-      return json(503, { error: strike(error instanceof Error ? error.message : String(error)) });
-    }
+  /** 200 as long as the database answers and the key is not refused. */
+  async #ready(): Promise<Answer> {
+    const { activity, strike } = this.#parts;
+    if (activity.refused !== null) return words(503, strike(refusedSentence(activity.refused)));
+    await this.#readiness.get();
+    return words(200, 'ready');
   }
 
   async #metrics(): Promise<Answer> {
@@ -273,6 +280,9 @@ class Answering {
     return { status: 200, ...(await metrics.read(state)) };
   }
 }
+
+/** The pages of a day and of a month. */
+const BELOW = /^\/(day|month)\/([\w-]{1,63})\/(\d{4}-\d{2}(?:-\d{2})?)$/;
 
 /** A day of the calendar, with days before and after it. */
 const isShown = (text: string): boolean => !(dayOf(text) instanceof Wrong) && text < '9999';

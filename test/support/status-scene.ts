@@ -4,12 +4,13 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Logger, silentLogger } from '../../src/log.ts';
 import { Activity } from '../../src/status-page/activity.ts';
 import { Metrics } from '../../src/status-page/metrics.ts';
-import { openStatusServer, type StatusServer } from '../../src/status-page/status-server.ts';
+import { StatusServer } from '../../src/status-page/status-server.ts';
 import type { TestDatabase } from './database.ts';
 import { IDLE } from './idle-limiter.ts';
 
 /** A server, and what it watches. */
 export interface StatusScene extends StatusServer {
+  readonly url: string;
   readonly activity: Activity;
   readonly metrics: Metrics;
 }
@@ -33,7 +34,7 @@ export async function serveStatus(
 ): Promise<StatusScene> {
   const activity = new Activity(systemClock);
   const metrics = new Metrics();
-  const server = await openStatusServer({
+  const server = new StatusServer({
     address: { host: '127.0.0.1', port: given.port ?? 0 },
     hosts: ['status.example'],
     streams: given.streams ?? ['events'],
@@ -51,8 +52,9 @@ export async function serveStatus(
     log: given.log ?? silentLogger,
     strike: (text) => text,
   });
+  const url = await server.listen();
   server.attach(databaseUrl);
-  return { ...server, activity, metrics };
+  return Object.assign(server, { url, activity, metrics });
 }
 
 /** An answer, as it came. */

@@ -1,19 +1,20 @@
 /** What is wrong, as people want it: the same failure of many days once, in a few words, with its command; what was said, folded. */
-import { acceptHint, GAP_WORDS, kindOfError, mendingOf, type Problem } from '../../days/gaps.ts';
+import {
+  acceptHint,
+  GAP_WORDS,
+  type GapSpan,
+  kindOfError,
+  mendingOf,
+  type Problem,
+} from '../../days/gaps.ts';
 import { daysBetween } from '../../plan/days.ts';
 import { formatCount } from '../../text.ts';
 import { type Html, html } from '../html.ts';
 import { saidPart, shortened } from './wording.ts';
 
-/** The same trouble of a stream, on one day or many. */
-export interface ProblemGroup {
-  readonly stream: string;
-  readonly state: Problem['state'];
-  readonly from: string;
-  readonly to: string;
+/** The same trouble of a stream, on one day or many, with what the newest of them was told. */
+export interface ProblemGroup extends GapSpan {
   readonly days: number;
-  /** What the newest of them was told; null: nothing. */
-  readonly lastError: string | null;
   /** Null: they are being walked. */
   readonly command: string | null;
 }
@@ -28,16 +29,9 @@ export function groupProblems(problems: readonly Problem[]): ProblemGroup[] {
   for (const { stream, state, from, to, lastError, command } of problems) {
     const key = JSON.stringify([stream, state, kindOfError(lastError)]);
     const known = groups.get(key);
-    const first = known?.from ?? from;
-    groups.set(key, {
-      stream,
-      state,
-      from: first,
-      to,
-      days: daysBetween(from, to).length + (known?.days ?? 0),
-      lastError,
-      command: command && mendingOf({ stream, from: first, to, lastError }),
-    });
+    const span = { stream, state, from: known?.from ?? from, to, lastError };
+    const days = daysBetween(from, to).length + (known?.days ?? 0);
+    groups.set(key, { ...span, days, command: command && mendingOf(span) });
   }
   return [...groups.values()].sort((one, other) => other.days - one.days);
 }
