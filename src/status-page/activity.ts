@@ -14,27 +14,17 @@ export interface Pass {
   readonly leftMs: number | null;
 }
 
-/** What people are shown. */
-export interface Doing {
+/** Watches the passes of this process; what only changes as a whole is set from outside. */
+export class Activity {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  readonly pass: Pass | null;
   /** Milliseconds since the epoch; null: not known while a pass runs. */
-  readonly nextTick: number | null;
-  /** How the last pass ended, in words; null: it came to its end, or there was none. */
-  readonly endedEarly: string | null;
-  /** The key is refused, so nothing is asked; null: it may be sent. */
-  readonly refused: RefusedKey | null;
-  /** What follows the data and failed in the last pass that came to its end. */
-  readonly notInStep: readonly NotInStep[];
-}
-
-/** Watches the passes of this process; what only changes as a whole is set from outside. */
-export class Activity implements Doing {
-  readonly startedAt: number;
   nextTick: number | null = null;
+  /** How the last pass ended, in words; null: it came to its end, or there was none. */
   endedEarly: string | null = null;
+  /** The key is refused, so nothing is asked; null: it may be sent. */
   refused: RefusedKey | null = null;
+  /** What follows the data and failed in the last pass that came to its end. */
   notInStep: readonly NotInStep[] = [];
   #pass: (() => Pass) | null = null;
 
@@ -58,3 +48,6 @@ export class Activity implements Doing {
     this.endedEarly = why;
   }
 }
+
+/** What people are shown of it. */
+export type Doing = Omit<Activity, 'begin' | 'end'>;

@@ -9,40 +9,31 @@ import { type StateNow, stateGauges } from './state-gauges.ts';
 const CODES = '200 204 400 401 403 404 408 413 429 500 502 503 504 none'.split(' ');
 const WINDOW_OUTCOMES = ['complete', 'unchanged', 'split', 'failed'] as const;
 
+/** What is counted, and by what. */
+const COUNTERS = {
+  pages: ['Pages stored by this process.', 'stream'],
+  records: ['Records on the pages stored by this process.', 'stream'],
+  received_bytes: ['Bytes of the pages stored by this process.', 'stream'],
+  windows: [
+    'Windows that this process has walked or looked at, by how they ended.',
+    'stream',
+    'outcome',
+  ],
+  runs: ['Runs of this process, by how they ended.', 'outcome'],
+  requests: [
+    'Requests to the API, by the status of the answer; none: there was no answer.',
+    'code',
+  ],
+  retries: ['Requests to the API that repeat one that failed.'],
+  retry_wait_seconds: ['Time that pages waited before they were asked for again.'],
+  rate_limit_waits: ['Answers that asked everybody to wait (429, 503).'],
+  rate_limit_wait_seconds: ['Time that such answers asked for.'],
+} as const;
+
 /** All metrics of a process. No label is a day: a series for each would never end. */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #pages = this.#counter('pages', 'Pages stored by this process.', ['stream']);
-  readonly #records = this.#counter('records', 'Records on the pages stored by this process.', [
-    'stream',
-  ]);
-  readonly #bytes = this.#counter('received_bytes', 'Bytes of the pages stored by this process.', [
-    'stream',
-  ]);
-  readonly #windows = this.#counter(
-    'windows',
-    'Windows that this process has walked or looked at, by how they ended.',
-    ['stream', 'outcome'],
-  );
-  readonly #runs = this.#counter('runs', 'Runs of this process, by how they ended.', ['outcome']);
-  readonly #requests = this.#counter(
-    'requests',
-    'Requests to the API, by the status of the answer; none: there was no answer.',
-    ['code'],
-  );
-  readonly #retries = this.#counter('retries', 'Requests to the API that repeat one that failed.');
-  readonly #retryWait = this.#counter(
-    'retry_wait_seconds',
-    'Time that pages waited before they were asked for again.',
-  );
-  readonly #rateWaits = this.#counter(
-    'rate_limit_waits',
-    'Answers that asked everybody to wait (429, 503).',
-  );
-  readonly #rateWait = this.#counter(
-    'rate_limit_wait_seconds',
-    'Time that such answers asked for.',
-  );
+  readonly #count = countersIn(this.#registry);
   readonly #duration = new Histogram({
     name: 'daywalk_request_duration_seconds',
     help: 'How long requests to the API took, from the request to the last byte.',
@@ -53,15 +44,16 @@ export class Metrics {
   constructor() {
     collectDefaultMetrics({ register: this.#registry });
     // `increase` sees no event with which a series begins, so none may begin with one.
-    for (const code of CODES) this.#requests.inc({ code }, 0);
-    for (const outcome of RUN_OUTCOMES) this.#runs.inc({ outcome }, 0);
+    for (const code of CODES) this.#count.requests.inc({ code }, 0);
+    for (const outcome of RUN_OUTCOMES) this.#count.runs.inc({ outcome }, 0);
   }
 
   /** Begins the series of these streams, for the same reason. */
   begin(streams: readonly string[]): void {
     for (const stream of streams) {
-      for (const counter of [this.#pages, this.#records, this.#bytes]) counter.inc({ stream }, 0);
-      for (const outcome of WINDOW_OUTCOMES) this.#windows.inc({ stream, outcome }, 0);
+      for (const counter of [this.#count.pages, this.#count.records, this.#count.received_bytes])
+        counter.inc({ stream }, 0);
+      for (const outcome of WINDOW_OUTCOMES) this.#count.windows.inc({ stream, outcome }, 0);
     }
   }
 
@@ -70,38 +62,38 @@ export class Metrics {
     switch (event.kind) {
       case 'page': {
         const { stream } = event.window;
-        this.#pages.inc({ stream });
-        this.#records.inc({ stream }, event.records);
-        this.#bytes.inc({ stream }, event.bytes);
+        this.#count.pages.inc({ stream });
+        this.#count.records.inc({ stream }, event.records);
+        this.#count.received_bytes.inc({ stream }, event.bytes);
         break;
       }
       case 'complete':
       case 'unchanged':
       case 'split':
       case 'failed':
-        this.#windows.inc({ stream: event.window.stream, outcome: event.kind });
+        this.#count.windows.inc({ stream: event.window.stream, outcome: event.kind });
         break;
     }
   };
 
   /** Counts a run. */
   onRunEnd(outcome: RunOutcome): void {
-    this.#runs.inc({ outcome });
+    this.#count.runs.inc({ outcome });
   }
 
   /** Counts requests. */
   readonly watch: SourceWatch = {
     answered: (status, durationMs) => {
-      this.#requests.inc({ code: String(status) });
+      this.#count.requests.inc({ code: String(status) });
       this.#duration.observe(durationMs / 1000);
     },
     retried: (waitMs) => {
-      this.#retries.inc();
-      this.#retryWait.inc(waitMs / 1000);
+      this.#count.retries.inc();
+      this.#count.retry_wait_seconds.inc(waitMs / 1000);
     },
     refused: (ms) => {
-      this.#rateWaits.inc();
-      this.#rateWait.inc(ms / 1000);
+      this.#count.rate_limit_waits.inc();
+      this.#count.rate_limit_wait_seconds.inc(ms / 1000);
     },
   };
 
@@ -111,13 +103,12 @@ export class Metrics {
     const type = this.#registry.contentType;
     return { type, body: `${standing}\n${await this.#registry.metrics()}` };
   }
+}
 
-  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) {
-    return new Counter<Label>({
-      name: `daywalk_${name}_total`,
-      help,
-      labelNames: [...labelNames],
-      registers: [this.#registry],
-    });
-  }
+function countersIn(registry: Registry): Readonly<Record<keyof typeof COUNTERS, Counter>> {
+  const counters = Object.entries(COUNTERS).map(([name, [help, ...labelNames]]) => {
+    const registers = [registry];
+    return [name, new Counter({ name: `daywalk_${name}_total`, help, labelNames, registers })];
+  });
+  return Object.fromEntries(counters);
 }

@@ -36,126 +36,123 @@ function setProcess(registry: Registry, { version, standing, doing, limits }: St
     labelNames: Object.keys(build),
     registers: [registry],
   }).set(build, 1);
-  const set = setPlain(registry);
-  set('database_up', 'Whether the database answers.', standing === null ? 0 : 1);
-  set('pass_running', 'Whether this worker runs a pass now.', doing.pass === null ? 0 : 1);
-  set(
-    'next_tick_timestamp_seconds',
-    'When this worker begins its next pass.',
-    doing.nextTick === null ? undefined : doing.nextTick / 1000,
-  );
-  set(
-    'key_refused_timestamp_seconds',
-    'Since when the API refuses the key of this worker; 0: it does not.',
-    (doing.refused?.since.getTime() ?? 0) / 1000,
-  );
-  set('requests_limit', 'Requests that this process may have under way.', limits?.limit);
-  set('requests_under_way', 'Requests that it has under way.', limits?.underWay);
-  set('requests_waiting', 'Requests that wait for their turn.', limits?.waiting);
+  setPlain(registry, {
+    database_up: ['Whether the database answers.', Number(standing !== null)],
+    pass_running: ['Whether this worker runs a pass now.', Number(doing.pass !== null)],
+    next_tick_timestamp_seconds: [
+      'When this worker begins its next pass.',
+      secondsOf(doing.nextTick),
+    ],
+    key_refused_timestamp_seconds: [
+      'Since when the API refuses the key of this worker; 0: it does not.',
+      (doing.refused?.since.getTime() ?? 0) / 1000,
+    ],
+    requests_limit: ['Requests that this process may have under way.', limits?.limit],
+    requests_under_way: ['Requests that it has under way.', limits?.underWay],
+    requests_waiting: ['Requests that wait for their turn.', limits?.waiting],
+  });
 }
 
 function setDatabase(registry: Registry, standing: Standing | null): void {
-  const set = setPlain(registry);
-  set('leases', 'Windows that workers hold now, on all machines.', standing?.running.length);
   const ended = standing?.runs.find(({ finishedAt }) => finishedAt !== null)?.finishedAt;
-  set(
-    'last_run_timestamp_seconds',
-    'When the newest run ended, on any machine.',
-    ended ? ended.getTime() / 1000 : undefined,
-  );
+  setPlain(registry, {
+    leases: ['Windows that workers hold now, on all machines.', standing?.running.length],
+    last_run_timestamp_seconds: [
+      'When the newest run ended, on any machine.',
+      secondsOf(ended?.getTime() ?? null),
+    ],
+  });
   // One that is being built is no table that anybody asks.
   const tables = standing?.tables.filter(({ state }) => state === 'live') ?? [];
-  const setOf = setEach(registry, 'table', tables);
-  setOf(
-    'table_behind_days',
-    'Days in which the record table is not in step with what is shown.',
-    ({ behind }) => behind,
-  );
-  setOf('table_rows', 'Rows of the record table.', ({ records }) => records);
-  setOf(
-    'table_faults',
-    'Values that do not fit the type of their column, and are null.',
-    ({ faults }) => faults,
-  );
+  setEach(registry, 'table', tables, {
+    table_behind_days: [
+      'Days in which the record table is not in step with what is shown.',
+      ({ behind }) => behind,
+    ],
+    table_rows: ['Rows of the record table.', ({ records }) => records],
+    table_faults: [
+      'Values that do not fit the type of their column, and are null.',
+      ({ faults }) => faults,
+    ],
+  });
 }
 
 function setHealth(registry: Registry, { standing, timeZone }: StateNow): void {
-  const set = setEach(registry, 'stream', standing?.health.streams ?? []);
-  set(
-    'last_complete_day_timestamp_seconds',
-    'When the newest complete day of the stream ended.',
-    ({ lastComplete }) =>
-      lastComplete === null ? undefined : closesAt(lastComplete, timeZone, 0) / 1000,
-  );
-  set('lag_seconds', 'Time since the newest complete day of the stream ended.', ({ lagMs }) =>
-    lagMs === null ? undefined : lagMs / 1000,
-  );
-  set('fresh', 'Whether the newest day that should be complete by now is.', ({ fresh }) =>
-    fresh ? 1 : 0,
-  );
-  set('closed_days', 'Days of the stream that are closed and wanted.', ({ closed }) => closed);
-  set('complete_days', 'Days of the stream that are complete.', ({ complete }) => complete);
-  set(
-    'missing_days',
-    'Closed days of the stream that are neither complete nor failed.',
-    ({ closed, complete, failed }) => closed - complete - failed,
-  );
-  set(
-    'overdue_days',
-    'Days of the stream that should be complete by now, are not, and have not failed.',
-    ({ overdue }) => overdue,
-  );
-  set('failed_days', 'Days of the stream that failed.', ({ failed }) => failed);
+  setEach(registry, 'stream', standing?.health.streams ?? [], {
+    last_complete_day_timestamp_seconds: [
+      'When the newest complete day of the stream ended.',
+      ({ lastComplete }) =>
+        secondsOf(lastComplete === null ? null : closesAt(lastComplete, timeZone, 0)),
+    ],
+    lag_seconds: [
+      'Time since the newest complete day of the stream ended.',
+      ({ lagMs }) => secondsOf(lagMs),
+    ],
+    fresh: [
+      'Whether the newest day that should be complete by now is.',
+      ({ fresh }) => Number(fresh),
+    ],
+    closed_days: ['Days of the stream that are closed and wanted.', ({ closed }) => closed],
+    complete_days: ['Days of the stream that are complete.', ({ complete }) => complete],
+    missing_days: [
+      'Closed days of the stream that are neither complete nor failed.',
+      ({ closed, complete, failed }) => closed - complete - failed,
+    ],
+    overdue_days: [
+      'Days of the stream that should be complete by now, are not, and have not failed.',
+      ({ overdue }) => overdue,
+    ],
+    failed_days: ['Days of the stream that failed.', ({ failed }) => failed],
+  });
 }
 
 function setStored(registry: Registry, standing: Standing | null): void {
-  const set = setEach(registry, 'stream', standing?.streams ?? []);
   const goneOf = (name: string) => standing?.gone.find(({ stream }) => stream === name);
-  set(
-    'gone_records',
-    'Records of the stream that are kept and that the source does not show any more.',
-    ({ stream }) => goneOf(stream)?.gone ?? 0,
-  );
-  set(
-    'lost_records',
-    'Those that days of the stream lost in numbers, until that is accepted.',
-    ({ stream }) => goneOf(stream)?.failures.reduce((sum, { lost }) => sum + lost, 0) ?? 0,
-  );
-  set('stored_records', 'Records of the stream that the views show.', ({ days }) =>
-    sumOf(days, 'records'),
-  );
-  set('stored_pages', 'Pages of the stream that the views show.', ({ days }) =>
-    sumOf(days, 'pages'),
-  );
-  set('stored_bytes', 'Bytes received for those pages.', ({ days }) => sumOf(days, 'bytes'));
+  setEach(registry, 'stream', standing?.streams ?? [], {
+    gone_records: [
+      'Records of the stream that are kept and that the source does not show any more.',
+      ({ stream }) => goneOf(stream)?.gone ?? 0,
+    ],
+    lost_records: [
+      'Those that days of the stream lost in numbers, until that is accepted.',
+      ({ stream }) => goneOf(stream)?.failures.reduce((sum, { lost }) => sum + lost, 0) ?? 0,
+    ],
+    stored_records: [
+      'Records of the stream that the views show.',
+      ({ days }) => sumOf(days, 'records'),
+    ],
+    stored_pages: ['Pages of the stream that the views show.', ({ days }) => sumOf(days, 'pages')],
+    stored_bytes: ['Bytes received for those pages.', ({ days }) => sumOf(days, 'bytes')],
+  });
 }
 
-/** Gauges of one value each; undefined: nobody knows it. */
-const setPlain =
-  (registry: Registry) =>
-  (name: string, help: string, value: number | undefined): void => {
+const secondsOf = (ms: number | null): number | undefined => (ms === null ? undefined : ms / 1000);
+
+/** Gauges of one value each, by their names, with help; undefined: nobody knows it. */
+function setPlain(
+  registry: Registry,
+  gauges: Readonly<Record<string, [help: string, value: number | undefined]>>,
+): void {
+  for (const [name, [help, value]] of Object.entries(gauges)) {
     const gauge = new Gauge({ name: `daywalk_${name}`, help, registers: [registry] });
     if (value === undefined) gauge.remove();
     else gauge.set(value);
-  };
+  }
+}
 
 /** Gauges with a value for each of these streams or tables; undefined: this one has none. */
-const setEach =
-  <Label extends string, Of extends Readonly<Record<Label, string>>>(
-    registry: Registry,
-    label: Label,
-    all: readonly Of[],
-  ) =>
-  (name: string, help: string, valueIn: (one: Of) => number | undefined): void => {
+function setEach<Label extends string, Of extends Readonly<Record<Label, string>>>(
+  registry: Registry,
+  label: Label,
+  all: readonly Of[],
+  gauges: Readonly<Record<string, [help: string, valueIn: (one: Of) => number | undefined]>>,
+): void {
+  for (const [name, [help, valueIn]] of Object.entries(gauges)) {
     const labelNames: string[] = [label];
-    const gauge = new Gauge({
-      name: `daywalk_${name}`,
-      help,
-      labelNames,
-      registers: [registry],
-    });
+    const gauge = new Gauge({ name: `daywalk_${name}`, help, labelNames, registers: [registry] });
     for (const one of all) {
       const value = valueIn(one);
       if (value !== undefined) gauge.set({ [label]: one[label] }, value);
     }
-  };
+  }
+}

@@ -31,9 +31,7 @@ export const SHAPES = html`<svg class="shapes" width="0" height="0" aria-hidden=
 
 /** The shape of a state, in the middle of a text. */
 export function stateMark(state: DayState): Html {
-  return state === 'out'
-    ? html`<svg class="mark" viewBox="0 0 10 10" aria-hidden="true"></svg>`
-    : html`<svg class="mark" viewBox="0 0 10 10" aria-hidden="true"><use href="#s-${state}"/></svg>`;
+  return html`<svg class="mark" viewBox="0 0 10 10" aria-hidden="true"><use href="#s-${state}"/></svg>`;
 }
 
 /** The legend: the states that occur, each with its days. */
