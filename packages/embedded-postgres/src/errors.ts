@@ -1,16 +1,17 @@
 /** What can keep the embedded Postgres from running, as an error that says what to do about it. */
 
 /** What the operator can always do instead of using the embedded Postgres. */
-export const OWN_DATABASE_HINT =
+const OWN_DATABASE =
   'set DATABASE_URL=postgres://user:password@host/database to use a Postgres of your own';
 
 /** The embedded Postgres cannot be used; the hint says what a person can do. */
 export class EmbeddedPostgresError extends Error {
   readonly hint: string;
-  constructor(message: string, hint: string = OWN_DATABASE_HINT, cause?: unknown) {
+  /** @param remedy what mends it; undefined: nobody knows. */
+  constructor(message: string, remedy?: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'EmbeddedPostgresError';
-    this.hint = hint;
+    this.hint = remedy === undefined ? OWN_DATABASE : `${remedy}, or ${OWN_DATABASE}`;
   }
 }
 
@@ -24,8 +25,7 @@ export async function explained<T>(work: Promise<T>, what: string, remedy: strin
   try {
     return await work;
   } catch (cause) {
-    const hint = `${remedy}, or ${OWN_DATABASE_HINT}`;
-    throw new EmbeddedPostgresError(`${what}: ${reasonOf(cause)}`, hint, cause);
+    throw new EmbeddedPostgresError(`${what}: ${reasonOf(cause)}`, remedy, cause);
   }
 }
 

@@ -1,24 +1,8 @@
 /** The folder of an embedded Postgres (`.daywalk/`): what lies where in it, and the proof that nobody else can reach into it. */
 import { lstat, mkdir, open, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EmbeddedPostgresError, explained, hasCode, OWN_DATABASE_HINT } from './errors.ts';
+import { EmbeddedPostgresError, explained, hasCode } from './errors.ts';
 import { accountName } from './passwd.ts';
-
-/** The places in the folder, as absolute paths. */
-export interface Folder {
-  /** The folder itself, without symbolic links: the same string in every process that uses it. */
-  readonly path: string;
-  /** The cluster of Postgres, with its socket. It has this name only once it is complete. */
-  readonly data: string;
-  /** Who may connect, for Postgres; written anew at each start. */
-  readonly hba: string;
-  /** Which account of this machine that is. */
-  readonly ident: string;
-  /** What Postgres and its watcher say. */
-  readonly log: string;
-  /** Links to the shared libraries of Postgres. */
-  readonly libraries: string;
-}
 
 /** Tells one file or folder from any other, also after it was moved or removed. */
 export interface Identity {
@@ -28,17 +12,24 @@ export interface Identity {
 
 const LOG_LIMIT = 5_000_000;
 
+/** The places in the folder, as absolute paths. */
+export type Folder = ReturnType<typeof placesIn>;
+
 /** The places in `path`, which must be free of symbolic links. */
-export function placesIn(path: string): Folder {
-  return {
-    path,
-    data: join(path, 'data'),
-    hba: join(path, 'pg_hba.conf'),
-    ident: join(path, 'pg_ident.conf'),
-    log: join(path, 'postgres.log'),
-    libraries: join(path, 'lib'),
-  };
-}
+export const placesIn = (path: string) => ({
+  /** The folder itself, without symbolic links: the same string in every process that uses it. */
+  path,
+  /** The cluster of Postgres, with its socket. It has this name only once it is complete. */
+  data: join(path, 'data'),
+  /** Who may connect, for Postgres; written anew at each start. */
+  hba: join(path, 'pg_hba.conf'),
+  /** Which account of this machine that is. */
+  ident: join(path, 'pg_ident.conf'),
+  /** What Postgres and its watcher say. */
+  log: join(path, 'postgres.log'),
+  /** Links to the shared libraries of Postgres. */
+  libraries: join(path, 'lib'),
+});
 
 /**
  * Makes the folder where it is missing.
@@ -87,7 +78,7 @@ export async function assertPrivate(
   if (!found.isDirectory())
     throw new EmbeddedPostgresError(
       `${path} is not a folder (a symbolic link is not followed here)`,
-      `remove it, or ${OWN_DATABASE_HINT}`,
+      'remove it',
     );
   if (wanted !== undefined && found.uid !== wanted) throw await foreign(path, found.uid);
   if (found.mode & 0o077) throw tooOpen(path, 'can be entered by others', found.mode, 'go=');
@@ -99,14 +90,14 @@ async function foreign(path: string, owner: number): Promise<EmbeddedPostgresErr
   const us = await accountName(process.geteuid?.() ?? 0);
   return new EmbeddedPostgresError(
     `${path} belongs to ${name}, and this program runs as ${us}`,
-    `run it as ${name}, or in another folder, or ${OWN_DATABASE_HINT}`,
+    `run it as ${name}, or in another folder`,
   );
 }
 
 function tooOpen(path: string, how: string, mode: number, change: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `${path} ${how} (mode ${(mode & 0o7777).toString(8)})`,
-    `chmod ${change} ${path}, or ${OWN_DATABASE_HINT}`,
+    `chmod ${change} ${path}`,
   );
 }
 

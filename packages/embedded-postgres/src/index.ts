@@ -1,7 +1,7 @@
 /** The embedded Postgres, as those who use it see it: a URL that works for as long as it is held. */
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EmbeddedPostgresError, OWN_DATABASE_HINT, reasonOf } from './errors.ts';
+import { EmbeddedPostgresError, reasonOf } from './errors.ts';
 import { type Folder, type Identity, openFolder, openLog } from './folder.ts';
 import { isRunning, type Postmaster, provePostmaster, untilGone } from './postmaster.ts';
 import { startServer, startWatcher } from './server.ts';
@@ -81,6 +81,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
       if (released.signal.aborted) return;
       released.abort();
       const goodbye = leave(folder, held).catch(() => undefined);
+      // The connection keeps no process alive; this timer does, until the goodbye is over.
       const enough = new AbortController();
       const late = sleep(GOODBYE_MS, undefined, { signal: enough.signal }).catch(() => undefined);
       await Promise.race([goodbye, late]);
@@ -101,7 +102,7 @@ async function hold(folder: Folder, stop: AbortSignal | undefined): Promise<Held
     if (!late.aborted) throw error;
     throw new EmbeddedPostgresError(
       `the embedded Postgres was not ready within ${START_MS / 1000} s; see ${folder.log}`,
-      `if it recovers from a crash, run the command again in a while; or ${OWN_DATABASE_HINT}`,
+      'if it recovers from a crash, run the command again in a while',
       error,
     );
   }

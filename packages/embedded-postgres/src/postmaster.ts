@@ -6,23 +6,18 @@ import { hasCode } from './errors.ts';
 import { assertPrivate, type Folder, type Identity, readIfThere } from './folder.ts';
 
 /** What a Postgres says of itself; it may be gone since. */
-export interface Postmaster {
-  readonly pid: number;
-  readonly port: number;
-  /** The folder of its socket, as an absolute path. */
-  readonly sockets: string;
-  readonly ready: boolean;
-}
+export type Postmaster = NonNullable<Awaited<ReturnType<typeof readPostmaster>>>;
 
 const LOOK_AGAIN_MS = 50;
 
 /** The Postgres that runs on the data, or was running when the machine stopped; undefined when there is none. */
-export async function readPostmaster(folder: Folder): Promise<Postmaster | undefined> {
+export async function readPostmaster(folder: Folder) {
   const text = await readIfThere(join(folder.data, 'postmaster.pid'));
   const lines = text?.split('\n') ?? [];
   const [pid, port] = [Math.abs(Number(lines[0])), Number(lines[3])];
   // It is written piece by piece while Postgres starts.
   if (!(pid > 0)) return undefined;
+  /** The folder of its socket, as an absolute path. */
   const sockets = lines[4]?.startsWith('/') ? lines[4] : folder.data;
   return { pid, port, sockets, ready: lines[7]?.trim() === 'ready' };
 }

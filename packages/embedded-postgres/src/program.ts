@@ -1,5 +1,5 @@
 /** Running a program of Postgres under the account that runs it, with nothing of our environment, which holds secrets. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 
 /** How the programs of Postgres are run in one folder. */
 export interface Runner {
@@ -34,27 +34,20 @@ export function run(
   command: readonly string[],
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const [program, ...args] = [...prefix, ...command] as [string, ...string[]];
+  const options = {
+    // The account may be unable to enter our own working directory.
+    cwd: '/',
+    env: { ...CLEAN_ENVIRONMENT, ...environment },
+    signal,
+    killSignal: 'SIGKILL',
+    ...identity,
+  } as const;
   return new Promise((resolve) => {
-    const [program, ...args] = [...prefix, ...command] as [string, ...string[]];
-    const child = spawn(program, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // The account may be unable to enter our own working directory.
-      cwd: '/',
-      env: { ...CLEAN_ENVIRONMENT, ...environment },
-      signal,
-      killSignal: 'SIGKILL',
-      ...identity,
+    execFile(program, args, options, (error, stdout, stderr) => {
+      const said = `${stdout}${stderr}`.trimEnd() || (error?.message ?? '');
+      resolve({ ok: error === null, output: said.split('\n').slice(-8).join('\n') });
     });
-    let text = '';
-    const collect = (chunk: Buffer) => {
-      text = (text + chunk.toString('utf8')).slice(-4000);
-    };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
-    child.once('error', (error) => resolve({ ok: false, output: error.message }));
-    child.once('close', (code) =>
-      resolve({ ok: code === 0, output: text.trimEnd().split('\n').slice(-8).join('\n') }),
-    );
   });
 }
 

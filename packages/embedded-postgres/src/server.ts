@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { chooseRunner } from './account.ts';
 import { type Binaries, prepareBinaries } from './binaries.ts';
 import { ensureCluster, writeAccess } from './cluster.ts';
-import { EmbeddedPostgresError, OWN_DATABASE_HINT } from './errors.ts';
+import { EmbeddedPostgresError } from './errors.ts';
 import { type Folder, lastLines, openLog } from './folder.ts';
 import { isRunning, type Postmaster, readPostmaster } from './postmaster.ts';
 import { launch, type Runner, run } from './program.ts';
@@ -58,7 +58,7 @@ export async function startServer(folder: Folder, signal: AbortSignal): Promise<
     if (code === LOCKED)
       throw new EmbeddedPostgresError(
         `another Postgres, which cannot be seen from here, runs on ${folder.data}: in another container, perhaps`,
-        `give each container a folder of its own, or ${OWN_DATABASE_HINT}`,
+        'give each container a folder of its own',
       );
     throw new EmbeddedPostgresError(
       `the embedded Postgres does not start; its last words, from ${folder.log}:\n${await lastLines(folder, logStart)}`,
@@ -113,7 +113,7 @@ async function socketFolder(folder: Folder, left: Postmaster | undefined, runner
   if (addressLength(made) > LONGEST_ADDRESS)
     throw new EmbeddedPostgresError(
       `the path of ${folder.data} is too long for a socket, and so is ${made}`,
-      `set TMPDIR to a folder with a short path, or ${OWN_DATABASE_HINT}`,
+      'set TMPDIR to a folder with a short path',
     );
   if (runner.identity) await chown(made, runner.identity.uid, runner.identity.gid);
   return made;

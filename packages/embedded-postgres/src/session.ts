@@ -60,13 +60,10 @@ export async function connect({ sockets, port }: Postmaster): Promise<pg.Client>
 }
 
 /** A use of the server; `watched` tells whether there is someone who stops it in the end. */
-export interface Use {
-  readonly client: pg.Client;
-  readonly watched: boolean;
-}
+export type Use = NonNullable<Awaited<ReturnType<typeof join>>>;
 
 /** Begins to use the server; undefined when it is not there, or not yet, or about to stop. */
-export async function join(postmaster: Postmaster): Promise<Use | undefined> {
+export async function join(postmaster: Postmaster) {
   let client: pg.Client | undefined;
   try {
     client = await connect(postmaster);
