@@ -147,7 +147,7 @@ function quieter(level: Settings['logLevel']): Settings['logLevel'] {
  * its events; with `--quiet` only when it was not done.
  */
 export async function watched(
-  { options, signal }: Invocation,
+  { typed, options, signal }: Invocation,
   session: ExportSession,
   run: (onEvent: (event: RunEvent) => void) => Promise<RunReport>,
 ): Promise<number> {
@@ -168,7 +168,7 @@ export async function watched(
   } catch (error) {
     events?.broke(error);
     if (error instanceof DaywalkError)
-      error.addHint(...describeUnfinished(progress.state, options.only === 'all'));
+      error.addHint(...describeUnfinished(progress.state, commandAgain(typed)));
     throw error;
   }
   await forgetRefusal(session, report);
@@ -180,6 +180,17 @@ export async function watched(
     print(...describeRun(report, elapsedMs, progress.proven), ...notBegun(session.settings));
   return code;
 }
+
+/** The command as it was typed; windows that were asked for again are so still. */
+const commandAgain = (typed: Invocation['typed']): string =>
+  `daywalk ${typed
+    .map(quoted)
+    .join(' ')
+    .replace(/ --only[ =]all\b/, '')}`;
+
+/** As a shell takes it. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** The terminal on which someone watches how it goes; undefined: there is none. */
 function liveTerminal(): Audience['live'] {

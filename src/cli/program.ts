@@ -2,6 +2,7 @@
 import { Command, type CommanderError, Option } from 'commander';
 import { EXIT_MEANINGS, SettingsError } from '../errors.ts';
 import { ROWS, SECRET_FILES, SETTINGS, type SettingRow } from '../settings/table/table.ts';
+import { didYouMean } from '../settings/values/spelling.ts';
 import { version } from './package-version.ts';
 import type { VerbRow } from './verb.ts';
 import { VERBS } from './verbs.ts';
@@ -21,11 +22,29 @@ export function readProgram(signal: AbortSignal, onEnd: (code: number) => void):
     .option('--config <file>', SETTINGS.config.description)
     .exitOverride((error) => endWith(error, 'options stand behind the verb: daywalk status --json'))
     .configureHelp({ sortSubcommands: false })
-    .helpCommand('help [verb]', 'the help of a verb')
     .showHelpAfterError('(daywalk --help tells more)')
     .addHelpText('after', AFTER_HELP);
   for (const row of VERBS) addVerb(program, row, signal, onEnd);
+  addHelp(program);
   return program;
+}
+
+/** `daywalk help VERB`: a verb that there is not is an error. */
+function addHelp(program: Command): void {
+  program.helpCommand(false);
+  const command = program.command('help').argument('[verb]').description('the help of a verb');
+  command.exitOverride().action((name?: string) => {
+    const found =
+      name === undefined ? program : program.commands.find((verb) => verb.name() === name);
+    if (found !== undefined) return found.help();
+    const names = VERBS.map((row) => row.name);
+    throw new SettingsError(
+      `there is no verb ${JSON.stringify(name)}${didYouMean(name ?? '', names)}`,
+      {
+        hint: `The verbs are ${names.join(', ')}.`,
+      },
+    );
+  });
 }
 
 /** Ends as commander would; a mistake gets a word on how it is done. */
@@ -52,7 +71,8 @@ function addVerb(program: Command, row: VerbRow, signal: AbortSignal, onEnd: OnE
     // A verb without streams of its own choice takes both spellings for the setting.
     const streams = options.some(({ long }) => long === '--stream') ? undefined : stream;
     const given = argument === undefined ? {} : { [argument.name()]: called[0] };
-    onEnd(await run({ options: { stream, streams, ...others, ...given }, signal }));
+    const typed = process.argv.slice(2);
+    onEnd(await run({ options: { stream, streams, ...others, ...given }, typed, signal }));
   });
 }
 

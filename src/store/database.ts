@@ -247,17 +247,23 @@ export class Database {
     throw noneTakesWrites(refusals);
   }
 
-  /** Each of several hosts, with why it takes no writes now; none where there is one. */
-  async lookAtHosts(): Promise<
-    readonly { readonly name: string; readonly error: Error | undefined }[]
-  > {
+  /**
+   * Each of several hosts, with why it takes no writes now; none where there is one.
+   * @param limitMs how long a silent one is waited for.
+   */
+  async lookAtHosts(
+    limitMs: number,
+  ): Promise<readonly { readonly name: string; readonly error: Error | undefined }[]> {
     if (this.#servers.length === 1) return [];
-    const looking = this.#servers.map(async (server) => {
+    const options = { ...this.#options, connections: 1, statementTimeoutMs: limitMs };
+    const looking = hostsOf(options.url).map(async (host) => {
+      const server = openServer(host, options);
       const error = await connectTo(server).then(
         (client) => void client.release(),
         (why: Error) => why,
       );
-      return { name: server.name, error };
+      await server.pool.end();
+      return { name: host.name, error };
     });
     return Promise.all(looking);
   }

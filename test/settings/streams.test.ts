@@ -63,8 +63,8 @@ streams:
     ['Bad Name: { resource: events }', '(streams."Bad Name"): a name has small letters'],
     ['events: { total_path: }', 'write none if there is no total'],
     ['events: { records_path: a..b }', 'is not keys with dots'],
-    ['events: { retention: 12h }', 'is not a duration from 1d to 36500d'],
-    ['events: { retention: for ever }', 'is not a duration'],
+    ['events: { retention: 12h }', 'is not an age from 1d to 36500d'],
+    ['events: { retention: for ever }', 'is not an age'],
   ])('%s', (yaml, expected) => {
     const problems = problemsOf(() => loadYaml(`streams:\n  ${yaml}`));
     expect(problems).toHaveLength(1);

@@ -57,7 +57,7 @@ export async function examineDatabase(
 
 /** Which of several hosts takes writes, and whether the others could be turned to. */
 async function examineHosts(database: Database, examination: Examination): Promise<void> {
-  const hosts = await database.lookAtHosts();
+  const hosts = await database.lookAtHosts(REACHED_MS);
   for (const { name, error } of hosts)
     if (error === undefined) examination.ok('database host', `${name} takes writes`);
     else if (error instanceof NoWritesError)

@@ -56,16 +56,16 @@ function failureLines(failures: readonly WindowFailed[]): string[] {
 const dayOf = ({ from }: Pick<WindowFailed, 'from'>): string => from.slice(0, 10);
 const isMidnight = ({ from, to }: WindowFailed): boolean => dayOf({ from }) !== to.slice(0, 10);
 
-/** What a run that did not come to its end has stored, and how to go on; windows that were to be walked again are so still. */
+/** What a run that did not come to its end has stored, and how to go on. */
 export function describeUnfinished(
   { windows, done, records }: ProgressState,
-  again: boolean,
+  command: string,
 ): string[] {
   return [
     windows === 0
       ? 'Nothing was stored in this run.'
       : `Stored in this run: ${formatCount(done)} of ${counted(windows, 'window')}, ${counted(records, 'record')} received. They are not fetched again.`,
-    `To go on: the same command${again ? ' without --only all' : ''}.`,
+    `To go on: ${command}`,
   ];
 }
 

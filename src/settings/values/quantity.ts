@@ -22,6 +22,8 @@ const DURATION: Measure = {
   zero: '0s',
   units: { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 },
 };
+/** Where less than a day is none. */
+const AGE: Measure = { ...DURATION, name: 'an age', examples: '400d' };
 /** In bytes. */
 const SIZE: Measure = {
   name: 'a size',
@@ -40,7 +42,7 @@ export function parseInteger(text: string, range: Range): number | Wrong {
 
 /** Milliseconds from `90s`, `15m`, `1h`, `2d`, `250ms` or `0`. */
 export const parseDuration = (text: string, range: Range): number | Wrong =>
-  parseQuantity(text, range, DURATION);
+  parseQuantity(text, range, range.min < 86_400_000 ? DURATION : AGE);
 
 /** Bytes from `64MiB`, `10MB`, `512KiB` or `0`; a kB is 1000 bytes, a KiB 1024. */
 export const parseSize = (text: string, range: Range): number | Wrong =>
