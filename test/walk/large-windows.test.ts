@@ -90,7 +90,7 @@ describe('a window whose total is large', () => {
       const arrange: Habits['arrange'] = (records, __, { from, to }) =>
         records.filter(
           (record) =>
-            at(record) >= secondOfDay(from) + after && at(record) <= secondOfDay(to) - before,
+            at(record) >= daySecondsOf(from) + after && at(record) <= daySecondsOf(to) - before,
         );
       const { results } = await exported({ totals: 'exact', at, arrange });
       expect(results.get(day)).toMatchObject({ state: 'complete', published: list.toSorted() });
@@ -145,9 +145,6 @@ it('is walked to the end of what is shown of it on two days, where its total tel
   const deep = source.asked.slice(asked).filter(({ start }) => start > 0);
   expect(deep.filter(whole)).toEqual([]);
 });
-
-const secondOfDay = (time: string): number =>
-  (Date.parse(`${time.replace(' ', 'T')}Z`) / 1000) % 86_400;
 
 /** Seconds from the beginning of the day, also those before and behind it. */
 const daySecondsOf = (time: string): number =>
