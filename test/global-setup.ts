@@ -22,6 +22,8 @@ export interface TestServer {
   readonly template: string;
   /** How a database is cloned here, as SQL. */
   readonly cloning: string;
+  /** The folder of its socket, where it may be used. */
+  readonly socket?: string | undefined;
   readonly problem?: string;
 }
 
@@ -50,8 +52,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     server = await givePostgres();
     await inDatabase(server.adminUrl, `create database ${template}`);
     await migrate(urlOf(server.adminUrl, template));
-    const { adminUrl, cloning } = server;
-    project.provide('testServer', { adminUrl, cloning, prefix, template });
+    const { adminUrl, cloning, socket } = server;
+    project.provide('testServer', { adminUrl, cloning, socket, prefix, template });
   } catch (error) {
     const problem = `the tests have no database with the schema in it: ${(error as Error).stack}`;
     console.error(problem);
@@ -89,6 +91,7 @@ async function build(): Promise<void> {
 interface Postgres {
   readonly adminUrl: string;
   readonly cloning: string;
+  readonly socket?: string | undefined;
   stop(kept: readonly string[]): Promise<void>;
 }
 
@@ -126,6 +129,7 @@ async function givePostgres(): Promise<Postgres> {
     adminUrl: `postgres://daywalk:${password}@127.0.0.1:${port}/daywalk`,
     // Half the work of the default, which writes all that it copies into the WAL.
     cloning: 'strategy file_copy',
+    socket: new URL(embedded.url).searchParams.get('host') ?? undefined,
     async stop(kept) {
       await embedded.release({ untilStopped: true });
       process.off('exit', remove);

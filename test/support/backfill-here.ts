@@ -8,6 +8,7 @@ import { loadSettings } from '../../src/settings/load.ts';
 import { openSource } from '../../src/source/source.ts';
 import { Database } from '../../src/store/database.ts';
 import { backfill, type RunReport } from '../../src/walk/run.ts';
+import { bySocket } from './database.ts';
 import { inEveryFile } from './hooks.ts';
 import type { Days } from './multiset.ts';
 import type { Scene } from './scene.ts';
@@ -40,7 +41,7 @@ export async function backfillHere(
   const database =
     open.get(url) ??
     new Database({
-      url,
+      url: bySocket(url),
       connections: 3,
       statementTimeoutMs: settings.statementTimeout,
       patienceMs: settings.databasePatience,

@@ -56,6 +56,19 @@ export function server() {
   return found;
 }
 
+/**
+ * The URL by which the process of a test itself reaches a database: by the server's socket where it can, which costs both of them
+ * half of what a statement does over loopback. What stands between them, or logs in as somebody else, stays as it is.
+ */
+export function bySocket(url: string): string {
+  const { adminUrl, socket } = server();
+  const [given, admin] = [new URL(url), new URL(adminUrl)];
+  if (socket === undefined || given.host !== admin.host || given.username !== admin.username)
+    return url;
+  given.searchParams.set('host', socket);
+  return given.href;
+}
+
 async function create(template: string): Promise<TestDatabase> {
   const { adminUrl, cloning, prefix } = server();
   made += 1;
@@ -63,7 +76,7 @@ async function create(template: string): Promise<TestDatabase> {
   await asAdmin(`create database ${name} template ${template} ${cloning}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  const pool = openPool(url.href, 5);
+  const pool = openPool(bySocket(url.href), 5);
   const port = inject('pgbouncerPort');
   if (port !== undefined) [url.hostname, url.port] = ['127.0.0.1', String(port)];
   const entry: Open = {

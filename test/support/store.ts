@@ -11,7 +11,7 @@ import type { Checkpoint } from '../../src/store/pages.ts';
 import { registerStreams } from '../../src/store/streams.ts';
 import { openWalk, readOpenWalk, type WalkPlan } from '../../src/store/walks.ts';
 import { planWindows } from '../../src/store/windows.ts';
-import { copyOf, createTestDatabase, type TestDatabase } from './database.ts';
+import { bySocket, copyOf, createTestDatabase, type TestDatabase } from './database.ts';
 
 export const DAY = '2026-03-05';
 export const TTL_MS = 60_000;
@@ -130,7 +130,7 @@ export function openDatabase(url: string, opening: Opening = {}): Database {
 
 function connectTo(url: string, opening: Opening = {}): Database {
   return new Database({
-    url,
+    url: bySocket(url),
     connections: opening.connections ?? 4,
     statementTimeoutMs: opening.statementTimeoutMs ?? 20_000,
     patienceMs: opening.patienceMs ?? 20_000,

@@ -1,8 +1,8 @@
 /** Perils of a run: every statement and every request passes a gate that can end the process, cut the connection, or call a thief. */
 import { silentLogger } from '../../src/log.ts';
-import type { DatabaseOptions } from '../../src/store/connection/connections.ts';
+import { Database, type DatabaseOptions, type SqlValues } from '../../src/store/database.ts';
 import { OutcomeUnknownError } from '../../src/store/connection/sqlstate.ts';
-import { Database, type SqlValues } from '../../src/store/database.ts';
+import { bySocket } from '../support/database.ts';
 import { keptPlans } from '../support/kept-plans.ts';
 import { hastyClock } from '../support/store.ts';
 
@@ -65,7 +65,7 @@ class GatedDatabase extends Database {
 export function openGated(url: string, gate: Gate, statementTimeoutMs = 20_000): Database {
   return new GatedDatabase(
     {
-      url: keptPlans(url),
+      url: keptPlans(bySocket(url)),
       connections: 6,
       statementTimeoutMs,
       patienceMs: 20_000,
