@@ -13,7 +13,7 @@ import { exporterParts, OPTIONS } from '../support/exporter.ts';
 import { inEveryFile } from '../support/hooks.ts';
 import { hastyClock, TTL_MS } from '../support/store.ts';
 import type { ImaginedSource } from './imagined-source.ts';
-import { type Gate, openGate, openGated } from './perils.ts';
+import { borrow, type Gate, openGate, openGated } from './perils.ts';
 
 /** A settle delay with which the next day closes in no less than twelve hours: no test sees a midnight go by. */
 export const SETTLE_MS = new Date().getUTCHours() < 12 ? 0 : 12 * 3_600_000;
@@ -81,12 +81,15 @@ export function sharedDatabase(server: TestDatabase): Database {
   return database;
 }
 
-/** One run of one process, with an empty memory; with connections of its own where they pass a gate. */
+/** One run of one process, with an empty memory. */
 export async function runOnce(exporting: Exporting): Promise<RunReport> {
   const { server, gate, statementTimeoutMs } = exporting;
-  if (gate === undefined && statementTimeoutMs === undefined)
-    return runOn(sharedDatabase(server), exporting);
-  const database = openGated(server.url, gate ?? openGate, statementTimeoutMs);
+  const shared = sharedDatabase(server);
+  if (gate === undefined && statementTimeoutMs === undefined) return runOn(shared, exporting);
+  const database =
+    statementTimeoutMs === undefined && gate !== undefined
+      ? borrow(shared, server.url, gate)
+      : openGated(server.url, gate ?? openGate, statementTimeoutMs);
   try {
     return await runOn(database, exporting);
   } finally {

@@ -1,6 +1,11 @@
 /** Perils of a run: every statement and every request passes a gate that can end the process, cut the connection, or call a thief. */
 import { silentLogger } from '../../src/log.ts';
-import { Database, type DatabaseOptions, type SqlValues } from '../../src/store/database.ts';
+import {
+  Database,
+  type DatabaseOptions,
+  type Query,
+  type SqlValues,
+} from '../../src/store/database.ts';
 import { OutcomeUnknownError } from '../../src/store/connection/sqlstate.ts';
 import { bySocket } from '../support/database.ts';
 import { keptPlans } from '../support/kept-plans.ts';
@@ -61,17 +66,83 @@ class GatedDatabase extends Database {
   }
 }
 
-/** A database whose every statement passes the gate. */
-export function openGated(url: string, gate: Gate, statementTimeoutMs = 20_000): Database {
-  return new GatedDatabase(
-    {
-      url: keptPlans(bySocket(url)),
-      connections: 6,
-      statementTimeoutMs,
-      patienceMs: 20_000,
-      clock: hastyClock,
-      log: silentLogger,
-    },
-    gate,
-  );
+/** The database of one process that has the connections of others; with its end it has none, as if they were its own. */
+class BorrowingDatabase extends Database {
+  readonly #lender: Database;
+  readonly #gate: Gate;
+  readonly #running = new Set<Promise<unknown>>();
+  #isClosed = false;
+  constructor(options: DatabaseOptions, lender: Database, gate: Gate) {
+    super(options);
+    this.#lender = lender;
+    this.#gate = gate;
+  }
+  /** Connections that are closed refuse what comes too late. */
+  #through<T>(act: (database: Database) => Promise<T>, own: () => Promise<T>): Promise<T> {
+    const running = this.#isClosed ? own() : act(this.#lender);
+    const ended = running
+      .catch(() => undefined)
+      .finally(() => {
+        this.#running.delete(ended);
+      });
+    this.#running.add(ended);
+    return running;
+  }
+  override query<Row extends Record<string, unknown>>(
+    sql: string,
+    values: SqlValues = [],
+  ): Promise<Row[]> {
+    return this.#gate(sql, () =>
+      this.#through(
+        (database) => database.query<Row>(sql, values),
+        () => super.query<Row>(sql, values),
+      ),
+    );
+  }
+  override snapshot<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.#through(
+      (database) => database.snapshot(work),
+      () => super.snapshot(work),
+    );
+  }
+  override transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.#through(
+      (database) => database.transaction(work),
+      () => super.transaction(work),
+    );
+  }
+  override alone<T>(
+    claim: (query: Query) => Promise<boolean>,
+    work: () => Promise<T>,
+  ): Promise<T | null> {
+    return this.#through(
+      (database) => database.alone(claim, work),
+      () => super.alone(claim, work),
+    );
+  }
+  /** A statement on its way has ended then, as when connections are closed. */
+  override async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#running);
+    await super.close();
+  }
 }
+
+/** A database whose every statement passes the gate, over connections that have learned the schema before. */
+export function borrow(lender: Database, url: string, gate: Gate): Database {
+  return new BorrowingDatabase(optionsFor(url), lender, gate);
+}
+
+/** A database whose every statement passes the gate. */
+export function openGated(url: string, gate: Gate, statementTimeoutMs?: number): Database {
+  return new GatedDatabase(optionsFor(url, statementTimeoutMs), gate);
+}
+
+const optionsFor = (url: string, statementTimeoutMs = 20_000): DatabaseOptions => ({
+  url: keptPlans(bySocket(url)),
+  connections: 6,
+  statementTimeoutMs,
+  patienceMs: 20_000,
+  clock: hastyClock,
+  log: silentLogger,
+});
