@@ -9,6 +9,7 @@ import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
 import {
   CLOSED,
+  examined,
   expectNoTotalIn,
   expectNothingTold,
   expectZoneTold,
@@ -135,17 +136,14 @@ test('a refused key is told of the stream that was asked for', async () => {
 
 test('an id_path that numbers the rows of an answer is told, and one that stays with its record is not', async () => {
   const respond = listing(({ row, number }) => ({ id: row, key: 48_211 + number }));
-  const scene = await setScene({ respond });
   const told = /^! identity events +id is another for the same records.*\n.*→ Take id_path out/m;
-  expect((await scene.succeed(['doctor'], { DAYWALK_ID_PATH: 'id' })).stdout).toMatch(told);
-  const { stdout } = await scene.succeed(['doctor'], { DAYWALK_ID_PATH: 'key' });
-  expect(stdout).not.toMatch(/identity/);
+  expect((await examined({ respond }, { DAYWALK_ID_PATH: 'id' })).said).toMatch(told);
+  expect((await examined({ respond }, { DAYWALK_ID_PATH: 'key' })).said).not.toMatch(/identity/);
 });
 
 describe('a number that may be a total', () => {
   test('is suggested where it behaves like one', async () => {
-    const scene = await setScene({ envelope: 'nested' });
-    expect((await scene.succeed(['doctor'])).stdout).toMatch(SUGGESTED_TOTAL);
+    expect((await examined({ envelope: 'nested' })).said).toMatch(SUGGESTED_TOTAL);
   });
 
   atNight('is not where it counts something else', () => expectNoTotalIn({ off: 7 }));

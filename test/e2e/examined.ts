@@ -1,24 +1,58 @@
 /** Sources that `daywalk doctor` examines, and what it is to say of them. */
-import { expect } from 'vitest';
-import type { Fault, Hook, SimulatorOptions } from '../../simulator/simulator.ts';
+import { expect, onTestFinished } from 'vitest';
+import {
+  type Fault,
+  type Hook,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../simulator/simulator.ts';
+import { examineApi } from '../../src/cli/doctor/api.ts';
+import { describeFindings, Examination } from '../../src/cli/doctor/examination.ts';
+import { systemClock } from '../../src/clock.ts';
+import { loadSettings } from '../../src/settings/load.ts';
+import { openSource } from '../../src/source/source.ts';
 import { dayAgo } from '../support/days.ts';
-import { setScene } from '../support/scene.ts';
+import { API_KEY } from '../support/program.ts';
+import { SOURCE } from '../support/source-options.ts';
 
 /** Nobody listens there. */
 export const CLOSED = 'http://127.0.0.1:1';
 
 export const linesOf = (text: string) => text.trimEnd().split('\n');
 
+/** What `daywalk doctor` finds at an API, by stream, and says of it; the program is started where it says more. */
+export async function examined(
+  options: SimulatorOptions,
+  environment: Readonly<Record<string, string>> = {},
+) {
+  const api = await startSimulator({ key: API_KEY, seed: 'e2e', eventsPerDay: 230, ...options });
+  onTestFinished(() => api.close());
+  const settings = loadSettings({
+    flags: {},
+    environment: { DAYWALK_API_URL: api.url, DAYWALK_API_KEY: API_KEY, ...environment },
+    cwd: '/',
+    require: ['api'],
+  });
+  const source = openSource({ ...SOURCE, baseUrl: api.url, key: API_KEY, clock: systemClock });
+  onTestFinished(() => source.close());
+  const examination = new Examination();
+  const { signal } = new AbortController();
+  const database = undefined;
+  await examineApi({ source, database, settings, day: dayAgo(1), signal, examination });
+  const said = describeFindings(examination.findings, { colour: false, unicode: true }).join('\n');
+  expect(examination.exitCode, said).toBe(0);
+  const identities = settings.streams.map(
+    ({ name }) => examination.identities.get(name)?.join('.') ?? null,
+  );
+  return { said, identities };
+}
+
 /** The zone of a source, that of the settings, what is said. */
 type Zones = readonly [source: string, set: string, says: RegExp];
 
 export async function expectZoneTold(...[timeZone, set, says]: Zones): Promise<void> {
-  const scene = await setScene({ timeZone, eventsPerDay: 2000 });
-  const ended = await scene.succeed(['doctor'], {
-    DAYWALK_TIMEZONE: set,
-    DAYWALK_PAGE_LENGTH: '200',
-  });
-  expect(ended.stdout).toMatch(says);
+  const { said } = await examined({ timeZone, eventsPerDay: 2000 }, { DAYWALK_TIMEZONE: set });
+  expect(said).toMatch(says);
 }
 
 /** Settings with pages longer than some APIs give. */
@@ -33,18 +67,17 @@ export const SUGGESTED_TOTAL =
   /^! total events +result\.count looks like a total: .*\n.*→ Set total_path: result\.count; without it about twice as many requests/m;
 
 export async function expectNoTotalIn(totals: SimulatorOptions['totals']): Promise<void> {
-  const scene = await setScene({ envelope: 'nested', ...(totals && { totals }) });
-  expect((await scene.succeed(['doctor'])).stdout).not.toMatch(/looks like a total/);
+  const { said } = await examined({ envelope: 'nested', ...(totals && { totals }) });
+  expect(said).not.toMatch(/looks like a total/);
 }
 
 /** A stream that answers so has no records, and that is no error. */
 export async function expectNothingTold(answer: Fault): Promise<void> {
-  const scene = await setScene({
+  const { said } = await examined({
     respond: ({ resource }) => (resource === 'smart-event' ? answer : undefined),
   });
-  const { stdout } = await scene.succeed(['doctor']);
-  expect(stdout).toMatch(/^! stream smart-event +API reached, key accepted.*no records from/m);
-  expect(stdout).toMatch(/^ +→ .*an empty list comes and no word beside it, and wait otherwise/m);
+  expect(said).toMatch(/^! stream smart-event +API reached, key accepted.*no records from/m);
+  expect(said).toMatch(/^ +→ .*an empty list comes and no word beside it, and wait otherwise/m);
 }
 
 /** A record of a day, and where it stands in an answer. */

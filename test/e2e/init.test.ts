@@ -2,18 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Hook, startSimulator } from '../../simulator/simulator.ts';
-import { examineApi } from '../../src/cli/doctor/api.ts';
-import { Examination } from '../../src/cli/doctor/examination.ts';
-import { systemClock } from '../../src/clock.ts';
-import { loadSettings } from '../../src/settings/load.ts';
-import { openSource } from '../../src/source/source.ts';
-import { dayAgo } from '../support/days.ts';
+import { describe, expect, test } from 'vitest';
+import type { Hook } from '../../simulator/simulator.ts';
 import { API_KEY, runProgram, temporaryFolder } from '../support/program.ts';
 import { setScene } from '../support/scene.ts';
-import { SOURCE } from '../support/source-options.ts';
-import { listing, type Placed } from './examined.ts';
+import { examined, listing, type Placed } from './examined.ts';
 
 test('init writes what was given, has it examined, and a run with nothing but the secrets works', async () => {
   const scene = await setScene();
@@ -90,24 +83,7 @@ async function writtenFor(respond: Hook): Promise<string | null> {
 }
 
 /** What `init` finds to identify the records of each stream, and writes where it is the same; the program above does so, too. */
-async function foundIn(respond: Hook): Promise<(string | null)[]> {
-  const api = await startSimulator({ key: API_KEY, respond });
-  onTestFinished(() => api.close());
-  const settings = loadSettings({
-    flags: {},
-    environment: { DAYWALK_API_URL: api.url, DAYWALK_API_KEY: API_KEY },
-    cwd: '/',
-    require: ['api'],
-  });
-  const source = openSource({ ...SOURCE, baseUrl: api.url, key: API_KEY, clock: systemClock });
-  onTestFinished(() => source.close());
-  const examination = new Examination();
-  const { signal } = new AbortController();
-  const database = undefined;
-  await examineApi({ source, database, settings, day: dayAgo(1), signal, examination });
-  expect(examination.exitCode).toBe(0);
-  return settings.streams.map(({ name }) => examination.identities.get(name)?.join('.') ?? null);
-}
+const foundIn = async (respond: Hook) => (await examined({ respond })).identities;
 
 describe('what a source makes for each answer identifies no record', () => {
   test.each<[string, (placed: Placed) => object]>([
