@@ -2,12 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { backfillHere } from '../support/backfill-here.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { dayAgo } from '../support/days.ts';
 import { atNight } from '../support/night.ts';
 import { temporaryFolder } from '../support/program.ts';
 import { endLooks } from '../support/publishing.ts';
-import { setScene } from '../support/scene.ts';
+import { setExported, setScene } from '../support/scene.ts';
 
 const ONE = { DAYWALK_STREAMS: 'events', DAYWALK_SETTLE: '0s' };
 const backfill = (from: string, to: string, ...more: string[]) => [
@@ -23,9 +24,9 @@ async function withOneBefore() {
     `${first}T12:00:00.000Z`,
     `${last}T12:00:00.000Z`,
   ].map((timestamp) => JSON.stringify({ timestamp, id: `at ${timestamp}` }));
-  const scene = await setScene({ records, subSecond: 'exact' });
   const since = { ...ONE, DAYWALK_SINCE: first };
-  await scene.succeed(backfill(first, last), since);
+  const days = { from: first, to: last };
+  const scene = await setExported(days, since, { records, subSecond: 'exact' });
   const shown = await scene.database.query<{ id: string }>(
     `select record ->> 'id' as id from daywalk.events order by 1`,
   );
@@ -96,9 +97,10 @@ test('an event that comes late is shown, though only its instants tell it from a
   const day = dayAgo(5);
   const [first, late] = [`${day}T10:00:00.000Z`, `${day}T11:00:00.000Z`] as const;
   const scene = await setScene({ records: [flow(first)] });
-  await scene.succeed(backfill(day, day), ONE);
+  const days = { from: day, to: day };
+  await backfillHere(scene, days, { environment: ONE });
   scene.api.insert([{ text: flow(late), time: late }]);
-  await scene.succeed(backfill(day, day, '--only', 'all'), ONE);
+  await backfillHere(scene, days, { environment: ONE, only: 'all' });
   const deep = await scene.run(['verify', '--deep', '--from', day, '--to', day], ONE);
   expect(deep.stdout).toMatch(/1 same, 0 changed/);
   const shown = await scene.database.query<{ at: string }>(
