@@ -8,8 +8,8 @@ import { loadSettings } from '../../src/settings/load.ts';
 import { openSource } from '../../src/source/source.ts';
 import { Database } from '../../src/store/database.ts';
 import { backfill, type RunReport } from '../../src/walk/run.ts';
-import { bySocket } from './database.ts';
 import { inEveryFile } from './hooks.ts';
+import { keptWhereDirect } from './kept-plans.ts';
 import type { Days } from './multiset.ts';
 import type { Scene } from './scene.ts';
 import { SOURCE } from './source-options.ts';
@@ -41,7 +41,7 @@ export async function backfillHere(
   const database =
     open.get(url) ??
     new Database({
-      url: bySocket(url),
+      url: keptWhereDirect(url),
       connections: 3,
       statementTimeoutMs: settings.statementTimeout,
       patienceMs: settings.databasePatience,

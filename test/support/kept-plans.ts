@@ -1,6 +1,7 @@
 /** Connections that name their statements, so that Postgres reads and plans each of them once: half of what a short run costs it. */
 import pg from 'pg';
 import { Client } from '../../src/store/connection/connections.ts';
+import { bySocket } from './database.ts';
 
 /** What such connections call themselves. */
 const KEPT = 'daywalk-kept-plans';
@@ -14,6 +15,12 @@ export function keptPlans(url: string): string {
   // By itself Postgres plans a statement five times, and one that a partition's name would make cheaper each time.
   kept.searchParams.set('options', '-c plan_cache_mode=force_generic_plan');
   return kept.href;
+}
+
+/** The same where nothing stands between, as PgBouncer may: it knows neither names of statements nor options. */
+export function keptWhereDirect(url: string): string {
+  const direct = bySocket(url);
+  return direct === url ? url : keptPlans(direct);
 }
 
 function nameOf(text: string): string {

@@ -12,9 +12,10 @@ import type { Stream } from '../../src/model.ts';
 import { openSource } from '../../src/source/source.ts';
 import { Database } from '../../src/store/database.ts';
 import { backfill, type ExportParts } from '../../src/walk/run.ts';
-import { bySocket, copyOf, createTestDatabase, type TestDatabase } from './database.ts';
+import { copyOf, createTestDatabase, type TestDatabase } from './database.ts';
 import { exporterParts, OPTIONS } from './exporter.ts';
 import { inEveryFile } from './hooks.ts';
+import { keptWhereDirect } from './kept-plans.ts';
 import { SOURCE } from './source-options.ts';
 
 const KEY = 'key-of-the-test';
@@ -75,7 +76,7 @@ async function openExport(
     ...given,
   });
   const database = new Database({
-    url: bySocket(server.url),
+    url: keptWhereDirect(server.url),
     connections: 6,
     statementTimeoutMs: 30_000,
     patienceMs: 20_000,

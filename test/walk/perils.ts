@@ -1,12 +1,8 @@
 /** Perils of a run: every statement and every request passes a gate that can end the process, cut the connection, or call a thief. */
 import { silentLogger } from '../../src/log.ts';
-import {
-  Database,
-  type DatabaseOptions,
-  type Query,
-  type SqlValues,
-} from '../../src/store/database.ts';
+import type { DatabaseOptions } from '../../src/store/connection/connections.ts';
 import { OutcomeUnknownError } from '../../src/store/connection/sqlstate.ts';
+import { Database, type Query, type SqlValues } from '../../src/store/database.ts';
 import { bySocket } from '../support/database.ts';
 import { keptPlans } from '../support/kept-plans.ts';
 import { hastyClock } from '../support/store.ts';
