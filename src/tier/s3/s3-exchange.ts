@@ -112,10 +112,18 @@ function deadlineOf(
   return { clock, ms, signal, late };
 }
 
+/** All of a body, which may come without its length. */
 async function whole({ headers, body }: Dispatcher.ResponseData): Promise<Buffer> {
-  if (Number(headers['content-length']) > MOST_BYTES)
-    throw new ObjectStoreError('settings', `an object of more than ${MOST_BYTES} bytes`);
-  return Buffer.from(await body.arrayBuffer());
+  const parts: Buffer[] = [];
+  const told = Number(headers['content-length'] ?? 0);
+  let bytes = 0;
+  for await (const part of body) {
+    parts.push(part);
+    bytes += part.length;
+    if (Math.max(told, bytes) > MOST_BYTES)
+      throw new ObjectStoreError('settings', `an object of more than ${MOST_BYTES} bytes`);
+  }
+  return Buffer.concat(parts);
 }
 
 /** In the words for the API, with the settings of the store. */
