@@ -1,5 +1,6 @@
 /** What every object store must do, whatever is behind it; the files of the stores run it. */
 import { createHash, randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ObjectStoreError } from '../../src/errors.ts';
@@ -72,10 +73,12 @@ export function objectStoreContract(open: () => Promise<WatchedStore>, runs = 8)
     const { store, keys } = await open();
     const file = fileOf(randomBytes(300_000));
     const read = async (start: number, end: number) => {
-      if (start > 0) throw new Error('EIO');
+      if (start > 0) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
       return file.read(start, end);
     };
-    await expect(store.create('a/file', { ...file, read }, going)).rejects.toThrow('EIO');
+    await expect(store.create('a/file', { ...file, read }, going)).rejects.toThrow(
+      `what was made in ${tmpdir()} cannot be read (EIO)`,
+    );
     expect(await keys()).toEqual([]);
   });
 
