@@ -34,15 +34,16 @@ export function openFolderStore(root: string, clock: Clock): ObjectStore {
   ): Promise<T> =>
     named(key, async () => {
       signal.throwIfAborted();
+      const hidden = `.${clock.uuid()}${HALF}`;
       const write = async (file: FileHandle, folder: string) => {
-        await removeStale(folder, clock);
+        await removeStale(folder, hidden, clock);
         for await (const piece of piecesOf(body)) {
           signal.throwIfAborted();
           // Behind what is there.
           await file.writeFile(piece);
         }
       };
-      return throughHalf(root, key, `.${clock.uuid()}${HALF}`, write, settle);
+      return throughHalf(root, key, hidden, write, settle);
     });
   return {
     name: root,
@@ -78,10 +79,10 @@ export function openFolderStore(root: string, clock: Clock): ObjectStore {
   };
 }
 
-/** Removes what killed processes left in a folder. */
-async function removeStale(folder: string, clock: Clock): Promise<void> {
+/** Removes what killed processes left in a folder; not what is written just now, whatever a server of files has for a clock. */
+async function removeStale(folder: string, own: string, clock: Clock): Promise<void> {
   for (const name of await readdir(folder))
-    if (name.startsWith('.') && name.endsWith(HALF)) {
+    if (name.startsWith('.') && name.endsWith(HALF) && name !== own) {
       const half = join(folder, name);
       const found = await lstat(half).catch(() => null);
       if (found !== null && found.mtimeMs < clock.now() - STALE_MS) await unlinkIfThere(half);

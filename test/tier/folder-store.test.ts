@@ -145,11 +145,18 @@ describe('what is on the disk', () => {
     expect(readdirSync(folder).sort()).toEqual(['.young.half', 'x.parquet', 'x.parquet.2']);
   });
 
+  test('a file system whose clock is hours behind takes objects all the same', async () => {
+    const ahead = { ...systemClock, now: () => systemClock.now() + 2 * 3_600_000 };
+    const store = openFolderStore(newFolder(), ahead);
+    expect(await store.create(KEY, BYTES, going)).toBe('created');
+    expect(await store.read(KEY, going)).toEqual(BYTES);
+  });
+
   test('a refused write leaves nothing', async () => {
     const { root, store } = planted();
     await store.create(KEY, BYTES, going);
     expect(await store.create(KEY, Buffer.from('other'), going)).toBe('exists');
-    const read = () => Promise.reject(new Error('cannot be read'));
+    const read = () => Promise.reject(new Error('too short'));
     const body = { ...fileOf(BYTES), read };
     await expect(store.create(`${KEY}.2`, body, going)).rejects.toThrow('cannot be read');
     expect(readdirSync(join(root, KEY, '..'))).toEqual(['x.parquet']);
