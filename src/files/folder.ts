@@ -1,6 +1,6 @@
 /** The folder of an export: whole files or none, one writer at a time, no link followed, and what is wrong told in words. */
 import { createHash } from 'node:crypto';
-import { type FileHandle, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -82,10 +82,12 @@ async function refuseIfHeld(folder: string, clock: Clock): Promise<void> {
 
 /** Makes the lock of this process; on a full disk it may be there without its words, and is taken away again. */
 async function writeLock(path: string): Promise<void> {
+  // Where it cannot be opened, it may be another's.
+  const file = await open(path, 'wx', FILE_MODE);
   try {
-    await writeFile(path, `${hostname()} ${process.pid}\n`, { flag: 'wx', mode: FILE_MODE });
+    await file.writeFile(`${hostname()} ${process.pid}\n`).finally(() => file.close());
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') await rm(path, { force: true });
+    await rm(path, { force: true });
     throw error;
   }
 }
