@@ -40,7 +40,8 @@ export function readRecordFields(
        select 1, record from jsonb_array_elements($3::jsonb) as o (record)
      ), ${NODES_OF_SAMPLE}
      select array_to_string(array_remove(path, '[]'), '.') as path, array_agg(distinct jsonb_typeof(value)) as types from node
-      where path <> '{}' and jsonb_typeof(value) not in ('array', 'null') group by 1 order by count(*) desc, 1 limit 500`,
+      where jsonb_typeof(value) not in ('array', 'null') and array_to_string(array_remove(path, '[]'), '') <> ''
+      group by 1 order by count(*) desc, 1 limit 500`,
     [name, days, `[${others.join(',')}]`],
   );
 }

@@ -37,13 +37,15 @@ describe('a filter', () => {
   });
 
   it('on a field that no record has is an error that names it and what there is', async () => {
-    await store({ [DAY]: [[{ agent: { name: 'a' }, tags: [{ of: 1 }] }]] });
+    await store({ [DAY]: [[{ agent: { name: 'a' }, tags: [{ of: 1 }], '': 'without a name' }]] });
     const { get, total } = await serve();
     expect(await get('manager=m')).toMatchObject({
       status: 422,
       body: {
         error: expect.stringMatching(/^manager is compared with manager\.name: /),
-        hint: expect.stringContaining('agent.name (string), tags (object), tags.of (number)'),
+        hint: expect.stringContaining(
+          'There are agent (object), agent.name (string), tags (object), tags.of (number).',
+        ),
         parameters: ['manager'],
         fields: { 'agent.name': ['string'], 'tags.of': ['number'] },
       },
